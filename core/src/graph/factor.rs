@@ -1,0 +1,121 @@
+//! Graphs of one dimension: the ring, the path and the complete graph. Alone they are base graphs; along the axes of a
+//! [product](super::product) they make torus, mesh and generalised hypercube.
+
+use crate::arith::{sub_mod, wrap};
+use crate::topology::{Node, Port};
+
+/// How the nodes `0..n` along one axis are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Factor {
+    /// Each with the next, and the last with the first. Port 0 leads to +1, port 1 to -1; a ring of two has one link.
+    Ring,
+    /// Each with the next. Port 0 leads to +1 where there is one, the other port to -1.
+    Path,
+    /// Everyone with everyone. Ports in ascending order of the neighbours.
+    Complete,
+}
+
+impl Factor {
+    pub(crate) fn degree(self, n: u64, node: Node) -> Port {
+        match self {
+            Factor::Ring => n.min(3) - 1,
+            Factor::Path => u64::from(node > 0) + u64::from(node + 1 < n),
+            Factor::Complete => n - 1,
+        }
+    }
+
+    pub(crate) fn neighbor(self, n: u64, node: Node, port: Port) -> Option<Node> {
+        if port >= self.degree(n, node) {
+            return None;
+        }
+        Some(match self {
+            Factor::Ring if port == 0 => wrap(node + 1, n),
+            Factor::Ring => sub_mod(node, 1, n),
+            Factor::Path if port == 0 && node + 1 < n => node + 1,
+            Factor::Path => node.saturating_sub(1),
+            Factor::Complete => port + u64::from(port >= node),
+        })
+    }
+
+    pub(crate) fn port_to(self, n: u64, node: Node, neighbor: Node) -> Option<Port> {
+        match self {
+            Factor::Complete if node == neighbor || neighbor >= n => None,
+            Factor::Complete => Some(neighbor - u64::from(neighbor > node)),
+            _ => (0..self.degree(n, node)).find(|&port| self.neighbor(n, node, port) == Some(neighbor)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next(self, n: u64, here: Node, dest: Node) -> Node {
+        if here == dest {
+            return here;
+        }
+        match self {
+            Factor::Ring => {
+                // Ties go +1.
+                let ahead = sub_mod(dest, here, n);
+                if ahead <= n - ahead { wrap(here + 1, n) } else { sub_mod(here, 1, n) }
+            }
+            Factor::Path if dest > here => here + 1,
+            Factor::Path => here - 1,
+            Factor::Complete => dest,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn distance(self, n: u64, from: Node, to: Node) -> u64 {
+        match self {
+            Factor::Ring => {
+                let ahead = sub_mod(to, from, n);
+                ahead.min(n - ahead)
+            }
+            Factor::Path => from.abs_diff(to),
+            Factor::Complete => u64::from(from != to),
+        }
+    }
+
+    pub(crate) fn diameter(self, n: u64) -> u64 {
+        match self {
+            Factor::Ring => n / 2,
+            Factor::Path => n - 1,
+            Factor::Complete => 1,
+        }
+    }
+
+    /// Over ordered pairs; `None` if it does not fit.
+    pub(crate) fn distance_sum(self, n: u64) -> Option<u128> {
+        let n = u128::from(n);
+        match self {
+            Factor::Ring => n.checked_mul(n * n / 4),
+            Factor::Path => n.checked_mul(n * n - 1).map(|sum| sum / 3),
+            Factor::Complete => Some(n * (n - 1)),
+        }
+    }
+
+    /// The nodes that a broadcast of `source` still has to reach behind this port, if it runs along the axis.
+    pub(crate) fn arm(self, n: u64, source: Node, here: Node, port: Port) -> u64 {
+        let up = port == 0 && !(self == Factor::Path && here + 1 == n);
+        match self {
+            // The node opposite the source sends +1, so the arm at -1 has it.
+            Factor::Ring if up => ((n - 1) / 2).saturating_sub(sub_mod(here, source, n)),
+            Factor::Ring => (n / 2).saturating_sub(sub_mod(source, here, n)),
+            Factor::Path if up => n - 1 - here,
+            Factor::Path => here,
+            Factor::Complete => 1,
+        }
+    }
+
+    /// Rings whose routes are longer than one hop close a circle of waiting links; it is cut at the wrap.
+    pub(crate) fn buffer_classes(self, n: u64) -> u64 {
+        if self == Factor::Ring && n > 3 { 2 } else { 1 }
+    }
+
+    /// 0 while the wrap is ahead, 1 after it.
+    pub(crate) fn buffer_class(self, n: u64, here: Node, dest: Node) -> u64 {
+        if self.buffer_classes(n) == 1 {
+            return 0;
+        }
+        let upwards = sub_mod(dest, here, n) <= n / 2;
+        u64::from(upwards == (here < dest))
+    }
+}

@@ -1,0 +1,71 @@
+//! The hypercube and the folded hypercube: bit `i` of a node's number is its place in dimension `i`.
+
+use crate::topology::{Node, Port};
+
+pub(super) fn neighbor(bits: u32, node: Node, port: Port) -> Option<Node> {
+    (port < u64::from(bits)).then(|| node ^ (1 << port))
+}
+
+pub(super) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
+    let changed = node ^ neighbor;
+    let port = changed.trailing_zeros();
+    (changed.is_power_of_two() && port < bits).then_some(u64::from(port))
+}
+
+/// The lowest differing bit first.
+#[inline]
+pub(crate) fn next(here: Node, dest: Node) -> Node {
+    let changed = here ^ dest;
+    here ^ (changed & changed.wrapping_neg())
+}
+
+pub(super) fn distance(from: Node, to: Node) -> u64 {
+    u64::from((from ^ to).count_ones())
+}
+
+/// Distance sum over ordered pairs of the hypercube.
+pub(super) fn distance_sum(bits: u32) -> Option<u128> {
+    // Each bit differs in half of the 4^n pairs.
+    u128::from(bits).checked_mul(1 << (2 * bits - 1))
+}
+
+pub(super) mod folded {
+    //! With one more link, at port `n`, from every node to its complement.
+
+    use super::*;
+    use crate::arith::ones;
+
+    pub(in crate::graph) fn neighbor(bits: u32, node: Node, port: Port) -> Option<Node> {
+        if port == u64::from(bits) { Some(complement(bits, node)) } else { super::neighbor(bits, node, port) }
+    }
+
+    pub(in crate::graph) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
+        if neighbor == complement(bits, node) { Some(u64::from(bits)) } else { super::port_to(bits, node, neighbor) }
+    }
+
+    fn complement(bits: u32, node: Node) -> Node {
+        node ^ ones(u64::from(bits))
+    }
+
+    /// Through the complement first, and only if that is strictly shorter.
+    pub(in crate::graph) fn next(bits: u32, here: Node, dest: Node) -> Node {
+        let plain = super::distance(here, dest);
+        if u64::from(bits) - plain + 1 < plain { complement(bits, here) } else { super::next(here, dest) }
+    }
+
+    pub(in crate::graph) fn distance(bits: u32, from: Node, to: Node) -> u64 {
+        let plain = super::distance(from, to);
+        plain.min(u64::from(bits) - plain + 1)
+    }
+
+    pub(in crate::graph) fn distance_sum(bits: u32) -> Option<u128> {
+        let n = u128::from(bits);
+        let mut at_distance = 1u128;
+        let mut sum = 0u128;
+        for h in 0..=n {
+            sum += at_distance * h.min(n - h + 1);
+            at_distance = at_distance * (n - h) / (h + 1);
+        }
+        sum.checked_mul(1 << bits)
+    }
+}

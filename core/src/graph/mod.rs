@@ -1,0 +1,299 @@
+//! The small graphs that networks are built from.
+//!
+//! | expression | module | routing |
+//! |---|---|---|
+//! | `ring(n)` `path(n)` `complete(n)` | [`Factor`] | the shorter way; ties +1 |
+//! | `torus(a,b,..)` `mesh(a,b,..)` `ghc(a,b,..)` | product | dimension order, the first listed first |
+//! | `hypercube(n)` `folded-hypercube(n)` | hypercube | lowest differing bit; the complement first if strictly shorter |
+//! | `star(n)` | here | through node 0 |
+//! | `nstar(n)` | nstar | the lowest-numbered closer neighbour |
+//! | `petersen` `heawood` | fixed | tables: lowest-numbered; plus, minus, distance |
+//!
+//! They implement [`Topology`] exactly, in time O(1) or O(dimensions), `nstar` in O(n^2).
+
+mod factor;
+mod fixed;
+pub(crate) mod hypercube;
+mod nstar;
+mod product;
+
+use core::fmt;
+
+pub use factor::Factor;
+use fixed::{HEAWOOD, PETERSEN};
+pub use product::Dimensions;
+
+use crate::topology::{Node, Port, Rule, Topology};
+
+/// A base graph. Made by [parsing](crate::network::expression), which checks its parameters.
+///
+/// ```
+/// use hopwise_core::{Base, Rule, Topology};
+/// let torus: Base = "torus(4,3)".parse()?;
+/// assert_eq!(torus.nodes(), 12);
+/// assert_eq!(torus.distance(0, 11), Some(2));
+/// assert_eq!(torus.next(0, 11, Rule::Exact), 3); // the first dimension first, backwards through the wrap
+/// # Ok::<(), hopwise_core::ParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Base(pub(crate) Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Line(Factor, u64),
+    Product(Factor, Dimensions),
+    Star(u64),
+    Hypercube(u8),
+    FoldedHypercube(u8),
+    NStar(u8),
+    Petersen,
+    Heawood,
+}
+
+impl Base {
+    /// The largest distance.
+    pub fn diameter(&self) -> u64 {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.diameter(*n),
+            Kind::Product(factor, sizes) => product::diameter(*factor, sizes),
+            Kind::Star(n) => 2.min(n - 1),
+            Kind::Hypercube(bits) => u64::from(*bits),
+            Kind::FoldedHypercube(bits) => u64::from(bits.div_ceil(2)),
+            Kind::NStar(n) => nstar::diameter(usize::from(*n)),
+            Kind::Petersen => PETERSEN.diameter(),
+            Kind::Heawood => HEAWOOD.diameter(),
+        }
+    }
+
+    /// The sum of the distances over ordered pairs, by formula; `None` if it needs more than 128 bits.
+    pub fn distance_sum(&self) -> Option<u128> {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.distance_sum(*n),
+            Kind::Product(factor, sizes) => product::distance_sum(*factor, sizes),
+            Kind::Star(n) => Some(2 * u128::from(n - 1) * u128::from(n - 1)),
+            Kind::Hypercube(bits) => hypercube::distance_sum(u32::from(*bits)),
+            Kind::FoldedHypercube(bits) => hypercube::folded::distance_sum(u32::from(*bits)),
+            Kind::NStar(n) => nstar::distance_sum(usize::from(*n)),
+            Kind::Petersen => Some(PETERSEN.distance_sum()),
+            Kind::Heawood => Some(HEAWOOD.distance_sum()),
+        }
+    }
+
+    /// The smallest and the largest degree.
+    pub fn degree_range(&self) -> (Port, Port) {
+        match &self.0 {
+            Kind::Line(Factor::Path, n) => (1, 2.min(n - 1)),
+            Kind::Product(Factor::Path, sizes) => {
+                (sizes.iter().count() as u64, sizes.iter().map(|size| 2.min(size - 1)).sum())
+            }
+            Kind::Star(n) => (1, n - 1),
+            _ => (self.degree(0), self.degree(0)),
+        }
+    }
+
+    /// How many edges there are.
+    pub fn edges(&self) -> u128 {
+        match &self.0 {
+            Kind::Line(Factor::Path, n) => u128::from(n - 1),
+            Kind::Product(Factor::Path, sizes) => {
+                let nodes = u128::from(self.nodes());
+                sizes.iter().map(|size| nodes / u128::from(size) * u128::from(size - 1)).sum()
+            }
+            Kind::Star(n) => u128::from(n - 1),
+            _ => u128::from(self.nodes()) * u128::from(self.degree(0)) / 2,
+        }
+    }
+
+    /// The place of `neighbor` among the neighbours of `node` in ascending order.
+    pub(crate) fn rank(&self, node: Node, neighbor: Node) -> u64 {
+        match &self.0 {
+            Kind::Line(Factor::Complete, _) => neighbor - u64::from(neighbor > node),
+            Kind::Star(_) => neighbor.saturating_sub(1),
+            _ => self.neighbors(node).filter(|&other| other < neighbor).count() as u64,
+        }
+    }
+
+    /// The neighbour at a place in ascending order.
+    pub(crate) fn ranked(&self, node: Node, rank: u64) -> Option<Node> {
+        match &self.0 {
+            Kind::Line(Factor::Complete, _) | Kind::Star(_) => self.neighbor(node, rank),
+            _ => self.neighbors(node).find(|&neighbor| self.rank(node, neighbor) == rank),
+        }
+    }
+
+    pub(crate) fn neighbors(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        (0..self.degree(node)).filter_map(move |port| self.neighbor(node, port))
+    }
+
+    /// [`Topology::distance`], which every base graph knows.
+    #[inline]
+    pub(crate) fn hops(&self, from: Node, to: Node) -> u64 {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.distance(*n, from, to),
+            Kind::Product(factor, sizes) => product::distance(*factor, sizes, from, to),
+            Kind::Star(_) => {
+                if from == to {
+                    0
+                } else {
+                    1 + u64::from(from != 0 && to != 0)
+                }
+            }
+            Kind::Hypercube(_) => hypercube::distance(from, to),
+            Kind::FoldedHypercube(bits) => hypercube::folded::distance(u32::from(*bits), from, to),
+            Kind::NStar(n) => nstar::distance(usize::from(*n), from, to),
+            Kind::Petersen => PETERSEN.distance(from, to),
+            Kind::Heawood => HEAWOOD.distance(from, to),
+        }
+    }
+
+    /// [`Topology::next`]; base graphs have one rule.
+    #[inline]
+    pub(crate) fn step(&self, here: Node, dest: Node) -> Node {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.next(*n, here, dest),
+            Kind::Product(factor, sizes) => product::next(*factor, sizes, here, dest),
+            Kind::Star(_) => {
+                if here == 0 || here == dest {
+                    dest
+                } else {
+                    0
+                }
+            }
+            Kind::Hypercube(_) => hypercube::next(here, dest),
+            Kind::FoldedHypercube(bits) => hypercube::folded::next(u32::from(*bits), here, dest),
+            Kind::NStar(n) => nstar::next(usize::from(*n), here, dest),
+            Kind::Petersen => PETERSEN.next(here, dest),
+            Kind::Heawood => HEAWOOD.next(here, dest),
+        }
+    }
+
+    /// [`Topology::buffer_class`], which needs no look-ahead here.
+    pub(crate) fn class(&self, here: Node, dest: Node) -> u64 {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.buffer_class(*n, here, dest),
+            Kind::Product(factor, sizes) => product::buffer_class(*factor, sizes, here, dest),
+            // Routes of one hop, a tree, dimension order, and dimension order after the complement: no circles.
+            Kind::Star(_) | Kind::Hypercube(_) | Kind::FoldedHypercube(_) => 0,
+            Kind::NStar(n) => nstar::distance(usize::from(*n), here, dest).saturating_sub(1),
+            Kind::Petersen | Kind::Heawood => u64::from(self.hops(here, dest) == 1),
+        }
+    }
+
+    pub(crate) fn classes(&self) -> u64 {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.buffer_classes(*n),
+            Kind::Product(factor, sizes) => product::buffer_classes(*factor, sizes),
+            Kind::Star(_) | Kind::Hypercube(_) | Kind::FoldedHypercube(_) => 1,
+            Kind::NStar(n) => nstar::diameter(usize::from(*n)),
+            Kind::Petersen | Kind::Heawood => 2,
+        }
+    }
+}
+
+impl Topology for Base {
+    fn nodes(&self) -> u64 {
+        match &self.0 {
+            Kind::Line(_, n) | Kind::Star(n) => *n,
+            Kind::Product(_, sizes) => product::nodes(sizes),
+            Kind::Hypercube(bits) | Kind::FoldedHypercube(bits) => 1 << bits,
+            Kind::NStar(n) => nstar::nodes(usize::from(*n)),
+            Kind::Petersen => 10,
+            Kind::Heawood => 14,
+        }
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.degree(*n, node),
+            Kind::Product(factor, sizes) => product::degree(*factor, sizes, node),
+            Kind::Star(n) => {
+                if node == 0 {
+                    n - 1
+                } else {
+                    1
+                }
+            }
+            Kind::Hypercube(bits) => u64::from(*bits),
+            Kind::FoldedHypercube(bits) => u64::from(*bits) + 1,
+            Kind::NStar(n) => u64::from(*n) - 1,
+            Kind::Petersen | Kind::Heawood => 3,
+        }
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.neighbor(*n, node, port),
+            Kind::Product(factor, sizes) => product::neighbor(*factor, sizes, node, port),
+            Kind::Star(_) if port >= self.degree(node) => None,
+            Kind::Star(_) => Some(if node == 0 { port + 1 } else { 0 }),
+            Kind::Hypercube(bits) => hypercube::neighbor(u32::from(*bits), node, port),
+            Kind::FoldedHypercube(bits) => hypercube::folded::neighbor(u32::from(*bits), node, port),
+            Kind::NStar(n) => nstar::neighbor(usize::from(*n), node, port),
+            Kind::Petersen => PETERSEN.neighbor(node, port),
+            Kind::Heawood => HEAWOOD.neighbor(node, port),
+        }
+    }
+
+    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.port_to(*n, node, neighbor),
+            Kind::Product(factor, sizes) => product::port_to(*factor, sizes, node, neighbor),
+            Kind::Star(n) if node == 0 => (neighbor > 0 && neighbor < *n).then(|| neighbor - 1),
+            Kind::Hypercube(bits) => hypercube::port_to(u32::from(*bits), node, neighbor),
+            Kind::FoldedHypercube(bits) => hypercube::folded::port_to(u32::from(*bits), node, neighbor),
+            _ => (0..self.degree(node)).find(|&port| self.neighbor(node, port) == Some(neighbor)),
+        }
+    }
+
+    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+        self.step(here, dest)
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        Some(self.hops(from, to))
+    }
+
+    fn longest_route(&self, _rule: Rule) -> u64 {
+        self.diameter()
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        match &self.0 {
+            Kind::Line(factor, n) => *factor != Factor::Path || *n == 2,
+            Kind::Product(factor, sizes) => *factor != Factor::Path || sizes.iter().all(|size| size == 2),
+            Kind::Star(n) => *n == 2,
+            _ => true,
+        }
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Product(_, sizes) => product::write_address(sizes, node, out),
+            Kind::Hypercube(bits) | Kind::FoldedHypercube(bits) => write!(out, "{node:0>0$b}", usize::from(*bits)),
+            Kind::NStar(n) => nstar::write_address(usize::from(*n), node, out),
+            _ => write!(out, "{node}"),
+        }
+    }
+
+    fn sending_order(&self, here: Node, source: Node, turn: Port) -> Port {
+        match &self.0 {
+            Kind::Line(Factor::Complete, _) => turn,
+            Kind::Line(factor, n) => {
+                let longer_at_one = factor.arm(*n, source, here, 1) > factor.arm(*n, source, here, 0);
+                if factor.degree(*n, here) == 2 && longer_at_one { 1 - turn.min(1) } else { turn }
+            }
+            Kind::Product(factor, sizes) => product::sending_order(*factor, sizes, here, source, turn),
+            // The highest dimension leads to the largest subcube.
+            Kind::Hypercube(bits) => u64::from(*bits).saturating_sub(turn + 1),
+            _ => turn,
+        }
+    }
+
+    fn buffer_classes(&self, _rule: Rule) -> u64 {
+        self.classes()
+    }
+
+    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<u64> {
+        Some(self.class(here, dest))
+    }
+}

@@ -1,0 +1,149 @@
+//! The star graph `nstar(n)`: permutations of `0..n`, numbered in lexicographic order; a link swaps the first symbol
+//! with another. Port `i` swaps it with the symbol at position `i + 1`.
+//!
+//! S. B. Akers, D. Harel, B. Krishnamurthy, The star graph: an attractive alternative to the n-cube, ICPP 1987.
+
+use crate::arith::div_rem;
+use crate::limits::MAX_SYMBOLS;
+use crate::topology::{Node, Port};
+
+/// A permutation of `0..n` in the first `n` places.
+#[derive(Clone, Copy)]
+struct Permutation {
+    symbols: [u8; MAX_SYMBOLS],
+    n: usize,
+}
+
+impl Permutation {
+    fn get(&self, place: usize) -> u8 {
+        self.symbols.get(place).copied().unwrap_or(0)
+    }
+
+    /// The permutation with number `rank` in lexicographic order.
+    fn unrank(n: usize, mut rank: Node) -> Self {
+        let mut symbols = [0; MAX_SYMBOLS];
+        let mut unused = (1u32 << n) - 1;
+        let mut block = nodes(n);
+        for (place, symbol) in symbols.iter_mut().take(n).enumerate() {
+            block = div_rem(block, (n - place) as u64).0;
+            let (index, rest) = div_rem(rank, block);
+            rank = rest;
+            let mut candidates = unused;
+            for _ in 0..index {
+                candidates &= candidates.wrapping_sub(1);
+            }
+            let lowest = candidates.trailing_zeros() as u8;
+            unused &= !(1 << (lowest & 31));
+            *symbol = lowest;
+        }
+        Permutation { symbols, n }
+    }
+
+    fn rank(&self) -> Node {
+        let mut unused = (1u32 << self.n) - 1;
+        self.symbols.iter().take(self.n).enumerate().fold(0, |rank, (place, &symbol)| {
+            let bit = 1u32 << (symbol & 31);
+            let smaller = (unused & (bit - 1)).count_ones();
+            unused &= !bit;
+            // Horner's rule in the factorial number system.
+            rank * (self.n - place) as u64 + u64::from(smaller)
+        })
+    }
+
+    fn swapped(&self, place: usize) -> Self {
+        let mut swapped = *self;
+        let (first, other) = (self.get(0), self.get(place));
+        if let Some(slot) = swapped.symbols.first_mut() {
+            *slot = other;
+        }
+        if let Some(slot) = swapped.symbols.get_mut(place) {
+            *slot = first;
+        }
+        swapped
+    }
+
+    /// For each place, the place where `target` has the symbol that stands here.
+    fn relative_to(&self, target: &Permutation) -> Permutation {
+        let mut place_of = [0u8; MAX_SYMBOLS];
+        for place in 0..self.n {
+            if let Some(slot) = place_of.get_mut(usize::from(target.get(place))) {
+                *slot = place as u8;
+            }
+        }
+        let mut symbols = [0; MAX_SYMBOLS];
+        for (place, slot) in symbols.iter_mut().take(self.n).enumerate() {
+            *slot = place_of.get(usize::from(self.get(place))).copied().unwrap_or(0);
+        }
+        Permutation { symbols, n: self.n }
+    }
+
+    /// Swaps with the first place that sort it: a cycle of length L takes L-1 if it holds the first place, else L+1.
+    fn distance_to_sorted(&self) -> u64 {
+        let mut seen = 0u32;
+        let mut distance = 0;
+        for start in 0..self.n {
+            let mut length = 0;
+            let mut place = start;
+            while seen >> place & 1 == 0 {
+                seen |= 1 << place;
+                place = usize::from(self.get(place)) & 31;
+                length += 1;
+            }
+            if length > 1 {
+                distance += if start == 0 { length - 1 } else { length + 1 };
+            }
+        }
+        distance
+    }
+}
+
+/// n!
+pub(super) fn nodes(n: usize) -> u64 {
+    (1..=n as u64).product()
+}
+
+pub(super) fn neighbor(n: usize, node: Node, port: Port) -> Option<Node> {
+    let place = usize::try_from(port).ok()?.checked_add(1).filter(|&place| place < n)?;
+    Some(Permutation::unrank(n, node).swapped(place).rank())
+}
+
+/// Among the closer neighbours the lowest-numbered, which is the one that brings the smallest symbol to the front.
+pub(super) fn next(n: usize, here: Node, dest: Node) -> Node {
+    if here == dest {
+        return here;
+    }
+    let from = Permutation::unrank(n, here);
+    let to = Permutation::unrank(n, dest);
+    let distance = from.relative_to(&to).distance_to_sorted();
+    let closer = (1..n)
+        .map(|place| from.swapped(place))
+        .filter(|next| next.relative_to(&to).distance_to_sorted() < distance)
+        .min_by_key(|next| next.get(0));
+    closer.map_or(here, |next| next.rank())
+}
+
+pub(super) fn distance(n: usize, from: Node, to: Node) -> u64 {
+    Permutation::unrank(n, from).relative_to(&Permutation::unrank(n, to)).distance_to_sorted()
+}
+
+pub(super) fn diameter(n: usize) -> u64 {
+    (3 * (n as u64 - 1)) / 2
+}
+
+/// The mean distance, the node itself included, is n - 4 + 2/n + H_n.
+pub(super) fn distance_sum(n: usize) -> Option<u128> {
+    let nodes = u128::from(nodes(n));
+    let n = n as u128;
+    let harmonic: u128 = (1..=n).map(|i| nodes / i).sum();
+    let from_one = (nodes * n + 2 * nodes / n + harmonic).checked_sub(4 * nodes)?;
+    nodes.checked_mul(from_one)
+}
+
+pub(super) fn write_address(n: usize, node: Node, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+    let permutation = Permutation::unrank(n, node);
+    for place in 0..n {
+        let gap = if place > 0 && n > 10 { "." } else { "" };
+        write!(out, "{gap}{}", permutation.get(place))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! Cartesian products of one-dimensional graphs: `torus`, `mesh` and `ghc`.
+//!
+//! A node is a digit per dimension, the first listed dimension least significant; a link changes one digit. Routing is
+//! dimension order, the first dimension first, which is exact in any product.
+
+use core::fmt;
+
+use crate::arith::div_rem;
+use crate::graph::Factor;
+use crate::limits::MAX_DIMENSIONS;
+use crate::topology::{Node, Port};
+
+/// The sizes of up to [`MAX_DIMENSIONS`] dimensions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Dimensions {
+    sizes: [u32; MAX_DIMENSIONS],
+    count: u8,
+}
+
+impl Dimensions {
+    /// Adds a dimension; `false` if there is no room.
+    #[must_use]
+    pub fn push(&mut self, size: u32) -> bool {
+        match self.sizes.get_mut(usize::from(self.count)) {
+            Some(slot) => {
+                *slot = size;
+                self.count += 1;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The sizes, the least significant first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        self.sizes.iter().take(usize::from(self.count)).map(|&size| u64::from(size))
+    }
+}
+
+/// One dimension of a node: the size, the weight of its digit in the node's number, and the digit.
+struct Axis {
+    size: u64,
+    stride: u64,
+    digit: u64,
+}
+
+impl Axis {
+    /// The node with this digit replaced.
+    fn replace(&self, node: Node, digit: u64) -> Node {
+        (node + digit * self.stride).wrapping_sub(self.digit * self.stride)
+    }
+}
+
+fn axes(sizes: &Dimensions, node: Node) -> impl Iterator<Item = Axis> + '_ {
+    let mut stride = 1u64;
+    let mut rest = node;
+    sizes.iter().map(move |size| {
+        let (above, digit) = div_rem(rest, size);
+        let axis = Axis { size, stride, digit };
+        rest = above;
+        stride = stride.wrapping_mul(size);
+        axis
+    })
+}
+
+/// Both nodes' digits, dimension by dimension.
+fn paired(sizes: &Dimensions, a: Node, b: Node) -> impl Iterator<Item = (Axis, u64)> + '_ {
+    axes(sizes, a).zip(axes(sizes, b)).map(|(from, to)| (from, to.digit))
+}
+
+pub(super) fn nodes(sizes: &Dimensions) -> u64 {
+    sizes.iter().product()
+}
+
+pub(super) fn degree(factor: Factor, sizes: &Dimensions, node: Node) -> Port {
+    axes(sizes, node).map(|axis| factor.degree(axis.size, axis.digit)).sum()
+}
+
+pub(super) fn neighbor(factor: Factor, sizes: &Dimensions, node: Node, port: Port) -> Option<Node> {
+    let (axis, port) = axis_of_port(factor, sizes, node, port)?;
+    Some(axis.replace(node, factor.neighbor(axis.size, axis.digit, port)?))
+}
+
+/// The dimension a port belongs to, and its number there.
+fn axis_of_port(factor: Factor, sizes: &Dimensions, node: Node, mut port: Port) -> Option<(Axis, Port)> {
+    for axis in axes(sizes, node) {
+        let degree = factor.degree(axis.size, axis.digit);
+        if port < degree {
+            return Some((axis, port));
+        }
+        port -= degree;
+    }
+    None
+}
+
+pub(super) fn port_to(factor: Factor, sizes: &Dimensions, node: Node, neighbor: Node) -> Option<Port> {
+    let mut before = 0;
+    for (axis, digit) in paired(sizes, node, neighbor) {
+        if axis.digit != digit {
+            let same_elsewhere = axis.replace(node, digit) == neighbor;
+            let port = factor.port_to(axis.size, axis.digit, digit)?;
+            return same_elsewhere.then_some(before + port);
+        }
+        before += factor.degree(axis.size, axis.digit);
+    }
+    None
+}
+
+#[inline]
+pub(super) fn next(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -> Node {
+    for (axis, target) in paired(sizes, here, dest) {
+        if axis.digit != target {
+            return axis.replace(here, factor.next(axis.size, axis.digit, target));
+        }
+    }
+    here
+}
+
+pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Node, to: Node) -> u64 {
+    paired(sizes, from, to).map(|(axis, target)| factor.distance(axis.size, axis.digit, target)).sum()
+}
+
+pub(super) fn diameter(factor: Factor, sizes: &Dimensions) -> u64 {
+    sizes.iter().map(|size| factor.diameter(size)).sum()
+}
+
+pub(super) fn distance_sum(factor: Factor, sizes: &Dimensions) -> Option<u128> {
+    let nodes = u128::from(nodes(sizes));
+    sizes.iter().try_fold(0u128, |sum, size| {
+        let copies = nodes / u128::from(size);
+        sum.checked_add(factor.distance_sum(size)?.checked_mul(copies)?.checked_mul(copies)?)
+    })
+}
+
+/// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
+/// longer arm first.
+pub(super) fn sending_order(factor: Factor, sizes: &Dimensions, here: Node, source: Node, turn: Port) -> Port {
+    let degree = degree(factor, sizes, here);
+    let Some((axis, port)) = axis_of_port(factor, sizes, here, degree.wrapping_sub(turn + 1)) else {
+        return turn;
+    };
+    let Some(origin) = paired(sizes, here, source).find(|(other, _)| other.stride == axis.stride).map(|(_, at)| at) else {
+        return turn;
+    };
+    let own = factor.degree(axis.size, axis.digit);
+    // Turning the ports around puts the arm at -1 before the one at +1: swap them if that is the shorter one.
+    let swap = own == 2
+        && factor != Factor::Complete
+        && factor.arm(axis.size, origin, axis.digit, 0) > factor.arm(axis.size, origin, axis.digit, 1);
+    let first_port = degree - 1 - turn - port;
+    first_port + if swap { 1 - port } else { port }
+}
+
+pub(super) fn buffer_classes(factor: Factor, sizes: &Dimensions) -> u64 {
+    sizes.iter().map(|size| factor.buffer_classes(size)).max().unwrap_or(1)
+}
+
+/// Dimension order cannot come back to a dimension, so the classes of the one being travelled are enough.
+pub(super) fn buffer_class(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -> u64 {
+    paired(sizes, here, dest)
+        .find(|(axis, target)| axis.digit != *target)
+        .map_or(0, |(axis, target)| factor.buffer_class(axis.size, axis.digit, target))
+}
+
+/// The digits, the first listed dimension first.
+pub(super) fn write_address(sizes: &Dimensions, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (place, axis) in axes(sizes, node).enumerate() {
+        write!(out, "{}{}", if place == 0 { "(" } else { "," }, axis.digit)?;
+    }
+    out.write_str(")")
+}

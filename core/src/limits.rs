@@ -1,0 +1,30 @@
+//! Every fixed capacity of the crate, by name, in one place.
+
+/// A network has at most this many nodes.
+pub const MAX_NODES: u64 = 1 << 63;
+
+/// `torus`, `mesh` and `ghc` have at most this many dimensions.
+pub const MAX_DIMENSIONS: usize = 8;
+
+/// A list of frames, `re([F1,F2,..],UNIT)`, holds at most this many.
+pub const MAX_FRAMES: usize = 16;
+
+/// The unit of an RE network has at most this many nodes, so that a set of its positions is one word.
+pub const MAX_UNIT: u64 = 64;
+
+/// `nstar(n)` ends here: 21! is more than [`MAX_NODES`].
+pub const MAX_SYMBOLS: usize = 20;
+
+/// `rdn(BASE,k)` ends here: over the smallest base, two nodes, level 5 has exactly [`MAX_NODES`] nodes.
+pub const MAX_LEVELS: usize = 5;
+
+/// Memory, in 64-bit words, that one exact RE step may take from the stack on a board: 1 KiB, enough for 8 unserved
+/// pivots in a unit of 16 nodes.
+pub const BOARD_SEARCH_WORDS: usize = 128;
+
+/// The same on a host (feature `large-walks`): 256 KiB, enough for 16 unserved pivots in a unit of 16 nodes.
+#[cfg(feature = "large-walks")]
+pub const HOST_SEARCH_WORDS: usize = 32_768;
+
+/// A route is followed at most this many hops ahead to find its buffer class.
+pub const LOOKAHEAD: u64 = 4_096;

@@ -1,0 +1,273 @@
+//! The language in which networks are written, in commands, mesh files, configuration pages and logs.
+//!
+//! ```text
+//! base   ring(n) path(n) complete(n) star(n) hypercube(n) folded-hypercube(n) torus(a,b,..) mesh(a,b,..) ghc(a,b,..)
+//!        nstar(n) petersen heawood
+//! RDN    rdn(BASE,k)
+//! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
+//! RCR    rcr(k,r,j)
+//! ```
+//!
+//! BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
+//! tokens are ignored. Printing gives the one canonical spelling.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::graph::{Base, Dimensions, Factor, Kind};
+use crate::limits::{MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
+use crate::topology::Topology;
+
+/// Why a text is not a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ParseError {
+    /// The byte at which the offending part begins, from 0.
+    pub position: usize,
+    /// The parameter, as the language's definition names it.
+    pub parameter: &'static str,
+    /// The rule it breaks.
+    pub rule: BrokenRule,
+}
+
+/// A rule of the language that a text breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BrokenRule {
+    /// Something else had to stand here.
+    Expected(&'static str),
+    /// The number is too small.
+    AtLeast(u64),
+    /// The number is too large.
+    AtMost(u64),
+    /// A list holds at most so many.
+    AtMostItems(u64),
+    /// The network would have more than 2^63 nodes.
+    TooManyNodes,
+    /// The network would have only one node.
+    OneNode,
+    /// A frame of the unit's size: at most [`MAX_UNIT`](crate::limits::MAX_UNIT) nodes, at least 2.
+    UnitSize,
+    /// `rcr(0,r,j)` must have j = 0: without cube links nothing joins the rings.
+    NoCubeLinks,
+    /// The network would fall into 2^n parts.
+    Disconnected(u64),
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {} ", self.position, self.parameter)?;
+        match self.rule {
+            BrokenRule::Expected(what) => write!(f, "must be {what}"),
+            BrokenRule::AtLeast(least) => write!(f, "must be at least {least}"),
+            BrokenRule::AtMost(most) => write!(f, "must be at most {most}"),
+            BrokenRule::AtMostItems(most) => write!(f, "may list at most {most}"),
+            BrokenRule::TooManyNodes => f.write_str("makes more than 2^63 nodes"),
+            BrokenRule::OneNode => f.write_str("makes a network of a single node"),
+            BrokenRule::UnitSize => f.write_str("must have 2 to 64 nodes"),
+            BrokenRule::NoCubeLinks => f.write_str("must be 0 when k is 0: there are no cube links to expand"),
+            BrokenRule::Disconnected(exponent) => {
+                write!(f, "is too small, r*k must be at least k+j: disconnected: 2^{exponent} components")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+/// Reads tokens from a text.
+pub(crate) struct Reader<'a> {
+    text: &'a str,
+    /// Where the token that is read next begins, or blanks before it.
+    position: usize,
+    /// Where the token that was read last began.
+    last: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Reader { text, position: 0, last: 0 }
+    }
+
+    /// An error at the token read last.
+    pub(crate) fn refuse(&self, parameter: &'static str, rule: BrokenRule) -> ParseError {
+        ParseError { position: self.last, parameter, rule }
+    }
+
+    /// The longest run of bytes that `belongs` accepts, after blanks.
+    fn take(&mut self, belongs: impl Fn(u8) -> bool) -> &'a str {
+        let bytes = self.text.as_bytes();
+        let blank = |byte: &&u8| byte.is_ascii_whitespace();
+        let rest = bytes.get(self.position..).unwrap_or_default();
+        self.last = self.position + rest.iter().take_while(blank).count();
+        let rest = bytes.get(self.last..).unwrap_or_default();
+        self.position = self.last + rest.iter().take_while(|byte| belongs(**byte)).count();
+        // Tokens are ASCII, so this never falls inside a character.
+        self.text.get(self.last..self.position).unwrap_or_default()
+    }
+
+    /// A name: letters, digits and hyphens. Empty if something else stands here.
+    pub(crate) fn word(&mut self) -> &'a str {
+        self.take(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    }
+
+    /// Whether the mark stands here; reads it if so.
+    pub(crate) fn accept(&mut self, mark: u8) -> bool {
+        let before = self.position;
+        self.take(|_| false);
+        let found = self.text.as_bytes().get(self.position) == Some(&mark);
+        self.position = if found { self.position + 1 } else { before };
+        found
+    }
+
+    pub(crate) fn expect(&mut self, mark: u8, parameter: &'static str, what: &'static str) -> Result<(), ParseError> {
+        if self.accept(mark) { Ok(()) } else { Err(self.refuse(parameter, BrokenRule::Expected(what))) }
+    }
+
+    pub(crate) fn open(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+        self.expect(b'(', parameter, "followed by '('")
+    }
+
+    pub(crate) fn comma(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+        self.expect(b',', parameter, "preceded by ','")
+    }
+
+    pub(crate) fn close(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+        self.expect(b')', parameter, "followed by ')'")
+    }
+
+    /// Nothing but blanks may follow.
+    pub(crate) fn end(&mut self) -> Result<(), ParseError> {
+        self.take(|_| false);
+        if self.position == self.text.len() {
+            Ok(())
+        } else {
+            Err(self.refuse("the expression", BrokenRule::Expected("all of the text: nothing may follow it")))
+        }
+    }
+
+    /// A whole number within limits.
+    pub(crate) fn number(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+        let digits = self.take(|byte| byte.is_ascii_digit());
+        let next = self.text.as_bytes().get(self.position);
+        if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
+            return Err(self.refuse(parameter, BrokenRule::Expected("a whole number")));
+        }
+        // Only an overflow is left to fail.
+        let number = digits.parse().unwrap_or(u64::MAX);
+        if number < least {
+            Err(self.refuse(parameter, BrokenRule::AtLeast(least)))
+        } else if number > most {
+            Err(self.refuse(parameter, BrokenRule::AtMost(most)))
+        } else {
+            Ok(number)
+        }
+    }
+
+    /// A base graph.
+    pub(crate) fn base(&mut self, parameter: &'static str) -> Result<Base, ParseError> {
+        let word = self.word();
+        match self.base_named(word)? {
+            Some(base) => Ok(base),
+            None => Err(self.refuse(parameter, BrokenRule::Expected("a base graph"))),
+        }
+    }
+
+    /// The base graph whose name was just read; `None` if there is none of that name.
+    pub(crate) fn base_named(&mut self, word: &str) -> Result<Option<Base>, ParseError> {
+        Ok(Some(Base(match word {
+            "petersen" => Kind::Petersen,
+            "heawood" => Kind::Heawood,
+            "ring" => Kind::Line(Factor::Ring, self.size("n of ring(n)", 3, MAX_NODES)?),
+            "path" => Kind::Line(Factor::Path, self.size("n of path(n)", 2, MAX_NODES)?),
+            "complete" => Kind::Line(Factor::Complete, self.size("n of complete(n)", 2, MAX_NODES)?),
+            "star" => Kind::Star(self.size("n of star(n)", 2, MAX_NODES)?),
+            "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, 63)? as u8),
+            "folded-hypercube" => Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, 63)? as u8),
+            "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as u64)? as u8),
+            "torus" => Kind::Product(Factor::Ring, self.sizes("a dimension of torus(a,b,..)")?),
+            "mesh" => Kind::Product(Factor::Path, self.sizes("a dimension of mesh(a,b,..)")?),
+            "ghc" => Kind::Product(Factor::Complete, self.sizes("a dimension of ghc(a,b,..)")?),
+            _ => return Ok(None),
+        })))
+    }
+
+    fn size(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+        self.open(parameter)?;
+        let size = self.number(parameter, least, most)?;
+        self.close(parameter)?;
+        Ok(size)
+    }
+
+    fn sizes(&mut self, parameter: &'static str) -> Result<Dimensions, ParseError> {
+        self.open(parameter)?;
+        let mut sizes = Dimensions::default();
+        let mut nodes = 1u64;
+        loop {
+            let size = self.number(parameter, 2, u64::from(u32::MAX))?;
+            nodes = self.product(nodes, size, parameter)?;
+            if !sizes.push(size as u32) {
+                return Err(self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64)));
+            }
+            if !self.accept(b',') {
+                self.close(parameter)?;
+                return Ok(sizes);
+            }
+        }
+    }
+
+    /// The product of two sizes, if a network may have that many nodes.
+    pub(crate) fn product(&self, a: u64, b: u64, parameter: &'static str) -> Result<u64, ParseError> {
+        let nodes = a.checked_mul(b).filter(|&nodes| nodes <= MAX_NODES);
+        nodes.ok_or(self.refuse(parameter, BrokenRule::TooManyNodes))
+    }
+}
+
+impl FromStr for Base {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut reader = Reader::new(text);
+        let base = reader.base("the expression")?;
+        reader.end()?;
+        Ok(base)
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Line(Factor::Ring, n) => write!(f, "ring({n})"),
+            Kind::Line(Factor::Path, n) => write!(f, "path({n})"),
+            Kind::Line(Factor::Complete, n) => write!(f, "complete({n})"),
+            Kind::Product(factor, sizes) => {
+                f.write_str(match factor {
+                    Factor::Ring => "torus",
+                    Factor::Path => "mesh",
+                    Factor::Complete => "ghc",
+                })?;
+                for (place, size) in sizes.iter().enumerate() {
+                    write!(f, "{}{size}", if place == 0 { "(" } else { "," })?;
+                }
+                f.write_str(")")
+            }
+            Kind::Star(n) => write!(f, "star({n})"),
+            Kind::Hypercube(n) => write!(f, "hypercube({n})"),
+            Kind::FoldedHypercube(n) => write!(f, "folded-hypercube({n})"),
+            Kind::NStar(n) => write!(f, "nstar({n})"),
+            Kind::Petersen => f.write_str("petersen"),
+            Kind::Heawood => f.write_str("heawood"),
+        }
+    }
+}
+
+/// A node's address, to print.
+#[derive(Clone, Copy)]
+pub struct Address<'a> {
+    pub(crate) network: &'a dyn Topology,
+    pub(crate) node: u64,
+}
+
+impl fmt::Display for Address<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.network.write_address(self.node, f)
+    }
+}

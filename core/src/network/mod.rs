@@ -1,0 +1,209 @@
+//! Networks: the families, the expressions they are written in, and what one can ask them.
+//!
+//! One file a family, each an implementation of [`Topology`]; [`Network`] is any of them, read from an
+//! [expression], with every node checked before it is used.
+
+pub mod expression;
+mod rcr;
+mod rdn;
+mod re;
+
+use core::fmt;
+use core::str::FromStr;
+
+use expression::{Address, BrokenRule, ParseError, Reader};
+pub use rcr::Rcr;
+pub use rdn::Rdn;
+pub use re::Re;
+
+use crate::graph::Base;
+use crate::route::Fanout;
+use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
+
+/// The families of networks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Family {
+    /// A base graph by itself.
+    Base(Base),
+    /// Recursive Dual-Net.
+    Rdn(Rdn),
+    /// Recursive Expansion.
+    Re(Re),
+    /// Recursive Cube of Rings.
+    Rcr(Rcr),
+}
+
+/// A network, read from an expression.
+///
+/// It is a value of fixed size, without tables of nodes: the same code serves 18 nodes and 2^63.
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "rdn(ring(3), 1)".parse()?;
+/// assert_eq!(network.to_string(), "rdn(ring(3),1)");
+/// assert_eq!(network.nodes(), 18);
+/// let mut here = 0;
+/// let mut path = vec![here];
+/// while here != 17 {
+///     here = network.next_hop(here, 17, Rule::Exact)?;
+///     path.push(here);
+/// }
+/// assert_eq!(path, [0, 2, 15, 17]);
+/// assert_eq!(network.distance(0, 17)?, Some(3));
+/// let sent: Vec<_> = network.fanout(0, 0)?.map(|(_port, node)| node).collect();
+/// assert_eq!(sent, [1, 2, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Network {
+    family: Family,
+    nodes: u64,
+}
+
+impl Network {
+    /// The family, for what only one of them can tell.
+    pub fn family(&self) -> &Family {
+        &self.family
+    }
+
+    /// The network as the trait that all families implement. Nodes are not checked there.
+    pub fn topology(&self) -> &dyn Topology {
+        match &self.family {
+            Family::Base(base) => base,
+            Family::Rdn(rdn) => rdn,
+            Family::Re(re) => re,
+            Family::Rcr(rcr) => rcr,
+        }
+    }
+
+    /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,
+    /// path, star or complete graph, and with pivot sets. A network has 1 KiB unless told otherwise; more than the crate
+    /// was [built for](crate::limits) is never used. [`method`](Self::method) tells what it comes to.
+    #[must_use]
+    pub fn with_search_memory(mut self, bytes: usize) -> Self {
+        if let Family::Re(re) = &mut self.family {
+            re.set_search_words(bytes / 8);
+        }
+        self
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// The node, if there is such a one.
+    #[inline]
+    pub fn check(&self, node: Node) -> Result<Node, NoSuchNode> {
+        if node < self.nodes { Ok(node) } else { Err(NoSuchNode { node, nodes: self.nodes }) }
+    }
+
+    /// How many links a node has.
+    pub fn degree(&self, node: Node) -> Result<Port, NoSuchNode> {
+        Ok(self.topology().degree(self.check(node)?))
+    }
+
+    /// The neighbours of a node, in the order of its ports.
+    pub fn neighbors(&self, node: Node) -> Result<impl Iterator<Item = Node> + '_, NoSuchNode> {
+        let topology = self.topology();
+        Ok((0..topology.degree(self.check(node)?)).filter_map(move |port| topology.neighbor(node, port)))
+    }
+
+    /// The neighbour at a port; `None` if the node has no such port.
+    pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
+        Ok(self.topology().neighbor(self.check(node)?, port))
+    }
+
+    /// The port that leads to a neighbour; `None` if the nodes are not linked.
+    pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
+        Ok(self.topology().port_to(self.check(node)?, self.check(neighbor)?))
+    }
+
+    /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the
+    /// [memory](Self::with_search_memory).
+    pub fn distance(&self, from: Node, to: Node) -> Result<Option<u64>, NoSuchNode> {
+        Ok(self.topology().distance(self.check(from)?, self.check(to)?))
+    }
+
+    /// The neighbour to send to on the way to `dest`; `here` itself if it is the destination.
+    #[inline]
+    pub fn next_hop(&self, here: Node, dest: Node, rule: Rule) -> Result<Node, NoSuchNode> {
+        Ok(self.topology().next(self.check(here)?, self.check(dest)?, rule))
+    }
+
+    /// The port to send through on the way to `dest`; `None` if `here` is the destination.
+    pub fn next_port(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Port>, NoSuchNode> {
+        let next = self.next_hop(here, dest, rule)?;
+        Ok(if next == here { None } else { self.topology().port_to(here, next) })
+    }
+
+    /// What a rule comes to between two nodes: a shortest path, or which fallback.
+    pub fn method(&self, here: Node, dest: Node, rule: Rule) -> Result<Method, NoSuchNode> {
+        Ok(self.topology().method(self.check(here)?, self.check(dest)?, rule))
+    }
+
+    /// No route of the rule is longer than this.
+    pub fn longest_route(&self, rule: Rule) -> u64 {
+        self.topology().longest_route(rule)
+    }
+
+    /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
+    /// receives it exactly once, along the route of the exact rule backwards.
+    pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
+        Ok(Fanout { network: self.topology(), here: self.check(here)?, source: self.check(source)?, turn: 0 })
+    }
+
+    /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
+    pub fn buffer_classes(&self, rule: Rule) -> u64 {
+        self.topology().buffer_classes(rule)
+    }
+
+    /// The class of buffers in which a packet for `dest` waits for the link out of `here`. If a node has at least one buffer
+    /// of every class, store-and-forward cannot deadlock. `None` for routes longer than
+    /// [`LOOKAHEAD`](crate::limits::LOOKAHEAD).
+    pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
+        Ok(self.topology().buffer_class(self.check(here)?, self.check(dest)?, rule))
+    }
+
+    /// A node's address as the literature writes it, to print.
+    pub fn address(&self, node: Node) -> Result<Address<'_>, NoSuchNode> {
+        Ok(Address { network: self.topology(), node: self.check(node)? })
+    }
+}
+
+impl FromStr for Network {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let mut reader = Reader::new(text);
+        let word = reader.word();
+        let family = match word {
+            "rdn" => Family::Rdn(Rdn::parse(&mut reader)?),
+            "re" => Family::Re(Re::parse(&mut reader)?),
+            "rcr" => Family::Rcr(Rcr::parse(&mut reader)?),
+            _ => match reader.base_named(word)? {
+                Some(base) => Family::Base(base),
+                None => {
+                    let rule = BrokenRule::Expected("the name of a network");
+                    return Err(reader.refuse("the expression", rule));
+                }
+            },
+        };
+        reader.end()?;
+        let mut network = Network { family, nodes: 0 };
+        network.nodes = network.topology().nodes();
+        Ok(network)
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.family {
+            Family::Base(base) => base.fmt(f),
+            Family::Rdn(rdn) => rdn.fmt(f),
+            Family::Re(re) => re.fmt(f),
+            Family::Rcr(rcr) => rcr.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Recursive Cube of Rings, `rcr(k,r,j)`.
+//!
+//! Y. Sun, P. Y. S. Cheung, X. Lin, Recursive Cube of Rings: A New Topology for Interconnection Networks, IEEE TPDS 11(3),
+//! 2000.
+//!
+//! A node [A;b] is a word of m = k + j bits and a place on a ring of r. Ring links change the place; a cube link flips one
+//! of the k bits in the window of the place, and from one place to the next the window moves on by k bits, cyclically.
+//!
+//! Ports: the ring at +1 and at -1 (one of them for r = 2, none for r = 1), then the bits of the window from the lowest.
+
+use core::fmt;
+
+use crate::arith::{bits, div_rem, ones, sub_mod, wrap};
+use crate::graph::Factor;
+use crate::limits::MAX_NODES;
+use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::topology::{Method, Node, Port, Rule, Topology};
+
+/// A Recursive Cube of Rings.
+///
+/// The distance is the number of bits that differ plus the shortest walk on the ring that comes by a window of each; a
+/// walk is a stretch of the ring left and right of the start, covered with at most two reversals. The exact rule flips
+/// what the window here needs, lowest bit first, then steps along a shortest walk, +1 if there is a choice.
+/// The paper's rule (hop-plane, in our reading: its figure is lost) steps to the nearest place with a needed bit.
+/// O(m/k) time, a few words for each window in reach.
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "rcr(2,2,2)".parse()?;
+/// assert_eq!(network.address(11)?.to_string(), "[0101;1]");
+/// assert_eq!(network.distance(0, 11)?, Some(3));
+/// assert_eq!(network.next_hop(0, 11, Rule::Exact)?, 8); // bit 2 is in the window of place 0
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rcr {
+    /// Bits in a window, k.
+    window: u8,
+    /// Bits in all, m = k + j.
+    bits: u8,
+    /// Places on the ring, r.
+    ring: u64,
+}
+
+/// Windows in reach on one side before all bits are covered: the bits take at most 63 windows, and the ring's wrap, where
+/// the windows need not fit together, can break off one such run.
+const MAX_REACH: usize = 128;
+
+/// Enough for all networks whose bits take at most 16 windows.
+const SHORT_REACH: usize = 32;
+
+/// A shortest walk on the ring.
+struct RingWalk {
+    hops: u64,
+    /// One such walk begins with a step +1.
+    begins_up: bool,
+}
+
+impl Rcr {
+    /// Reads what follows `rcr`.
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const CUBE: &str = "k of rcr(k,r,j)";
+        const RING: &str = "r of rcr(k,r,j)";
+        const MORE: &str = "j of rcr(k,r,j)";
+        reader.open(CUBE)?;
+        let window = reader.number(CUBE, 0, 63)?;
+        reader.comma(RING)?;
+        let ring = reader.number(RING, 1, MAX_NODES)?;
+        reader.comma(MORE)?;
+        let more = reader.number(MORE, 0, u64::MAX)?;
+        if window == 0 && more > 0 {
+            return Err(reader.refuse(MORE, BrokenRule::NoCubeLinks));
+        }
+        let bits = window.saturating_add(more);
+        if bits > 63 {
+            return Err(reader.refuse(MORE, BrokenRule::TooManyNodes));
+        }
+        if reader.product(ring, 1 << bits, RING)? == 1 {
+            return Err(reader.refuse(RING, BrokenRule::OneNode));
+        }
+        let covered = ring.saturating_mul(window);
+        if covered < bits {
+            return Err(reader.refuse(RING, BrokenRule::Disconnected(bits - covered)));
+        }
+        reader.close(MORE)?;
+        Ok(Rcr { window: window as u8, bits: bits as u8, ring })
+    }
+
+    /// Bits in the window of a place, k.
+    pub fn window_bits(&self) -> u64 {
+        u64::from(self.window)
+    }
+
+    /// Bits of a node's word, k + j.
+    pub fn word_bits(&self) -> u64 {
+        u64::from(self.bits)
+    }
+
+    /// Places on the ring, r.
+    pub fn ring(&self) -> u64 {
+        self.ring
+    }
+
+    /// The largest distance, where a closed form is proven: if the windows fit together at the wrap.
+    ///
+    /// With q = ceil(m/k) windows to cover all bits, a walk that covers them and ends e places on takes g(e) hops one way,
+    /// g(r-e) the other; g(t) = t if t >= q-1, else 2(q-1) - t.
+    pub fn diameter(&self) -> Option<u64> {
+        if !self.vertex_transitive() {
+            return None;
+        }
+        let word = u64::from(self.bits);
+        if self.ring == 1 {
+            return Some(word);
+        }
+        let windows = if self.window == 0 { 1 } else { word.div_ceil(u64::from(self.window)) };
+        let one_way = |places: u64| if places + 1 >= windows { places } else { 2 * (windows - 1) - places };
+        // Past the windows both ways only grow apart, so the middle is the worst of what is left.
+        let middle = self.ring / 2;
+        let ends = (0..=middle.min(2 * windows)).chain([middle]);
+        ends.map(|end| one_way(end).min(one_way(self.ring - end))).max().map(|walk| word + walk)
+    }
+
+    #[inline]
+    fn split(&self, node: Node) -> (u64, u64) {
+        div_rem(node, self.ring)
+    }
+
+    #[inline]
+    fn join(&self, word: u64, place: u64) -> Node {
+        word * self.ring + place
+    }
+
+    /// The bits that have a cube link at a place.
+    #[inline]
+    fn window_at(&self, place: u64) -> u64 {
+        self.window_from(self.window_start(place))
+    }
+
+    /// The first bit of a place's window, (b k - k) mod m.
+    #[inline]
+    fn window_start(&self, place: u64) -> u64 {
+        let (word, window) = (u64::from(self.bits), u64::from(self.window));
+        let (_, turn) = div_rem(place, word);
+        div_rem(turn * window + word - window, word).1
+    }
+
+    /// The window whose first bit is `start`.
+    #[inline]
+    fn window_from(&self, start: u64) -> u64 {
+        let straight = ones(u64::from(self.window)) << start;
+        let wrapped = ones(u64::from(self.window)) >> (u64::from(self.bits) - start).min(63);
+        (straight | wrapped) & ones(u64::from(self.bits))
+    }
+
+    /// The windows at +1, +2, .. from a place, or with `up` false at -1, -2, ..
+    #[inline]
+    fn windows_from(&self, place: u64, up: bool) -> impl Iterator<Item = u64> + '_ {
+        let word = u64::from(self.bits);
+        let mut place = place;
+        let mut start = self.window_start(place);
+        // Only the wrap of the ring needs a division: elsewhere the window moves by k.
+        core::iter::from_fn(move || {
+            if up {
+                place += 1;
+                start = wrap(start + u64::from(self.window), word);
+                if place == self.ring {
+                    place = 0;
+                    start = self.window_start(0);
+                }
+            } else if place == 0 {
+                place = self.ring - 1;
+                start = self.window_start(place);
+            } else {
+                place -= 1;
+                start = sub_mod(start, u64::from(self.window), word);
+            }
+            Some(self.window_from(start))
+        })
+    }
+
+    fn ring_walk(&self, place: u64, end: u64, needed: u64) -> RingWalk {
+        if usize::from(self.bits) <= SHORT_REACH / 2 * usize::from(self.window) {
+            self.ring_walk_within::<SHORT_REACH>(place, end, needed)
+        } else {
+            self.ring_walk_within::<MAX_REACH>(place, end, needed)
+        }
+    }
+
+    /// The shortest walk on the ring from `place` to `end` by way of a window of every needed bit.
+    ///
+    /// To cover the places from -left to +right and end at `turn`, the way is 2 (left + right) - |turn|. For each `right`
+    /// the least `left` is found by letting `right` shrink while `left` grows.
+    fn ring_walk_within<const REACH: usize>(&self, place: u64, end: u64, needed: u64) -> RingWalk {
+        let ring = self.ring as i64;
+        let most = (self.ring - 1).min(REACH as u64 - 1) as usize;
+        // What is not covered yet by the windows up to +0, +1, ..
+        let mut uncovered = [0; REACH];
+        let mut rest = needed & !self.window_at(place);
+        let mut right = 0;
+        for (slot, window) in uncovered.iter_mut().zip(self.windows_from(place, true)).take(most + 1) {
+            *slot = rest;
+            if rest == 0 {
+                break;
+            }
+            rest &= !window;
+            right += 1;
+        }
+        let ahead = sub_mod(end, place, self.ring) as i64;
+        let mut best = RingWalk { hops: u64::MAX, begins_up: false };
+        let mut covered = 0;
+        let mut left = 0;
+        let mut windows = self.windows_from(place, false);
+        loop {
+            let open = uncovered.get(right).copied().unwrap_or(0);
+            while open & !covered != 0 && left < self.ring {
+                covered |= windows.next().unwrap_or(0);
+                left += 1;
+            }
+            for turn in [ahead, ahead - ring] {
+                let (left, right) = ((left as i64).max(-turn), (right as i64).max(turn));
+                if left + right <= (ring - 1).max(turn.abs()) {
+                    let hops = (2 * (left + right) - turn.abs()) as u64;
+                    // Going beyond the end and back is done before the way to the end. All the way round is
+                    // the same in both directions.
+                    let begins_up = if turn > 0 { left == 0 } else { right > 0 || turn == -ring };
+                    if hops < best.hops {
+                        best = RingWalk { hops, begins_up };
+                    } else if hops == best.hops {
+                        best.begins_up |= begins_up;
+                    }
+                }
+            }
+            if right == 0 {
+                return best;
+            }
+            right -= 1;
+        }
+    }
+
+    /// The direction of the nearest place with a needed bit; ties go +1.
+    fn up_to_nearest(&self, place: u64, needed: u64) -> bool {
+        let ups = self.windows_from(place, true);
+        let downs = self.windows_from(place, false);
+        let windows = ups.zip(downs).take(MAX_REACH).map(|(up, down)| (up & needed != 0, down & needed != 0));
+        windows.into_iter().find(|&(up, down)| up || down).is_none_or(|(up, _)| up)
+    }
+}
+
+impl Topology for Rcr {
+    fn nodes(&self) -> u64 {
+        self.ring << self.bits
+    }
+
+    fn degree(&self, _node: Node) -> Port {
+        self.ring.min(3) - 1 + u64::from(self.window)
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        let (word, place) = self.split(node);
+        let ring_ports = self.ring.min(3) - 1;
+        if port < ring_ports {
+            return Some(self.join(word, Factor::Ring.neighbor(self.ring, place, port)?));
+        }
+        let bit = bits(self.window_at(place)).nth(usize::try_from(port - ring_ports).ok()?)?;
+        Some(self.join(word ^ 1 << bit, place))
+    }
+
+    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+        let ((word, place), (wanted, end)) = (self.split(here), self.split(dest));
+        let needed = word ^ wanted;
+        let here_needed = needed & self.window_at(place);
+        if here_needed != 0 {
+            return self.join(word ^ (here_needed & here_needed.wrapping_neg()), place);
+        }
+        let up = match rule {
+            _ if needed == 0 => return self.join(word, Factor::Ring.next(self.ring, place, end)),
+            Rule::Exact => self.ring_walk(place, end, needed).begins_up,
+            Rule::Paper => self.up_to_nearest(place, needed),
+        };
+        self.join(word, if up { wrap(place + 1, self.ring) } else { sub_mod(place, 1, self.ring) })
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        let ((word, place), (wanted, end)) = (self.split(from), self.split(to));
+        let needed = word ^ wanted;
+        Some(u64::from(needed.count_ones()) + self.ring_walk(place, end, needed).hops)
+    }
+
+    fn longest_route(&self, rule: Rule) -> u64 {
+        let word = u64::from(self.bits);
+        match (rule, self.diameter()) {
+            (Rule::Exact, Some(diameter)) => diameter,
+            // Once round covers everything and comes back; then half the ring at most.
+            (Rule::Exact, None) => word + self.ring + self.ring / 2,
+            // Each bit is at most half the ring away.
+            (Rule::Paper, _) => word + (word + 1) * (self.ring / 2),
+        }
+    }
+
+    /// If the windows fit together at the wrap, turning the ring and the word together is a symmetry; flipping bits always
+    /// is one.
+    fn vertex_transitive(&self) -> bool {
+        let (word, window) = (u64::from(self.bits), u64::from(self.window));
+        self.ring == 1 || word == 0 || div_rem(div_rem(self.ring, word).1 * window, word).1 == 0
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, place) = self.split(node);
+        match self.bits {
+            0 => write!(out, "[;{place}]"),
+            bits => write!(out, "[{word:0>0$b};{place}]", usize::from(bits)),
+        }
+    }
+
+    fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {
+        match rule {
+            Rule::Exact => Method::Shortest,
+            Rule::Paper => Method::Paper,
+        }
+    }
+}
+
+impl fmt::Display for Rcr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rcr({},{},{})", self.window, self.ring, self.bits - self.window)
+    }
+}

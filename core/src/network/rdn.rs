@@ -1,0 +1,323 @@
+//! Recursive Dual-Net, `rdn(BASE,k)`.
+//!
+//! Y. Li, S. Peng, W. Chu, Recursive Dual-Net: A New Universal Network for Supercomputers of the Next Generation.
+//!
+//! Level 0 is the base. Level k is two sets of clusters, each cluster a level k-1; a node is a triple (type, cluster,
+//! node), and besides its links within the cluster it has one to the node of the other type with cluster and node
+//! exchanged. Ports: those of the base, then the cross links from level 1 up.
+
+use core::fmt;
+
+use heapless::Vec;
+
+use crate::arith::div_rem;
+use crate::graph::Base;
+use crate::limits::{MAX_LEVELS, MAX_NODES};
+use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::topology::{Node, Port, Rule, Topology};
+
+/// A Recursive Dual-Net over a base graph.
+///
+/// Routing is exact in O(k) and one step of the base, and it is the paper's own rule. Distances take O(2^k), since they
+/// split at every level. Neither needs memory beyond the level sizes.
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "rdn(ring(3),2)".parse()?;
+/// // The paper's example: from (0,(0,0,0),(0,0,0)) to (1,(1,2,2),(0,2,2)) in 8 hops.
+/// let (from, to) = (0, 18 * 18 + 17 * 18 + 8);
+/// assert_eq!(network.distance(from, to)?, Some(8));
+/// assert_eq!(network.address(to)?.to_string(), "(1,(1,2,2),(0,2,2))");
+/// assert_eq!(network.next_hop(from, to, Rule::Exact)?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rdn {
+    base: Base,
+    /// The nodes of level 0, 1, .. k; the rest is unused.
+    sizes: [u64; MAX_LEVELS + 1],
+    levels: u8,
+}
+
+/// A node of some level as the paper's triple.
+#[derive(Clone, Copy)]
+struct Triple {
+    kind: u64,
+    cluster: Node,
+    node: Node,
+}
+
+impl Triple {
+    /// `size` is that of a cluster.
+    #[inline]
+    fn split(id: Node, size: u64) -> Self {
+        let half = size * size;
+        let (kind, rest) = if id >= half { (1, id - half) } else { (0, id) };
+        let (cluster, node) = div_rem(rest, size);
+        Triple { kind, cluster, node }
+    }
+
+    #[inline]
+    fn join(self, size: u64) -> Node {
+        (self.kind * size + self.cluster) * size + self.node
+    }
+
+    /// The other end of the cross link.
+    fn cross(self) -> Self {
+        Triple { kind: 1 - self.kind, cluster: self.node, node: self.cluster }
+    }
+
+    fn same_cluster(self, other: Self) -> bool {
+        self.kind == other.kind && self.cluster == other.cluster
+    }
+}
+
+impl Rdn {
+    /// Reads what follows `rdn`.
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        reader.open("BASE of rdn(BASE,k)")?;
+        let base = reader.base("BASE of rdn(BASE,k)")?;
+        reader.comma("k of rdn(BASE,k)")?;
+        let levels = reader.number("k of rdn(BASE,k)", 0, u64::MAX)?;
+        let network = Rdn::new(base, levels).ok_or(reader.refuse("k of rdn(BASE,k)", BrokenRule::TooManyNodes))?;
+        reader.close("k of rdn(BASE,k)")?;
+        Ok(network)
+    }
+
+    /// `None` if it would have more than 2^63 nodes.
+    pub(crate) fn new(base: Base, levels: u64) -> Option<Self> {
+        let mut sizes = [0; MAX_LEVELS + 1];
+        let mut size = base.nodes();
+        for level in 0..=levels {
+            *sizes.get_mut(usize::try_from(level).ok()?)? = size;
+            if level < levels {
+                size = size.checked_mul(size)?.checked_mul(2).filter(|&size| size <= MAX_NODES)?;
+            }
+        }
+        Some(Rdn { base, sizes, levels: levels as u8 })
+    }
+
+    /// The base graph.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// How often the dual construction was applied, k.
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
+    }
+
+    /// The nodes of the network after so many levels.
+    #[inline]
+    fn size(&self, level: u8) -> u64 {
+        self.sizes.get(usize::from(level)).copied().unwrap_or(0)
+    }
+
+    /// The levels from the highest down, each with the size of its clusters.
+    #[inline]
+    fn clusters(&self) -> impl Iterator<Item = (u8, u64)> + '_ {
+        (1..=self.levels).rev().map(|level| (level, self.size(level - 1)))
+    }
+
+    /// 2^k D + 2^(k+1) - 2 for a base quantity D, as both diameter and broadcast steps grow.
+    fn grown(&self, base: u64) -> u64 {
+        (0..self.levels).fold(base, |hops, _| hops.saturating_mul(2).saturating_add(2))
+    }
+
+    /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
+    ///
+    /// S_k = 8 N^2 S_{k-1} + 6 N^4 - 4 N^3 with N the size of a cluster: same type, S twice where the cluster differs
+    /// too, with two crossings; other type, S twice with one crossing.
+    pub fn distance_sum(&self) -> Option<u128> {
+        let mut sum = self.base.distance_sum()?;
+        for level in 0..self.levels {
+            let n = u128::from(self.size(level));
+            let cube = n.checked_mul(n)?.checked_mul(n)?;
+            let crossings = cube.checked_mul(6 * n - 4)?;
+            sum = sum.checked_mul(8 * n * n)?.checked_add(crossings)?;
+        }
+        Some(sum)
+    }
+
+    /// The largest distance, 2^k D + 2^(k+1) - 2 over a base of diameter D.
+    pub fn diameter(&self) -> u64 {
+        self.grown(self.base.diameter())
+    }
+}
+
+impl Topology for Rdn {
+    fn nodes(&self) -> u64 {
+        self.size(self.levels)
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        self.base.degree(div_rem(node, self.size(0)).1) + u64::from(self.levels)
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        let (_, inner) = div_rem(node, self.size(0));
+        let own = self.base.degree(inner);
+        if port < own {
+            return Some(node - inner + self.base.neighbor(inner, port)?);
+        }
+        let level = port - own + 1;
+        if level > u64::from(self.levels) {
+            return None;
+        }
+        let whole = self.size(level as u8);
+        let cluster = self.size(level as u8 - 1);
+        let (_, within) = div_rem(node, whole);
+        Some(node - within + Triple::split(within, cluster).cross().join(cluster))
+    }
+
+    #[inline]
+    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+        // In the same cluster, go to the node; on the other side, go to the node that has the link to the destination's
+        // cluster; else cross. What is gone to is again a node of the level below.
+        let (mut from, mut to) = (here, dest);
+        for (_, size) in self.clusters() {
+            let (u, v) = (Triple::split(from, size), Triple::split(to, size));
+            (from, to) = if u.same_cluster(v) {
+                (u.node, v.node)
+            } else if u.kind != v.kind && u.node != v.cluster {
+                (u.node, v.cluster)
+            } else {
+                return here - from + u.cross().join(size);
+            };
+        }
+        here - from + self.base.step(from, to)
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        // Each pair of a level comes to one or two pairs of the level below: never more than one waits per level.
+        let mut waiting = Vec::<(u8, Node, Node), MAX_LEVELS>::new();
+        let mut hops = 0;
+        let mut pair = Some((self.levels, from, to));
+        while let Some((level, a, b)) = pair {
+            pair = if level == 0 {
+                hops += self.base.hops(a, b);
+                waiting.pop()
+            } else {
+                let size = self.size(level - 1);
+                let (u, v) = (Triple::split(a, size), Triple::split(b, size));
+                let (first, second, crossings) = match (u.kind == v.kind, u.cluster == v.cluster) {
+                    (true, true) => ((u.node, v.node), None, 0),
+                    (true, false) => ((u.node, v.node), Some((u.cluster, v.cluster)), 2),
+                    (false, _) => ((u.node, v.cluster), Some((u.cluster, v.node)), 1),
+                };
+                hops += crossings;
+                if let Some((a, b)) = second {
+                    waiting.push((level - 1, a, b)).ok()?;
+                }
+                Some((level - 1, first.0, first.1))
+            };
+        }
+        Some(hops)
+    }
+
+    fn longest_route(&self, _rule: Rule) -> u64 {
+        self.diameter()
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        self.base.vertex_transitive()
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What is left to print: nodes by level, and how many brackets close behind each.
+        let mut waiting = Vec::<(u8, Node, usize), MAX_LEVELS>::new();
+        let mut item = Some((self.levels, node, 0));
+        while let Some((level, id, closing)) = item {
+            item = if level == 0 {
+                self.base.write_address(id, out)?;
+                for _ in 0..closing {
+                    out.write_str(")")?;
+                }
+                if !waiting.is_empty() {
+                    out.write_str(",")?;
+                }
+                waiting.pop()
+            } else {
+                let triple = Triple::split(id, self.size(level - 1));
+                write!(out, "({},", triple.kind)?;
+                waiting.push((level - 1, triple.node, closing + 1)).map_err(|_| fmt::Error)?;
+                Some((level - 1, triple.cluster, 0))
+            };
+        }
+        Ok(())
+    }
+
+    /// The paper's Algorithm 2, with the senders it excludes put right: within the source's cluster everyone crosses; in
+    /// a cluster of the other type everyone but the node the broadcast came in by; in the other clusters of the source's
+    /// type no one, and these receive by their cross link, not from each other.
+    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+        let (mut from, mut to) = (here, source);
+        let own = self.base.degree(div_rem(here, self.size(0)).1);
+        for (level, size) in self.clusters() {
+            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
+            let crossing = port >= own && port - own + 1 == u64::from(level);
+            if u.same_cluster(s) {
+                if crossing {
+                    return true;
+                }
+                to = s.node;
+            } else if u.kind != s.kind {
+                if crossing {
+                    return u.node != s.cluster;
+                }
+                to = s.cluster;
+            } else {
+                return false;
+            }
+            from = u.node;
+        }
+        port < own && self.base.passes_on(from, port, to)
+    }
+
+    /// The links of the base first, then the cross links from low to high: 2^k B + 2^(k+1) - 2 steps over a base that
+    /// takes B (Theorem 3).
+    fn sending_order(&self, here: Node, source: Node, turn: Port) -> Port {
+        let (_, inner) = div_rem(here, self.size(0));
+        if turn >= self.base.degree(inner) {
+            return turn;
+        }
+        // The source as the base around this node sees it.
+        let (mut from, mut to) = (here, source);
+        for (_, size) in self.clusters() {
+            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
+            (from, to) = (u.node, if u.kind == s.kind { s.node } else { s.cluster });
+        }
+        self.base.sending_order(inner, to, turn)
+    }
+
+    fn buffer_classes(&self, _rule: Rule) -> u64 {
+        self.base.classes() << self.levels
+    }
+
+    /// One bit a level, set in the destination's cluster and on the link into it, times the classes of the base.
+    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<u64> {
+        let base_classes = self.base.classes();
+        let (mut from, mut to) = (here, dest);
+        let mut class = 0;
+        for (level, size) in self.clusters() {
+            let (u, v) = (Triple::split(from, size), Triple::split(to, size));
+            let weight = base_classes << (level - 1);
+            if u.same_cluster(v) {
+                class += weight;
+                to = v.node;
+            } else if u.kind != v.kind && u.node != v.cluster {
+                to = v.cluster;
+            } else {
+                return Some(class + if u.kind != v.kind { weight } else { 0 });
+            }
+            from = u.node;
+        }
+        Some(class + self.base.class(from, to))
+    }
+}
+
+impl fmt::Display for Rdn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rdn({},{})", self.base, self.levels)
+    }
+}

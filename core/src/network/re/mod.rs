@@ -1,0 +1,414 @@
+//! Recursive Expansion, `re(FRAME,UNIT,r[,sk|sd])` and `re([F1,F2,..],UNIT[,sk|sd])`.
+//!
+//! H. Shen, R. J. Back, Construction of Large-Size Interconnection Networks with High Performance, Networks 23, 1993.
+//!
+//! A node is a position in the unit and a digit per phase, each digit a node of that phase's frame. Links of the unit
+//! change the position; a frame link of phase i changes digit i only, and only nodes at the pivot of the phase have one.
+//! With `sk` (fewest hops) a phase has one pivot, position (i-1) mod n_u. With `sd` (fewest links a node) the last phases
+//! spread their frame links over a set of pivots, and crossing one can change the position too.
+//!
+//! Ports: those of the unit, then for each phase with a pivot here, from the first, its frame links.
+
+mod search;
+
+use core::fmt;
+
+use crate::arith::div_rem;
+use crate::graph::Base;
+use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
+use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::route::walk::Walk;
+use crate::topology::{Method, Node, Port, Rule, Topology};
+
+/// A network made by Recursive Expansion.
+///
+/// With one pivot a phase (`sk`) the distance is the sum of the digits' distances in their frames plus the shortest
+/// [walk](crate::route) in the unit by way of the pivots of all digits that differ. Each hop of the exact rule lowers it
+/// by one: at a needed pivot, a frame step of the lowest phase; else the lowest-numbered closer neighbour in the unit.
+/// The paper's rule serves the phases from the highest down.
+///
+/// Time O(r) to find the digits, plus the walk: O(pivots) on ring, path, star and complete units, a
+/// bit-parallel search on others. That search needs 2 n_u 2^A bits for A needed pivots; if it does not fit the
+/// [memory](crate::Network::with_search_memory) set aside, the nearest needed pivot is served first
+/// ([`Method::NearestPivot`]), at most (A+1) times the unit's diameter plus the frame hops. With pivot sets (`sd`) the
+/// digits that differ are searched together ([`Method::DigitSearch`]), or, if that does not fit, served in the paper's
+/// order ([`Method::Paper`]).
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "re(ring(4),complete(3),3)".parse()?;
+/// assert_eq!(network.nodes(), 192);
+/// assert_eq!(network.address(100)?.to_string(), "(2,0,1;1)"); // digits x3,x2,x1; position
+/// assert_eq!(network.distance(0, 100)?, Some(5));
+/// assert_eq!(network.next_hop(0, 100, Rule::Exact)?, 3); // digit 1 is changed here, at position 0
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Re {
+    unit: Base,
+    /// One for all phases if `same`, else one each.
+    frames: [Base; MAX_FRAMES],
+    same: bool,
+    phases: u8,
+    spread: bool,
+    /// Positions from one pivot set to the next; 1 or more.
+    pivot_stride: u8,
+    /// Words of memory that a search may take.
+    memory: u32,
+}
+
+/// What one phase is at one node.
+#[derive(Clone, Copy)]
+struct Phase<'a> {
+    frame: &'a Base,
+    /// What one step of the digit adds to the node's number.
+    weight: u64,
+    digit: Node,
+    pivots: Pivots,
+}
+
+impl Phase<'_> {
+    /// How many frame links of this phase a node at `position` has.
+    fn links_at(&self, position: Node) -> Port {
+        match position.checked_sub(self.pivots.head) {
+            Some(place) if place < self.pivots.count => {
+                let degree = self.frame.degree(self.digit);
+                div_rem(degree + self.pivots.count - 1 - place, self.pivots.count).0
+            }
+            _ => 0,
+        }
+    }
+
+    /// The frame link with number `link` of those at `position`: the new digit and the new position.
+    fn crossing(&self, position: Node, link: Port) -> Option<(Node, Node)> {
+        if self.pivots.count == 1 {
+            return Some((self.frame.neighbor(self.digit, link)?, position));
+        }
+        let place = position.checked_sub(self.pivots.head)?;
+        let digit = self.frame.ranked(self.digit, place + link * self.pivots.count)?;
+        Some((digit, self.pivots.end_of(self.frame, digit, self.digit)))
+    }
+
+    /// The position from which the frame link to `digit` leads.
+    fn exit_to(&self, digit: Node) -> Node {
+        self.pivots.end_of(self.frame, self.digit, digit)
+    }
+
+    /// The node with this digit replaced, its position untouched.
+    fn replace(&self, node: Node, digit: Node) -> Node {
+        (node + digit * self.weight).wrapping_sub(self.digit * self.weight)
+    }
+}
+
+/// The positions at which a phase has its frame links: `count` of them from `head` on.
+#[derive(Clone, Copy)]
+struct Pivots {
+    head: Node,
+    count: u64,
+}
+
+impl Pivots {
+    /// The position, in the copy of digit `from`, of the frame link between digits `from` and `to`: the neighbours of a
+    /// digit are dealt out to the pivots in ascending order.
+    fn end_of(self, frame: &Base, from: Node, to: Node) -> Node {
+        let place = if self.count == 1 { 0 } else { div_rem(frame.rank(from, to), self.count).1 };
+        self.head + place
+    }
+}
+
+impl Re {
+    /// Reads what follows `re`.
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const FRAME: &str = "FRAME of re(FRAME,UNIT,r)";
+        const FRAMES: &str = "F of re([F1,F2,..],UNIT)";
+        const UNIT: &str = "UNIT of re(FRAME,UNIT,r)";
+        const PHASES: &str = "r of re(FRAME,UNIT,r)";
+        const PIVOTS: &str = "the pivot choice of re(..)";
+        reader.open(FRAME)?;
+        let listed = reader.accept(b'[');
+        let first = reader.base(if listed { FRAMES } else { FRAME })?;
+        let mut frames = [first; MAX_FRAMES];
+        let mut count = 1;
+        while listed && reader.accept(b',') {
+            let frame = reader.base(FRAMES)?;
+            let slot = frames.get_mut(count).ok_or(reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as u64)))?;
+            *slot = frame;
+            count += 1;
+        }
+        if listed {
+            reader.expect(b']', FRAMES, "followed by ',' or ']'")?;
+        }
+        reader.comma(UNIT)?;
+        let unit = reader.base(UNIT)?;
+        if !(2..=MAX_UNIT).contains(&unit.nodes()) {
+            return Err(reader.refuse(UNIT, BrokenRule::UnitSize));
+        }
+        let same = frames.iter().take(count).all(|frame| *frame == first);
+        let phases = if listed {
+            count as u64
+        } else {
+            reader.comma(PHASES)?;
+            reader.number(PHASES, 1, u64::MAX)?
+        };
+        let mut network =
+            Re { unit, frames, same, phases: 0, spread: false, pivot_stride: 1, memory: BOARD_SEARCH_WORDS as u32 };
+        let mut nodes = unit.nodes();
+        for phase in 0..phases {
+            // Ends after at most 62 phases: every frame has two nodes or more.
+            nodes = reader.product(nodes, network.frame(phase).nodes(), if listed { FRAMES } else { PHASES })?;
+        }
+        network.phases = phases as u8;
+        if reader.accept(b',') {
+            network.spread = match reader.word() {
+                "sk" => false,
+                "sd" => true,
+                _ => return Err(reader.refuse(PIVOTS, BrokenRule::Expected("sk or sd"))),
+            };
+        }
+        reader.close(PIVOTS)?;
+        network.pivot_stride = (0..phases).map(|phase| network.pivot_count(phase)).max().unwrap_or(1) as u8;
+        Ok(network)
+    }
+
+    /// The frame of a phase, counted from 0.
+    pub fn frame(&self, phase: u64) -> &Base {
+        let index = if self.same { 0 } else { phase as usize };
+        self.frames.get(index).unwrap_or(&self.unit)
+    }
+
+    /// The unit.
+    pub fn unit(&self) -> &Base {
+        &self.unit
+    }
+
+    /// The number of phases, r.
+    pub fn phases(&self) -> u64 {
+        u64::from(self.phases)
+    }
+
+    /// Whether every phase has just one pivot, so that exact rules are known.
+    pub fn one_pivot_a_phase(&self) -> bool {
+        self.pivot_stride == 1
+    }
+
+    /// The pivot of a phase, counted from 0, in a network with one pivot a phase.
+    pub fn pivot(&self, phase: u64) -> Node {
+        self.pivots(phase).head
+    }
+
+    /// Sets the memory that a search may take, in words.
+    pub(crate) fn set_search_words(&mut self, words: usize) {
+        self.memory = words.min(u32::MAX as usize) as u32;
+    }
+
+    /// The first phase that may have several pivots.
+    fn first_spread_phase(&self) -> u64 {
+        let (rounds, _) = div_rem(u64::from(self.phases) - 1, self.unit.nodes());
+        if self.spread { rounds * self.unit.nodes() } else { u64::from(self.phases) }
+    }
+
+    fn pivot_count(&self, phase: u64) -> u64 {
+        let first = self.first_spread_phase();
+        if phase < first {
+            return 1;
+        }
+        let (room, _) = div_rem(self.unit.nodes(), u64::from(self.phases) - first);
+        room.min(self.frame(phase).degree_range().1)
+    }
+
+    fn pivots(&self, phase: u64) -> Pivots {
+        let first = self.first_spread_phase();
+        if self.pivot_stride == 1 || phase < first {
+            Pivots { head: div_rem(phase, self.unit.nodes()).1, count: 1 }
+        } else {
+            Pivots { head: (phase - first) * u64::from(self.pivot_stride), count: self.pivot_count(phase) }
+        }
+    }
+
+    fn position(&self, node: Node) -> Node {
+        div_rem(node, self.unit.nodes()).1
+    }
+
+    /// The phases of a node from the first.
+    fn phases_of(&self, node: Node) -> impl Iterator<Item = Phase<'_>> {
+        let (mut rest, _) = div_rem(node, self.unit.nodes());
+        let mut weight = self.unit.nodes();
+        (0..u64::from(self.phases)).map(move |index| {
+            let frame = self.frame(index);
+            let nodes = frame.nodes();
+            let (above, digit) = div_rem(rest, nodes);
+            let phase = Phase { frame, weight, digit, pivots: self.pivots(index) };
+            rest = above;
+            // Past the last phase the weight is the number of nodes, which may not fit; it is not used there.
+            weight = weight.wrapping_mul(nodes);
+            phase
+        })
+    }
+
+    /// The phases in which two nodes differ, from the first, each with the digit wanted.
+    fn differing(&self, from: Node, to: Node) -> impl Iterator<Item = (Phase<'_>, Node)> {
+        let pairs = self.phases_of(from).zip(self.phases_of(to)).map(|(here, there)| (here, there.digit));
+        pairs.filter(|(phase, wanted)| phase.digit != *wanted)
+    }
+
+    /// The walk that is left in the unit, with one pivot a phase.
+    fn walk(&self, from: Node, to: Node) -> Walk<'_> {
+        let needed = self.differing(from, to).fold(0, |needed, (phase, _)| needed | 1 << phase.pivots.head);
+        self.walk_by(from, to, needed)
+    }
+
+    fn walk_by(&self, from: Node, to: Node, needed: u64) -> Walk<'_> {
+        let (from, to) = (self.position(from), self.position(to));
+        Walk { graph: &self.unit, from, to, needed, memory: self.memory as usize }
+    }
+
+    fn next_exact(&self, here: Node, dest: Node) -> Node {
+        let position = self.position(here);
+        let mut needed = 0u64;
+        for (phase, wanted) in self.differing(here, dest) {
+            if phase.pivots.head == position {
+                return phase.replace(here, phase.frame.step(phase.digit, wanted));
+            }
+            needed |= 1 << phase.pivots.head;
+        }
+        let walk = self.walk_by(here, dest, needed);
+        let step = if needed == 0 {
+            self.unit.step(position, walk.to)
+        } else {
+            walk.step().unwrap_or_else(|| self.towards_nearest(position, needed))
+        };
+        here - position + step
+    }
+
+    /// A step towards the nearest needed position.
+    fn towards_nearest(&self, position: Node, needed: u64) -> Node {
+        let nearest = crate::arith::bits(needed).min_by_key(|&pivot| self.unit.hops(position, pivot));
+        nearest.map_or(position, |pivot| self.unit.step(position, pivot))
+    }
+
+    /// The phases from the highest down; within one, along the frame's own route.
+    fn next_paper(&self, here: Node, dest: Node) -> Node {
+        let position = self.position(here);
+        let goal = match self.differing(here, dest).last() {
+            None => self.position(dest),
+            Some((phase, wanted)) => {
+                let digit = phase.frame.step(phase.digit, wanted);
+                let exit = phase.exit_to(digit);
+                if exit == position {
+                    let entry = phase.pivots.end_of(phase.frame, digit, phase.digit);
+                    return phase.replace(here, digit) - position + entry;
+                }
+                exit
+            }
+        };
+        here - position + self.unit.step(position, goal)
+    }
+}
+
+impl Topology for Re {
+    fn nodes(&self) -> u64 {
+        let frames = (0..u64::from(self.phases)).map(|phase| self.frame(phase).nodes());
+        frames.fold(self.unit.nodes(), |nodes, frame| nodes.wrapping_mul(frame)).min(MAX_NODES)
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        let position = self.position(node);
+        self.unit.degree(position) + self.phases_of(node).map(|phase| phase.links_at(position)).sum::<u64>()
+    }
+
+    fn neighbor(&self, node: Node, mut port: Port) -> Option<Node> {
+        let position = self.position(node);
+        let own = self.unit.degree(position);
+        if port < own {
+            return Some(node - position + self.unit.neighbor(position, port)?);
+        }
+        port -= own;
+        for phase in self.phases_of(node) {
+            let links = phase.links_at(position);
+            if port < links {
+                let (digit, entry) = phase.crossing(position, port)?;
+                return Some(phase.replace(node, digit) - position + entry);
+            }
+            port -= links;
+        }
+        None
+    }
+
+    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+        if here == dest {
+            return here;
+        }
+        match rule {
+            Rule::Exact if self.one_pivot_a_phase() => self.next_exact(here, dest),
+            Rule::Exact => self.next_by_search(here, dest).unwrap_or_else(|| self.next_paper(here, dest)),
+            Rule::Paper => self.next_paper(here, dest),
+        }
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        if !self.one_pivot_a_phase() {
+            return None;
+        }
+        let frame_hops: u64 = self.differing(from, to).map(|(phase, wanted)| phase.frame.hops(phase.digit, wanted)).sum();
+        Some(frame_hops + self.walk(from, to).length()?)
+    }
+
+    fn longest_route(&self, rule: Rule) -> u64 {
+        let phases = u64::from(self.phases);
+        let across = self.unit.diameter();
+        let frame_hops = (0..phases).map(|phase| self.frame(phase).diameter());
+        if !self.one_pivot_a_phase() {
+            // Before every frame hop at most one way across the unit.
+            return frame_hops.map(|hops| hops.saturating_mul(across + 1)).fold(across, u64::saturating_add);
+        }
+        let visits = match rule {
+            Rule::Exact => phases.min(self.unit.nodes()),
+            Rule::Paper => phases,
+        };
+        frame_hops.fold(across * (visits + 1), u64::saturating_add)
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        false
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("(")?;
+        for index in (0..usize::from(self.phases)).rev() {
+            if let Some(phase) = self.phases_of(node).nth(index) {
+                phase.frame.write_address(phase.digit, out)?;
+                out.write_str(if index > 0 { "," } else { ";" })?;
+            }
+        }
+        self.unit.write_address(self.position(node), out)?;
+        out.write_str(")")
+    }
+
+    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+        match rule {
+            Rule::Paper => Method::Paper,
+            Rule::Exact if !self.one_pivot_a_phase() => {
+                if self.search_fits(here, dest) {
+                    Method::DigitSearch
+                } else {
+                    Method::Paper
+                }
+            }
+            Rule::Exact if self.walk(here, dest).is_exact() => Method::Shortest,
+            Rule::Exact => Method::NearestPivot,
+        }
+    }
+}
+
+impl fmt::Display for Re {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pivots = if self.spread { ",sd" } else { "" };
+        if self.same {
+            return write!(f, "re({},{},{}{pivots})", self.frame(0), self.unit, self.phases);
+        }
+        for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {
+            write!(f, "{}{frame}", if index == 0 { "re([" } else { "," })?;
+        }
+        write!(f, "],{}{pivots})", self.unit)
+    }
+}

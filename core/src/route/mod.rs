@@ -1,0 +1,10 @@
+//! Routing machinery that families share.
+//!
+//! Where a packet goes is decided by the family, in its implementation of [`Topology`](crate::Topology). Here is what
+//! several of them need for it: the shortest [walk](walk) that visits a set of places, and the [fan-out](Fanout) of a
+//! broadcast.
+
+mod fanout;
+pub(crate) mod walk;
+
+pub use fanout::Fanout;

@@ -1,0 +1,259 @@
+//! The shortest walk in a small graph that starts at one place, ends at another and visits every place of a set.
+//!
+//! It is what is left of routing in an RE network once the digits are known: each digit that differs has to be changed
+//! at its pivot, so the packet must come by there. Rings, paths, stars and complete graphs have formulas; any other graph
+//! is searched, with one bit for every place and every subset of what is needed.
+
+use crate::arith::{bits, sub_mod};
+use crate::graph::{Base, Factor, Kind};
+#[cfg(feature = "large-walks")]
+use crate::limits::HOST_SEARCH_WORDS;
+use crate::limits::{BOARD_SEARCH_WORDS, MAX_UNIT};
+use crate::topology::{Node, Topology};
+
+/// More places than this are never searched: their subsets would not fit [`limits`](crate::limits).
+const MAX_NEEDED: usize = 16;
+
+/// A walk to be found: from `from` to `to` by way of every place in the bit set `needed`.
+pub(crate) struct Walk<'a> {
+    pub(crate) graph: &'a Base,
+    pub(crate) from: Node,
+    pub(crate) to: Node,
+    pub(crate) needed: u64,
+    /// Memory that a search may use, in words.
+    pub(crate) memory: usize,
+}
+
+impl Walk<'_> {
+    /// Whether the exact answer is found in the memory given.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.formula(self.from).is_some() || self.search_words().is_some_and(|words| words <= self.memory)
+    }
+
+    /// The number of hops; `None` if the search does not fit the memory.
+    pub(crate) fn length(&self) -> Option<u64> {
+        match self.formula(self.from) {
+            Some(length) => Some(length),
+            None => self.search().map(|(length, _)| length),
+        }
+    }
+
+    /// The lowest-numbered neighbour of `from` on a shortest walk; `None` if the search does not fit the memory.
+    ///
+    /// `from` itself must not be needed: what is to be done there comes first.
+    pub(crate) fn step(&self) -> Option<Node> {
+        match &self.graph.0 {
+            Kind::Line(Factor::Complete, _) => {
+                let others = self.needed & !(1 << self.from | 1 << self.to);
+                Some(bits(others).next().unwrap_or(self.to))
+            }
+            Kind::Star(_) if self.from != 0 => Some(0),
+            Kind::Star(_) => Some(bits(self.needed & !(1 | 1 << self.to)).next().unwrap_or(self.to)),
+            Kind::Line(..) => {
+                let length = self.formula(self.from)?;
+                let closer = |node: &Node| self.formula(*node).is_some_and(|rest| rest < length);
+                self.graph.neighbors(self.from).filter(closer).min()
+            }
+            _ => self.search().map(|(_, next)| next),
+        }
+    }
+
+    /// The length from a place, for graphs that have a formula.
+    fn formula(&self, from: Node) -> Option<u64> {
+        let to = self.to;
+        let places = self.needed | 1 << from | 1 << to;
+        Some(match &self.graph.0 {
+            Kind::Line(Factor::Complete, _) => {
+                let others = (self.needed & !(1 << from | 1 << to)).count_ones();
+                if others > 0 { u64::from(others) + 1 } else { u64::from(from != to) }
+            }
+            Kind::Line(Factor::Ring, n) => around(*n, from, to, places),
+            Kind::Line(Factor::Path, _) => {
+                let low = u64::from(places.trailing_zeros());
+                let high = 63 - u64::from(places.leading_zeros());
+                along(from - low, to - low, high - low)
+            }
+            Kind::Star(_) => {
+                let leaves = u64::from((self.needed & !(1 | 1 << from | 1 << to)).count_ones());
+                let centre_and_back = u64::from(from == to && from != 0 && self.needed & 1 != 0) * 2;
+                if leaves > 0 {
+                    u64::from(from != 0) + 2 * leaves + u64::from(to != 0)
+                } else {
+                    self.graph.hops(from, to) + centre_and_back
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Words of memory that the search takes; `None` if more than it ever may.
+    fn search_words(&self) -> Option<usize> {
+        let needed = self.needed.count_ones();
+        let subsets = 1usize << needed.min(MAX_NEEDED as u32);
+        let words = 2 * (self.graph.nodes().min(MAX_UNIT) as usize) * subsets.div_ceil(64);
+        (needed as usize <= MAX_NEEDED).then_some(words)
+    }
+
+    /// Length and next place.
+    fn search(&self) -> Option<(u64, Node)> {
+        let words = self.search_words().filter(|&words| words <= self.memory)?;
+        // A small search should not pay for clearing the memory of a large one.
+        match words {
+            ..=BOARD_SEARCH_WORDS => self.search_in(&mut [0; BOARD_SEARCH_WORDS]),
+            #[cfg(feature = "large-walks")]
+            ..=8192 => self.search_in(&mut [0; 8192]),
+            #[cfg(feature = "large-walks")]
+            ..=HOST_SEARCH_WORDS => self.search_in(&mut [0; HOST_SEARCH_WORDS]),
+            _ => None,
+        }
+    }
+
+    /// Walks backwards from the end, all walks at once: after t rounds, bit S of a place says that the end can be reached
+    /// from there in t hops with just S visited. O(length * links * 2^needed / 64) time.
+    #[inline(never)]
+    fn search_in(&self, memory: &mut [u64]) -> Option<(u64, Node)> {
+        let places = self.graph.nodes().min(MAX_UNIT) as usize;
+        let all = (1usize << self.needed.count_ones()) - 1;
+        let width = (all + 1).div_ceil(64);
+        let has_all = |sets: &[u64], place: Node| {
+            let word = sets.get(place as usize * width + all / 64).copied().unwrap_or(0);
+            word >> (all % 64) & 1 == 1
+        };
+        let (mut now, mut before) = memory.split_at_mut(places * width);
+        *now.get_mut(self.to as usize * width)? = 1;
+        self.visit(self.to, now, width);
+        // A walk along a spanning tree and back visits everything, so twice the places is always enough.
+        for length in 0..=2 * places as u64 {
+            if has_all(now, self.from) {
+                let next = self.graph.neighbors(self.from).filter(|&next| has_all(before, next)).min();
+                return Some((length, next.unwrap_or(self.from)));
+            }
+            (now, before) = (before, now);
+            for place in 0..places as u64 {
+                let start = place as usize * width;
+                now.get_mut(start..start + width)?.fill(0);
+                for neighbor in self.graph.neighbors(place) {
+                    let sets = before.get(neighbor as usize * width..)?;
+                    for (set, other) in now.get_mut(start..start + width)?.iter_mut().zip(sets) {
+                        *set |= other;
+                    }
+                }
+                self.visit(place, now, width);
+            }
+        }
+        None
+    }
+
+    /// If the place is needed, every set that lacks it may also be had with it.
+    fn visit(&self, place: Node, sets: &mut [u64], width: usize) {
+        if self.needed >> place & 1 == 0 {
+            return;
+        }
+        // Its number among the needed places is its bit in a set's number.
+        let bit = (self.needed & ((1 << place) - 1)).count_ones();
+        let start = place as usize * width;
+        let Some(sets) = sets.get_mut(start..start + width) else { return };
+        if bit < 6 {
+            const WITHOUT: [u64; 6] = [
+                0x5555_5555_5555_5555,
+                0x3333_3333_3333_3333,
+                0x0f0f_0f0f_0f0f_0f0f,
+                0x00ff_00ff_00ff_00ff,
+                0x0000_ffff_0000_ffff,
+                0x0000_0000_ffff_ffff,
+            ];
+            let without = WITHOUT.get(bit as usize).copied().unwrap_or(0);
+            for set in sets {
+                *set |= (*set & without) << (1 << bit);
+            }
+        } else {
+            let step = 1usize << (bit - 6);
+            for block in sets.chunks_mut(2 * step) {
+                let (without, with) = block.split_at_mut(step.min(block.len()));
+                for (set, other) in with.iter_mut().zip(without) {
+                    *set |= *other;
+                }
+            }
+        }
+    }
+}
+
+/// On a line of `length` hops, from `a` to `b` by way of both ends.
+fn along(a: u64, b: u64, length: u64) -> u64 {
+    if a <= b { a + length + (length - b) } else { (length - a) + length + b }
+}
+
+/// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go all the way round.
+fn around(n: u64, from: Node, to: Node, places: u64) -> u64 {
+    let mut best = if from == to { n } else { u64::MAX };
+    let mut previous = 63 - u64::from(places.leading_zeros());
+    for start in bits(places) {
+        let line = along(sub_mod(from, start, n), sub_mod(to, start, n), sub_mod(previous, start, n));
+        best = best.min(line);
+        previous = start;
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Breadth-first search over (place, set of needed places visited).
+    fn searched(graph: &Base, from: Node, to: Node, needed: u64) -> u64 {
+        let subsets = 1u64 << graph.nodes();
+        let start = (from, needed & 1 << from);
+        let mut seen = std::vec![false; (graph.nodes() * subsets) as usize];
+        let mut layer = std::vec![start];
+        for length in 0.. {
+            let mut next = std::vec::Vec::new();
+            for (place, visited) in layer {
+                if place == to && visited == needed {
+                    return length;
+                }
+                for neighbor in graph.neighbors(place) {
+                    let state = (neighbor, visited | needed & 1 << neighbor);
+                    let index = (state.0 * subsets + state.1) as usize;
+                    if !core::mem::replace(&mut seen[index], true) {
+                        next.push(state);
+                    }
+                }
+            }
+            layer = next;
+        }
+        unreachable!()
+    }
+
+    #[test]
+    fn every_walk_in_small_graphs_is_shortest() {
+        for text in ["ring(3)", "ring(6)", "path(5)", "complete(5)", "star(5)", "hypercube(3)", "mesh(3,2)", "ghc(3,2)"] {
+            let graph: Base = text.parse().unwrap();
+            let nodes = graph.nodes();
+            for needed in 0..1u64 << nodes {
+                for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+                    let walk = Walk { graph: &graph, from, to, needed, memory: BOARD_SEARCH_WORDS };
+                    let length = searched(&graph, from, to, needed);
+                    assert_eq!(walk.length(), Some(length), "{text} {from} {to} {needed:b}");
+                    if needed >> from & 1 == 0 && length > 0 {
+                        let next = walk.step().unwrap();
+                        let closer = |next: &Node| searched(&graph, *next, to, needed) + 1 == length;
+                        let lowest = graph.neighbors(from).filter(closer).min();
+                        assert_eq!(Some(next), lowest, "{text} {from} {to} {needed:b}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_that_does_not_fit_is_refused() {
+        let graph: Base = "heawood".parse().unwrap();
+        let walk = |needed, memory| Walk { graph: &graph, from: 0, to: 0, needed, memory };
+        assert!(walk(0xff, BOARD_SEARCH_WORDS).is_exact());
+        assert!(!walk(0x1ff, BOARD_SEARCH_WORDS).is_exact());
+        assert_eq!(walk(0x1fe, BOARD_SEARCH_WORDS).length(), Some(searched(&graph, 0, 0, 0x1fe)));
+        assert_eq!(walk(0x3fe, BOARD_SEARCH_WORDS).length(), None);
+        #[cfg(feature = "large-walks")]
+        assert_eq!(walk(0x3fff, HOST_SEARCH_WORDS).length(), Some(searched(&graph, 0, 0, 0x3fff)));
+    }
+}

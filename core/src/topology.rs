@@ -1,0 +1,147 @@
+//! The one shape of everything that can be routed on: small graphs and networks alike.
+
+use core::fmt;
+
+use crate::limits::LOOKAHEAD;
+
+/// The number of a node, from 0.
+pub type Node = u64;
+
+/// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
+pub type Port = u64;
+
+/// Which routing rule to follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// A shortest path, wherever a rule for it is known and fits the memory; [`Method`] says what it came to.
+    #[default]
+    Exact,
+    /// The order of the paper that defined the network, its misprints corrected.
+    Paper,
+}
+
+/// What a rule came to for one pair of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// The next hop lies on a shortest path.
+    Shortest,
+    /// Only the digits that differ may change, and none is left once it is right: shortest under that restriction.
+    /// For RE networks with pivot sets (`sd`), where nothing exact is known.
+    DigitSearch,
+    /// The nearest unserved pivot first: the exact search would need more memory than is set aside.
+    NearestPivot,
+    /// The order of the paper.
+    Paper,
+}
+
+/// A node that the network does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NoSuchNode {
+    /// The node asked for.
+    pub node: Node,
+    /// How many nodes there are.
+    pub nodes: u64,
+}
+
+impl fmt::Display for NoSuchNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no node {}: the network has nodes 0 to {}", self.node, self.nodes - 1)
+    }
+}
+
+impl core::error::Error for NoSuchNode {}
+
+/// What a graph or network answers, from addresses alone: no tables, no search through the network, no heap.
+///
+/// A new family of networks is one implementation of this trait. The methods trust that nodes are below
+/// [`nodes`](Self::nodes); for others the answers mean nothing, but no method panics or loops forever.
+/// [`Network`](crate::Network) checks them first.
+pub trait Topology: Sync {
+    /// How many nodes there are.
+    fn nodes(&self) -> u64;
+
+    /// How many links `node` has.
+    fn degree(&self, node: Node) -> Port;
+
+    /// The node at the other end of a link; `None` if `node` has no such port.
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node>;
+
+    /// The neighbour of `here` that `rule` chooses on the way to `dest`; `here` itself if it is the destination.
+    ///
+    /// Following it from any node reaches `dest` in at most [`longest_route`](Self::longest_route) hops.
+    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node;
+
+    /// The number of hops of a shortest path, where it can be computed exactly in the memory set aside.
+    fn distance(&self, from: Node, to: Node) -> Option<u64>;
+
+    /// No route of the rule is longer than this.
+    fn longest_route(&self, rule: Rule) -> u64;
+
+    /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other.
+    /// `false` where that is not proven.
+    fn vertex_transitive(&self) -> bool;
+
+    /// The address of `node` as the literature writes it.
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{node}")
+    }
+
+    /// What `rule` comes to between two nodes.
+    fn method(&self, _here: Node, _dest: Node, _rule: Rule) -> Method {
+        Method::Shortest
+    }
+
+    /// The port of `node` that leads to `neighbor`; `None` if they are not linked.
+    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+        (0..self.degree(node)).find(|&port| self.neighbor(node, port) == Some(neighbor))
+    }
+
+    /// Whether `here` passes a broadcast of `source` on through `port`.
+    ///
+    /// A node passes it on to those who would send to the source through it. For any loop-free rule that makes a
+    /// spanning tree: everyone receives exactly once.
+    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+        match self.neighbor(here, port) {
+            Some(child) => child != source && self.next(child, source, Rule::Exact) == here,
+            None => false,
+        }
+    }
+
+    /// The `turn`-th port that `here` serves in a broadcast of `source`, if it can send only one copy at a time: first
+    /// the child whose part of the tree takes longest. A permutation of the ports, over those passed on to or not.
+    fn sending_order(&self, _here: Node, _source: Node, turn: Port) -> Port {
+        turn
+    }
+
+    /// How many buffer classes make the rule free of deadlock; all classes are below it.
+    fn buffer_classes(&self, rule: Rule) -> u64 {
+        // A valley takes two hops.
+        self.longest_route(rule) / 2 + 1
+    }
+
+    /// The class of buffers that a packet for `dest` waits in for the link out of `here`; `None` if the route is longer
+    /// than [`LOOKAHEAD`].
+    ///
+    /// The default counts the valleys still ahead: nodes whose number is lower than both the one before and the one
+    /// after. Between two valleys a route climbs and then descends, so the links of one class cannot wait for each
+    /// other in a circle, and the class never rises: free of deadlock on any topology and any deterministic rule.
+    /// O(hops) calls of [`next`](Self::next).
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<u64> {
+        valleys_ahead(self, here, dest, rule)
+    }
+}
+
+fn valleys_ahead<T: Topology + ?Sized>(network: &T, mut here: Node, dest: Node, rule: Rule) -> Option<u64> {
+    let mut valleys = 0;
+    let mut descending = false;
+    for _ in 0..LOOKAHEAD {
+        if here == dest {
+            return Some(valleys);
+        }
+        let next = network.next(here, dest, rule);
+        valleys += u64::from(descending && next > here);
+        descending = next < here;
+        here = next;
+    }
+    None
+}

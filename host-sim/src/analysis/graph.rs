@@ -1,0 +1,80 @@
+//! A network built out as an explicit graph, to check what addresses alone claim.
+
+use hopwise_core::{Network, Node};
+use rayon::prelude::*;
+
+use crate::refusal::Refusal;
+
+/// Networks with more nodes are not built out.
+pub const MAX_NODES: u64 = 1 << 26;
+
+/// Adjacency lists in one array, each in ascending order.
+pub struct Graph {
+    starts: Vec<u32>,
+    neighbors: Vec<u32>,
+}
+
+impl Graph {
+    /// Asks the network for the neighbours of every node.
+    pub fn build(network: &Network) -> Result<Graph, Refusal> {
+        let nodes = network.nodes();
+        let too_large = Refusal::TooLarge { expression: network.to_string(), nodes, most: MAX_NODES };
+        if nodes > MAX_NODES {
+            return Err(too_large);
+        }
+        let topology = network.topology();
+        let mut starts = Vec::with_capacity(nodes as usize + 1);
+        let mut links = 0u64;
+        starts.push(0);
+        for node in 0..nodes {
+            links += topology.degree(node);
+            starts.push(u32::try_from(links).map_err(|_| too_large.clone())?);
+        }
+        let mut neighbors = vec![0u32; links as usize];
+        let mut lists = Vec::with_capacity(nodes as usize);
+        let mut rest = neighbors.as_mut_slice();
+        for pair in starts.windows(2) {
+            let (list, behind) = rest.split_at_mut((pair[1] - pair[0]) as usize);
+            lists.push(list);
+            rest = behind;
+        }
+        lists.into_par_iter().enumerate().for_each(|(node, list)| {
+            for (port, slot) in list.iter_mut().enumerate() {
+                let neighbor = topology.neighbor(node as Node, port as u64);
+                *slot = neighbor.expect("a port below the degree leads somewhere") as u32;
+            }
+            list.sort_unstable();
+        });
+        Ok(Graph { starts, neighbors })
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many edges there are.
+    pub fn edges(&self) -> usize {
+        self.neighbors.len() / 2
+    }
+
+    /// The neighbours of a node, ascending.
+    #[inline]
+    pub fn neighbors(&self, node: usize) -> &[u32] {
+        &self.neighbors[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+
+    /// The smallest and the largest degree.
+    pub fn degree_range(&self) -> (usize, usize) {
+        let degrees = || self.starts.windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        (degrees().min().unwrap_or(0), degrees().max().unwrap_or(0))
+    }
+
+    /// Every edge once as (u, v) with u < v, sorted.
+    pub fn edge_list(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.nodes()).flat_map(move |node| {
+            let above = self.neighbors(node).iter().map(|&neighbor| neighbor as usize);
+            above.filter(move |&neighbor| neighbor > node).map(move |neighbor| (node, neighbor))
+        })
+    }
+}

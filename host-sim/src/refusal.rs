@@ -1,0 +1,49 @@
+//! Why a command cannot be carried out.
+
+use hopwise_core::{NoSuchNode, ParseError};
+
+/// Bad input, said in one sentence; the exit status is 2.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The expression is not a network.
+    #[error("'{expression}' is not a network: {error}")]
+    Expression {
+        /// As it was written.
+        expression: String,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// A node that the network does not have.
+    #[error("{expression}: {error}")]
+    Node {
+        /// The network.
+        expression: String,
+        /// Which node.
+        error: NoSuchNode,
+    },
+    /// The network is too large for what was asked.
+    #[error("{expression} has {nodes} nodes, too many to build out (at most {most})")]
+    TooLarge {
+        /// The network.
+        expression: String,
+        /// How many nodes it has.
+        nodes: u64,
+        /// How many are possible.
+        most: u64,
+    },
+    /// A route that is too long to list.
+    #[error("{expression}: the route from {from} to {to} has more than {most} hops, too many to list")]
+    TooLong {
+        /// The network.
+        expression: String,
+        /// Where it begins.
+        from: u64,
+        /// Where it ends.
+        to: u64,
+        /// How many hops are listed.
+        most: u64,
+    },
+    /// The output could not be written.
+    #[error("cannot write the output: {0}")]
+    Output(String),
+}
