@@ -28,3 +28,6 @@ pub const HOST_SEARCH_WORDS: usize = 32_768;
 
 /// A route is followed at most this many hops ahead to find its buffer class.
 pub const LOOKAHEAD: u64 = 4_096;
+
+/// Up to so many children of a broadcast are served in the best order; more in the order of the ports.
+pub const MAX_SORTED_CHILDREN: usize = 32;

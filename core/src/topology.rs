@@ -54,8 +54,7 @@ impl core::error::Error for NoSuchNode {}
 /// What a graph or network answers, from addresses alone: no tables, no search through the network, no heap.
 ///
 /// A new family of networks is one implementation of this trait. The methods trust that nodes are below
-/// [`nodes`](Self::nodes); for others the answers mean nothing, but no method panics or loops forever.
-/// [`Network`](crate::Network) checks them first.
+/// [`nodes`](Self::nodes): [`Network`](crate::Network) checks them first.
 pub trait Topology: Sync {
     /// How many nodes there are.
     fn nodes(&self) -> u64;
@@ -107,10 +106,16 @@ pub trait Topology: Sync {
         }
     }
 
-    /// The `turn`-th port that `here` serves in a broadcast of `source`, if it can send only one copy at a time: first
-    /// the child whose part of the tree takes longest. A permutation of the ports, over those passed on to or not.
-    fn sending_order(&self, _here: Node, _source: Node, turn: Port) -> Port {
-        turn
+    /// How urgent it is for `here` to serve `port` in a broadcast of `source`, if it can send only one copy at a time. The
+    /// child whose part of the tree takes longest should come first: higher is served first, and of equals the lower port.
+    fn urgency(&self, _here: Node, _port: Port, _source: Node) -> u64 {
+        0
+    }
+
+    /// Whether [`buffer_class`](Self::buffer_class) is the default, the number of valleys ahead. A packet can then carry its
+    /// class and lower it at each valley, at no cost, instead of having it computed afresh.
+    fn counts_valleys(&self) -> bool {
+        true
     }
 
     /// How many buffer classes make the rule free of deadlock; all classes are below it.

@@ -1,2 +1,9 @@
+//! The tools around Hopwise: analysis of networks, and the `hopwise` command.
+//!
+//! - [`analysis`]: networks built out as graphs, and what is measured on them;
+//! - [`command`]: one file a command, from arguments to output;
+//! - [`refusal`]: what is said of bad input.
+
 pub mod analysis;
+pub mod command;
 pub mod refusal;

@@ -31,6 +31,18 @@ pub enum Refusal {
         /// How many are possible.
         most: u64,
     },
+    /// A node with too many neighbours to list.
+    #[error("{expression}: node {node} has {degree} neighbours, too many to list (at most {most})")]
+    TooManyNeighbors {
+        /// The network.
+        expression: String,
+        /// The node.
+        node: u64,
+        /// How many it has.
+        degree: u64,
+        /// How many are listed.
+        most: u64,
+    },
     /// A route that is too long to list.
     #[error("{expression}: the route from {from} to {to} has more than {most} hops, too many to list")]
     TooLong {

@@ -105,6 +105,14 @@ impl Factor {
         }
     }
 
+    /// Steps that a broadcast takes if a node sends one copy a step.
+    pub(crate) fn broadcast_steps(self, n: u64) -> u64 {
+        match self {
+            Factor::Ring => n.div_ceil(2),
+            Factor::Path | Factor::Complete => n - 1,
+        }
+    }
+
     /// Rings whose routes are longer than one hop close a circle of waiting links; it is cut at the wrap.
     pub(crate) fn buffer_classes(self, n: u64) -> u64 {
         if self == Factor::Ring && n > 3 { 2 } else { 1 }

@@ -104,6 +104,19 @@ impl Base {
         }
     }
 
+    /// Steps that a broadcast takes if a node sends one copy a step; for products the sum over the dimensions, an estimate.
+    pub(crate) fn broadcast_steps(&self) -> u64 {
+        match &self.0 {
+            Kind::Line(factor, n) => factor.broadcast_steps(*n),
+            Kind::Product(factor, sizes) => sizes.iter().map(|size| factor.broadcast_steps(size)).sum(),
+            Kind::Star(n) => n - 1,
+            Kind::Hypercube(bits) => u64::from(*bits),
+            Kind::FoldedHypercube(bits) => u64::from(*bits) + 1,
+            Kind::NStar(n) => u64::from(*n) * (u64::from(*n) - 1) / 2,
+            Kind::Petersen | Kind::Heawood => 5,
+        }
+    }
+
     /// The place of `neighbor` among the neighbours of `node` in ascending order.
     pub(crate) fn rank(&self, node: Node, neighbor: Node) -> u64 {
         match &self.0 {
@@ -275,18 +288,23 @@ impl Topology for Base {
         }
     }
 
-    fn sending_order(&self, here: Node, source: Node, turn: Port) -> Port {
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
         match &self.0 {
-            Kind::Line(Factor::Complete, _) => turn,
-            Kind::Line(factor, n) => {
-                let longer_at_one = factor.arm(*n, source, here, 1) > factor.arm(*n, source, here, 0);
-                if factor.degree(*n, here) == 2 && longer_at_one { 1 - turn.min(1) } else { turn }
-            }
-            Kind::Product(factor, sizes) => product::sending_order(*factor, sizes, here, source, turn),
+            Kind::Line(factor, n) => factor.arm(*n, source, here, port),
+            Kind::Product(factor, sizes) => product::urgency(*factor, sizes, here, port, source),
             // The highest dimension leads to the largest subcube.
-            Kind::Hypercube(bits) => u64::from(*bits).saturating_sub(turn + 1),
-            _ => turn,
+            Kind::Hypercube(_) => port,
+            // The complement is only ever the first hop to the source: nobody is behind it.
+            Kind::FoldedHypercube(bits) => (port + 1) % (u64::from(*bits) + 1),
+            Kind::NStar(n) => nstar::urgency(usize::from(*n), here, port, source),
+            // Minus, distance, plus: 5 steps, the best for this tree.
+            Kind::Heawood => [0, 2, 1].get(port as usize).copied().unwrap_or(0),
+            Kind::Star(_) | Kind::Petersen => 0,
         }
+    }
+
+    fn counts_valleys(&self) -> bool {
+        false
     }
 
     fn buffer_classes(&self, _rule: Rule) -> u64 {

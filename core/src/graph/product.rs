@@ -134,21 +134,12 @@ pub(super) fn distance_sum(factor: Factor, sizes: &Dimensions) -> Option<u128> {
 
 /// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
 /// longer arm first.
-pub(super) fn sending_order(factor: Factor, sizes: &Dimensions, here: Node, source: Node, turn: Port) -> Port {
-    let degree = degree(factor, sizes, here);
-    let Some((axis, port)) = axis_of_port(factor, sizes, here, degree.wrapping_sub(turn + 1)) else {
-        return turn;
-    };
-    let Some(origin) = paired(sizes, here, source).find(|(other, _)| other.stride == axis.stride).map(|(_, at)| at) else {
-        return turn;
-    };
-    let own = factor.degree(axis.size, axis.digit);
-    // Turning the ports around puts the arm at -1 before the one at +1: swap them if that is the shorter one.
-    let swap = own == 2
-        && factor != Factor::Complete
-        && factor.arm(axis.size, origin, axis.digit, 0) > factor.arm(axis.size, origin, axis.digit, 1);
-    let first_port = degree - 1 - turn - port;
-    first_port + if swap { 1 - port } else { port }
+pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Node, port: Port, source: Node) -> u64 {
+    let Some((axis, port)) = axis_of_port(factor, sizes, here, port) else { return 0 };
+    let origin = axes(sizes, source).find(|other| other.stride == axis.stride).map_or(0, |other| other.digit);
+    // Sizes fit 32 bits, and a higher dimension has the larger stride.
+    let dimension = u64::from(axis.stride.checked_ilog2().unwrap_or(0));
+    dimension << 32 | factor.arm(axis.size, origin, axis.digit, port)
 }
 
 pub(super) fn buffer_classes(factor: Factor, sizes: &Dimensions) -> u64 {

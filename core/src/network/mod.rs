@@ -151,7 +151,7 @@ impl Network {
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
     /// receives it exactly once, along the route of the exact rule backwards.
     pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
-        Ok(Fanout { network: self.topology(), here: self.check(here)?, source: self.check(source)?, turn: 0 })
+        Ok(Fanout::new(self.topology(), self.check(here)?, self.check(source)?))
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.

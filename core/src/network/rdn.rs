@@ -276,10 +276,10 @@ impl Topology for Rdn {
 
     /// The links of the base first, then the cross links from low to high: 2^k B + 2^(k+1) - 2 steps over a base that
     /// takes B (Theorem 3).
-    fn sending_order(&self, here: Node, source: Node, turn: Port) -> Port {
-        let (_, inner) = div_rem(here, self.size(0));
-        if turn >= self.base.degree(inner) {
-            return turn;
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        let own = self.base.degree(div_rem(here, self.size(0)).1);
+        if port >= own {
+            return u64::from(self.levels).saturating_sub(port - own);
         }
         // The source as the base around this node sees it.
         let (mut from, mut to) = (here, source);
@@ -287,7 +287,11 @@ impl Topology for Rdn {
             let (u, s) = (Triple::split(from, size), Triple::split(to, size));
             (from, to) = (u.node, if u.kind == s.kind { s.node } else { s.cluster });
         }
-        self.base.sending_order(inner, to, turn)
+        self.base.urgency(from, port, to).saturating_add(u64::from(self.levels) + 1)
+    }
+
+    fn counts_valleys(&self) -> bool {
+        false
     }
 
     fn buffer_classes(&self, _rule: Rule) -> u64 {

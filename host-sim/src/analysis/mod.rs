@@ -1,1 +1,11 @@
-pub mod graph; pub mod distances;
+//! What is true of a network, found out on the built-out graph and by formula.
+//!
+//! `core` answers from addresses alone; here its answers are held against breadth-first search.
+
+pub mod broadcast;
+pub mod closed_form;
+pub mod dependency;
+pub mod distances;
+pub mod figures;
+pub mod graph;
+pub mod routes;

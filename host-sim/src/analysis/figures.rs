@@ -1,0 +1,139 @@
+//! The figures of a network, by formula or by search.
+
+use std::time::Instant;
+
+use hopwise_core::{Family, Network, Topology};
+use serde::Serialize;
+
+use super::closed_form;
+use super::distances;
+use super::graph::Graph;
+use crate::refusal::Refusal;
+
+/// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
+const SEARCH_ALL: u64 = 20_000;
+
+/// What `hopwise topo` tells. The names are those of its JSON keys.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// The network in its canonical spelling.
+    pub expression: String,
+    /// How many nodes there are.
+    pub nodes: u64,
+    /// How many edges there are.
+    pub edges: u128,
+    /// The smallest degree.
+    pub degree_min: u64,
+    /// The largest degree.
+    pub degree_max: u64,
+    /// Whether every node can reach every other.
+    pub connected: bool,
+    /// The largest distance; unknown if there is no formula and the network is too large to search.
+    pub diameter: Option<u64>,
+    /// The sum of the distances over ordered pairs, likewise.
+    pub distance_sum: Option<u128>,
+    /// The mean distance between two different nodes, likewise.
+    pub mean_distance: Option<f64>,
+    /// Whether every node is known to see the same network.
+    pub vertex_transitive: bool,
+    /// How the figures were found.
+    pub method: String,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Figures {
+    /// By formula; figures without one are left out.
+    pub fn by_formula(network: &Network) -> Option<Figures> {
+        let start = Instant::now();
+        let found = closed_form::figures(network)?;
+        Some(Figures {
+            expression: network.to_string(),
+            nodes: network.nodes(),
+            edges: found.edges,
+            degree_min: found.degree_min,
+            degree_max: found.degree_max,
+            connected: true,
+            diameter: found.diameter,
+            distance_sum: found.distance_sum,
+            mean_distance: found.distance_sum.map(|sum| mean(sum, network.nodes())),
+            vertex_transitive: network.topology().vertex_transitive(),
+            method: "closed form".into(),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// By breadth-first search on the built-out graph. `progress` is called with the number of sources done, of how many.
+    pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, Refusal> {
+        let graph = Graph::build(network)?;
+        let sources = sources(network);
+        let start = Instant::now();
+        let found = distances::from_sources(&graph, &sources, |done| progress(done, sources.len() as u64));
+        let seconds = start.elapsed().as_secs_f64();
+        let (degree_min, degree_max) = graph.degree_range();
+        let distance_sum = found.sum * u128::from(network.nodes()) / sources.len() as u128;
+        let from = match sources.len() as u64 {
+            all if all == network.nodes() => "every node".into(),
+            1 => "one node, all being alike".into(),
+            some => format!("{some} nodes, one of each symmetry class"),
+        };
+        Ok(Figures {
+            expression: network.to_string(),
+            nodes: network.nodes(),
+            edges: graph.edges() as u128,
+            degree_min: degree_min as u64,
+            degree_max: degree_max as u64,
+            connected: found.connected,
+            diameter: found.connected.then_some(found.largest),
+            distance_sum: found.connected.then_some(distance_sum),
+            mean_distance: found.connected.then(|| mean(distance_sum, network.nodes())),
+            vertex_transitive: network.topology().vertex_transitive(),
+            method: format!("breadth-first search from {from}"),
+            seconds,
+        })
+    }
+
+    /// Whether all figures are known.
+    pub fn is_complete(&self) -> bool {
+        self.diameter.is_some() && self.distance_sum.is_some()
+    }
+
+    /// The figures in which two accounts of one network differ; what one does not know is not compared.
+    pub fn differences(&self, other: &Figures) -> Vec<String> {
+        fn differ<T: PartialEq + std::fmt::Display>(name: &str, a: Option<T>, b: Option<T>) -> Option<String> {
+            let (a, b) = (a?, b?);
+            (a != b).then(|| format!("{name} {a} and {b}"))
+        }
+        let all = [
+            differ("nodes", Some(self.nodes), Some(other.nodes)),
+            differ("edges", Some(self.edges), Some(other.edges)),
+            differ("degree_min", Some(self.degree_min), Some(other.degree_min)),
+            differ("degree_max", Some(self.degree_max), Some(other.degree_max)),
+            differ("connected", Some(self.connected), Some(other.connected)),
+            differ("diameter", self.diameter, other.diameter),
+            differ("distance_sum", self.distance_sum, other.distance_sum),
+        ];
+        all.into_iter().flatten().collect()
+    }
+}
+
+fn mean(sum: u128, nodes: u64) -> f64 {
+    sum as f64 / (nodes as f64 * (nodes as f64 - 1.0))
+}
+
+/// Where to search from so that every node is like one of them, equally many like each.
+fn sources(network: &Network) -> Vec<usize> {
+    let nodes = network.nodes();
+    let alike = match network.family() {
+        _ if nodes <= SEARCH_ALL => nodes,
+        _ if network.topology().vertex_transitive() => 1,
+        // Flipping bits of the word is a symmetry.
+        Family::Rcr(rcr) => rcr.ring(),
+        // A symmetry of a frame, applied to its digit, is one of the network: only the position tells nodes apart.
+        Family::Re(re) if re.one_pivot_a_phase() && (0..re.phases()).all(|i| re.frame(i).vertex_transitive()) => {
+            re.unit().nodes()
+        }
+        _ => nodes,
+    };
+    (0..alike as usize).collect()
+}

@@ -1,0 +1,99 @@
+//! `hopwise broadcast`
+
+use clap::Args;
+use hopwise_core::{Network, Node};
+use serde::Serialize;
+
+use super::output::{Outcome, print, print_facts, print_json};
+use super::{NetworkArg, check, drawing};
+use crate::analysis::broadcast::Broadcast;
+use crate::analysis::graph::MAX_NODES;
+use crate::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct BroadcastArgs {
+    #[command(flatten)]
+    network: NetworkArg,
+    /// The node that broadcasts
+    source: Node,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    source: Node,
+    reached: u64,
+    duplicates: u64,
+    sends: u64,
+    depth: u64,
+    one_port_steps: u64,
+    /// If every node knew how long each part of the tree takes.
+    best_one_port_steps: u64,
+}
+
+/// Larger trees are summed up, not drawn.
+const MOST_DRAWN: u64 = 64;
+
+pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
+    let network = args.network.network()?;
+    let source = check(&network, args.source)?;
+    let nodes = network.nodes();
+    if nodes > MAX_NODES {
+        return Err(Refusal::TooLarge { expression: network.to_string(), nodes, most: MAX_NODES });
+    }
+    let broadcast = Broadcast::follow(&network, source);
+    let summary = Summary {
+        source,
+        reached: broadcast.reached(),
+        duplicates: broadcast.duplicates,
+        sends: broadcast.sends(),
+        depth: broadcast.depth,
+        one_port_steps: broadcast.one_port_steps(),
+        best_one_port_steps: broadcast.best_one_port_steps(),
+    };
+    if args.json {
+        print_json(&summary)?;
+    } else {
+        show(&network, &broadcast, &summary)?;
+    }
+    if summary.reached == nodes && summary.duplicates == 0 {
+        Ok(Outcome::Done)
+    } else {
+        let (reached, duplicates) = (summary.reached, summary.duplicates);
+        Ok(Outcome::CheckFailed(format!(
+            "{network}: the broadcast of {source} reaches {reached} of {nodes} nodes, with {duplicates} duplicates"
+        )))
+    }
+}
+
+/// The tree, a line a node, children in sending order.
+pub(super) fn draw(network: &Network, broadcast: &Broadcast, source: Node) -> String {
+    let children = |node| broadcast.children(node).iter().map(|&child| Node::from(child)).collect();
+    let label = |node| match network.address(node) {
+        Ok(address) if address.to_string() != node.to_string() => format!("{node} {address}"),
+        _ => node.to_string(),
+    };
+    drawing::tree(source, children, label)
+}
+
+fn show(network: &Network, broadcast: &Broadcast, summary: &Summary) -> Result<(), Refusal> {
+    if network.nodes() <= MOST_DRAWN && summary.duplicates == 0 {
+        print(|out| writeln!(out, "{}", draw(network, broadcast, summary.source)))?;
+    }
+    let best = match summary.best_one_port_steps {
+        best if best == summary.one_port_steps => "the best order for this tree".into(),
+        best => format!("the best order for this tree takes {best}"),
+    };
+    print_facts(
+        &format!("{network}, broadcast of {}", summary.source),
+        &[
+            ("reached", format!("{} of {} nodes", summary.reached, network.nodes())),
+            ("duplicates", summary.duplicates.to_string()),
+            ("sends", summary.sends.to_string()),
+            ("depth", summary.depth.to_string()),
+            ("one-port steps", format!("{}, {best}", summary.one_port_steps)),
+        ],
+    )
+}

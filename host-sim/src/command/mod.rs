@@ -1,0 +1,109 @@
+//! The `hopwise` command: one file a subcommand, from arguments to output.
+
+mod broadcast;
+mod deadlock;
+mod demo;
+mod drawing;
+mod edges;
+mod neighbors;
+mod output;
+mod route;
+mod topo;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hopwise_core::{Network, Node, Rule};
+
+use crate::refusal::Refusal;
+use output::Outcome;
+
+/// Networks of microcontrollers, routed from addresses alone.
+#[derive(Parser)]
+#[command(name = "hopwise", version, about)]
+pub struct Hopwise {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Shows what routing from addresses does on a small network, and checks all of it
+    Demo,
+    /// Nodes, edges, degrees, diameter and distances of a network
+    Topo(topo::TopoArgs),
+    /// Every edge of a network once, as "u v" with u < v, sorted
+    Edges(edges::EdgesArgs),
+    /// The neighbours of a node, by port
+    Neighbors(neighbors::NeighborsArgs),
+    /// The route between two nodes
+    Route(route::RouteArgs),
+    /// The broadcast tree of a node
+    Broadcast(broadcast::BroadcastArgs),
+    /// Whether a rule with its buffer classes can deadlock
+    Deadlock(deadlock::DeadlockArgs),
+}
+
+/// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
+pub fn run(hopwise: &Hopwise) -> ExitCode {
+    let outcome = match &hopwise.command {
+        Command::Demo => demo::run(),
+        Command::Topo(args) => topo::run(args),
+        Command::Edges(args) => edges::run(args),
+        Command::Neighbors(args) => neighbors::run(args),
+        Command::Route(args) => route::run(args),
+        Command::Broadcast(args) => broadcast::run(args),
+        Command::Deadlock(args) => deadlock::run(args),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed(what)) => {
+            eprintln!("hopwise: {what}");
+            ExitCode::from(1)
+        }
+        Err(refusal) => {
+            eprintln!("hopwise: {refusal}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The network that most commands are about.
+#[derive(Args)]
+struct NetworkArg {
+    /// The network, as an expression: rdn(ring(3),1), re(ring(4),complete(3),3), rcr(2,2,1), torus(4,4) ...
+    #[arg(value_name = "EXPR")]
+    expression: String,
+}
+
+impl NetworkArg {
+    /// Reads the expression. Exact searches may take what a host has to spare.
+    fn network(&self) -> Result<Network, Refusal> {
+        let refused = |error| Refusal::Expression { expression: self.expression.clone(), error };
+        let network: Network = self.expression.parse().map_err(refused)?;
+        Ok(network.with_search_memory(usize::MAX))
+    }
+}
+
+/// A node, if the network has it.
+fn check(network: &Network, node: Node) -> Result<Node, Refusal> {
+    network.check(node).map_err(|error| Refusal::Node { expression: network.to_string(), error })
+}
+
+/// The rules that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum RuleArg {
+    /// A shortest path wherever a rule for it is known
+    Exact,
+    /// The order of the network's own paper
+    Paper,
+}
+
+impl From<RuleArg> for Rule {
+    fn from(rule: RuleArg) -> Rule {
+        match rule {
+            RuleArg::Exact => Rule::Exact,
+            RuleArg::Paper => Rule::Paper,
+        }
+    }
+}
