@@ -9,7 +9,11 @@
 pub(crate) fn div_rem(a: u64, b: u64) -> (u64, u64) {
     if (a | b) >> 32 == 0 {
         let (a, b) = (a as u32, b as u32);
-        if b == 0 { (0, 0) } else { (u64::from(a / b), u64::from(a % b)) }
+        if b == 0 {
+            (0, 0)
+        } else {
+            (u64::from(a / b), u64::from(a % b))
+        }
     } else if b == 0 {
         (0, 0)
     } else {

@@ -45,7 +45,12 @@ pub struct NoSuchNode {
 
 impl fmt::Display for NoSuchNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no node {}: the network has nodes 0 to {}", self.node, self.nodes - 1)
+        write!(
+            f,
+            "there is no node {}: the network has nodes 0 to {}",
+            self.node,
+            self.nodes - 1
+        )
     }
 }
 
@@ -136,7 +141,7 @@ pub trait Topology: Sync {
     }
 }
 
-fn valleys_ahead<T: Topology + ?Sized>(network: &T, mut here: Node, dest: Node, rule: Rule) -> Option<u64> {
+pub(crate) fn valleys_ahead<T: Topology + ?Sized>(network: &T, mut here: Node, dest: Node, rule: Rule) -> Option<u64> {
     let mut valleys = 0;
     let mut descending = false;
     for _ in 0..LOOKAHEAD {

@@ -54,7 +54,11 @@ impl Factor {
             Factor::Ring => {
                 // Ties go +1.
                 let ahead = sub_mod(dest, here, n);
-                if ahead <= n - ahead { wrap(here + 1, n) } else { sub_mod(here, 1, n) }
+                if ahead <= n - ahead {
+                    wrap(here + 1, n)
+                } else {
+                    sub_mod(here, 1, n)
+                }
             }
             Factor::Path if dest > here => here + 1,
             Factor::Path => here - 1,

@@ -65,7 +65,11 @@ impl<const N: usize> Fixed<N> {
             }
             to += 1;
         }
-        Fixed { neighbors, distance, next_port }
+        Fixed {
+            neighbors,
+            distance,
+            next_port,
+        }
     }
 
     pub(super) fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -77,16 +81,29 @@ impl<const N: usize> Fixed<N> {
         if here == dest {
             return here;
         }
-        let port = self.next_port.get(here as usize).and_then(|row| row.get(dest as usize)).copied().unwrap_or(0);
+        let port = self
+            .next_port
+            .get(here as usize)
+            .and_then(|row| row.get(dest as usize))
+            .copied()
+            .unwrap_or(0);
         self.neighbor(here, u64::from(port)).unwrap_or(here)
     }
 
     pub(super) fn distance(&self, from: Node, to: Node) -> u64 {
-        self.distance.get(from as usize).and_then(|row| row.get(to as usize)).map_or(0, |&hops| u64::from(hops))
+        self.distance
+            .get(from as usize)
+            .and_then(|row| row.get(to as usize))
+            .map_or(0, |&hops| u64::from(hops))
     }
 
     pub(super) fn diameter(&self) -> u64 {
-        self.distance.iter().flatten().map(|&hops| u64::from(hops)).max().unwrap_or(0)
+        self.distance
+            .iter()
+            .flatten()
+            .map(|&hops| u64::from(hops))
+            .max()
+            .unwrap_or(0)
     }
 
     pub(super) fn distance_sum(&self) -> u128 {

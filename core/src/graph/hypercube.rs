@@ -36,11 +36,19 @@ pub(super) mod folded {
     use crate::arith::ones;
 
     pub(in crate::graph) fn neighbor(bits: u32, node: Node, port: Port) -> Option<Node> {
-        if port == u64::from(bits) { Some(complement(bits, node)) } else { super::neighbor(bits, node, port) }
+        if port == u64::from(bits) {
+            Some(complement(bits, node))
+        } else {
+            super::neighbor(bits, node, port)
+        }
     }
 
     pub(in crate::graph) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
-        if neighbor == complement(bits, node) { Some(u64::from(bits)) } else { super::port_to(bits, node, neighbor) }
+        if neighbor == complement(bits, node) {
+            Some(u64::from(bits))
+        } else {
+            super::port_to(bits, node, neighbor)
+        }
     }
 
     fn complement(bits: u32, node: Node) -> Node {
@@ -50,7 +58,11 @@ pub(super) mod folded {
     /// Through the complement first, and only if that is strictly shorter.
     pub(in crate::graph) fn next(bits: u32, here: Node, dest: Node) -> Node {
         let plain = super::distance(here, dest);
-        if u64::from(bits) - plain + 1 < plain { complement(bits, here) } else { super::next(here, dest) }
+        if u64::from(bits) - plain + 1 < plain {
+            complement(bits, here)
+        } else {
+            super::next(here, dest)
+        }
     }
 
     pub(in crate::graph) fn distance(bits: u32, from: Node, to: Node) -> u64 {

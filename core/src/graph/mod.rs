@@ -23,7 +23,7 @@ pub use factor::Factor;
 use fixed::{HEAWOOD, PETERSEN};
 pub use product::Dimensions;
 
-use crate::topology::{Node, Port, Rule, Topology};
+use crate::topology::{Node, Port, Rule, Topology, valleys_ahead};
 
 /// A base graph. Made by [parsing](crate::network::expression), which checks its parameters.
 ///
@@ -83,9 +83,10 @@ impl Base {
     pub fn degree_range(&self) -> (Port, Port) {
         match &self.0 {
             Kind::Line(Factor::Path, n) => (1, 2.min(n - 1)),
-            Kind::Product(Factor::Path, sizes) => {
-                (sizes.iter().count() as u64, sizes.iter().map(|size| 2.min(size - 1)).sum())
-            }
+            Kind::Product(Factor::Path, sizes) => (
+                sizes.iter().count() as u64,
+                sizes.iter().map(|size| 2.min(size - 1)).sum(),
+            ),
             Kind::Star(n) => (1, n - 1),
             _ => (self.degree(0), self.degree(0)),
         }
@@ -97,7 +98,10 @@ impl Base {
             Kind::Line(Factor::Path, n) => u128::from(n - 1),
             Kind::Product(Factor::Path, sizes) => {
                 let nodes = u128::from(self.nodes());
-                sizes.iter().map(|size| nodes / u128::from(size) * u128::from(size - 1)).sum()
+                sizes
+                    .iter()
+                    .map(|size| nodes / u128::from(size) * u128::from(size - 1))
+                    .sum()
             }
             Kind::Star(n) => u128::from(n - 1),
             _ => u128::from(self.nodes()) * u128::from(self.degree(0)) / 2,
@@ -180,15 +184,16 @@ impl Base {
         }
     }
 
-    /// [`Topology::buffer_class`], which needs no look-ahead here.
+    /// [`Topology::buffer_class`]; no route here is too long to look ahead.
     pub(crate) fn class(&self, here: Node, dest: Node) -> u64 {
         match &self.0 {
             Kind::Line(factor, n) => factor.buffer_class(*n, here, dest),
             Kind::Product(factor, sizes) => product::buffer_class(*factor, sizes, here, dest),
             // Routes of one hop, a tree, dimension order, and dimension order after the complement: no circles.
             Kind::Star(_) | Kind::Hypercube(_) | Kind::FoldedHypercube(_) => 0,
-            Kind::NStar(n) => nstar::distance(usize::from(*n), here, dest).saturating_sub(1),
-            Kind::Petersen | Kind::Heawood => u64::from(self.hops(here, dest) == 1),
+            Kind::NStar(_) | Kind::Petersen | Kind::Heawood => {
+                valleys_ahead(self, here, dest, Rule::Exact).unwrap_or(0)
+            }
         }
     }
 
@@ -197,8 +202,7 @@ impl Base {
             Kind::Line(factor, n) => factor.buffer_classes(*n),
             Kind::Product(factor, sizes) => product::buffer_classes(*factor, sizes),
             Kind::Star(_) | Kind::Hypercube(_) | Kind::FoldedHypercube(_) => 1,
-            Kind::NStar(n) => nstar::diameter(usize::from(*n)),
-            Kind::Petersen | Kind::Heawood => 2,
+            Kind::NStar(_) | Kind::Petersen | Kind::Heawood => self.diameter() / 2 + 1,
         }
     }
 }

@@ -41,13 +41,17 @@ impl Permutation {
 
     fn rank(&self) -> Node {
         let mut unused = (1u32 << self.n) - 1;
-        self.symbols.iter().take(self.n).enumerate().fold(0, |rank, (place, &symbol)| {
-            let bit = 1u32 << (symbol & 31);
-            let smaller = (unused & (bit - 1)).count_ones();
-            unused &= !bit;
-            // Horner's rule in the factorial number system.
-            rank * (self.n - place) as u64 + u64::from(smaller)
-        })
+        self.symbols
+            .iter()
+            .take(self.n)
+            .enumerate()
+            .fold(0, |rank, (place, &symbol)| {
+                let bit = 1u32 << (symbol & 31);
+                let smaller = (unused & (bit - 1)).count_ones();
+                unused &= !bit;
+                // Horner's rule in the factorial number system.
+                rank * (self.n - place) as u64 + u64::from(smaller)
+            })
     }
 
     fn swapped(&self, place: usize) -> Self {
@@ -123,7 +127,9 @@ pub(super) fn next(n: usize, here: Node, dest: Node) -> Node {
 }
 
 pub(super) fn distance(n: usize, from: Node, to: Node) -> u64 {
-    Permutation::unrank(n, from).relative_to(&Permutation::unrank(n, to)).distance_to_sorted()
+    Permutation::unrank(n, from)
+        .relative_to(&Permutation::unrank(n, to))
+        .distance_to_sorted()
 }
 
 /// Routes bring the smallest symbol to the front first, so the small symbols that are still at home are what can be moved
@@ -132,7 +138,9 @@ pub(super) fn urgency(n: usize, here: Node, port: Port, source: Node) -> u64 {
     let child = Permutation::unrank(n, here).swapped(port as usize + 1);
     let home = Permutation::unrank(n, source);
     let front = child.get(0);
-    let movable = (1..n).filter(|&place| child.get(place) == home.get(place) && child.get(place) < front).count();
+    let movable = (1..n)
+        .filter(|&place| child.get(place) == home.get(place) && child.get(place) < front)
+        .count();
     (movable as u64) << 8 | u64::from(u8::MAX - front)
 }
 

@@ -33,7 +33,10 @@ impl Dimensions {
 
     /// The sizes, the least significant first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
-        self.sizes.iter().take(usize::from(self.count)).map(|&size| u64::from(size))
+        self.sizes
+            .iter()
+            .take(usize::from(self.count))
+            .map(|&size| u64::from(size))
     }
 }
 
@@ -117,7 +120,9 @@ pub(super) fn next(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -
 }
 
 pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Node, to: Node) -> u64 {
-    paired(sizes, from, to).map(|(axis, target)| factor.distance(axis.size, axis.digit, target)).sum()
+    paired(sizes, from, to)
+        .map(|(axis, target)| factor.distance(axis.size, axis.digit, target))
+        .sum()
 }
 
 pub(super) fn diameter(factor: Factor, sizes: &Dimensions) -> u64 {
@@ -135,8 +140,12 @@ pub(super) fn distance_sum(factor: Factor, sizes: &Dimensions) -> Option<u128> {
 /// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
 /// longer arm first.
 pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Node, port: Port, source: Node) -> u64 {
-    let Some((axis, port)) = axis_of_port(factor, sizes, here, port) else { return 0 };
-    let origin = axes(sizes, source).find(|other| other.stride == axis.stride).map_or(0, |other| other.digit);
+    let Some((axis, port)) = axis_of_port(factor, sizes, here, port) else {
+        return 0;
+    };
+    let origin = axes(sizes, source)
+        .find(|other| other.stride == axis.stride)
+        .map_or(0, |other| other.digit);
     // Sizes fit 32 bits, and a higher dimension has the larger stride.
     let dimension = u64::from(axis.stride.checked_ilog2().unwrap_or(0));
     dimension << 32 | factor.arm(axis.size, origin, axis.digit, port)

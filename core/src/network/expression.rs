@@ -65,7 +65,10 @@ impl fmt::Display for ParseError {
             BrokenRule::UnitSize => f.write_str("must have 2 to 64 nodes"),
             BrokenRule::NoCubeLinks => f.write_str("must be 0 when k is 0: there are no cube links to expand"),
             BrokenRule::Disconnected(exponent) => {
-                write!(f, "is too small, r*k must be at least k+j: disconnected: 2^{exponent} components")
+                write!(
+                    f,
+                    "is too small, r*k must be at least k+j: disconnected: 2^{exponent} components"
+                )
             }
         }
     }
@@ -84,12 +87,20 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Reader { text, position: 0, last: 0 }
+        Reader {
+            text,
+            position: 0,
+            last: 0,
+        }
     }
 
     /// An error at the token read last.
     pub(crate) fn refuse(&self, parameter: &'static str, rule: BrokenRule) -> ParseError {
-        ParseError { position: self.last, parameter, rule }
+        ParseError {
+            position: self.last,
+            parameter,
+            rule,
+        }
     }
 
     /// The longest run of bytes that `belongs` accepts, after blanks.
@@ -119,7 +130,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn expect(&mut self, mark: u8, parameter: &'static str, what: &'static str) -> Result<(), ParseError> {
-        if self.accept(mark) { Ok(()) } else { Err(self.refuse(parameter, BrokenRule::Expected(what))) }
+        if self.accept(mark) {
+            Ok(())
+        } else {
+            Err(self.refuse(parameter, BrokenRule::Expected(what)))
+        }
     }
 
     pub(crate) fn open(&mut self, parameter: &'static str) -> Result<(), ParseError> {
@@ -140,7 +155,10 @@ impl<'a> Reader<'a> {
         if self.position == self.text.len() {
             Ok(())
         } else {
-            Err(self.refuse("the expression", BrokenRule::Expected("all of the text: nothing may follow it")))
+            Err(self.refuse(
+                "the expression",
+                BrokenRule::Expected("all of the text: nothing may follow it"),
+            ))
         }
     }
 

@@ -96,7 +96,14 @@ impl Network {
     /// The node, if there is such a one.
     #[inline]
     pub fn check(&self, node: Node) -> Result<Node, NoSuchNode> {
-        if node < self.nodes { Ok(node) } else { Err(NoSuchNode { node, nodes: self.nodes }) }
+        if node < self.nodes {
+            Ok(node)
+        } else {
+            Err(NoSuchNode {
+                node,
+                nodes: self.nodes,
+            })
+        }
     }
 
     /// How many links a node has.
@@ -135,7 +142,11 @@ impl Network {
     /// The port to send through on the way to `dest`; `None` if `here` is the destination.
     pub fn next_port(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Port>, NoSuchNode> {
         let next = self.next_hop(here, dest, rule)?;
-        Ok(if next == here { None } else { self.topology().port_to(here, next) })
+        Ok(if next == here {
+            None
+        } else {
+            self.topology().port_to(here, next)
+        })
     }
 
     /// What a rule comes to between two nodes: a shortest path, or which fallback.
@@ -168,7 +179,10 @@ impl Network {
 
     /// A node's address as the literature writes it, to print.
     pub fn address(&self, node: Node) -> Result<Address<'_>, NoSuchNode> {
-        Ok(Address { network: self.topology(), node: self.check(node)? })
+        Ok(Address {
+            network: self.topology(),
+            node: self.check(node)?,
+        })
     }
 }
 

@@ -83,7 +83,11 @@ impl Rcr {
             return Err(reader.refuse(RING, BrokenRule::Disconnected(bits - covered)));
         }
         reader.close(MORE)?;
-        Ok(Rcr { window: window as u8, bits: bits as u8, ring })
+        Ok(Rcr {
+            window: window as u8,
+            bits: bits as u8,
+            ring,
+        })
     }
 
     /// Bits in the window of a place, k.
@@ -113,12 +117,24 @@ impl Rcr {
         if self.ring == 1 {
             return Some(word);
         }
-        let windows = if self.window == 0 { 1 } else { word.div_ceil(u64::from(self.window)) };
-        let one_way = |places: u64| if places + 1 >= windows { places } else { 2 * (windows - 1) - places };
+        let windows = if self.window == 0 {
+            1
+        } else {
+            word.div_ceil(u64::from(self.window))
+        };
+        let one_way = |places: u64| {
+            if places + 1 >= windows {
+                places
+            } else {
+                2 * (windows - 1) - places
+            }
+        };
         // Past the windows both ways only grow apart, so the middle is the worst of what is left.
         let middle = self.ring / 2;
         let ends = (0..=middle.min(2 * windows)).chain([middle]);
-        ends.map(|end| one_way(end).min(one_way(self.ring - end))).max().map(|walk| word + walk)
+        ends.map(|end| one_way(end).min(one_way(self.ring - end)))
+            .max()
+            .map(|walk| word + walk)
     }
 
     #[inline]
@@ -207,7 +223,10 @@ impl Rcr {
             right += 1;
         }
         let ahead = sub_mod(end, place, self.ring) as i64;
-        let mut best = RingWalk { hops: u64::MAX, begins_up: false };
+        let mut best = RingWalk {
+            hops: u64::MAX,
+            begins_up: false,
+        };
         let mut covered = 0;
         let mut left = 0;
         let mut windows = self.windows_from(place, false);
@@ -223,7 +242,11 @@ impl Rcr {
                     let hops = (2 * (left + right) - turn.abs()) as u64;
                     // Going beyond the end and back is done before the way to the end. All the way round is
                     // the same in both directions.
-                    let begins_up = if turn > 0 { left == 0 } else { right > 0 || turn == -ring };
+                    let begins_up = if turn > 0 {
+                        left == 0
+                    } else {
+                        right > 0 || turn == -ring
+                    };
                     if hops < best.hops {
                         best = RingWalk { hops, begins_up };
                     } else if hops == best.hops {
@@ -242,8 +265,14 @@ impl Rcr {
     fn up_to_nearest(&self, place: u64, needed: u64) -> bool {
         let ups = self.windows_from(place, true);
         let downs = self.windows_from(place, false);
-        let windows = ups.zip(downs).take(MAX_REACH).map(|(up, down)| (up & needed != 0, down & needed != 0));
-        windows.into_iter().find(|&(up, down)| up || down).is_none_or(|(up, _)| up)
+        let windows = ups
+            .zip(downs)
+            .take(MAX_REACH)
+            .map(|(up, down)| (up & needed != 0, down & needed != 0));
+        windows
+            .into_iter()
+            .find(|&(up, down)| up || down)
+            .is_none_or(|(up, _)| up)
     }
 }
 
@@ -278,7 +307,14 @@ impl Topology for Rcr {
             Rule::Exact => self.ring_walk(place, end, needed).begins_up,
             Rule::Paper => self.up_to_nearest(place, needed),
         };
-        self.join(word, if up { wrap(place + 1, self.ring) } else { sub_mod(place, 1, self.ring) })
+        self.join(
+            word,
+            if up {
+                wrap(place + 1, self.ring)
+            } else {
+                sub_mod(place, 1, self.ring)
+            },
+        )
     }
 
     fn distance(&self, from: Node, to: Node) -> Option<u64> {

@@ -64,7 +64,11 @@ impl Triple {
 
     /// The other end of the cross link.
     fn cross(self) -> Self {
-        Triple { kind: 1 - self.kind, cluster: self.node, node: self.cluster }
+        Triple {
+            kind: 1 - self.kind,
+            cluster: self.node,
+            node: self.cluster,
+        }
     }
 
     fn same_cluster(self, other: Self) -> bool {
@@ -91,10 +95,17 @@ impl Rdn {
         for level in 0..=levels {
             *sizes.get_mut(usize::try_from(level).ok()?)? = size;
             if level < levels {
-                size = size.checked_mul(size)?.checked_mul(2).filter(|&size| size <= MAX_NODES)?;
+                size = size
+                    .checked_mul(size)?
+                    .checked_mul(2)
+                    .filter(|&size| size <= MAX_NODES)?;
             }
         }
-        Some(Rdn { base, sizes, levels: levels as u8 })
+        Some(Rdn {
+            base,
+            sizes,
+            levels: levels as u8,
+        })
     }
 
     /// The base graph.
@@ -240,7 +251,9 @@ impl Topology for Rdn {
             } else {
                 let triple = Triple::split(id, self.size(level - 1));
                 write!(out, "({},", triple.kind)?;
-                waiting.push((level - 1, triple.node, closing + 1)).map_err(|_| fmt::Error)?;
+                waiting
+                    .push((level - 1, triple.node, closing + 1))
+                    .map_err(|_| fmt::Error)?;
                 Some((level - 1, triple.cluster, 0))
             };
         }
@@ -287,7 +300,9 @@ impl Topology for Rdn {
             let (u, s) = (Triple::split(from, size), Triple::split(to, size));
             (from, to) = (u.node, if u.kind == s.kind { s.node } else { s.cluster });
         }
-        self.base.urgency(from, port, to).saturating_add(u64::from(self.levels) + 1)
+        self.base
+            .urgency(from, port, to)
+            .saturating_add(u64::from(self.levels) + 1)
     }
 
     fn counts_valleys(&self) -> bool {

@@ -28,15 +28,26 @@ struct Child {
 
 impl<'a> Fanout<'a> {
     pub(crate) fn new(network: &'a dyn Topology, here: Node, source: Node) -> Self {
-        let mut fanout = Fanout { network, here, source, sorted: Vec::new(), port: 0 };
+        let mut fanout = Fanout {
+            network,
+            here,
+            source,
+            sorted: Vec::new(),
+            port: 0,
+        };
         while let Some(port) = fanout.next_port() {
-            let child = Child { port, urgency: network.urgency(here, port, source) };
+            let child = Child {
+                port,
+                urgency: network.urgency(here, port, source),
+            };
             if fanout.sorted.push(child).is_err() {
                 fanout.port = port;
                 break;
             }
         }
-        fanout.sorted.sort_unstable_by_key(|child| (child.urgency, u64::MAX - child.port));
+        fanout
+            .sorted
+            .sort_unstable_by_key(|child| (child.urgency, u64::MAX - child.port));
         fanout
     }
 

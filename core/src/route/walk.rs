@@ -65,7 +65,11 @@ impl Walk<'_> {
         Some(match &self.graph.0 {
             Kind::Line(Factor::Complete, _) => {
                 let others = (self.needed & !(1 << from | 1 << to)).count_ones();
-                if others > 0 { u64::from(others) + 1 } else { u64::from(from != to) }
+                if others > 0 {
+                    u64::from(others) + 1
+                } else {
+                    u64::from(from != to)
+                }
             }
             Kind::Line(Factor::Ring, n) => around(*n, from, to, places),
             Kind::Line(Factor::Path, _) => {
@@ -125,7 +129,11 @@ impl Walk<'_> {
         // A walk along a spanning tree and back visits everything, so twice the places is always enough.
         for length in 0..=2 * places as u64 {
             if has_all(now, self.from) {
-                let next = self.graph.neighbors(self.from).filter(|&next| has_all(before, next)).min();
+                let next = self
+                    .graph
+                    .neighbors(self.from)
+                    .filter(|&next| has_all(before, next))
+                    .min();
                 return Some((length, next.unwrap_or(self.from)));
             }
             (now, before) = (before, now);
@@ -152,7 +160,9 @@ impl Walk<'_> {
         // Its number among the needed places is its bit in a set's number.
         let bit = (self.needed & ((1 << place) - 1)).count_ones();
         let start = place as usize * width;
-        let Some(sets) = sets.get_mut(start..start + width) else { return };
+        let Some(sets) = sets.get_mut(start..start + width) else {
+            return;
+        };
         if bit < 6 {
             const WITHOUT: [u64; 6] = [
                 0x5555_5555_5555_5555,
@@ -180,7 +190,11 @@ impl Walk<'_> {
 
 /// On a line of `length` hops, from `a` to `b` by way of both ends.
 fn along(a: u64, b: u64, length: u64) -> u64 {
-    if a <= b { a + length + (length - b) } else { (length - a) + length + b }
+    if a <= b {
+        a + length + (length - b)
+    } else {
+        (length - a) + length + b
+    }
 }
 
 /// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go all the way round.
@@ -188,7 +202,11 @@ fn around(n: u64, from: Node, to: Node, places: u64) -> u64 {
     let mut best = if from == to { n } else { u64::MAX };
     let mut previous = 63 - u64::from(places.leading_zeros());
     for start in bits(places) {
-        let line = along(sub_mod(from, start, n), sub_mod(to, start, n), sub_mod(previous, start, n));
+        let line = along(
+            sub_mod(from, start, n),
+            sub_mod(to, start, n),
+            sub_mod(previous, start, n),
+        );
         best = best.min(line);
         previous = start;
     }
@@ -226,12 +244,27 @@ mod tests {
 
     #[test]
     fn every_walk_in_small_graphs_is_shortest() {
-        for text in ["ring(3)", "ring(6)", "path(5)", "complete(5)", "star(5)", "hypercube(3)", "mesh(3,2)", "ghc(3,2)"] {
+        for text in [
+            "ring(3)",
+            "ring(6)",
+            "path(5)",
+            "complete(5)",
+            "star(5)",
+            "hypercube(3)",
+            "mesh(3,2)",
+            "ghc(3,2)",
+        ] {
             let graph: Base = text.parse().unwrap();
             let nodes = graph.nodes();
             for needed in 0..1u64 << nodes {
                 for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
-                    let walk = Walk { graph: &graph, from, to, needed, memory: BOARD_SEARCH_WORDS };
+                    let walk = Walk {
+                        graph: &graph,
+                        from,
+                        to,
+                        needed,
+                        memory: BOARD_SEARCH_WORDS,
+                    };
                     let length = searched(&graph, from, to, needed);
                     assert_eq!(walk.length(), Some(length), "{text} {from} {to} {needed:b}");
                     if needed >> from & 1 == 0 && length > 0 {
@@ -248,12 +281,24 @@ mod tests {
     #[test]
     fn a_search_that_does_not_fit_is_refused() {
         let graph: Base = "heawood".parse().unwrap();
-        let walk = |needed, memory| Walk { graph: &graph, from: 0, to: 0, needed, memory };
+        let walk = |needed, memory| Walk {
+            graph: &graph,
+            from: 0,
+            to: 0,
+            needed,
+            memory,
+        };
         assert!(walk(0xff, BOARD_SEARCH_WORDS).is_exact());
         assert!(!walk(0x1ff, BOARD_SEARCH_WORDS).is_exact());
-        assert_eq!(walk(0x1fe, BOARD_SEARCH_WORDS).length(), Some(searched(&graph, 0, 0, 0x1fe)));
+        assert_eq!(
+            walk(0x1fe, BOARD_SEARCH_WORDS).length(),
+            Some(searched(&graph, 0, 0, 0x1fe))
+        );
         assert_eq!(walk(0x3fe, BOARD_SEARCH_WORDS).length(), None);
         #[cfg(feature = "large-walks")]
-        assert_eq!(walk(0x3fff, HOST_SEARCH_WORDS).length(), Some(searched(&graph, 0, 0, 0x3fff)));
+        assert_eq!(
+            walk(0x3fff, HOST_SEARCH_WORDS).length(),
+            Some(searched(&graph, 0, 0, 0x3fff))
+        );
     }
 }

@@ -35,7 +35,9 @@ impl Broadcast {
         while let Some(&here) = found.order.get(found.children.len()) {
             let depth = depths[found.children.len()] + 1;
             let start = found.sent.len();
-            let fanout = network.fanout(here.into(), source).expect("nodes of the network are below its size");
+            let fanout = network
+                .fanout(here.into(), source)
+                .expect("nodes of the network are below its size");
             for (_, child) in fanout {
                 found.sent.push(child as u32);
                 if found.place[child as usize] == NOT_REACHED {

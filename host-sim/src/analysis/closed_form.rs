@@ -62,13 +62,17 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
     let farthest = || {
         let all_bits = (1u64 << rcr.word_bits()) - 1;
         let pairs = (0..ring).flat_map(|from| (0..ring).map(move |to| (from, all_bits * ring + to)));
-        pairs.filter_map(|(from, to)| network.topology().distance(from, to)).max()
+        pairs
+            .filter_map(|(from, to)| network.topology().distance(from, to))
+            .max()
     };
     ClosedForm {
         edges: u128::from(network.nodes()) * u128::from(degree) / 2,
         degree_min: degree,
         degree_max: degree,
-        diameter: rcr.diameter().or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
+        diameter: rcr
+            .diameter()
+            .or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
         distance_sum: None,
     }
 }
@@ -76,13 +80,23 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
 fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
     let (degree_min, degree_max) = degrees(network, re)?;
     let copies = u128::from(network.nodes() / re.unit().nodes());
-    let frame_edges: u128 = (0..re.phases()).map(|i| re.frame(i).edges() * (copies / u128::from(re.frame(i).nodes()))).sum();
-    let walks = if re.one_pivot_a_phase() { Walks::find(network, re) } else { None };
+    let frame_edges: u128 = (0..re.phases())
+        .map(|i| re.frame(i).edges() * (copies / u128::from(re.frame(i).nodes())))
+        .sum();
+    let walks = if re.one_pivot_a_phase() {
+        Walks::find(network, re)
+    } else {
+        None
+    };
     Some(ClosedForm {
         edges: re.unit().edges() * copies + frame_edges,
         degree_min,
         degree_max,
-        diameter: if re.one_pivot_a_phase() { diameter(network, re) } else { None },
+        diameter: if re.one_pivot_a_phase() {
+            diameter(network, re)
+        } else {
+            None
+        },
         distance_sum: walks.and_then(|walks| walks.distance_sum(re)),
     })
 }
@@ -106,19 +120,29 @@ fn degrees(network: &Network, re: &Re) -> Option<(u64, u64)> {
     let topology = network.topology();
     let range = |position| {
         let zero = topology.degree(position);
-        weights(re).zip(0..).fold((zero, zero), |(least, most), (weight, phase)| {
-            let degrees = || (0..re.frame(phase).nodes()).map(|digit| topology.degree(position + digit * weight));
-            (least + degrees().min().unwrap_or(zero) - zero, most + degrees().max().unwrap_or(zero) - zero)
-        })
+        weights(re)
+            .zip(0..)
+            .fold((zero, zero), |(least, most), (weight, phase)| {
+                let degrees = || (0..re.frame(phase).nodes()).map(|digit| topology.degree(position + digit * weight));
+                (
+                    least + degrees().min().unwrap_or(zero) - zero,
+                    most + degrees().max().unwrap_or(zero) - zero,
+                )
+            })
     };
     let ranges = || (0..re.unit().nodes()).map(range);
-    Some((ranges().map(|range| range.0).min()?, ranges().map(|range| range.1).max()?))
+    Some((
+        ranges().map(|range| range.0).min()?,
+        ranges().map(|range| range.1).max()?,
+    ))
 }
 
 /// All digits as far apart as they can be, and the longest walk by way of all pivots.
 fn diameter(network: &Network, re: &Re) -> Option<u64> {
     let next_digits: u64 = weights(re).sum();
-    let frame_hops: u64 = (0..re.phases()).map(|phase| re.frame(phase).distance(0, 1).unwrap_or(0)).sum();
+    let frame_hops: u64 = (0..re.phases())
+        .map(|phase| re.frame(phase).distance(0, 1).unwrap_or(0))
+        .sum();
     let farthest: u64 = (0..re.phases()).map(|phase| re.frame(phase).diameter()).sum();
     let positions = || 0..re.unit().nodes();
     let mut longest = 0;
@@ -158,7 +182,12 @@ impl Walks {
     /// visited, then every set takes the best of its supersets.
     fn lengths_from(unit: &Base, pivots: &[u64], from: u64) -> Vec<Vec<u8>> {
         let positions = unit.nodes() as usize;
-        let mark = |place: u64| pivots.iter().position(|&pivot| pivot == place).map_or(0, |index| 1 << index);
+        let mark = |place: u64| {
+            pivots
+                .iter()
+                .position(|&pivot| pivot == place)
+                .map_or(0, |index| 1 << index)
+        };
         let mut lengths = vec![vec![u8::MAX; positions]; 1 << pivots.len()];
         let mut front = vec![(mark(from), from)];
         lengths[mark(from)][from as usize] = 0;
@@ -195,15 +224,20 @@ impl Walks {
         let at_pivot = |pivot: &u64| -> Option<(u128, u128)> {
             let phases = || (0..re.phases()).filter(|&phase| re.pivot(phase) == *pivot);
             let all = phases().try_fold(1u128, |all, phase| all.checked_mul(pairs(phase)?))?;
-            let equal = phases().map(|phase| u128::from(re.frame(phase).nodes())).product::<u128>();
+            let equal = phases()
+                .map(|phase| u128::from(re.frame(phase).nodes()))
+                .product::<u128>();
             Some((equal, all - equal))
         };
         let choices: Vec<(u128, u128)> = self.pivots.iter().map(at_pivot).collect::<Option<_>>()?;
         let mut sum = 0u128;
         for (set, walks) in self.sums.iter().enumerate() {
-            let weight = choices.iter().enumerate().try_fold(1u128, |weight, (bit, (equal, differ))| {
-                weight.checked_mul(if set >> bit & 1 == 1 { *differ } else { *equal })
-            })?;
+            let weight = choices
+                .iter()
+                .enumerate()
+                .try_fold(1u128, |weight, (bit, (equal, differ))| {
+                    weight.checked_mul(if set >> bit & 1 == 1 { *differ } else { *equal })
+                })?;
             sum = sum.checked_add(walks.checked_mul(weight)?)?;
         }
         let positions = u128::from(re.unit().nodes());

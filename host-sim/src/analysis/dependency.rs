@@ -96,11 +96,16 @@ fn add_dependencies(
         Scheme::Network if network.topology().counts_valleys() => routes.valleys(),
         Scheme::Network => {
             let class = |node| network.topology().buffer_class(node as Node, dest as Node, rule);
-            (0..graph.nodes()).map(|node| class(node).map_or(u32::MAX, |class| class as u32)).collect()
+            (0..graph.nodes())
+                .map(|node| class(node).map_or(u32::MAX, |class| class as u32))
+                .collect()
         }
     };
-    let channel =
-        |from: usize| Channel { from: from as u32, to: routes.next[from], class: classes[from] };
+    let channel = |from: usize| Channel {
+        from: from as u32,
+        to: routes.next[from],
+        class: classes[from],
+    };
     for here in (0..graph.nodes()).filter(|&here| here != dest) {
         let next = routes.next[here] as usize;
         pairs.push((channel(here), (next != dest).then(|| channel(next))));
@@ -112,9 +117,15 @@ fn add_dependencies(
 fn examine(pairs: &[(Channel, Option<Channel>)]) -> Dependencies {
     let mut channels: Vec<Channel> = pairs.iter().map(|pair| pair.0).collect();
     channels.dedup();
-    let index = |channel: &Channel| channels.binary_search(channel).expect("a channel that is waited for is in use");
-    let edges: Vec<(usize, usize)> =
-        pairs.iter().filter_map(|(first, second)| Some((index(first), index(second.as_ref()?)))).collect();
+    let index = |channel: &Channel| {
+        channels
+            .binary_search(channel)
+            .expect("a channel that is waited for is in use")
+    };
+    let edges: Vec<(usize, usize)> = pairs
+        .iter()
+        .filter_map(|(first, second)| Some((index(first), index(second.as_ref()?))))
+        .collect();
     let cycle = find_cycle(channels.len(), &edges).map(|cycle| cycle.into_iter().map(|at| channels[at]).collect());
     Dependencies {
         channels: channels.len(),
@@ -161,7 +172,10 @@ fn find_cycle(nodes: usize, edges: &[(usize, usize)]) -> Option<Vec<usize>> {
                     path.push((next, starts[next]));
                 }
                 State::OnPath => {
-                    let from = path.iter().position(|&(node, _)| node == next).expect("it is on the path");
+                    let from = path
+                        .iter()
+                        .position(|&(node, _)| node == next)
+                        .expect("it is on the path");
                     return Some(path[from..].iter().map(|&(node, _)| node).collect());
                 }
             }

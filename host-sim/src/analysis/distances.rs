@@ -46,7 +46,14 @@ pub fn from_sources(graph: &Graph, sources: &[usize], progress: impl Fn(u64) + S
         progress(done.fetch_add(batch.len() as u64, Ordering::Relaxed) + batch.len() as u64);
         found
     });
-    batches.reduce(|| Distances { connected: true, largest: 0, sum: 0 }, Distances::and)
+    batches.reduce(
+        || Distances {
+            connected: true,
+            largest: 0,
+            sum: 0,
+        },
+        Distances::and,
+    )
 }
 
 fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
@@ -61,7 +68,11 @@ fn search_batch(graph: &Graph, sources: &[usize]) -> Distances {
         front[source][lane / 64] |= bit;
         all[lane / 64] |= bit;
     }
-    let mut distances = Distances { connected: true, largest: 0, sum: 0 };
+    let mut distances = Distances {
+        connected: true,
+        largest: 0,
+        sum: 0,
+    };
     let mut found = sources.len() as u64;
     for hops in 1.. {
         let mut new = 0u64;

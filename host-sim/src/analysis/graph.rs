@@ -18,7 +18,11 @@ impl Graph {
     /// Asks the network for the neighbours of every node.
     pub fn build(network: &Network) -> Result<Graph, Refusal> {
         let nodes = network.nodes();
-        let too_large = Refusal::TooLarge { expression: network.to_string(), nodes, most: MAX_NODES };
+        let too_large = Refusal::TooLarge {
+            expression: network.to_string(),
+            nodes,
+            most: MAX_NODES,
+        };
         if nodes > MAX_NODES {
             return Err(too_large);
         }
@@ -74,7 +78,9 @@ impl Graph {
     pub fn edge_list(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.nodes()).flat_map(move |node| {
             let above = self.neighbors(node).iter().map(|&neighbor| neighbor as usize);
-            above.filter(move |&neighbor| neighbor > node).map(move |neighbor| (node, neighbor))
+            above
+                .filter(move |&neighbor| neighbor > node)
+                .map(move |neighbor| (node, neighbor))
         })
     }
 }

@@ -45,17 +45,26 @@ impl RoutesTo {
     /// Asks the network for the next hop of every node, and checks that each is a neighbour and all routes arrive.
     pub fn follow(network: &Network, graph: &Graph, dest: usize, rule: Rule) -> Result<RoutesTo, RouteFault> {
         let topology = network.topology();
-        let next: Vec<u32> =
-            (0..graph.nodes()).map(|node| topology.next(node as Node, dest as Node, rule) as u32).collect();
+        let next: Vec<u32> = (0..graph.nodes())
+            .map(|node| topology.next(node as Node, dest as Node, rule) as u32)
+            .collect();
         let expression = || network.to_string();
         for (here, &next) in next.iter().enumerate() {
             if here != dest && graph.neighbors(here).binary_search(&next).is_err() {
                 let (here, next, dest) = (here as Node, Node::from(next), dest as Node);
-                return Err(RouteFault::NoLink { expression: expression(), here, next, dest });
+                return Err(RouteFault::NoLink {
+                    expression: expression(),
+                    here,
+                    next,
+                    dest,
+                });
             }
         }
-        let hops = count_hops(&next, dest)
-            .map_err(|here| RouteFault::Loop { expression: expression(), here, dest: dest as Node })?;
+        let hops = count_hops(&next, dest).map_err(|here| RouteFault::Loop {
+            expression: expression(),
+            here,
+            dest: dest as Node,
+        })?;
         Ok(RoutesTo { dest, next, hops })
     }
 

@@ -41,7 +41,11 @@ pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
     let source = check(&network, args.source)?;
     let nodes = network.nodes();
     if nodes > MAX_NODES {
-        return Err(Refusal::TooLarge { expression: network.to_string(), nodes, most: MAX_NODES });
+        return Err(Refusal::TooLarge {
+            expression: network.to_string(),
+            nodes,
+            most: MAX_NODES,
+        });
     }
     let broadcast = Broadcast::follow(&network, source);
     let summary = Summary {
@@ -70,7 +74,13 @@ pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
 
 /// The tree, a line a node, children in sending order.
 pub(super) fn draw(network: &Network, broadcast: &Broadcast, source: Node) -> String {
-    let children = |node| broadcast.children(node).iter().map(|&child| Node::from(child)).collect();
+    let children = |node| {
+        broadcast
+            .children(node)
+            .iter()
+            .map(|&child| Node::from(child))
+            .collect()
+    };
     let label = |node| match network.address(node) {
         Ok(address) if address.to_string() != node.to_string() => format!("{node} {address}"),
         _ => node.to_string(),

@@ -44,7 +44,11 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
     let network = args.network.network()?;
     let nodes = network.nodes();
     if nodes > MOST_NODES {
-        return Err(Refusal::TooLarge { expression: network.to_string(), nodes, most: MOST_NODES });
+        return Err(Refusal::TooLarge {
+            expression: network.to_string(),
+            nodes,
+            most: MOST_NODES,
+        });
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");
@@ -71,7 +75,9 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
     }
     match report.acyclic {
         true => Ok(Outcome::Done),
-        false => Ok(Outcome::CheckFailed(format!("{network}: finite buffers of these classes can deadlock"))),
+        false => Ok(Outcome::CheckFailed(format!(
+            "{network}: finite buffers of these classes can deadlock"
+        ))),
     }
 }
 
@@ -85,7 +91,15 @@ fn show(title: &str, report: &Report) -> Result<(), Refusal> {
     print_facts(
         title,
         &[
-            ("circles", if report.acyclic { "none: no deadlock" } else { "at least one: can deadlock" }.into()),
+            (
+                "circles",
+                if report.acyclic {
+                    "none: no deadlock"
+                } else {
+                    "at least one: can deadlock"
+                }
+                .into(),
+            ),
             ("classes", classes),
             ("channels", report.channels.to_string()),
             ("dependencies", report.dependencies.to_string()),

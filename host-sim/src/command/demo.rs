@@ -30,7 +30,10 @@ struct Counted {
 }
 
 pub(super) fn run() -> Result<Outcome, Refusal> {
-    let refused = |error| Refusal::Expression { expression: EXPRESSION.into(), error };
+    let refused = |error| Refusal::Expression {
+        expression: EXPRESSION.into(),
+        error,
+    };
     let network: Network = EXPRESSION.parse().map_err(refused)?;
     let graph = Graph::build(&network)?;
     let figures = Figures::by_search(&network, |_, _| ())?;
@@ -43,7 +46,11 @@ pub(super) fn run() -> Result<Outcome, Refusal> {
         && counted.broadcasts == counted.complete
         && counted.broadcasts == counted.least_depth
         && counted.acyclic;
-    Ok(if all { Outcome::Done } else { Outcome::CheckFailed(format!("{network}: see the table")) })
+    Ok(if all {
+        Outcome::Done
+    } else {
+        Outcome::CheckFailed(format!("{network}: see the table"))
+    })
 }
 
 /// Routes every pair, broadcasts from every node, and holds both against breadth-first search.
@@ -74,18 +81,41 @@ fn count(network: &Network, graph: &Graph) -> Result<Counted, String> {
 }
 
 fn show(network: &Network, figures: &Figures, counted: &Counted) -> Result<(), Refusal> {
-    let address = |node| network.address(node).map(|address| address.to_string()).unwrap_or_default();
+    let address = |node| {
+        network
+            .address(node)
+            .map(|address| address.to_string())
+            .unwrap_or_default()
+    };
     let (from, to) = (0, network.nodes() - 1);
     let path = follow(network, from, to, Rule::Exact)?;
     let broadcast = Broadcast::follow(network, 0);
-    let Counted { pairs, shortest, broadcasts, complete, least_depth, most_steps, classes, .. } = counted;
+    let Counted {
+        pairs,
+        shortest,
+        broadcasts,
+        complete,
+        least_depth,
+        most_steps,
+        classes,
+        ..
+    } = counted;
     print(|out| {
         let (nodes, edges, degree) = (figures.nodes, figures.edges, figures.degree_max);
-        writeln!(out, "{network}: {nodes} nodes, {edges} links, {degree} a node, written (type,cluster,node)\n")?;
-        writeln!(out, "Route from {from} to {to}, each node knowing only its own address and the destination's:\n")?;
+        writeln!(
+            out,
+            "{network}: {nodes} nodes, {edges} links, {degree} a node, written (type,cluster,node)\n"
+        )?;
+        writeln!(
+            out,
+            "Route from {from} to {to}, each node knowing only its own address and the destination's:\n"
+        )?;
         let hops: Vec<String> = path.iter().map(|&node| format!("{node} {}", address(node))).collect();
         writeln!(out, "  {}\n", hops.join(" ── "))?;
-        writeln!(out, "Broadcast of 0, children in the order in which a node with one port sends:\n")?;
+        writeln!(
+            out,
+            "Broadcast of 0, children in the order in which a node with one port sends:\n"
+        )?;
         for line in draw(network, &broadcast, 0).lines() {
             writeln!(out, "  {line}")?;
         }
@@ -93,8 +123,14 @@ fn show(network: &Network, figures: &Figures, counted: &Counted) -> Result<(), R
         writeln!(out, "  hops     {}", numbers(1..counted.by_hops.len() as u64))?;
         writeln!(out, "  routes   {}\n", numbers(counted.by_hops.iter().skip(1).copied()))?;
         writeln!(out, "  {shortest} of {pairs} routes are shortest paths")?;
-        writeln!(out, "  {complete} of {broadcasts} broadcasts reach every node exactly once")?;
-        writeln!(out, "  {least_depth} of {broadcasts} are as shallow as possible; one port a node: {most_steps} steps")?;
+        writeln!(
+            out,
+            "  {complete} of {broadcasts} broadcasts reach every node exactly once"
+        )?;
+        writeln!(
+            out,
+            "  {least_depth} of {broadcasts} are as shallow as possible; one port a node: {most_steps} steps"
+        )?;
         let deadlock = if counted.acyclic { "cannot" } else { "CAN" };
         writeln!(out, "  finite buffers of {classes} classes {deadlock} deadlock")
     })

@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// Draws a tree, a line a node, with the children indented below their parent.
 ///
 /// `children` lists those of a node, `label` names it.
-pub fn tree(root: u64, children: impl Fn(u64) -> Vec<u64>, label: impl Fn(u64) -> String) -> String {
+pub(super) fn tree(root: u64, children: impl Fn(u64) -> Vec<u64>, label: impl Fn(u64) -> String) -> String {
     let mut drawing = String::new();
     // Each entry: the node, what stands before its branch, and whether a sister follows it.
     let mut waiting = vec![(root, String::new(), None)];

@@ -79,7 +79,10 @@ struct NetworkArg {
 impl NetworkArg {
     /// Reads the expression. Exact searches may take what a host has to spare.
     fn network(&self) -> Result<Network, Refusal> {
-        let refused = |error| Refusal::Expression { expression: self.expression.clone(), error };
+        let refused = |error| Refusal::Expression {
+            expression: self.expression.clone(),
+            error,
+        };
         let network: Network = self.expression.parse().map_err(refused)?;
         Ok(network.with_search_memory(usize::MAX))
     }
@@ -87,7 +90,10 @@ impl NetworkArg {
 
 /// A node, if the network has it.
 fn check(network: &Network, node: Node) -> Result<Node, Refusal> {
-    network.check(node).map_err(|error| Refusal::Node { expression: network.to_string(), error })
+    network.check(node).map_err(|error| Refusal::Node {
+        expression: network.to_string(),
+        error,
+    })
 }
 
 /// The rules that can be asked for.

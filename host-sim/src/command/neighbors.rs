@@ -39,14 +39,30 @@ pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, Refusal> {
     let node = check(&network, args.node)?;
     let degree = topology.degree(node);
     if degree > MOST {
-        return Err(Refusal::TooManyNeighbors { expression: network.to_string(), node, degree, most: MOST });
+        return Err(Refusal::TooManyNeighbors {
+            expression: network.to_string(),
+            node,
+            degree,
+            most: MOST,
+        });
     }
     let by_port: Vec<Node> = (0..degree).filter_map(|port| topology.neighbor(node, port)).collect();
-    let address = |node| network.address(node).map(|address| address.to_string()).unwrap_or_default();
+    let address = |node| {
+        network
+            .address(node)
+            .map(|address| address.to_string())
+            .unwrap_or_default()
+    };
     if args.json {
         let mut neighbors = by_port.clone();
         neighbors.sort_unstable();
-        print_json(&Neighbors { node, address: address(node), degree: by_port.len(), neighbors, by_port })?;
+        print_json(&Neighbors {
+            node,
+            address: address(node),
+            degree: by_port.len(),
+            neighbors,
+            by_port,
+        })?;
     } else {
         print(|out| {
             writeln!(out, "node {node} {}", address(node))?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::refusal::Refusal;
 
 /// How a command ended that was not refused.
-pub enum Outcome {
+pub(super) enum Outcome {
     /// Well.
     Done,
     /// A check failed; the sentence says which.
@@ -16,7 +16,7 @@ pub enum Outcome {
 }
 
 /// Writes to standard output. A reader that has heard enough, such as `head`, is no error.
-pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
+pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Refusal::Output(error.to_string())),
@@ -25,22 +25,26 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
 }
 
 /// Writes one JSON object on a line.
-pub fn print_json(value: &impl Serialize) -> Result<(), Refusal> {
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Refusal> {
     let text = serde_json::to_string(value).map_err(|error| Refusal::Output(error.to_string()))?;
     print(|out| writeln!(out, "{text}"))
 }
 
 /// Writes names and values in two columns.
-pub fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), Refusal> {
+pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), Refusal> {
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     print(|out| {
         writeln!(out, "{title}")?;
-        facts.iter().try_for_each(|(name, value)| writeln!(out, "  {name:width$}  {value}"))
+        facts
+            .iter()
+            .try_for_each(|(name, value)| writeln!(out, "  {name:width$}  {value}"))
     })
 }
 
 /// A progress bar on a terminal; nothing where the output goes elsewhere.
-pub fn progress_bar(total: u64, what: &'static str) -> ProgressBar {
+pub(super) fn progress_bar(total: u64, what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}");
-    ProgressBar::new(total).with_message(what).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    ProgressBar::new(total)
+        .with_message(what)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

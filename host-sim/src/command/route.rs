@@ -56,7 +56,10 @@ pub(super) fn run(args: &RouteArgs) -> Result<Outcome, Refusal> {
         hops: path.len() as u64 - 1,
         distance: distance(&network, from, to)?,
         method: method_name(topology.method(from, to, rule)),
-        ports: path.windows(2).filter_map(|hop| topology.port_to(hop[0], hop[1])).collect(),
+        ports: path
+            .windows(2)
+            .filter_map(|hop| topology.port_to(hop[0], hop[1]))
+            .collect(),
         path,
     };
     if args.json {
@@ -73,7 +76,12 @@ pub(super) fn follow(network: &Network, from: Node, to: Node, rule: Rule) -> Res
     let mut here = from;
     while here != to {
         if path.len() as u64 > MOST_HOPS {
-            return Err(Refusal::TooLong { expression: network.to_string(), from, to, most: MOST_HOPS });
+            return Err(Refusal::TooLong {
+                expression: network.to_string(),
+                from,
+                to,
+                most: MOST_HOPS,
+            });
         }
         here = network.topology().next(here, to, rule);
         path.push(here);
@@ -87,7 +95,9 @@ fn distance(network: &Network, from: Node, to: Node) -> Result<Option<u64>, Refu
     if known.is_some() || network.nodes() > MOST_SEARCHED {
         return Ok(known);
     }
-    Ok(Some(distances::hops_from(&Graph::build(network)?, from as usize)[to as usize].into()))
+    Ok(Some(
+        distances::hops_from(&Graph::build(network)?, from as usize)[to as usize].into(),
+    ))
 }
 
 fn method_name(method: Method) -> &'static str {
@@ -103,7 +113,10 @@ fn show(network: &Network, route: &Route) -> Result<(), Refusal> {
     let ids = route.path.iter().map(|node| node.to_string().len()).max().unwrap_or(0);
     print(|out| {
         for (step, &node) in route.path.iter().enumerate() {
-            let address = network.address(node).map(|address| address.to_string()).unwrap_or_default();
+            let address = network
+                .address(node)
+                .map(|address| address.to_string())
+                .unwrap_or_default();
             write!(out, "{step:>4}  {node:>ids$}  {address}")?;
             match route.ports.get(step) {
                 Some(port) => writeln!(out, "  out of port {port}")?,

@@ -56,7 +56,9 @@ pub(super) fn run(args: &TopoArgs) -> Result<Outcome, Refusal> {
         Ok(Outcome::Done)
     } else {
         let list = differences.join(", ");
-        Ok(Outcome::CheckFailed(format!("{network}: search and closed form differ in {list}")))
+        Ok(Outcome::CheckFailed(format!(
+            "{network}: search and closed form differ in {list}"
+        )))
     }
 }
 
@@ -66,7 +68,11 @@ fn show(figures: &Figures) -> Result<(), Refusal> {
         (min, max) if min == max => min.to_string(),
         (min, max) => format!("{min} to {max}"),
     };
-    let alike = if figures.vertex_transitive { "yes" } else { "not known to be" };
+    let alike = if figures.vertex_transitive {
+        "yes"
+    } else {
+        "not known to be"
+    };
     print_facts(
         &figures.expression,
         &[
@@ -74,9 +80,18 @@ fn show(figures: &Figures) -> Result<(), Refusal> {
             ("edges", figures.edges.to_string()),
             ("degree", degree),
             ("connected", if figures.connected { "yes" } else { "no" }.into()),
-            ("diameter", figures.diameter.map_or_else(unknown, |hops| hops.to_string())),
-            ("mean distance", figures.mean_distance.map_or_else(unknown, |hops| format!("{hops:.4}"))),
-            ("distance sum", figures.distance_sum.map_or_else(unknown, |sum| sum.to_string())),
+            (
+                "diameter",
+                figures.diameter.map_or_else(unknown, |hops| hops.to_string()),
+            ),
+            (
+                "mean distance",
+                figures.mean_distance.map_or_else(unknown, |hops| format!("{hops:.4}")),
+            ),
+            (
+                "distance sum",
+                figures.distance_sum.map_or_else(unknown, |sum| sum.to_string()),
+            ),
             ("all nodes alike", alike.into()),
             ("found by", format!("{} in {:.3} s", figures.method, figures.seconds)),
         ],

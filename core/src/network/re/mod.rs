@@ -13,7 +13,7 @@ mod search;
 
 use core::fmt;
 
-use crate::arith::div_rem;
+use crate::arith::{bits, div_rem, wrap};
 use crate::graph::Base;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
 use crate::network::expression::{BrokenRule, ParseError, Reader};
@@ -111,7 +111,11 @@ impl Pivots {
     /// The position, in the copy of digit `from`, of the frame link between digits `from` and `to`: the neighbours of a
     /// digit are dealt out to the pivots in ascending order.
     fn end_of(self, frame: &Base, from: Node, to: Node) -> Node {
-        let place = if self.count == 1 { 0 } else { div_rem(frame.rank(from, to), self.count).1 };
+        let place = if self.count == 1 {
+            0
+        } else {
+            div_rem(frame.rank(from, to), self.count).1
+        };
         self.head + place
     }
 }
@@ -131,7 +135,9 @@ impl Re {
         let mut count = 1;
         while listed && reader.accept(b',') {
             let frame = reader.base(FRAMES)?;
-            let slot = frames.get_mut(count).ok_or(reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as u64)))?;
+            let slot = frames
+                .get_mut(count)
+                .ok_or(reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as u64)))?;
             *slot = frame;
             count += 1;
         }
@@ -150,12 +156,23 @@ impl Re {
             reader.comma(PHASES)?;
             reader.number(PHASES, 1, u64::MAX)?
         };
-        let mut network =
-            Re { unit, frames, same, phases: 0, spread: false, pivot_stride: 1, memory: BOARD_SEARCH_WORDS as u32 };
+        let mut network = Re {
+            unit,
+            frames,
+            same,
+            phases: 0,
+            spread: false,
+            pivot_stride: 1,
+            memory: BOARD_SEARCH_WORDS as u32,
+        };
         let mut nodes = unit.nodes();
         for phase in 0..phases {
             // Ends after at most 62 phases: every frame has two nodes or more.
-            nodes = reader.product(nodes, network.frame(phase).nodes(), if listed { FRAMES } else { PHASES })?;
+            nodes = reader.product(
+                nodes,
+                network.frame(phase).nodes(),
+                if listed { FRAMES } else { PHASES },
+            )?;
         }
         network.phases = phases as u8;
         if reader.accept(b',') {
@@ -204,7 +221,11 @@ impl Re {
     /// The first phase that may have several pivots.
     fn first_spread_phase(&self) -> u64 {
         let (rounds, _) = div_rem(u64::from(self.phases) - 1, self.unit.nodes());
-        if self.spread { rounds * self.unit.nodes() } else { u64::from(self.phases) }
+        if self.spread {
+            rounds * self.unit.nodes()
+        } else {
+            u64::from(self.phases)
+        }
     }
 
     fn pivot_count(&self, phase: u64) -> u64 {
@@ -219,9 +240,15 @@ impl Re {
     fn pivots(&self, phase: u64) -> Pivots {
         let first = self.first_spread_phase();
         if self.pivot_stride == 1 || phase < first {
-            Pivots { head: div_rem(phase, self.unit.nodes()).1, count: 1 }
+            Pivots {
+                head: div_rem(phase, self.unit.nodes()).1,
+                count: 1,
+            }
         } else {
-            Pivots { head: (phase - first) * u64::from(self.pivot_stride), count: self.pivot_count(phase) }
+            Pivots {
+                head: (phase - first) * u64::from(self.pivot_stride),
+                count: self.pivot_count(phase),
+            }
         }
     }
 
@@ -237,7 +264,12 @@ impl Re {
             let frame = self.frame(index);
             let nodes = frame.nodes();
             let (above, digit) = div_rem(rest, nodes);
-            let phase = Phase { frame, weight, digit, pivots: self.pivots(index) };
+            let phase = Phase {
+                frame,
+                weight,
+                digit,
+                pivots: self.pivots(index),
+            };
             rest = above;
             // Past the last phase the weight is the number of nodes, which may not fit; it is not used there.
             weight = weight.wrapping_mul(nodes);
@@ -246,20 +278,60 @@ impl Re {
     }
 
     /// The phases in which two nodes differ, from the first, each with the digit wanted.
+    #[inline]
     fn differing(&self, from: Node, to: Node) -> impl Iterator<Item = (Phase<'_>, Node)> {
-        let pairs = self.phases_of(from).zip(self.phases_of(to)).map(|(here, there)| (here, there.digit));
-        pairs.filter(|(phase, wanted)| phase.digit != *wanted)
+        let positions = self.unit.nodes();
+        let (mut here, mut there) = (div_rem(from, positions).0, div_rem(to, positions).0);
+        let mut weight = positions;
+        let mut index = 0;
+        let mut head = 0;
+        core::iter::from_fn(move || {
+            // Once what is left is equal, so are all digits in it.
+            while here != there {
+                let frame = self.frame(index);
+                let nodes = frame.nodes();
+                let (here_above, digit) = div_rem(here, nodes);
+                let (there_above, wanted) = div_rem(there, nodes);
+                let pivots = if self.one_pivot_a_phase() {
+                    Pivots { head, count: 1 }
+                } else {
+                    self.pivots(index)
+                };
+                let phase = Phase {
+                    frame,
+                    weight,
+                    digit,
+                    pivots,
+                };
+                (here, there) = (here_above, there_above);
+                weight = weight.wrapping_mul(nodes);
+                index += 1;
+                head = wrap(head + 1, positions);
+                if digit != wanted {
+                    return Some((phase, wanted));
+                }
+            }
+            None
+        })
     }
 
     /// The walk that is left in the unit, with one pivot a phase.
     fn walk(&self, from: Node, to: Node) -> Walk<'_> {
-        let needed = self.differing(from, to).fold(0, |needed, (phase, _)| needed | 1 << phase.pivots.head);
+        let needed = self
+            .differing(from, to)
+            .fold(0, |needed, (phase, _)| needed | 1 << phase.pivots.head);
         self.walk_by(from, to, needed)
     }
 
     fn walk_by(&self, from: Node, to: Node, needed: u64) -> Walk<'_> {
         let (from, to) = (self.position(from), self.position(to));
-        Walk { graph: &self.unit, from, to, needed, memory: self.memory as usize }
+        Walk {
+            graph: &self.unit,
+            from,
+            to,
+            needed,
+            memory: self.memory as usize,
+        }
     }
 
     fn next_exact(&self, here: Node, dest: Node) -> Node {
@@ -282,7 +354,7 @@ impl Re {
 
     /// A step towards the nearest needed position.
     fn towards_nearest(&self, position: Node, needed: u64) -> Node {
-        let nearest = crate::arith::bits(needed).min_by_key(|&pivot| self.unit.hops(position, pivot));
+        let nearest = bits(needed).min_by_key(|&pivot| self.unit.hops(position, pivot));
         nearest.map_or(position, |pivot| self.unit.step(position, pivot))
     }
 
@@ -308,7 +380,9 @@ impl Re {
 impl Topology for Re {
     fn nodes(&self) -> u64 {
         let frames = (0..u64::from(self.phases)).map(|phase| self.frame(phase).nodes());
-        frames.fold(self.unit.nodes(), |nodes, frame| nodes.wrapping_mul(frame)).min(MAX_NODES)
+        frames
+            .fold(self.unit.nodes(), |nodes, frame| nodes.wrapping_mul(frame))
+            .min(MAX_NODES)
     }
 
     fn degree(&self, node: Node) -> Port {
@@ -340,7 +414,9 @@ impl Topology for Re {
         }
         match rule {
             Rule::Exact if self.one_pivot_a_phase() => self.next_exact(here, dest),
-            Rule::Exact => self.next_by_search(here, dest).unwrap_or_else(|| self.next_paper(here, dest)),
+            Rule::Exact => self
+                .next_by_search(here, dest)
+                .unwrap_or_else(|| self.next_paper(here, dest)),
             Rule::Paper => self.next_paper(here, dest),
         }
     }
@@ -349,7 +425,10 @@ impl Topology for Re {
         if !self.one_pivot_a_phase() {
             return None;
         }
-        let frame_hops: u64 = self.differing(from, to).map(|(phase, wanted)| phase.frame.hops(phase.digit, wanted)).sum();
+        let frame_hops: u64 = self
+            .differing(from, to)
+            .map(|(phase, wanted)| phase.frame.hops(phase.digit, wanted))
+            .sum();
         Some(frame_hops + self.walk(from, to).length()?)
     }
 
@@ -359,7 +438,9 @@ impl Topology for Re {
         let frame_hops = (0..phases).map(|phase| self.frame(phase).diameter());
         if !self.one_pivot_a_phase() {
             // Before every frame hop at most one way across the unit.
-            return frame_hops.map(|hops| hops.saturating_mul(across + 1)).fold(across, u64::saturating_add);
+            return frame_hops
+                .map(|hops| hops.saturating_mul(across + 1))
+                .fold(across, u64::saturating_add);
         }
         let visits = match rule {
             Rule::Exact => phases.min(self.unit.nodes()),

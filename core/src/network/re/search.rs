@@ -37,7 +37,8 @@ struct Layers<'m> {
 }
 
 fn contains(set: &[u64], state: u64) -> bool {
-    set.get((state / 64) as usize).is_some_and(|word| word >> (state % 64) & 1 == 1)
+    set.get((state / 64) as usize)
+        .is_some_and(|word| word >> (state % 64) & 1 == 1)
 }
 
 fn insert(set: &mut [u64], state: u64) {
@@ -59,22 +60,35 @@ impl Part<'_> {
 impl Re {
     /// `None` if the part is too large for any memory.
     fn part(&self, here: Node, dest: Node) -> Option<Part<'_>> {
-        let mut part = Part { digits: [None; MAX_DIGITS], states: self.unit.nodes().min(MAX_UNIT) };
+        let mut part = Part {
+            digits: [None; MAX_DIGITS],
+            states: self.unit.nodes().min(MAX_UNIT),
+        };
         let mut free = part.digits.iter_mut();
         for (phase, wanted) in self.differing(here, dest) {
-            *free.next()? = Some(Digit { phase, wanted, weight: part.states });
-            part.states = part.states.checked_mul(phase.frame.nodes()).filter(|&states| states < 1 << 32)?;
+            *free.next()? = Some(Digit {
+                phase,
+                wanted,
+                weight: part.states,
+            });
+            part.states = part
+                .states
+                .checked_mul(phase.frame.nodes())
+                .filter(|&states| states < 1 << 32)?;
         }
         Some(part)
     }
 
     pub(super) fn search_fits(&self, here: Node, dest: Node) -> bool {
-        self.part(here, dest).is_some_and(|part| part.words() <= self.memory as usize)
+        self.part(here, dest)
+            .is_some_and(|part| part.words() <= self.memory as usize)
     }
 
     /// The next hop; `None` if the search does not fit the memory.
     pub(super) fn next_by_search(&self, here: Node, dest: Node) -> Option<Node> {
-        let part = self.part(here, dest).filter(|part| part.words() <= self.memory as usize)?;
+        let part = self
+            .part(here, dest)
+            .filter(|part| part.words() <= self.memory as usize)?;
         // A small search should not pay for clearing the memory of a large one.
         match part.words() {
             ..=BOARD_SEARCH_WORDS => self.search_in(&part, here, dest, &mut [0; BOARD_SEARCH_WORDS]),
@@ -87,8 +101,12 @@ impl Re {
     #[inline(never)]
     fn search_in(&self, part: &Part<'_>, here: Node, dest: Node, memory: &mut [u64]) -> Option<Node> {
         let position = self.position(here);
-        let start = part.digits().fold(position, |state, digit| state + digit.phase.digit * digit.weight);
-        let goal = part.digits().fold(self.position(dest), |state, digit| state + digit.wanted * digit.weight);
+        let start = part
+            .digits()
+            .fold(position, |state, digit| state + digit.phase.digit * digit.weight);
+        let goal = part
+            .digits()
+            .fold(self.position(dest), |state, digit| state + digit.wanted * digit.weight);
         let words = part.words() / 3;
         let (seen, rest) = memory.split_at_mut(words);
         let (last, before) = rest.split_at_mut(words);
@@ -124,10 +142,14 @@ impl Re {
             }
             for digit in part.digits() {
                 let value = digit.value(state);
-                let phase = Phase { digit: value, ..digit.phase };
+                let phase = Phase {
+                    digit: value,
+                    ..digit.phase
+                };
                 for link in 0..phase.links_at(position) {
                     // A right digit is not left, so nothing can come from there.
-                    if let Some((from, exit)) = phase.crossing(position, link).filter(|(from, _)| *from != digit.wanted) {
+                    if let Some((from, exit)) = phase.crossing(position, link).filter(|(from, _)| *from != digit.wanted)
+                    {
                         let other = (state + from * digit.weight).wrapping_sub(value * digit.weight);
                         reach(other - position + exit);
                     }
@@ -139,7 +161,10 @@ impl Re {
     /// The lowest-numbered neighbour of `here` whose state is in the set.
     fn closer_neighbor(&self, part: &Part<'_>, here: Node, state: u64, set: &[u64]) -> Option<Node> {
         let position = self.position(here);
-        let in_unit = self.unit.neighbors(position).map(|other| (state - position + other, here - position + other));
+        let in_unit = self
+            .unit
+            .neighbors(position)
+            .map(|other| (state - position + other, here - position + other));
         let across = part.digits().flat_map(|digit| {
             let phase = digit.phase;
             (0..phase.links_at(position)).filter_map(move |link| {
