@@ -164,7 +164,7 @@ impl Base {
     }
 
     /// [`Topology::next`]; base graphs have one rule.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn step(&self, here: Node, dest: Node) -> Node {
         match &self.0 {
             Kind::Line(factor, n) => factor.next(*n, here, dest),

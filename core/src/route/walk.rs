@@ -50,9 +50,14 @@ impl Walk<'_> {
             Kind::Star(_) if self.from != 0 => Some(0),
             Kind::Star(_) => Some(bits(self.needed & !(1 | 1 << self.to)).next().unwrap_or(self.to)),
             Kind::Line(..) => {
-                let length = self.formula(self.from)?;
-                let closer = |node: &Node| self.formula(*node).is_some_and(|rest| rest < length);
-                self.graph.neighbors(self.from).filter(closer).min()
+                // If the lower-numbered neighbour is no closer, the other one is.
+                let lower = self.graph.neighbors(self.from).min()?;
+                let closer = self.formula(lower)? < self.formula(self.from)?;
+                if closer {
+                    Some(lower)
+                } else {
+                    self.graph.neighbors(self.from).max()
+                }
             }
             _ => self.search().map(|(_, next)| next),
         }
@@ -123,9 +128,18 @@ impl Walk<'_> {
             let word = sets.get(place as usize * width + all / 64).copied().unwrap_or(0);
             word >> (all % 64) & 1 == 1
         };
+        // The neighbours of a place as a bit set, since every round asks for them again.
+        let mut links = [0u64; MAX_UNIT as usize];
+        for (place, links) in links.iter_mut().enumerate().take(places) {
+            *links = self
+                .graph
+                .neighbors(place as Node)
+                .fold(0, |links, neighbor| links | 1 << neighbor);
+        }
         let (mut now, mut before) = memory.split_at_mut(places * width);
         *now.get_mut(self.to as usize * width)? = 1;
-        self.visit(self.to, now, width);
+        let end = now.chunks_exact_mut(width).nth(self.to as usize)?;
+        self.visit(self.to, end);
         // A walk along a spanning tree and back visits everything, so twice the places is always enough.
         for length in 0..=2 * places as u64 {
             if has_all(now, self.from) {
@@ -137,32 +151,28 @@ impl Walk<'_> {
                 return Some((length, next.unwrap_or(self.from)));
             }
             (now, before) = (before, now);
-            for place in 0..places as u64 {
-                let start = place as usize * width;
-                now.get_mut(start..start + width)?.fill(0);
-                for neighbor in self.graph.neighbors(place) {
-                    let sets = before.get(neighbor as usize * width..)?;
-                    for (set, other) in now.get_mut(start..start + width)?.iter_mut().zip(sets) {
+            for ((place, sets), &links) in (0..).zip(now.chunks_exact_mut(width)).zip(&links).take(places) {
+                sets.fill(0);
+                for neighbor in bits(links) {
+                    let others = before.get(neighbor as usize * width..)?;
+                    for (set, other) in sets.iter_mut().zip(others) {
                         *set |= other;
                     }
                 }
-                self.visit(place, now, width);
+                self.visit(place, sets);
             }
         }
         None
     }
 
     /// If the place is needed, every set that lacks it may also be had with it.
-    fn visit(&self, place: Node, sets: &mut [u64], width: usize) {
+    #[inline]
+    fn visit(&self, place: Node, sets: &mut [u64]) {
         if self.needed >> place & 1 == 0 {
             return;
         }
         // Its number among the needed places is its bit in a set's number.
         let bit = (self.needed & ((1 << place) - 1)).count_ones();
-        let start = place as usize * width;
-        let Some(sets) = sets.get_mut(start..start + width) else {
-            return;
-        };
         if bit < 6 {
             const WITHOUT: [u64; 6] = [
                 0x5555_5555_5555_5555,
