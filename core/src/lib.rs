@@ -22,7 +22,7 @@
 //! assert_eq!(network.next_port(0, 100, Rule::Exact)?, Some(2));
 //! // At node 0, a broadcast of its own: through which ports, in which order?
 //! let ports: Vec<_> = network.fanout(0, 0)?.map(|(port, _)| port).collect();
-//! assert_eq!(ports, [1, 0, 3, 2]);
+//! assert_eq!(ports, [1, 3, 2, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
