@@ -12,27 +12,62 @@ use core::fmt;
 use core::str::FromStr;
 
 use expression::{Address, BrokenRule, ParseError, Reader};
-pub use rcr::Rcr;
-pub use rdn::Rdn;
-pub use re::Re;
 
 use crate::graph::Base;
 use crate::route::Fanout;
 use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
 
-/// The families of networks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
-pub enum Family {
-    /// A base graph by itself.
-    Base(Base),
+/// Makes [`Family`] of a list: for each family its documentation, its type, its module, and the words of the language
+/// with the function of the type that reads what follows them.
+macro_rules! families {
+    ($($(#[$doc:meta])* $Name:ident in $module:ident: $($word:literal => $parse:ident),+;)+) => {
+        $(pub use $module::$Name;)+
+
+        /// The families of networks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[expect(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
+        pub enum Family {
+            /// A base graph by itself.
+            Base(Base),
+            $($(#[$doc])* $Name($Name),)+
+        }
+
+        impl Family {
+            fn topology(&self) -> &dyn Topology {
+                match self {
+                    Family::Base(base) => base,
+                    $(Family::$Name(network) => network,)+
+                }
+            }
+
+            /// Reads what follows the name of a network; `None` if there is none of that name.
+            fn named(word: &str, reader: &mut Reader<'_>) -> Result<Option<Family>, ParseError> {
+                Ok(match word {
+                    $($($word => Some(Family::$Name($Name::$parse(reader)?)),)+)+
+                    _ => reader.base_named(word)?.map(Family::Base),
+                })
+            }
+        }
+
+        impl fmt::Display for Family {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Family::Base(base) => base.fmt(f),
+                    $(Family::$Name(network) => network.fmt(f),)+
+                }
+            }
+        }
+    };
+}
+
+families! {
     /// Recursive Dual-Net.
-    Rdn(Rdn),
+    Rdn in rdn: "rdn" => parse;
     /// Recursive Expansion.
-    Re(Re),
+    Re in re: "re" => parse;
     /// Recursive Cube of Rings.
-    Rcr(Rcr),
+    Rcr in rcr: "rcr" => parse;
 }
 
 /// A network, read from an expression.
@@ -70,12 +105,7 @@ impl Network {
 
     /// The network as the trait that all families implement. Nodes are not checked there.
     pub fn topology(&self) -> &dyn Topology {
-        match &self.family {
-            Family::Base(base) => base,
-            Family::Rdn(rdn) => rdn,
-            Family::Re(re) => re,
-            Family::Rcr(rcr) => rcr,
-        }
+        self.family.topology()
     }
 
     /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,
@@ -193,18 +223,8 @@ impl FromStr for Network {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
         let word = reader.word();
-        let family = match word {
-            "rdn" => Family::Rdn(Rdn::parse(&mut reader)?),
-            "re" => Family::Re(Re::parse(&mut reader)?),
-            "rcr" => Family::Rcr(Rcr::parse(&mut reader)?),
-            _ => match reader.base_named(word)? {
-                Some(base) => Family::Base(base),
-                None => {
-                    let rule = BrokenRule::Expected("the name of a network");
-                    return Err(reader.refuse("the expression", rule));
-                }
-            },
-        };
+        let family = Family::named(word, &mut reader)?
+            .ok_or(reader.refuse("the expression", BrokenRule::Expected("the name of a network")))?;
         reader.end()?;
         let mut network = Network { family, nodes: 0 };
         network.nodes = network.topology().nodes();
@@ -214,11 +234,6 @@ impl FromStr for Network {
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.family {
-            Family::Base(base) => base.fmt(f),
-            Family::Rdn(rdn) => rdn.fmt(f),
-            Family::Re(re) => re.fmt(f),
-            Family::Rcr(rcr) => rcr.fmt(f),
-        }
+        self.family.fmt(f)
     }
 }
