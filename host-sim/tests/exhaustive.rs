@@ -120,3 +120,28 @@ fn recursive_cubes_of_rings() {
         audit(expression);
     }
 }
+
+#[test]
+fn cubes_of_rings_and_cube_connected_cycles() {
+    for expression in [
+        "ccc(3)", "ccc(4)", "ccc(5)", "ccc(6)", "ccc(7)", "ccc(8)", "cor(1,2)", "cor(1,3)", "cor(2,2)", "cor(2,3)",
+        "cor(2,4)", "cor(3,2)", "cor(3,3)", "cor(4,2)", "cor(5,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn dual_cubes_and_biswapped_networks() {
+    for expression in [
+        "dualcube(2)",
+        "dualcube(3)",
+        "dualcube(4)",
+        "dualcube(5)",
+        "bsw(ring(5))",
+        "bsw(petersen)",
+        "bsw(mesh(3,2))",
+    ] {
+        audit(expression);
+    }
+}

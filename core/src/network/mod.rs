@@ -62,12 +62,12 @@ macro_rules! families {
 }
 
 families! {
-    /// Recursive Dual-Net.
-    Rdn in rdn: "rdn" => parse;
+    /// Recursive Dual-Net, dual-cube, biswapped network.
+    Rdn in rdn: "rdn" => parse, "dualcube" => parse_dualcube, "bsw" => parse_biswapped;
     /// Recursive Expansion.
     Re in re: "re" => parse;
-    /// Recursive Cube of Rings.
-    Rcr in rcr: "rcr" => parse;
+    /// Recursive Cube of Rings, Cube of Rings, Cube-Connected Cycles.
+    Rcr in rcr: "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
 }
 
 /// A network, read from an expression.

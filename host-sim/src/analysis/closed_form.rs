@@ -73,8 +73,35 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
         diameter: rcr
             .diameter()
             .or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
-        distance_sum: None,
+        distance_sum: rcr_distance_sum(network, rcr),
     }
+}
+
+/// Where every bit is in the window of just one place, the walk depends on the windows that hold a needed bit and on the
+/// end alone: every set of windows is walked once, and counted for all words that need it.
+fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
+    /// More windows make more sets than are worth walking through.
+    const MOST_WINDOWS: u64 = 14;
+    let (ring, word, window) = (rcr.ring(), rcr.word_bits(), rcr.window_bits());
+    if window == 0 || ring > MOST_WINDOWS || ring * window != word {
+        return None;
+    }
+    let mut sum = 0u128;
+    for windows in 0u64..1 << ring {
+        let one_bit_each: u64 = (0..ring)
+            .filter(|place| windows >> place & 1 == 1)
+            .map(|place| 1 << (place * window))
+            .sum();
+        let flips = u64::from(windows.count_ones());
+        let words = ((1u128 << window) - 1).checked_pow(windows.count_ones())?;
+        for end in 0..ring {
+            let walk = network.topology().distance(0, one_bit_each * ring + end)? - flips;
+            sum = sum.checked_add(words.checked_mul(walk.into())?)?;
+        }
+    }
+    // Half of all words need a given bit.
+    let flips = u128::from(ring) * u128::from(word) * (1u128 << word) / 2;
+    (sum + flips).checked_mul(network.nodes().into())
 }
 
 fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
