@@ -4,9 +4,11 @@
 //! [expression], with every node checked before it is used.
 
 pub mod expression;
+mod hypernet;
 mod rcr;
 mod rdn;
 mod re;
+mod wk;
 
 use core::fmt;
 use core::str::FromStr;
@@ -68,6 +70,10 @@ families! {
     Re in re: "re" => parse;
     /// Recursive Cube of Rings, Cube of Rings, Cube-Connected Cycles.
     Rcr in rcr: "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
+    /// WK-recursive network, symmetric hypernet.
+    Wk in wk: "wk" => parse, "symmetric-hypernet" => parse_hypernet;
+    /// Hypernet.
+    Hypernet in hypernet: "hypernet" => parse;
 }
 
 /// A network, read from an expression.

@@ -1,6 +1,6 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
-use hopwise_core::network::{Rcr, Rdn, Re};
+use hopwise_core::network::{Hypernet, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network, Topology};
 
 /// Figures found by formula.
@@ -25,6 +25,8 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Rdn(rdn) => Some(of_rdn(rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
+        Family::Wk(wk) => Some(of_wk(wk)),
+        Family::Hypernet(hypernet) => Some(of_hypernet(hypernet)),
         _ => None,
     }
 }
@@ -74,6 +76,40 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
             .diameter()
             .or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
         distance_sum: rcr_distance_sum(network, rcr),
+    }
+}
+
+/// Every node has one link between clusters, but the corners of the whole.
+fn of_wk(wk: &Wk) -> ClosedForm {
+    let (nodes, corners) = (u128::from(wk.nodes()), u128::from(wk.nucleus().nodes()));
+    let (degree, _) = wk.nucleus().degree_range();
+    ClosedForm {
+        edges: wk.nucleus().edges() * (nodes / corners) + (nodes - corners) / 2,
+        degree_min: degree,
+        degree_max: degree + u64::from(wk.digits() > 1),
+        diameter: Some(wk.diameter()),
+        distance_sum: if wk.digits() == 1 {
+            wk.nucleus().distance_sum()
+        } else {
+            None
+        },
+    }
+}
+
+/// Every two clusters of a level are joined by one link.
+fn of_hypernet(hypernet: &Hypernet) -> ClosedForm {
+    let (nodes, cube) = (u128::from(hypernet.nodes()), hypernet.cube_bits());
+    let links = |level: u64| {
+        let bits = hypernet.level_bits(level);
+        let clusters = 1u128 << (bits - hypernet.level_bits(level - 1));
+        (nodes >> bits) * clusters * (clusters - 1) / 2
+    };
+    ClosedForm {
+        edges: nodes * u128::from(cube) / 2 + (2..=hypernet.levels()).map(links).sum::<u128>(),
+        degree_min: cube,
+        degree_max: cube + u64::from(hypernet.levels() > 1),
+        diameter: hypernet.diameter(),
+        distance_sum: None,
     }
 }
 
