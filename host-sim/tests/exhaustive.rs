@@ -194,6 +194,19 @@ fn hypernets() {
     }
 }
 
+#[test]
+fn exchanged_hypercubes() {
+    for expression in [
+        "exchanged-hypercube(1,1)",
+        "exchanged-hypercube(1,3)",
+        "exchanged-hypercube(4,2)",
+        "exchanged-hypercube(3,3)",
+        "exchanged-hypercube(2,5)",
+    ] {
+        audit(expression);
+    }
+}
+
 /// Where only a distance is defined, the next hop is the lowest-numbered neighbour that is closer.
 #[test]
 fn lowest_numbered_closer_neighbour() {

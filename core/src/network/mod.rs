@@ -3,6 +3,7 @@
 //! One file a family, each an implementation of [`Topology`]; [`Network`] is any of them, read from an
 //! [expression], with every node checked before it is used.
 
+mod exchanged;
 pub mod expression;
 mod hypernet;
 mod rcr;
@@ -74,6 +75,8 @@ families! {
     Wk in wk: "wk" => parse, "symmetric-hypernet" => parse_hypernet;
     /// Hypernet.
     Hypernet in hypernet: "hypernet" => parse;
+    /// Exchanged hypercube.
+    Exchanged in exchanged: "exchanged-hypercube" => parse;
 }
 
 /// A network, read from an expression.

@@ -1,6 +1,6 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
-use hopwise_core::network::{Hypernet, Rcr, Rdn, Re, Wk};
+use hopwise_core::network::{Exchanged, Hypernet, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network, Topology};
 
 /// Figures found by formula.
@@ -27,6 +27,7 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
         Family::Wk(wk) => Some(of_wk(wk)),
         Family::Hypernet(hypernet) => Some(of_hypernet(hypernet)),
+        Family::Exchanged(exchanged) => Some(of_exchanged(exchanged)),
         _ => None,
     }
 }
@@ -110,6 +111,24 @@ fn of_hypernet(hypernet: &Hypernet) -> ClosedForm {
         degree_max: cube + u64::from(hypernet.levels() > 1),
         diameter: hypernet.diameter(),
         distance_sum: None,
+    }
+}
+
+/// Every bit differs in half of all pairs. Besides, the last bit is flipped twice if it is the same, in half of the
+/// pairs, and any of the bits of the other side is not.
+fn of_exchanged(exchanged: &Exchanged) -> ClosedForm {
+    let (first, second) = (exchanged.first_bits(), exchanged.second_bits());
+    let nodes = u128::from(exchanged.nodes());
+    let pairs = nodes.checked_mul(nodes);
+    let twice = |other_side: u64| pairs.map(|pairs| pairs / 2 - (pairs / 2 >> other_side));
+    let flips = pairs.and_then(|pairs| (pairs / 2).checked_mul(u128::from(first + second + 1)));
+    let distance_sum = flips.zip(twice(first)).zip(twice(second));
+    ClosedForm {
+        edges: nodes / 2 + nodes / 4 * u128::from(first + second),
+        degree_min: first.min(second) + 1,
+        degree_max: first.max(second) + 1,
+        diameter: Some(exchanged.diameter()),
+        distance_sum: distance_sum.and_then(|((flips, a), b)| flips.checked_add(a)?.checked_add(b)),
     }
 }
 
