@@ -23,6 +23,14 @@ fn expressions_print_in_their_canonical_spelling() {
         ("re([ring(3),ring(3)],complete(3))", "re(ring(3),complete(3),2)"),
         ("rcr(2,2,1)", "rcr(2,2,1)"),
         ("folded-hypercube(4)", "folded-hypercube(4)"),
+        ("ccc( 5 )", "ccc(5)"),
+        ("cor(2, 3)", "cor(2,3)"),
+        ("dualcube(4 )", "dualcube(4)"),
+        ("bsw( petersen )", "bsw(petersen)"),
+        ("wk(4 ,3)", "wk(4,3)"),
+        ("symmetric-hypernet(2, 4)", "symmetric-hypernet(2,4)"),
+        ("hypernet(3, 2)", "hypernet(3,2)"),
+        ("exchanged-hypercube(3, 2)", "exchanged-hypercube(3,2)"),
         ("petersen", "petersen"),
     ] {
         let network: Network = written.parse().unwrap_or_else(|error| panic!("{written}: {error}"));

@@ -3,6 +3,9 @@
 mod audit;
 
 use audit::audit;
+use hopwise::analysis::distances::hops_from;
+use hopwise::analysis::graph::Graph;
+use hopwise_core::Rule;
 
 #[test]
 fn base_graphs() {
@@ -118,5 +121,117 @@ fn recursive_cubes_of_rings() {
         "rcr(1,8,7)",
     ] {
         audit(expression);
+    }
+}
+
+#[test]
+fn cubes_of_rings_and_cube_connected_cycles() {
+    for expression in [
+        "ccc(3)", "ccc(4)", "ccc(5)", "ccc(6)", "ccc(7)", "ccc(8)", "cor(1,2)", "cor(1,3)", "cor(2,2)", "cor(2,3)",
+        "cor(2,4)", "cor(3,2)", "cor(3,3)", "cor(4,2)", "cor(5,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn dual_cubes_and_biswapped_networks() {
+    for expression in [
+        "dualcube(2)",
+        "dualcube(3)",
+        "dualcube(4)",
+        "dualcube(5)",
+        "bsw(ring(5))",
+        "bsw(petersen)",
+        "bsw(mesh(3,2))",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn wk_recursive_networks() {
+    for expression in [
+        "wk(2,1)", "wk(2,2)", "wk(2,7)", "wk(3,2)", "wk(3,3)", "wk(3,5)", "wk(3,6)", "wk(4,3)", "wk(5,3)", "wk(6,1)",
+        "wk(7,3)", "wk(12,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn symmetric_hypernets() {
+    for expression in [
+        "symmetric-hypernet(1,1)",
+        "symmetric-hypernet(1,6)",
+        "symmetric-hypernet(2,2)",
+        "symmetric-hypernet(2,3)",
+        "symmetric-hypernet(2,4)",
+        "symmetric-hypernet(3,1)",
+        "symmetric-hypernet(3,2)",
+        "symmetric-hypernet(3,3)",
+        "symmetric-hypernet(4,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn hypernets() {
+    for expression in [
+        "hypernet(1,1)",
+        "hypernet(2,1)",
+        "hypernet(2,2)",
+        "hypernet(2,3)",
+        "hypernet(2,5)",
+        "hypernet(2,7)",
+        "hypernet(3,2)",
+        "hypernet(3,3)",
+        "hypernet(4,2)",
+        "hypernet(5,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn exchanged_hypercubes() {
+    for expression in [
+        "exchanged-hypercube(1,1)",
+        "exchanged-hypercube(1,3)",
+        "exchanged-hypercube(4,2)",
+        "exchanged-hypercube(3,3)",
+        "exchanged-hypercube(2,5)",
+    ] {
+        audit(expression);
+    }
+}
+
+/// Where only a distance is defined, the next hop is the lowest-numbered neighbour that is closer.
+#[test]
+fn lowest_numbered_closer_neighbour() {
+    for expression in [
+        "wk(3,4)",
+        "wk(4,3)",
+        "wk(9,2)",
+        "symmetric-hypernet(2,4)",
+        "symmetric-hypernet(3,2)",
+        "symmetric-hypernet(3,3)",
+    ] {
+        let network = audit::network(expression);
+        let graph = Graph::build(&network).unwrap();
+        for dest in 0..graph.nodes() {
+            let hops = hops_from(&graph, dest);
+            for here in (0..graph.nodes()).filter(|&here| here != dest) {
+                let closer = graph
+                    .neighbors(here)
+                    .iter()
+                    .filter(|&&w| hops[w as usize] < hops[here])
+                    .min()
+                    .unwrap();
+                let next = network.next_hop(here as u64, dest as u64, Rule::Exact);
+                assert_eq!(next, Ok(u64::from(*closer)), "{expression}: {here} to {dest}");
+            }
+        }
     }
 }

@@ -6,6 +6,8 @@
 //! RDN    rdn(BASE,k)
 //! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
 //! RCR    rcr(k,r,j)
+//! Swapped wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
+//! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
 //! BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between

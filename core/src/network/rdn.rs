@@ -1,6 +1,9 @@
-//! Recursive Dual-Net, `rdn(BASE,k)`.
+//! Recursive Dual-Net, `rdn(BASE,k)`, and its first level under the names it had before: the dual-cube `dualcube(n)` is
+//! `rdn(hypercube(n-1),1)`, the biswapped network `bsw(BASE)` is `rdn(BASE,1)`.
 //!
 //! Y. Li, S. Peng, W. Chu, Recursive Dual-Net: A New Universal Network for Supercomputers of the Next Generation.
+//! Y. Li, S. Peng, Dual-Cubes: A New Interconnection Network for High-Performance Computer Clusters, ICS 2000.
+//! W. Xiao, W. Chen, M. He, W. Wei, B. Parhami, Biswapped Networks and Their Topological Properties, SNPD 2007.
 //!
 //! Level 0 is the base. Level k is two sets of clusters, each cluster a level k-1; a node is a triple (type, cluster,
 //! node), and besides its links within the cluster it has one to the node of the other type with cluster and node
@@ -11,7 +14,7 @@ use core::fmt;
 use heapless::Vec;
 
 use crate::arith::{div_rem, div_rem_short};
-use crate::graph::Base;
+use crate::graph::{Base, Kind};
 use crate::limits::{MAX_LEVELS, MAX_NODES};
 use crate::network::expression::{BrokenRule, ParseError, Reader};
 use crate::topology::{Node, Port, Rule, Topology};
@@ -37,6 +40,15 @@ pub struct Rdn {
     /// The nodes of level 0, 1, .. k; the rest is unused.
     sizes: [u64; MAX_LEVELS + 1],
     levels: u8,
+    name: Name,
+}
+
+/// The word by which a network was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Name {
+    RecursiveDualNet,
+    DualCube,
+    Biswapped,
 }
 
 /// A node of some level as the paper's triple.
@@ -88,6 +100,33 @@ impl Rdn {
         Ok(network)
     }
 
+    /// Reads what follows `dualcube`.
+    pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const BITS: &str = "n of dualcube(n)";
+        reader.open(BITS)?;
+        let bits = reader.number(BITS, 2, 64)?;
+        let base = Base(Kind::Hypercube(bits as u8 - 1));
+        let network = Rdn::new(base, 1).ok_or(reader.refuse(BITS, BrokenRule::TooManyNodes))?;
+        reader.close(BITS)?;
+        Ok(Rdn {
+            name: Name::DualCube,
+            ..network
+        })
+    }
+
+    /// Reads what follows `bsw`.
+    pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const BASE: &str = "BASE of bsw(BASE)";
+        reader.open(BASE)?;
+        let base = reader.base(BASE)?;
+        let network = Rdn::new(base, 1).ok_or(reader.refuse(BASE, BrokenRule::TooManyNodes))?;
+        reader.close(BASE)?;
+        Ok(Rdn {
+            name: Name::Biswapped,
+            ..network
+        })
+    }
+
     /// `None` if it would have more than 2^63 nodes.
     pub(crate) fn new(base: Base, levels: u64) -> Option<Self> {
         let mut sizes = [0; MAX_LEVELS + 1];
@@ -105,6 +144,7 @@ impl Rdn {
             base,
             sizes,
             levels: levels as u8,
+            name: Name::RecursiveDualNet,
         })
     }
 
@@ -354,6 +394,10 @@ impl Topology for Rdn {
 
 impl fmt::Display for Rdn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rdn({},{})", self.base, self.levels)
+        match (self.name, &self.base.0) {
+            (Name::DualCube, Kind::Hypercube(bits)) => write!(f, "dualcube({})", bits + 1),
+            (Name::Biswapped, _) => write!(f, "bsw({})", self.base),
+            _ => write!(f, "rdn({},{})", self.base, self.levels),
+        }
     }
 }

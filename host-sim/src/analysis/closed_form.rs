@@ -1,6 +1,6 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
-use hopwise_core::network::{Rcr, Rdn, Re};
+use hopwise_core::network::{Exchanged, Hypernet, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network, Topology};
 
 /// Figures found by formula.
@@ -25,6 +25,9 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Rdn(rdn) => Some(of_rdn(rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
+        Family::Wk(wk) => Some(of_wk(wk)),
+        Family::Hypernet(hypernet) => Some(of_hypernet(hypernet)),
+        Family::Exchanged(exchanged) => Some(of_exchanged(exchanged)),
         _ => None,
     }
 }
@@ -73,8 +76,87 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
         diameter: rcr
             .diameter()
             .or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
+        distance_sum: rcr_distance_sum(network, rcr),
+    }
+}
+
+/// Every node has one link between clusters, but the corners of the whole.
+fn of_wk(wk: &Wk) -> ClosedForm {
+    let (nodes, corners) = (u128::from(wk.nodes()), u128::from(wk.nucleus().nodes()));
+    let (degree, _) = wk.nucleus().degree_range();
+    ClosedForm {
+        edges: wk.nucleus().edges() * (nodes / corners) + (nodes - corners) / 2,
+        degree_min: degree,
+        degree_max: degree + u64::from(wk.digits() > 1),
+        diameter: Some(wk.diameter()),
+        distance_sum: if wk.digits() == 1 {
+            wk.nucleus().distance_sum()
+        } else {
+            None
+        },
+    }
+}
+
+/// Every two clusters of a level are joined by one link.
+fn of_hypernet(hypernet: &Hypernet) -> ClosedForm {
+    let (nodes, cube) = (u128::from(hypernet.nodes()), hypernet.cube_bits());
+    let links = |level: u64| {
+        let bits = hypernet.level_bits(level);
+        let clusters = 1u128 << (bits - hypernet.level_bits(level - 1));
+        (nodes >> bits) * clusters * (clusters - 1) / 2
+    };
+    ClosedForm {
+        edges: nodes * u128::from(cube) / 2 + (2..=hypernet.levels()).map(links).sum::<u128>(),
+        degree_min: cube,
+        degree_max: cube + u64::from(hypernet.levels() > 1),
+        diameter: hypernet.diameter(),
         distance_sum: None,
     }
+}
+
+/// Every bit differs in half of all pairs. Besides, the last bit is flipped twice if it is the same, in half of the
+/// pairs, and any of the bits of the other side is not.
+fn of_exchanged(exchanged: &Exchanged) -> ClosedForm {
+    let (first, second) = (exchanged.first_bits(), exchanged.second_bits());
+    let nodes = u128::from(exchanged.nodes());
+    let pairs = nodes.checked_mul(nodes);
+    let twice = |other_side: u64| pairs.map(|pairs| pairs / 2 - (pairs / 2 >> other_side));
+    let flips = pairs.and_then(|pairs| (pairs / 2).checked_mul(u128::from(first + second + 1)));
+    let distance_sum = flips.zip(twice(first)).zip(twice(second));
+    ClosedForm {
+        edges: nodes / 2 + nodes / 4 * u128::from(first + second),
+        degree_min: first.min(second) + 1,
+        degree_max: first.max(second) + 1,
+        diameter: Some(exchanged.diameter()),
+        distance_sum: distance_sum.and_then(|((flips, a), b)| flips.checked_add(a)?.checked_add(b)),
+    }
+}
+
+/// Where every bit is in the window of just one place, the walk depends on the windows that hold a needed bit and on the
+/// end alone: every set of windows is walked once, and counted for all words that need it.
+fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
+    /// More windows make more sets than are worth walking through.
+    const MOST_WINDOWS: u64 = 14;
+    let (ring, word, window) = (rcr.ring(), rcr.word_bits(), rcr.window_bits());
+    if window == 0 || ring > MOST_WINDOWS || ring * window != word {
+        return None;
+    }
+    let mut sum = 0u128;
+    for windows in 0u64..1 << ring {
+        let one_bit_each: u64 = (0..ring)
+            .filter(|place| windows >> place & 1 == 1)
+            .map(|place| 1 << (place * window))
+            .sum();
+        let flips = u64::from(windows.count_ones());
+        let words = ((1u128 << window) - 1).checked_pow(windows.count_ones())?;
+        for end in 0..ring {
+            let walk = network.topology().distance(0, one_bit_each * ring + end)? - flips;
+            sum = sum.checked_add(words.checked_mul(walk.into())?)?;
+        }
+    }
+    // Half of all words need a given bit.
+    let flips = u128::from(ring) * u128::from(word) * (1u128 << word) / 2;
+    (sum + flips).checked_mul(network.nodes().into())
 }
 
 fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {

@@ -127,6 +127,8 @@ fn sources(network: &Network) -> Vec<usize> {
     let alike = match network.family() {
         _ if nodes <= SEARCH_ALL => nodes,
         _ if network.topology().vertex_transitive() => 1,
+        // A symmetry of the nucleus, applied to all digits, is one of the network: the first digit may be 0.
+        Family::Wk(wk) => nodes / wk.nucleus().nodes(),
         // Flipping bits of the word is a symmetry.
         Family::Rcr(rcr) => rcr.ring(),
         // A symmetry of a frame, applied to its digit, is one of the network: only the position tells nodes apart.
