@@ -4,6 +4,7 @@
 //! [expression], with every node checked before it is used.
 
 pub mod expression;
+mod hierarchy;
 mod rcr;
 mod rdn;
 mod re;
@@ -12,13 +13,14 @@ use core::fmt;
 use core::str::FromStr;
 
 use expression::{Address, BrokenRule, ParseError, Reader};
+pub use hierarchy::{Hierarchy, Linkage};
 pub use rcr::Rcr;
 pub use rdn::Rdn;
 pub use re::Re;
 
 use crate::graph::Base;
 use crate::route::Fanout;
-use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
+use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};
 
 /// The families of networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +35,8 @@ pub enum Family {
     Re(Re),
     /// Recursive Cube of Rings.
     Rcr(Rcr),
+    /// Folded, root-folded and flooded networks.
+    Hierarchy(Hierarchy),
 }
 
 /// A network, read from an expression.
@@ -75,6 +79,7 @@ impl Network {
             Family::Rdn(rdn) => rdn,
             Family::Re(re) => re,
             Family::Rcr(rcr) => rcr,
+            Family::Hierarchy(hierarchy) => hierarchy,
         }
     }
 
@@ -163,7 +168,17 @@ impl Network {
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
     /// receives it exactly once, along the route of the exact rule backwards.
     pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
-        Ok(Fanout::new(self.topology(), self.check(here)?, self.check(source)?))
+        self.fanout_by(here, source, Tree::LeastDepth)
+    }
+
+    /// The same with a choice of the tree. All nodes must choose the same.
+    pub fn fanout_by(&self, here: Node, source: Node, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
+        Ok(Fanout::new(
+            self.topology(),
+            self.check(here)?,
+            self.check(source)?,
+            tree,
+        ))
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
@@ -197,6 +212,9 @@ impl FromStr for Network {
             "rdn" => Family::Rdn(Rdn::parse(&mut reader)?),
             "re" => Family::Re(Re::parse(&mut reader)?),
             "rcr" => Family::Rcr(Rcr::parse(&mut reader)?),
+            "folded" => Family::Hierarchy(Hierarchy::parse(Linkage::Folded, &mut reader)?),
+            "root-folded" => Family::Hierarchy(Hierarchy::parse(Linkage::RootFolded, &mut reader)?),
+            "flooded" => Family::Hierarchy(Hierarchy::parse(Linkage::Flooded, &mut reader)?),
             _ => match reader.base_named(word)? {
                 Some(base) => Family::Base(base),
                 None => {
@@ -219,6 +237,7 @@ impl fmt::Display for Network {
             Family::Rdn(rdn) => rdn.fmt(f),
             Family::Re(re) => re.fmt(f),
             Family::Rcr(rcr) => rcr.fmt(f),
+            Family::Hierarchy(hierarchy) => hierarchy.fmt(f),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
-use hopwise_core::network::{Rcr, Rdn, Re};
+use hopwise_core::network::{Hierarchy, Rcr, Rdn, Re};
 use hopwise_core::{Base, Family, Network, Topology};
 
 /// Figures found by formula.
@@ -25,6 +25,7 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Rdn(rdn) => Some(of_rdn(rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
+        Family::Hierarchy(hierarchy) => Some(of_hierarchy(hierarchy)),
         _ => None,
     }
 }
@@ -50,6 +51,17 @@ fn of_rdn(rdn: &Rdn) -> ClosedForm {
         degree_max: degree_max + rdn.levels(),
         diameter: Some(rdn.diameter()),
         distance_sum: rdn.distance_sum(),
+    }
+}
+
+fn of_hierarchy(hierarchy: &Hierarchy) -> ClosedForm {
+    let (degree_min, degree_max) = hierarchy.degree_range();
+    ClosedForm {
+        edges: hierarchy.edges(),
+        degree_min,
+        degree_max,
+        diameter: Some(hierarchy.diameter()),
+        distance_sum: hierarchy.distance_sum(),
     }
 }
 
