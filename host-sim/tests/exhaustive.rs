@@ -186,3 +186,15 @@ fn flooded_networks() {
         audit(expression);
     }
 }
+
+#[test]
+fn recursively_expanded_heawood_networks_2() {
+    for expression in [
+        "re-heawood-2(2)",
+        "re-heawood-2(3)",
+        "re-heawood-2(2,one)",
+        "re-heawood-2(3,one)",
+    ] {
+        audit(expression);
+    }
+}

@@ -211,6 +211,7 @@ impl FromStr for Network {
         let family = match word {
             "rdn" => Family::Rdn(Rdn::parse(&mut reader)?),
             "re" => Family::Re(Re::parse(&mut reader)?),
+            "re-heawood-2" => Family::Re(Re::parse_heawood_2(&mut reader)?),
             "rcr" => Family::Rcr(Rcr::parse(&mut reader)?),
             "folded" => Family::Hierarchy(Hierarchy::parse(Linkage::Folded, &mut reader)?),
             "root-folded" => Family::Hierarchy(Hierarchy::parse(Linkage::RootFolded, &mut reader)?),

@@ -7,7 +7,7 @@ use hopwise::analysis::distances::hops_from;
 use hopwise::analysis::figures::Figures;
 use hopwise::analysis::graph::Graph;
 use hopwise::analysis::routes::RoutesTo;
-use hopwise_core::{Method, Network, Node, Rule, Tree};
+use hopwise_core::{Family, Method, Network, Node, Rule, Tree};
 use rayon::prelude::*;
 
 /// All pairs are routed up to this size; in larger networks all routes to some destinations.
@@ -35,10 +35,7 @@ pub(crate) fn audit(expression: &str) {
     let graph = Graph::build(&network).unwrap();
     links(&network, &graph);
     figures(&network);
-    let searching = matches!(
-        network.method(0, network.nodes() - 1, Rule::Exact),
-        Ok(Method::DigitSearch)
-    );
+    let searching = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
     let all_pairs = if searching { ALL_SEARCHED_PAIRS } else { ALL_PAIRS };
     sample(&graph, all_pairs).par_bridge().for_each(|dest| {
         let hops = hops_from(&graph, dest);
