@@ -51,7 +51,9 @@ fn expression() -> impl Strategy<Value = String> {
         format!("re([{}],{unit}{})", frames.join(","), if spread { ",sd" } else { "" })
     });
     let rcr = (0u64..=4, 1u64..=12, 0u64..=6).prop_map(|(k, r, j)| format!("rcr({k},{r},{j})"));
-    prop_oneof![1 => base(12), 2 => rdn, 3 => re, 2 => re_list, 3 => rcr]
+    let linkage = prop_oneof![Just("folded"), Just("root-folded"), Just("flooded")];
+    let hierarchy = (linkage, base(9), 1u64..=6).prop_map(|(name, base, digits)| format!("{name}({base},{digits})"));
+    prop_oneof![1 => base(12), 2 => rdn, 3 => re, 2 => re_list, 3 => rcr, 3 => hierarchy]
         .prop_filter("small enough", |text| small(text))
 }
 

@@ -36,12 +36,16 @@ pub(crate) fn audit(expression: &str) {
     links(&network, &graph);
     figures(&network);
     let searching = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
-    let all_pairs = if searching { ALL_SEARCHED_PAIRS } else { ALL_PAIRS };
-    sample(&graph, all_pairs).par_bridge().for_each(|dest| {
+    let (all_pairs, some) = if searching {
+        (ALL_SEARCHED_PAIRS, 4)
+    } else {
+        (ALL_PAIRS, 20)
+    };
+    sample(&graph, all_pairs, some).par_bridge().for_each(|dest| {
         let hops = hops_from(&graph, dest);
         routes(&network, &graph, dest, &hops);
     });
-    sample(&graph, ALL_SOURCES.min(all_pairs))
+    sample(&graph, ALL_SOURCES.min(all_pairs), some)
         .par_bridge()
         .for_each(|source| broadcast(&network, &graph, source));
     if graph.nodes() <= ALL_DEPENDENCIES.min(all_pairs) {
@@ -49,19 +53,19 @@ pub(crate) fn audit(expression: &str) {
     }
 }
 
-/// All nodes, or 20 spread over a network of more than `all`.
-fn sample(graph: &Graph, all: usize) -> impl Iterator<Item = usize> {
+/// All nodes, or `some` spread over a network of more than `all`.
+fn sample(graph: &Graph, all: usize, some: usize) -> impl Iterator<Item = usize> {
     let step = if graph.nodes() <= all {
         1
     } else {
-        graph.nodes() / 20 + 1
+        graph.nodes() / some + 1
     };
     (0..graph.nodes()).step_by(step)
 }
 
 /// Links lead both ways, to different nodes, and ports and neighbours name each other.
 fn links(network: &Network, graph: &Graph) {
-    for node in sample(graph, 50_000).map(|node| node as Node) {
+    for node in sample(graph, 50_000, 20).map(|node| node as Node) {
         let ports = network.degree(node).unwrap();
         for port in 0..ports {
             let neighbor = network

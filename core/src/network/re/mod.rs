@@ -452,7 +452,8 @@ impl Topology for Re {
         if self.one_pivot_a_phase() {
             self.child_urgency(here, port, source)
         } else {
-            0
+            // The frame links first, the higher phase before the lower: more of the network is behind them.
+            port
         }
     }
 
