@@ -45,4 +45,4 @@ mod topology;
 pub use graph::Base;
 pub use network::expression::ParseError;
 pub use network::{Family, Network};
-pub use topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
+pub use topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};

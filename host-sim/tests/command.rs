@@ -5,12 +5,19 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 fn hopwise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hopwise")).args(args).output().expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(args)
+        .output()
+        .expect("the command starts")
 }
 
 fn json(args: &[&str]) -> Value {
     let output = hopwise(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
 
@@ -20,7 +27,10 @@ fn the_demo_checks_itself() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success());
     assert!(text.contains("306 of 306 routes are shortest paths"), "{text}");
-    assert!(text.contains("18 of 18 broadcasts reach every node exactly once"), "{text}");
+    assert!(
+        text.contains("18 of 18 broadcasts reach every node exactly once"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -69,7 +79,15 @@ fn route_has_its_keys() {
     assert_eq!(route["hops"], 8);
     assert_eq!(route["distance"], 8);
     assert_eq!(route["path"].as_array().unwrap().len(), 9);
-    let longer = json(&["route", "re(complete(2),ring(6),6)", "0", "383", "--rule", "paper", "--json"]);
+    let longer = json(&[
+        "route",
+        "re(complete(2),ring(6),6)",
+        "0",
+        "383",
+        "--rule",
+        "paper",
+        "--json",
+    ]);
     assert!(longer["hops"].as_u64() > longer["distance"].as_u64());
     let searched = json(&["route", "re(ring(4),ring(4),2,sd)", "0", "63", "--json"]);
     assert_eq!(searched["hops"], searched["distance"]);

@@ -235,3 +235,81 @@ fn lowest_numbered_closer_neighbour() {
         }
     }
 }
+
+#[test]
+fn folded_networks() {
+    for expression in [
+        "folded(heawood,1)",
+        "folded(heawood,2)",
+        "folded(heawood,3)",
+        "folded(petersen,2)",
+        "folded(petersen,3)",
+        "folded(ring(3),4)",
+        "folded(ring(5),3)",
+        "folded(path(4),3)",
+        "folded(star(5),3)",
+        "folded(complete(6),3)",
+        "folded(hypercube(3),3)",
+        "folded(torus(4,3),2)",
+        "folded(nstar(4),2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn root_folded_networks() {
+    for expression in [
+        "root-folded(heawood,1)",
+        "root-folded(heawood,2)",
+        "root-folded(heawood,3)",
+        "root-folded(petersen,2)",
+        "root-folded(petersen,3)",
+        "root-folded(ring(3),5)",
+        "root-folded(ring(5),4)",
+        "root-folded(path(3),4)",
+        "root-folded(star(4),4)",
+        "root-folded(complete(5),4)",
+        "root-folded(hypercube(2),4)",
+        "root-folded(folded-hypercube(3),3)",
+        "root-folded(mesh(3,2),3)",
+        "root-folded(nstar(4),2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn flooded_networks() {
+    for expression in [
+        "flooded(heawood,1)",
+        "flooded(heawood,2)",
+        "flooded(heawood,3)",
+        "flooded(petersen,2)",
+        "flooded(petersen,3)",
+        "flooded(ring(3),1)",
+        "flooded(ring(3),6)",
+        "flooded(ring(6),4)",
+        "flooded(path(3),5)",
+        "flooded(star(4),5)",
+        "flooded(complete(5),4)",
+        "flooded(hypercube(3),3)",
+        "flooded(ghc(3,2),3)",
+        "flooded(mesh(2,3),4)",
+        "flooded(nstar(3),4)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn recursively_expanded_heawood_networks_2() {
+    for expression in [
+        "re-heawood-2(2)",
+        "re-heawood-2(3)",
+        "re-heawood-2(2,one)",
+        "re-heawood-2(3,one)",
+    ] {
+        audit(expression);
+    }
+}

@@ -64,7 +64,7 @@ fn descend_at_first(expression: &str, from: u64, to: u64) {
     }
 }
 
-const HUGE: [&str; 12] = [
+const HUGE: [&str; 20] = [
     "rdn(ring(5),3)",
     "rdn(torus(5,5),2)",
     "rdn(complete(2),5)",
@@ -77,6 +77,14 @@ const HUGE: [&str; 12] = [
     "rcr(4,20,40)",
     "rcr(1,40,39)",
     "rcr(3,100,50)",
+    "folded(heawood,16)",
+    "folded(torus(5,7),12)",
+    "root-folded(heawood,15)",
+    "root-folded(star(9),19)",
+    "flooded(heawood,16)",
+    "flooded(ring(3),61)",
+    "flooded(mesh(3,3),20)",
+    "flooded(nstar(5),8)",
 ];
 
 proptest! {
@@ -97,6 +105,19 @@ proptest! {
     #[test]
     fn fourteen_to_the_fifteenth_nodes_are_routed_exactly(from: u64, to: u64) {
         descend("re(heawood,heawood,14)", from, to);
+        descend("re-heawood-2(15)", from, to);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2, ..ProptestConfig::default() })]
+
+    /// With one link a port the search is exact as long as it fits: four digits that differ besides the position.
+    #[test]
+    fn one_link_a_port_is_routed_exactly_in_four_digits(from: u64, to: u64, kept in 0u64..14u64.pow(10)) {
+        let part = 14u64.pow(5);
+        let whole = |low: u64| kept * part + low % part;
+        descend("re-heawood-2(15,one)", whole(from), whole(to));
     }
 }
 

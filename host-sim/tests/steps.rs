@@ -5,6 +5,7 @@ mod audit;
 use std::fmt::Write;
 
 use hopwise::analysis::broadcast::Broadcast;
+use hopwise_core::Tree;
 use rayon::prelude::*;
 
 const NETWORKS: [&str; 34] = [
@@ -53,7 +54,9 @@ fn one_port_steps() {
         let network = audit::network(expression);
         let step = (network.nodes() as usize).div_ceil(SOURCES);
         let sources = (0..network.nodes()).step_by(step);
-        let trees: Vec<Broadcast> = sources.map(|source| Broadcast::follow(&network, source)).collect();
+        let trees: Vec<Broadcast> = sources
+            .map(|source| Broadcast::follow(&network, source, Tree::LeastDepth))
+            .collect();
         let most = |steps: fn(&Broadcast) -> u64| trees.iter().map(steps).max().unwrap();
         (
             expression,
@@ -80,12 +83,12 @@ fn dual_nets_take_the_steps_of_the_paper() {
         ("hypercube(2)", 2),
         ("petersen", 1),
     ] {
-        let base_steps = Broadcast::follow(&audit::network(base), 0).one_port_steps();
+        let base_steps = Broadcast::follow(&audit::network(base), 0, Tree::LeastDepth).one_port_steps();
         let network = audit::network(&format!("rdn({base},{levels})"));
         let expected = (base_steps << levels) + (2 << levels) - 2;
         for source in [0, network.nodes() / 2, network.nodes() - 1] {
             assert_eq!(
-                Broadcast::follow(&network, source).one_port_steps(),
+                Broadcast::follow(&network, source, Tree::LeastDepth).one_port_steps(),
                 expected,
                 "{network} from {source}"
             );

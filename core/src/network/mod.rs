@@ -5,6 +5,7 @@
 
 mod exchanged;
 pub mod expression;
+mod hierarchy;
 mod hypernet;
 mod rcr;
 mod rdn;
@@ -15,10 +16,11 @@ use core::fmt;
 use core::str::FromStr;
 
 use expression::{Address, BrokenRule, ParseError, Reader};
+pub use hierarchy::Linkage;
 
 use crate::graph::Base;
 use crate::route::Fanout;
-use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
+use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};
 
 /// Makes [`Family`] of a list: for each family its documentation, its type, its module, and the words of the language
 /// with the function of the type that reads what follows them.
@@ -68,7 +70,7 @@ families! {
     /// Recursive Dual-Net, dual-cube, biswapped network.
     Rdn in rdn: "rdn" => parse, "dualcube" => parse_dualcube, "bsw" => parse_biswapped;
     /// Recursive Expansion.
-    Re in re: "re" => parse;
+    Re in re: "re" => parse, "re-heawood-2" => parse_heawood_2;
     /// Recursive Cube of Rings, Cube of Rings, Cube-Connected Cycles.
     Rcr in rcr: "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
     /// WK-recursive network, symmetric hypernet.
@@ -77,6 +79,8 @@ families! {
     Hypernet in hypernet: "hypernet" => parse;
     /// Exchanged hypercube.
     Exchanged in exchanged: "exchanged-hypercube" => parse;
+    /// Folded, root-folded and flooded networks.
+    Hierarchy in hierarchy: "folded" => parse_folded, "root-folded" => parse_root_folded, "flooded" => parse_flooded;
 }
 
 /// A network, read from an expression.
@@ -202,7 +206,17 @@ impl Network {
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
     /// receives it exactly once, along the route of the exact rule backwards.
     pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
-        Ok(Fanout::new(self.topology(), self.check(here)?, self.check(source)?))
+        self.fanout_by(here, source, Tree::LeastDepth)
+    }
+
+    /// The same with a choice of the tree. All nodes must choose the same.
+    pub fn fanout_by(&self, here: Node, source: Node, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
+        Ok(Fanout::new(
+            self.topology(),
+            self.check(here)?,
+            self.check(source)?,
+            tree,
+        ))
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.

@@ -88,6 +88,14 @@ impl Triple {
     }
 }
 
+/// What a port is in a broadcast.
+enum Branch {
+    /// A cross link that passes it on; the lower the level, the more urgent.
+    Cross { urgency: u64 },
+    /// A link of the base, in which the broadcast comes from `source`.
+    Base { node: Node, port: Port, source: Node },
+}
+
 impl Rdn {
     /// Reads what follows `rdn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
@@ -200,6 +208,42 @@ impl Rdn {
     /// 2^k D + 2^(k+1) - 2 for a base quantity D, as both diameter and broadcast steps grow.
     fn grown(&self, base: u64) -> u64 {
         (0..self.levels).fold(base, |hops, _| hops.saturating_mul(2).saturating_add(2))
+    }
+
+    /// The part of a broadcast of `source` that a port may have.
+    ///
+    /// The paper's Algorithm 2, with the senders it excludes put right: within the source's cluster everyone crosses; in
+    /// a cluster of the other type everyone but the node the broadcast came in by; in the other clusters of the source's
+    /// type no one, and these receive by their cross link, not from each other.
+    fn branch(&self, here: Node, port: Port, source: Node) -> Option<Branch> {
+        let (mut from, mut to) = (here, source);
+        let own = self.base.degree(div_rem(here, self.size(0)).1);
+        for (level, size) in self.clusters() {
+            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
+            let crossing = port >= own && port - own + 1 == u64::from(level);
+            let (crosses, origin) = if u.same_cluster(s) {
+                (true, s.node)
+            } else if u.kind != s.kind {
+                (u.node != s.cluster, s.cluster)
+            } else {
+                return None;
+            };
+            if crossing {
+                let urgency = u64::from(self.levels - level);
+                return crosses.then_some(Branch::Cross { urgency });
+            }
+            (from, to) = (u.node, origin);
+        }
+        (port < own).then_some(Branch::Base {
+            node: from,
+            port,
+            source: to,
+        })
+    }
+
+    /// The urgency of a link of the base, above those of all cross links.
+    fn before_cross(&self, urgency: u64) -> u64 {
+        urgency.saturating_add(self.levels())
     }
 
     /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
@@ -317,49 +361,33 @@ impl Topology for Rdn {
         Ok(())
     }
 
-    /// The paper's Algorithm 2, with the senders it excludes put right: within the source's cluster everyone crosses; in
-    /// a cluster of the other type everyone but the node the broadcast came in by; in the other clusters of the source's
-    /// type no one, and these receive by their cross link, not from each other.
     fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
-        let (mut from, mut to) = (here, source);
-        let own = self.base.degree(div_rem(here, self.size(0)).1);
-        for (level, size) in self.clusters() {
-            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
-            let crossing = port >= own && port - own + 1 == u64::from(level);
-            if u.same_cluster(s) {
-                if crossing {
-                    return true;
-                }
-                to = s.node;
-            } else if u.kind != s.kind {
-                if crossing {
-                    return u.node != s.cluster;
-                }
-                to = s.cluster;
-            } else {
-                return false;
-            }
-            from = u.node;
+        match self.branch(here, port, source) {
+            Some(Branch::Cross { .. }) => true,
+            Some(Branch::Base { node, port, source }) => self.base.passes_on(node, port, source),
+            None => false,
         }
-        port < own && self.base.passes_on(from, port, to)
     }
 
     /// The links of the base first, then the cross links from low to high: 2^k B + 2^(k+1) - 2 steps over a base that
     /// takes B (Theorem 3).
     fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
-        let own = self.base.degree(div_rem(here, self.size(0)).1);
-        if port >= own {
-            return u64::from(self.levels).saturating_sub(port - own);
+        match self.branch(here, port, source) {
+            Some(Branch::Cross { urgency }) => urgency,
+            Some(Branch::Base { node, port, source }) => self.before_cross(self.base.urgency(node, port, source)),
+            None => 0,
         }
-        // The source as the base around this node sees it.
-        let (mut from, mut to) = (here, source);
-        for (_, size) in self.clusters() {
-            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
-            (from, to) = (u.node, if u.kind == s.kind { s.node } else { s.cluster });
+    }
+
+    /// The same with the base's own tree of fewest steps.
+    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+        match self.branch(here, port, source)? {
+            Branch::Cross { urgency } => Some(urgency),
+            Branch::Base { node, port, source } => {
+                let urgency = self.base.fewest_steps_urgency(node, port, source)?;
+                Some(self.before_cross(urgency))
+            }
         }
-        self.base
-            .urgency(from, port, to)
-            .saturating_add(u64::from(self.levels) + 1)
     }
 
     fn counts_valleys(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
-use hopwise_core::network::{Exchanged, Hypernet, Rcr, Rdn, Re, Wk};
+use hopwise_core::network::{Exchanged, Hierarchy, Hypernet, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network, Topology};
 
 /// Figures found by formula.
@@ -25,6 +25,7 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Rdn(rdn) => Some(of_rdn(rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
+        Family::Hierarchy(hierarchy) => Some(of_hierarchy(hierarchy)),
         Family::Wk(wk) => Some(of_wk(wk)),
         Family::Hypernet(hypernet) => Some(of_hypernet(hypernet)),
         Family::Exchanged(exchanged) => Some(of_exchanged(exchanged)),
@@ -53,6 +54,17 @@ fn of_rdn(rdn: &Rdn) -> ClosedForm {
         degree_max: degree_max + rdn.levels(),
         diameter: Some(rdn.diameter()),
         distance_sum: rdn.distance_sum(),
+    }
+}
+
+fn of_hierarchy(hierarchy: &Hierarchy) -> ClosedForm {
+    let (degree_min, degree_max) = hierarchy.degree_range();
+    ClosedForm {
+        edges: hierarchy.edges(),
+        degree_min,
+        degree_max,
+        diameter: Some(hierarchy.diameter()),
+        distance_sum: hierarchy.distance_sum(),
     }
 }
 
@@ -163,9 +175,12 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
     let (degree_min, degree_max) = degrees(network, re)?;
     let copies = u128::from(network.nodes() / re.unit().nodes());
     let frame_edges: u128 = (0..re.phases())
-        .map(|i| re.frame(i).edges() * (copies / u128::from(re.frame(i).nodes())))
+        .map(|phase| {
+            let times = re.pivots_of(phase).map_or(1, u64::count_ones);
+            re.frame(phase).edges() * (copies / u128::from(re.frame(phase).nodes())) * u128::from(times)
+        })
         .sum();
-    let walks = if re.one_pivot_a_phase() {
+    let walks = if re.routes_by_walk() {
         Walks::find(network, re)
     } else {
         None
@@ -174,7 +189,7 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
         edges: re.unit().edges() * copies + frame_edges,
         degree_min,
         degree_max,
-        diameter: if re.one_pivot_a_phase() {
+        diameter: if re.routes_by_walk() {
             diameter(network, re)
         } else {
             None
@@ -234,8 +249,10 @@ fn diameter(network: &Network, re: &Re) -> Option<u64> {
     Some(farthest + longest)
 }
 
-/// For every set of pivots, the lengths of the shortest walks by way of it, summed over all pairs of positions.
+/// For every choice of phases that differ, the lengths of the shortest walks by way of their pivots, summed over all pairs of
+/// positions. Phases with the same pivots count as one.
 struct Walks {
+    /// The pivots of a phase, as a set of positions.
     pivots: Vec<u64>,
     sums: Vec<u128>,
 }
@@ -246,7 +263,11 @@ impl Walks {
 
     fn find(network: &Network, re: &Re) -> Option<Walks> {
         let positions = re.unit().nodes();
-        let pivots: Vec<u64> = (0..re.phases().min(positions)).map(|phase| re.pivot(phase)).collect();
+        let mut pivots: Vec<u64> = (0..re.phases())
+            .map(|phase| re.pivots_of(phase))
+            .collect::<Option<_>>()?;
+        pivots.sort_unstable();
+        pivots.dedup();
         if pivots.len() > Self::MOST_PIVOTS || network.nodes() < positions {
             return None;
         }
@@ -265,10 +286,8 @@ impl Walks {
     fn lengths_from(unit: &Base, pivots: &[u64], from: u64) -> Vec<Vec<u8>> {
         let positions = unit.nodes() as usize;
         let mark = |place: u64| {
-            pivots
-                .iter()
-                .position(|&pivot| pivot == place)
-                .map_or(0, |index| 1 << index)
+            let numbered = pivots.iter().enumerate();
+            numbered.fold(0, |met, (index, group)| met | ((group >> place & 1) as usize) << index)
         };
         let mut lengths = vec![vec![u8::MAX; positions]; 1 << pivots.len()];
         let mut front = vec![(mark(from), from)];
@@ -304,15 +323,15 @@ impl Walks {
     /// Walks weighted by how many pairs of digits need just that set of pivots, plus the hops in the frames.
     fn distance_sum(&self, re: &Re) -> Option<u128> {
         let pairs = |phase: u64| u128::from(re.frame(phase).nodes()).checked_pow(2);
-        let at_pivot = |pivot: &u64| -> Option<(u128, u128)> {
-            let phases = || (0..re.phases()).filter(|&phase| re.pivot(phase) == *pivot);
+        let at_pivots = |pivots: &u64| -> Option<(u128, u128)> {
+            let phases = || (0..re.phases()).filter(|&phase| re.pivots_of(phase) == Some(*pivots));
             let all = phases().try_fold(1u128, |all, phase| all.checked_mul(pairs(phase)?))?;
             let equal = phases()
                 .map(|phase| u128::from(re.frame(phase).nodes()))
                 .product::<u128>();
             Some((equal, all - equal))
         };
-        let choices: Vec<(u128, u128)> = self.pivots.iter().map(at_pivot).collect::<Option<_>>()?;
+        let choices: Vec<(u128, u128)> = self.pivots.iter().map(at_pivots).collect::<Option<_>>()?;
         let mut sum = 0u128;
         for (set, walks) in self.sums.iter().enumerate() {
             let weight = choices
