@@ -6,7 +6,8 @@
 //! RDN    rdn(BASE,k)
 //! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
 //! RCR    rcr(k,r,j)
-//! Heawood  folded(BASE,n)   root-folded(BASE,n)   flooded(BASE,n)   re-heawood-2(n[,all|one])
+//! Heawood hierarchies
+//!        folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
 //! ```
 //!
 //! BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
