@@ -159,3 +159,86 @@ fn recursive_cubes_of_rings() {
         audit(expression);
     }
 }
+
+#[test]
+fn recursive_swapped_networks() {
+    for expression in [
+        "rsn(1,ring(5))",
+        "rsn(1,petersen,diameter)",
+        "rsn(2,hypercube(2))",
+        "rsn(2,hypercube(5))",
+        "rsn(2,complete(5))",
+        "rsn(2,ring(8))",
+        "rsn(2,path(7))",
+        "rsn(2,star(6))",
+        "rsn(2,mesh(3,3))",
+        "rsn(2,torus(4,4))",
+        "rsn(2,ghc(3,4))",
+        "rsn(2,nstar(4))",
+        "rsn(2,petersen)",
+        "rsn(2,heawood)",
+        "rsn(3,hypercube(2))",
+        "rsn(3,complete(5))",
+        "rsn(3,ring(5))",
+        "rsn(3,star(4))",
+        "rsn(4,complete(2))",
+        "rsn(4,complete(3))",
+        "rsn(5,complete(2))",
+        "hfn(2)",
+        "hfn(3)",
+        "hfn(4)",
+        "hfn(5)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn recursive_swapped_networks_with_diameter_links() {
+    for expression in [
+        "hcn(1)",
+        "hcn(2)",
+        "hcn(3)",
+        "hcn(4)",
+        "hcn(5)",
+        "rsn(2,folded-hypercube(3),diameter)",
+        "rsn(2,folded-hypercube(4),diameter)",
+        "rsn(2,folded-hypercube(5),diameter)",
+        "rsn(2,complete(2),diameter)",
+        "rsn(2,complete(7),diameter)",
+        "rsn(2,ring(8),diameter)",
+        "rsn(2,ring(9),diameter)",
+        "rsn(2,ring(30),diameter)",
+        "rsn(2,path(9),diameter)",
+        "rsn(2,path(20),diameter)",
+        "rsn(2,star(2),diameter)",
+        "rsn(2,star(7),diameter)",
+        "rsn(2,star(8),diameter)",
+        "rsn(2,mesh(4,5),diameter)",
+        "rsn(2,mesh(3,3,3),diameter)",
+        "rsn(2,torus(5,5),diameter)",
+        "rsn(2,torus(6,4),diameter)",
+        "rsn(2,ghc(3,4),diameter)",
+        "rsn(2,nstar(3),diameter)",
+        "rsn(2,nstar(4),diameter)",
+        "rsn(2,petersen,diameter)",
+        "rsn(2,heawood,diameter)",
+        "rsn(3,hypercube(2),diameter)",
+        "rsn(3,complete(3),diameter)",
+        "rsn(3,complete(5),diameter)",
+        "rsn(3,ring(4),diameter)",
+        "rsn(3,ring(5),diameter)",
+        "rsn(3,path(4),diameter)",
+        "rsn(3,path(5),diameter)",
+        "rsn(3,star(5),diameter)",
+        "rsn(4,complete(2),diameter)",
+    ] {
+        audit(expression);
+    }
+}
+
+/// A shortcut that is right up to `hcn(5)` is wrong here.
+#[test]
+fn hierarchical_cubic_network_6() {
+    audit("hcn(6)");
+}

@@ -6,6 +6,7 @@
 //! RDN    rdn(BASE,k)
 //! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
 //! RCR    rcr(k,r,j)
+//! Swapped rsn(l,G[,diameter]) hcn(n) hfn(n) hsn(l,G) hcn3(n) partial-swapped
 //! ```
 //!
 //! BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
@@ -208,7 +209,7 @@ impl<'a> Reader<'a> {
         })))
     }
 
-    fn size(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+    pub(crate) fn size(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
         self.open(parameter)?;
         let size = self.number(parameter, least, most)?;
         self.close(parameter)?;

@@ -7,6 +7,7 @@ pub mod expression;
 mod rcr;
 mod rdn;
 mod re;
+mod rsn;
 
 use core::fmt;
 use core::str::FromStr;
@@ -15,6 +16,7 @@ use expression::{Address, BrokenRule, ParseError, Reader};
 pub use rcr::Rcr;
 pub use rdn::Rdn;
 pub use re::Re;
+pub use rsn::Rsn;
 
 use crate::graph::Base;
 use crate::route::Fanout;
@@ -32,6 +34,8 @@ pub enum Family {
     Re(Re),
     /// Recursive Cube of Rings.
     Rcr(Rcr),
+    /// Recursive swapped network.
+    Rsn(Rsn),
 }
 
 /// A network, read from an expression.
@@ -74,6 +78,7 @@ impl Network {
             Family::Rdn(rdn) => rdn,
             Family::Re(re) => re,
             Family::Rcr(rcr) => rcr,
+            Family::Rsn(rsn) => rsn,
         }
     }
 
@@ -196,6 +201,9 @@ impl FromStr for Network {
             "rdn" => Family::Rdn(Rdn::parse(&mut reader)?),
             "re" => Family::Re(Re::parse(&mut reader)?),
             "rcr" => Family::Rcr(Rcr::parse(&mut reader)?),
+            "rsn" => Family::Rsn(Rsn::parse(&mut reader)?),
+            "hcn" => Family::Rsn(Rsn::parse_hcn(&mut reader)?),
+            "hfn" => Family::Rsn(Rsn::parse_hfn(&mut reader)?),
             _ => match reader.base_named(word)? {
                 Some(base) => Family::Base(base),
                 None => {
@@ -218,6 +226,7 @@ impl fmt::Display for Network {
             Family::Rdn(rdn) => rdn.fmt(f),
             Family::Re(re) => re.fmt(f),
             Family::Rcr(rcr) => rcr.fmt(f),
+            Family::Rsn(rsn) => rsn.fmt(f),
         }
     }
 }
