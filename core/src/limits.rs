@@ -41,3 +41,6 @@ pub const MAX_LEADER_WORK: u64 = 1 << 17;
 
 /// `hsn(l,G)` tries all orders of so many digits that differ, the lowest of them.
 pub const MAX_PERMUTED: usize = 7;
+
+/// `hsn(l,G)` has at most this many digits: over the smallest nucleus, two nodes, that is [`MAX_NODES`].
+pub const MAX_DIGITS: usize = 63;

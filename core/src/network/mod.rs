@@ -4,6 +4,9 @@
 //! [expression], with every node checked before it is used.
 
 pub mod expression;
+mod hcn3;
+mod hsn;
+mod partial_swapped;
 mod rcr;
 mod rdn;
 mod re;
@@ -13,6 +16,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use expression::{Address, BrokenRule, ParseError, Reader};
+pub use hcn3::Hcn3;
+pub use hsn::Hsn;
+pub use partial_swapped::PartialSwapped;
 pub use rcr::Rcr;
 pub use rdn::Rdn;
 pub use re::Re;
@@ -36,6 +42,12 @@ pub enum Family {
     Rcr(Rcr),
     /// Recursive swapped network.
     Rsn(Rsn),
+    /// Hierarchical swapped network.
+    Hsn(Hsn),
+    /// Three-level hierarchical cubic network.
+    Hcn3(Hcn3),
+    /// The partially linked swapped network.
+    PartialSwapped(PartialSwapped),
 }
 
 /// A network, read from an expression.
@@ -79,6 +91,9 @@ impl Network {
             Family::Re(re) => re,
             Family::Rcr(rcr) => rcr,
             Family::Rsn(rsn) => rsn,
+            Family::Hsn(hsn) => hsn,
+            Family::Hcn3(hcn3) => hcn3,
+            Family::PartialSwapped(partial) => partial,
         }
     }
 
@@ -204,6 +219,9 @@ impl FromStr for Network {
             "rsn" => Family::Rsn(Rsn::parse(&mut reader)?),
             "hcn" => Family::Rsn(Rsn::parse_hcn(&mut reader)?),
             "hfn" => Family::Rsn(Rsn::parse_hfn(&mut reader)?),
+            "hsn" => Family::Hsn(Hsn::parse(&mut reader)?),
+            "hcn3" => Family::Hcn3(Hcn3::parse(&mut reader)?),
+            "partial-swapped" => Family::PartialSwapped(PartialSwapped::new()),
             _ => match reader.base_named(word)? {
                 Some(base) => Family::Base(base),
                 None => {
@@ -227,6 +245,9 @@ impl fmt::Display for Network {
             Family::Re(re) => re.fmt(f),
             Family::Rcr(rcr) => rcr.fmt(f),
             Family::Rsn(rsn) => rsn.fmt(f),
+            Family::Hsn(hsn) => hsn.fmt(f),
+            Family::Hcn3(hcn3) => hcn3.fmt(f),
+            Family::PartialSwapped(partial) => partial.fmt(f),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! several of them need for it: the shortest [walk](walk) that visits a set of places, the [links between
 //! clusters](crossings) ahead, and the [fan-out](Fanout) of a broadcast.
 
+pub(crate) mod closer;
 pub(crate) mod crossings;
 mod fanout;
 pub(crate) mod walk;

@@ -1,5 +1,7 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
+mod swapped;
+
 use hopwise_core::network::{Rcr, Rdn, Re};
 use hopwise_core::{Base, Family, Network, Topology};
 
@@ -25,6 +27,10 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Rdn(rdn) => Some(of_rdn(rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
+        Family::Rsn(rsn) => Some(swapped::of_rsn(rsn)),
+        Family::Hsn(hsn) => Some(swapped::of_hsn(hsn)),
+        Family::Hcn3(hcn3) => Some(swapped::of_hcn3(hcn3)),
+        Family::PartialSwapped(partial) => Some(swapped::of_partial_swapped(partial)),
         _ => None,
     }
 }

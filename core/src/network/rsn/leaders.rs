@@ -8,7 +8,7 @@
 use super::Rsn;
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_LEADER_WORK, MAX_SWAP_LEVELS};
-use crate::topology::{Node, Topology};
+use crate::topology::Node;
 
 /// The leaders of a level that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

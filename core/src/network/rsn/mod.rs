@@ -108,10 +108,15 @@ impl Rsn {
         Rsn::new(cube, 2, false, Word::Hfn).ok_or(reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
     }
 
-    /// The network of `levels` levels without diameter links; `None` if it would have more than 2^63 nodes.
-    pub(crate) fn plain(nucleus: Base, levels: u64) -> Option<Self> {
-        Rsn::new(nucleus, levels, false, Word::Rsn)
-    }
+    /// `rsn(3,hypercube(2))`, what [`PartialSwapped`](super::PartialSwapped) is made of.
+    pub(crate) const OF_SQUARES: Rsn = Rsn {
+        nucleus: Base(Kind::Hypercube(2)),
+        sizes: [4, 16, 256, 0, 0, 0],
+        leaders: [Leaders::None; MAX_SWAP_LEVELS],
+        levels: 3,
+        diameter_links: false,
+        word: Word::Rsn,
+    };
 
     fn new(nucleus: Base, levels: u64, diameter_links: bool, word: Word) -> Option<Self> {
         let mut sizes = [0; MAX_SWAP_LEVELS];
@@ -145,6 +150,11 @@ impl Rsn {
     /// The levels of the hierarchy, l; the nucleus is level 1.
     pub fn levels(&self) -> u64 {
         u64::from(self.levels)
+    }
+
+    /// Whether the nucleus is a hypercube or a folded hypercube.
+    pub fn is_of_cubes(&self) -> bool {
+        matches!(self.nucleus.0, Kind::Hypercube(_) | Kind::FoldedHypercube(_))
     }
 
     /// Whether leaders are linked.
@@ -205,7 +215,7 @@ impl Rsn {
         let (mut level, mut from, mut to) = self.parting(self.levels, here, dest);
         while level > 1 {
             let size = self.size(level - 1);
-            let (a, b) = div_rem(from, size);
+            let (_, b) = div_rem(from, size);
             let (c, _) = div_rem(to, size);
             let way = match rule {
                 Rule::Exact => self.search(level, from, to).1,
@@ -319,6 +329,22 @@ impl Topology for Rsn {
             (weight, _) = div_rem(weight, self.size(1));
         }
         Ok(())
+    }
+
+    /// The links of the nucleus first, in its own order from where the broadcast came into it, then those between clusters from
+    /// low to high.
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        let (_, inner) = div_rem(here, self.size(1));
+        if let Some(crossing) = port.checked_sub(self.nucleus.degree(inner)) {
+            return self.levels().saturating_sub(crossing);
+        }
+        let entry = match self.hop(here, source, Rule::Exact) {
+            Hop::Within(_, entry) => entry,
+            Hop::Across(_) => inner,
+        };
+        self.nucleus
+            .urgency(inner, port, entry)
+            .saturating_add(self.levels() + 1)
     }
 
     fn counts_valleys(&self) -> bool {
