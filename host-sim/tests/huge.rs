@@ -30,7 +30,7 @@ fn hops_lower_the_distance(expression: &str, from: u64, to: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn swapped_networks(from: u64, to: u64, index in 0..14usize) {
