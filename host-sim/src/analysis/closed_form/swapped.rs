@@ -22,7 +22,7 @@ pub(super) fn of_rsn(rsn: &Rsn) -> ClosedForm {
     let middle = rsn.nucleus().nodes() / 2;
     let degree_min = if !rsn.has_diameter_links() {
         least
-    } else if rsn.nucleus().nodes() % 2 == 0 {
+    } else if rsn.nucleus().nodes().is_multiple_of(2) {
         least + crossings
     } else {
         // The middle digit repeated has only its nucleus.
