@@ -421,6 +421,8 @@ fn hierarchical_swapped_networks() {
         "hsn(4,ring(4))",
         "hsn(4,path(3))",
         "hsn(6,complete(2))",
+        // More wrong digits than are permuted: not always shortest, but it arrives within the bound.
+        "hsn(9,complete(2))",
     ] {
         audit(expression);
     }

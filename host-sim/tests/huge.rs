@@ -224,7 +224,7 @@ const HUGE_SWAPPED: [&str; 14] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn each_hop_in_huge_swapped_networks_is_one_closer(from: u64, to: u64, index in 0..HUGE_SWAPPED.len()) {

@@ -35,7 +35,7 @@ use crate::topology::{Method, Node, Port, Rule, Topology, valleys_ahead};
 /// use hopwise_core::{Network, Rule};
 /// let network: Network = "hsn(3,ring(4))".parse()?;
 /// assert_eq!(network.address(6)?.to_string(), "(0,1,2)");
-/// assert_eq!(network.distance(6, 16 * 2)?, Some(4)); // to (2,0,0)
+/// assert_eq!(network.distance(6, 16 * 2)?, Some(3)); // to (2,0,0)
 /// assert_eq!(network.next_hop(6, 16 * 2, Rule::Exact)?, 16 * 2 + 4); // 2 goes to its place
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -344,6 +344,21 @@ impl Topology for Hsn {
             out.write_str(if digits.is_empty() { ")" } else { "," })?;
         }
         Ok(())
+    }
+
+    /// The links of the nucleus first, in its own order from where the broadcast came into it, then the swaps from low to high.
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        let (_, first) = div_rem(here, self.nucleus.nodes());
+        if let Some(swap) = port.checked_sub(self.nucleus.degree(first)) {
+            return self.levels().saturating_sub(swap);
+        }
+        let entry = match self.hop(here, source, Rule::Exact) {
+            Hop::Within(entry) => entry,
+            Hop::Swap(_) => first,
+        };
+        self.nucleus
+            .urgency(first, port, entry)
+            .saturating_add(self.levels() + 1)
     }
 
     fn counts_valleys(&self) -> bool {

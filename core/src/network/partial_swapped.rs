@@ -51,6 +51,44 @@ fn across(node: Node) -> Option<Node> {
     (node & 1 == 0 && t != m).then_some(m << 8 | t << 4 | node & 15)
 }
 
+/// Distances in `rsn(2,hypercube(2))`, where a step would ask for the same few of them thousands of times.
+const IN_CLUSTER: [[u8; 16]; 16] = {
+    let mut table = [[0; 16]; 16];
+    let mut pair = 0;
+    while pair < 256 {
+        let (from, to) = (pair >> 4, pair & 15);
+        let (a, b, c, e) = (from >> 2, from & 3, to >> 2, to & 3);
+        let (one, two) = (bits(b ^ c) + bits(a ^ e) + 1, bits(a ^ c) + bits(b ^ e) + 2);
+        table[from][to] = if a == c {
+            bits(b ^ e)
+        } else if one < two {
+            one
+        } else {
+            two
+        };
+        pair += 1;
+    }
+    table
+};
+
+const fn bits(word: usize) -> u8 {
+    word.count_ones() as u8
+}
+
+/// The distance in `rsn(3,hypercube(2))`.
+fn within(from: Node, to: Node) -> u64 {
+    let in_cluster = |from: Node, to: Node| {
+        let row = IN_CLUSTER.get(from as usize);
+        u64::from(row.and_then(|row| row.get(to as usize)).copied().unwrap_or(u8::MAX))
+    };
+    let ((a, b), (c, e)) = ((from >> 4, from & 15), (to >> 4, to & 15));
+    if a == c {
+        in_cluster(b, e)
+    } else {
+        (in_cluster(b, c) + in_cluster(a, e) + 1).min(in_cluster(a, c) + in_cluster(b, e) + 2)
+    }
+}
+
 impl PartialSwapped {
     /// It has no parameters: nothing follows `partial-swapped`.
     pub(crate) fn parse(_: &mut Reader<'_>) -> Result<Self, ParseError> {
@@ -62,26 +100,22 @@ impl PartialSwapped {
         &self.copy
     }
 
-    fn within(&self, from: Node, to: Node) -> u64 {
-        self.copy.distance(from, to).unwrap_or(u64::MAX / 8)
-    }
-
     /// The least over the gates, and over the clusters in between: 272 distances within a copy.
-    fn hops(&self, from: Node, to: Node) -> u64 {
+    fn hops(from: Node, to: Node) -> u64 {
         let ((t, start), (t_end, end)) = (split(from), split(to));
         if t == t_end {
-            return self.within(start, end);
+            return within(start, end);
         }
         let gates = |cluster: Node| GATES.map(|gate| cluster << 4 | gate);
         let one = gates(t_end)
             .into_iter()
             .zip(gates(t))
-            .map(|(leave, arrive)| self.within(start, leave) + 1 + self.within(arrive, end))
+            .map(|(leave, arrive)| within(start, leave) + 1 + within(arrive, end))
             .min();
-        let between = gates(t).map(|arrive| gates(t_end).map(|leave| self.within(arrive, leave)));
+        let between = gates(t).map(|arrive| gates(t_end).map(|leave| within(arrive, leave)));
         let two = (0..16).filter_map(|cluster| {
-            let first = gates(cluster).map(|gate| self.within(start, gate));
-            let last = gates(cluster).map(|gate| self.within(gate, end));
+            let first = gates(cluster).map(|gate| within(start, gate));
+            let last = gates(cluster).map(|gate| within(gate, end));
             let from_gate = between.iter().zip(first).filter_map(|(row, first)| {
                 let rest = row.iter().zip(last).map(|(middle, last)| middle + last).min()?;
                 Some(first + rest + 2)
@@ -112,7 +146,7 @@ impl Topology for PartialSwapped {
 
     fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
         if rule == Rule::Exact {
-            return lowest_closer(self, here, |node| self.hops(node, dest));
+            return lowest_closer(self, here, |node| Self::hops(node, dest));
         }
         let ((t, within), (t_end, end)) = (split(here), split(dest));
         // The cluster linked with the destination's copy, entered where one gets to it, and there the gate next door.
@@ -129,7 +163,7 @@ impl Topology for PartialSwapped {
     }
 
     fn distance(&self, from: Node, to: Node) -> Option<u64> {
-        Some(self.hops(from, to))
+        Some(Self::hops(from, to))
     }
 
     fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {
