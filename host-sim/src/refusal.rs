@@ -31,6 +31,14 @@ pub enum Refusal {
         /// How many are possible.
         most: u64,
     },
+    /// The network is too large to search.
+    #[error("a network of {nodes} nodes is too large to search (at most {most})")]
+    TooManyToSearch {
+        /// How many nodes it has.
+        nodes: u64,
+        /// How many are possible.
+        most: u64,
+    },
     /// A node with too many neighbours to list.
     #[error("{expression}: node {node} has {degree} neighbours, too many to list (at most {most})")]
     TooManyNeighbors {
