@@ -2,6 +2,8 @@
 
 use hopwise_core::{NoSuchNode, ParseError};
 
+use crate::analysis::routes::RouteFault;
+
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Refusal {
@@ -63,6 +65,21 @@ pub enum Refusal {
         /// How many hops are listed.
         most: u64,
     },
+    /// The network falls into parts.
+    #[error("{expression} is not connected")]
+    Disconnected {
+        /// The network.
+        expression: String,
+    },
+    /// There is no closed form.
+    #[error("{expression}: no closed form is known for its figures")]
+    NoFormula {
+        /// The network.
+        expression: String,
+    },
+    /// A routing rule is broken.
+    #[error(transparent)]
+    Route(#[from] RouteFault),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

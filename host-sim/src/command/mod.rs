@@ -7,7 +7,9 @@ mod drawing;
 mod edges;
 mod neighbors;
 mod output;
+mod paper;
 mod route;
+mod table;
 mod topo;
 
 use std::process::ExitCode;
@@ -42,6 +44,8 @@ enum Command {
     Broadcast(broadcast::BroadcastArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
+    /// The claims of the papers, measured afresh
+    Paper(paper::PaperArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -54,6 +58,7 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
         Command::Deadlock(args) => deadlock::run(args),
+        Command::Paper(args) => paper::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
