@@ -95,9 +95,13 @@ fn searched_diameter(run: &Run, expression: &str) -> Result<u64, Refusal> {
     diameter(&searched(run, expression)?)
 }
 
-/// The degree that all nodes have; where they differ, the smallest.
-fn regular_degree(figures: &Figures) -> u64 {
-    figures.degree_min
+/// The degree of all nodes; where they differ, one that is not the claimed one.
+fn regular_degree(figures: &Figures, said: u64) -> u64 {
+    if figures.degree_max == said {
+        figures.degree_min
+    } else {
+        figures.degree_max
+    }
 }
 
 /// The RDN paper's cost ratio: (degree + diameter) / log2(nodes).

@@ -115,7 +115,8 @@ fn theorem_1(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let figures = searched(run, &format!("rdn({expression},{levels})"))?;
         let case = |said: u64, found: u64| Case::new(&figures.expression, said, found);
         nodes.push(case(doubled(base.nodes(), levels) / 2, figures.nodes));
-        degrees.push(case(base.degree(0) + levels, regular_degree(&figures)));
+        let degree = base.degree(0) + levels;
+        degrees.push(case(degree, regular_degree(&figures, degree)));
         diameters.push(case(grown(base.diameter(), levels), super::diameter(&figures)?));
     }
     let row = |says, how, cases: &[Case]| compared(Paper::Rdn, "Theorem 1", says, Said::Exactly, how, cases);
