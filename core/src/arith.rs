@@ -1,24 +1,18 @@
 //! Integer helpers that cannot panic.
 
-/// Quotient and remainder. A divisor of zero gives `(0, 0)`: no size in a checked network is zero, and a total function
-/// leaves no panic behind.
+/// Quotient and remainder. Nothing is divided by zero: no size in a checked network is zero, and `(0, a)` leaves no panic
+/// behind.
 ///
 /// Addresses of the networks people wire fit 32 bits, and a Cortex-M divides those in one instruction but calls a
 /// routine for 64; so the short way is tried first.
 #[inline]
 pub(crate) fn div_rem(a: u64, b: u64) -> (u64, u64) {
-    if (a | b) >> 32 == 0 {
-        let (a, b) = (a as u32, b as u32);
-        if b == 0 {
-            (0, 0)
-        } else {
-            (u64::from(a / b), u64::from(a % b))
-        }
-    } else if b == 0 {
-        (0, 0)
+    let quotient = if (a | b) >> 32 == 0 {
+        u64::from((a as u32).checked_div(b as u32).unwrap_or(0))
     } else {
-        (a / b, a % b)
-    }
+        a.checked_div(b).unwrap_or(0)
+    };
+    (quotient, a - quotient * b)
 }
 
 /// `a mod n` for `a` below `2n`.

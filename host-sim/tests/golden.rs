@@ -1,6 +1,10 @@
-//! The figures of 64 networks, measured by an independent implementation.
+//! The figures of 64 networks, measured by an independent implementation, to the byte.
 
-use hopwise::analysis::distances;
+mod audit;
+
+use std::collections::BTreeMap;
+
+use hopwise::analysis::figures::Figures;
 use hopwise::analysis::graph::Graph;
 use hopwise_core::Network;
 use serde::Deserialize;
@@ -10,53 +14,88 @@ use sha2::{Digest, Sha256};
 struct Golden {
     spec: String,
     nodes: u64,
-    edges: usize,
-    degree_min: usize,
-    degree_max: usize,
+    edges: u128,
+    degree_min: u64,
+    degree_max: u64,
     connected: bool,
     diameter: u64,
     distance_sum: u128,
     edge_sha256: String,
     distances: Vec<(u64, u64, u64)>,
-    neighbors: std::collections::BTreeMap<String, Vec<u64>>,
+    neighbors: BTreeMap<u64, Vec<u64>>,
+}
+
+/// Words of the language that are not there yet.
+const NOT_YET: [&str; 16] = [
+    "folded(",
+    "root-folded(",
+    "flooded(",
+    "re-heawood-2(",
+    "rsn(",
+    "hcn(",
+    "hfn(",
+    "hcn3(",
+    "hsn(",
+    "wk(",
+    "symmetric-hypernet(",
+    "hypernet(",
+    "partial-swapped",
+    "ccc(",
+    "cor(",
+    "dualcube(",
+];
+
+fn golden() -> Vec<Golden> {
+    let all: Vec<Golden> = serde_json::from_str(include_str!("golden/networks.json")).unwrap();
+    assert_eq!(all.len(), 64);
+    all.into_iter()
+        .filter(|golden| !NOT_YET.iter().any(|word| golden.spec.starts_with(word)))
+        .collect()
 }
 
 #[test]
-fn x() {
-    let all: Vec<Golden> = serde_json::from_str(include_str!("golden/networks.json")).unwrap();
-    for g in all {
-        let Ok(n) = g.spec.parse::<Network>() else {
-            println!("skip {}", g.spec);
-            continue;
-        };
-        assert_eq!(n.nodes(), g.nodes);
-        let graph = Graph::build(&n).unwrap();
-        let mut h = Sha256::new();
-        for (u, v) in graph.edge_list() {
-            h.update(format!("{u} {v}\n"));
-        }
-        let hex: String = h.finalize().iter().map(|b| format!("{b:02x}")).collect();
-        let sources: Vec<usize> = (0..graph.nodes()).collect();
-        let d = distances::from_sources(&graph, &sources, |_| ());
-        println!(
-            "{} {} {} {}",
-            g.spec,
-            hex == g.edge_sha256,
-            d.largest == g.diameter,
-            d.sum == g.distance_sum
+fn edge_lists_and_figures_are_those_of_the_golden_file() {
+    for golden in golden() {
+        let network = audit::network(&golden.spec);
+        assert_eq!(network.to_string(), golden.spec);
+        assert_eq!(edge_sha256(&network), golden.edge_sha256, "{network}");
+        let found = Figures::by_search(&network, |_, _| ()).unwrap();
+        assert_eq!(found.nodes, golden.nodes, "{network}");
+        assert_eq!(found.edges, golden.edges, "{network}");
+        assert_eq!(
+            (found.degree_min, found.degree_max),
+            (golden.degree_min, golden.degree_max),
+            "{network}"
         );
-        assert_eq!(graph.edges(), g.edges);
-        assert_eq!(graph.degree_range(), (g.degree_min, g.degree_max));
-        assert_eq!(d.connected, g.connected);
-        for (a, b, x) in g.distances {
-            if let Some(y) = n.distance(a, b).unwrap() {
-                assert_eq!(x, y, "{} {a} {b}", g.spec);
-            }
+        assert_eq!(found.connected, golden.connected, "{network}");
+        assert_eq!(found.diameter, Some(golden.diameter), "{network}");
+        assert_eq!(found.distance_sum, Some(golden.distance_sum), "{network}");
+        for (from, to, hops) in golden.distances {
+            let distance = network.distance(from, to).unwrap();
+            assert!(
+                distance.is_none_or(|distance| distance == hops),
+                "{network}: from {from} to {to}"
+            );
         }
-        for (v, l) in g.neighbors {
-            let mut m: Vec<u64> = n.neighbors(v.parse().unwrap()).unwrap().collect();
-            m.sort();
-            assert_eq!(l, m);
+        for (node, expected) in golden.neighbors {
+            let mut neighbors: Vec<u64> = network.neighbors(node).unwrap().collect();
+            neighbors.sort_unstable();
+            assert_eq!(neighbors, expected, "{network}: node {node}");
         }
+    }
+}
+
+fn edge_sha256(network: &Network) -> String {
+    let mut hash = Sha256::new();
+    for (u, v) in Graph::build(network).unwrap().edge_list() {
+        hash.update(format!("{u} {v}\n"));
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn every_golden_network_keeps_its_promises() {
+    for golden in golden() {
+        audit::audit(&golden.spec);
     }
 }

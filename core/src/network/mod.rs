@@ -23,6 +23,7 @@ use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
 /// The families of networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
 pub enum Family {
     /// A base graph by itself.
     Base(Base),

@@ -210,8 +210,9 @@ impl Walks {
         }
         for bit in 0..pivots.len() {
             for set in (0..lengths.len()).filter(|set| set >> bit & 1 == 0) {
-                for place in 0..positions {
-                    lengths[set][place] = lengths[set][place].min(lengths[set | 1 << bit][place]);
+                let (below, above) = lengths.split_at_mut(set | 1 << bit);
+                for (length, with_bit) in below[set].iter_mut().zip(&above[0]) {
+                    *length = (*length).min(*with_bit);
                 }
             }
         }

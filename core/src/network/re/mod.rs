@@ -9,6 +9,7 @@
 //!
 //! Ports: those of the unit, then for each phase with a pivot here, from the first, its frame links.
 
+mod order;
 mod search;
 
 use core::fmt;
@@ -320,10 +321,6 @@ impl Re {
         let needed = self
             .differing(from, to)
             .fold(0, |needed, (phase, _)| needed | 1 << phase.pivots.head);
-        self.walk_by(from, to, needed)
-    }
-
-    fn walk_by(&self, from: Node, to: Node, needed: u64) -> Walk<'_> {
         let (from, to) = (self.position(from), self.position(to));
         Walk {
             graph: &self.unit,
@@ -343,13 +340,22 @@ impl Re {
             }
             needed |= 1 << phase.pivots.head;
         }
-        let walk = self.walk_by(here, dest, needed);
-        let step = if needed == 0 {
-            self.unit.step(position, walk.to)
-        } else {
-            walk.step().unwrap_or_else(|| self.towards_nearest(position, needed))
+        here - position + self.unit_step(position, self.position(dest), needed)
+    }
+
+    /// A step in the unit towards a position, by way of the needed ones.
+    fn unit_step(&self, from: Node, to: Node, needed: u64) -> Node {
+        if needed == 0 {
+            return self.unit.step(from, to);
+        }
+        let walk = Walk {
+            graph: &self.unit,
+            from,
+            to,
+            needed,
+            memory: self.memory as usize,
         };
-        here - position + step
+        walk.step().unwrap_or_else(|| self.towards_nearest(from, needed))
     }
 
     /// A step towards the nearest needed position.
@@ -463,6 +469,14 @@ impl Topology for Re {
         }
         self.unit.write_address(self.position(node), out)?;
         out.write_str(")")
+    }
+
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        if self.one_pivot_a_phase() {
+            self.child_urgency(here, port, source)
+        } else {
+            0
+        }
     }
 
     fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
