@@ -116,18 +116,17 @@ fn one_pass(graph: &Graph, start: &[bool]) -> Vec<bool> {
     let mut gains: Vec<i64> = (0..nodes).map(|node| gain(graph, &side, node)).collect();
     let (mut total, mut best_total, mut best) = (0, 0, start.to_vec());
     for _ in 0..nodes / 2 {
-        let pick = |from: bool, partner: Option<usize>, gains: &[i64], side: &[bool], moved: &[bool]| {
+        let best_of = |from: bool, gains: &[i64]| {
             let free = (0..nodes).filter(|&node| !moved[node] && side[node] == from);
-            // A link between the two stays cut: it counts for neither.
-            let linked = |node: usize| partner.is_some_and(|p| graph.linked(p, node));
-            free.max_by_key(|&node| gains[node] - 2 * i64::from(linked(node)))
+            free.max_by_key(|&node| gains[node])
         };
-        let Some(a) = pick(true, None, &gains, &side, &moved) else {
-            break;
-        };
-        let Some(b) = pick(false, Some(a), &gains, &side, &moved) else {
-            break;
-        };
+        let Some(a) = best_of(true, &gains) else { break };
+        // A link between the two stays cut: it counts for neither.
+        let neighbors = || graph.neighbors(a).iter().map(|&near| near as usize);
+        neighbors().for_each(|near| gains[near] -= 2);
+        let b = best_of(false, &gains);
+        neighbors().for_each(|near| gains[near] += 2);
+        let Some(b) = b else { break };
         for node in [a, b] {
             total += gain(graph, &side, node);
             side[node] = !side[node];

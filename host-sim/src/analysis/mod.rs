@@ -4,6 +4,7 @@
 
 pub mod bisection;
 pub mod broadcast;
+pub mod catalogue;
 pub mod closed_form;
 pub mod connectivity;
 pub mod dependency;
@@ -12,5 +13,6 @@ pub mod figures;
 pub mod graph;
 pub mod isomorphism;
 pub mod levels;
+pub mod profile;
 pub mod routes;
 pub mod stretch;

@@ -66,8 +66,13 @@ fn by_paper(claims: &[Claim]) -> impl Iterator<Item = &[Claim]> {
     claims.chunk_by(|a, b| a.paper == b.paper)
 }
 
-const COLUMNS: [(&str, Option<u16>); 5] =
-    [("where", Some(17)), ("says", Some(36)), ("measured", None), ("how", Some(10)), ("verdict", Some(10))];
+const COLUMNS: [(&str, Option<u16>); 5] = [
+    ("where", Some(17)),
+    ("says", Some(36)),
+    ("measured", None),
+    ("how", Some(10)),
+    ("verdict", Some(10)),
+];
 
 fn plain(claims: &[Claim]) -> String {
     let mut text = String::new();
@@ -83,11 +88,7 @@ fn plain(claims: &[Claim]) -> String {
                 claim.verdict.name().into(),
             ]
         });
-        let _ = writeln!(
-            text,
-            "{}\n",
-            table::plain(&COLUMNS, rows)
-        );
+        let _ = writeln!(text, "{}\n", table::plain(&COLUMNS, rows));
     }
     text.truncate(text.trim_end().len());
     text.push('\n');

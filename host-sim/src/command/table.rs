@@ -1,6 +1,6 @@
 //! Tables for people.
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 /// As wide as what a page, or half a screen, shows.
 const WIDTH: u16 = 120;
@@ -17,6 +17,19 @@ pub(super) fn plain(titles: &[(&str, Option<u16>)], rows: impl Iterator<Item = V
     for (column, (_, width)) in table.column_iter_mut().zip(titles) {
         if let Some(width) = width {
             column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(*width)));
+        }
+    }
+    table.trim_fmt()
+}
+
+/// One line a row, as wide as it takes; all columns but the first to the right.
+pub(super) fn lines(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(titles).add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+        if column.index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
         }
     }
     table.trim_fmt()

@@ -103,8 +103,3 @@ fn regular_degree(figures: &Figures, said: u64) -> u64 {
         figures.degree_max
     }
 }
-
-/// The RDN paper's cost ratio: (degree + diameter) / log2(nodes).
-pub fn cost_ratio(nodes: u64, degree: u64, diameter: u64) -> f64 {
-    (degree + diameter) as f64 / (nodes as f64).log2()
-}

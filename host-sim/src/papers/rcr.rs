@@ -266,7 +266,10 @@ fn property_2(_: &Run) -> Result<Vec<Claim>, Refusal> {
             ..claim("P2.2", "the n-cube is RCR(2,1,j)")
         },
         Claim {
-            measured: format!("RCR(1,n,n-1) is CCC(n) up to numbering: {} for n = 3 to 5", agreed(&cycles)),
+            measured: format!(
+                "RCR(1,n,n-1) is CCC(n) up to numbering: {} for n = 3 to 5",
+                agreed(&cycles)
+            ),
             how: How::Exhaustive,
             verdict: Verdict::of(cycles.iter().all(|&same| same)),
             ..claim("Introduction", "cube-connected cycles are special RCRs")
@@ -292,7 +295,11 @@ fn sizes(_: &Run) -> Result<Vec<Claim>, Refusal> {
         Claim {
             measured: format!(
                 "of 18,400 to 18,450 only {} = r 2^m with r up to 16",
-                (18_400..18_450).filter(|&nodes| possible(nodes)).map(|nodes| nodes.to_string()).collect::<Vec<_>>().join(", ")
+                (18_400..18_450)
+                    .filter(|&nodes| possible(nodes))
+                    .map(|nodes| nodes.to_string())
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ),
             how: How::Exhaustive,
             verdict: Verdict::of(printed),

@@ -4,13 +4,14 @@ use hopwise_core::{Node, Rule, Topology};
 
 use super::claim::{Case, Said, compared};
 use super::{
-    Claim, How, Measurement, Paper, Run, Verdict, base, built, cost_ratio, network, regular_degree, searched, searched_diameter,
+    Claim, How, Measurement, Paper, Run, Verdict, base, built, network, regular_degree, searched, searched_diameter,
 };
 use crate::analysis::bisection::{self, cut_size};
 use crate::analysis::broadcast::Broadcast;
 use crate::analysis::distances::hops_from;
 use crate::analysis::graph::Graph;
 use crate::analysis::isomorphism::unlike_node_0;
+use crate::analysis::profile::cost_ratio;
 use crate::analysis::stretch::Stretch;
 use crate::refusal::Refusal;
 
