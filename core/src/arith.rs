@@ -1,5 +1,7 @@
 //! Integer helpers that cannot panic.
 
+use core::num::{NonZeroU32, NonZeroU64};
+
 /// Quotient and remainder. Nothing is divided by zero: no size in a checked network is zero, and `(0, a)` leaves no panic
 /// behind.
 ///
@@ -7,12 +9,18 @@
 /// routine for 64; so the short way is tried first.
 #[inline]
 pub(crate) fn div_rem(a: u64, b: u64) -> (u64, u64) {
-    let quotient = if (a | b) >> 32 == 0 {
-        u64::from((a as u32).checked_div(b as u32).unwrap_or(0))
+    if (a | b) >> 32 == 0 {
+        div_rem_short(a, b)
     } else {
-        a.checked_div(b).unwrap_or(0)
-    };
-    (quotient, a - quotient * b)
+        NonZeroU64::new(b).map_or((0, a), |b| (a / b, a % b))
+    }
+}
+
+/// [`div_rem`] of numbers known to fit 32 bits.
+#[inline]
+pub(crate) fn div_rem_short(a: u64, b: u64) -> (u64, u64) {
+    let a = a as u32;
+    NonZeroU32::new(b as u32).map_or((0, u64::from(a)), |b| (u64::from(a / b), u64::from(a % b)))
 }
 
 /// `a mod n` for `a` below `2n`.

@@ -1,4 +1,34 @@
 //! Routing in recursively built networks, from addresses alone.
+//!
+//! A node knows its own address and the expression of its network, nothing else. From that and a packet's destination it
+//! computes the next hop; from that and a broadcast's source, whom to pass it on to; and which buffers to use so
+//! that finite ones never deadlock. Nothing is stored per node or per destination, nothing is learned, nothing is
+//! allocated: the same code serves 18 boards and 2^63 nodes.
+//!
+//! The layers, each using only those above it:
+//!
+//! - [`graph`]: the small graphs that networks are built from, such as rings, tori and hypercubes;
+//! - [`route`]: what several families need to route, such as the shortest walk by way of a set of places;
+//! - [`network`]: one file a family, the language in which networks are written, and [`Network`], which is any of them;
+//! - [`limits`]: every fixed capacity, in one place.
+//!
+//! [`Topology`] is the one shape that graphs and families share, and the place to begin for a new one.
+//!
+//! ```
+//! use hopwise_core::{Network, Rule};
+//!
+//! let network: Network = "re(ring(4),complete(3),3)".parse()?;
+//! // At node 0, for node 100: through which port?
+//! assert_eq!(network.next_port(0, 100, Rule::Exact)?, Some(2));
+//! // At node 0, a broadcast of its own: through which ports, in which order?
+//! let ports: Vec<_> = network.fanout(0, 0)?.map(|(port, _)| port).collect();
+//! assert_eq!(ports, [1, 3, 2, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! No function here panics, whatever it is given: a text that is no network gives a [`ParseError`], a node that does not
+//! exist [`NoSuchNode`]. There is no recursion, and every loop has a bound.
+
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -15,4 +45,4 @@ mod topology;
 pub use graph::Base;
 pub use network::expression::ParseError;
 pub use network::{Family, Network};
-pub use topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
+pub use topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};

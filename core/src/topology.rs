@@ -34,6 +34,17 @@ pub enum Method {
     Paper,
 }
 
+/// Which spanning tree a broadcast takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tree {
+    /// Everyone is told along a route of the exact rule, so no later than need be if a node can send through all its
+    /// ports at once.
+    #[default]
+    LeastDepth,
+    /// The fewest steps known if a node can send one copy a step. The tree can be deeper.
+    FewestSteps,
+}
+
 /// A node that the network does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoSuchNode {
@@ -115,6 +126,13 @@ pub trait Topology: Sync {
     /// child whose part of the tree takes longest should come first: higher is served first, and of equals the lower port.
     fn urgency(&self, _here: Node, _port: Port, _source: Node) -> u64 {
         0
+    }
+
+    /// The same two questions for the tree of [fewest steps](Tree::FewestSteps): how urgent it is for `here` to serve `port`,
+    /// `None` if it does not pass the broadcast on there. The tree of least depth unless the network knows a faster one.
+    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+        self.passes_on(here, port, source)
+            .then(|| self.urgency(here, port, source))
     }
 
     /// Whether [`buffer_class`](Self::buffer_class) is the default, the number of valleys ahead. A packet can then carry its

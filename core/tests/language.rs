@@ -23,7 +23,20 @@ fn expressions_print_in_their_canonical_spelling() {
         ("re([ring(3),ring(3)],complete(3))", "re(ring(3),complete(3),2)"),
         ("rcr(2,2,1)", "rcr(2,2,1)"),
         ("folded-hypercube(4)", "folded-hypercube(4)"),
+        ("ccc( 5 )", "ccc(5)"),
+        ("cor(2, 3)", "cor(2,3)"),
+        ("dualcube(4 )", "dualcube(4)"),
+        ("bsw( petersen )", "bsw(petersen)"),
+        ("wk(4 ,3)", "wk(4,3)"),
+        ("symmetric-hypernet(2, 4)", "symmetric-hypernet(2,4)"),
+        ("hypernet(3, 2)", "hypernet(3,2)"),
+        ("exchanged-hypercube(3, 2)", "exchanged-hypercube(3,2)"),
         ("petersen", "petersen"),
+        ("folded( heawood, 2)", "folded(heawood,2)"),
+        ("root-folded(ring(3),4)", "root-folded(ring(3),4)"),
+        ("flooded(petersen,3)", "flooded(petersen,3)"),
+        ("re-heawood-2(3,all)", "re-heawood-2(3)"),
+        ("re-heawood-2(3,one)", "re-heawood-2(3,one)"),
     ] {
         let network: Network = written.parse().unwrap_or_else(|error| panic!("{written}: {error}"));
         assert_eq!(network.to_string(), printed);
@@ -64,6 +77,28 @@ fn errors_name_the_position_the_parameter_and_the_rule() {
         (
             "rdn(rdn(ring(3),1),1)",
             "byte 4: BASE of rdn(BASE,k) must be a base graph",
+        ),
+        (
+            "folded(complete(2),3)",
+            "byte 17: BASE of folded(BASE,n) must have at least 3 nodes",
+        ),
+        (
+            "root-folded(ring(3),0)",
+            "byte 20: n of root-folded(BASE,n) must be at least 1",
+        ),
+        (
+            "folded(heawood,17)",
+            "byte 15: n of folded(BASE,n) makes more than 2^63 nodes",
+        ),
+        (
+            "flooded(ring(3),62)",
+            "byte 16: n of flooded(BASE,n) makes more than 2^63 nodes",
+        ),
+        ("re-heawood-2(1)", "byte 13: n of re-heawood-2(n) must be at least 2"),
+        ("re-heawood-2(16)", "byte 13: n of re-heawood-2(n) must be at most 15"),
+        (
+            "re-heawood-2(3,two)",
+            "byte 15: the links of re-heawood-2(n,..) must be all or one",
         ),
         ("rdn(ring(3))", "byte 11: k of rdn(BASE,k) must be preceded by ','"),
         (
@@ -146,7 +181,8 @@ proptest! {
     fn nothing_made_of_its_own_tokens_makes_the_reader_panic(tokens in prop::collection::vec(
         prop::sample::select(vec![
             "ring", "torus", "rdn", "re", "rcr", "heawood", "nstar", "star", "(", ")", "[", "]", ",", " ", "0", "1", "2", "3",
-            "20", "63", "64", "18446744073709551615", "sd", "sk", "-", "é",
+            "20", "63", "64", "18446744073709551615", "sd", "sk", "-", "é", "folded", "root-folded", "flooded",
+            "re-heawood-2", "all", "one",
         ]),
         0..24,
     )) {

@@ -3,6 +3,9 @@
 mod audit;
 
 use audit::audit;
+use hopwise::analysis::distances::hops_from;
+use hopwise::analysis::graph::Graph;
+use hopwise_core::Rule;
 
 #[test]
 fn base_graphs() {
@@ -116,6 +119,196 @@ fn recursive_cubes_of_rings() {
         "rcr(2,2,0)",
         "rcr(2,9,1)",
         "rcr(1,8,7)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn cubes_of_rings_and_cube_connected_cycles() {
+    for expression in [
+        "ccc(3)", "ccc(4)", "ccc(5)", "ccc(6)", "ccc(7)", "ccc(8)", "cor(1,2)", "cor(1,3)", "cor(2,2)", "cor(2,3)",
+        "cor(2,4)", "cor(3,2)", "cor(3,3)", "cor(4,2)", "cor(5,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn dual_cubes_and_biswapped_networks() {
+    for expression in [
+        "dualcube(2)",
+        "dualcube(3)",
+        "dualcube(4)",
+        "dualcube(5)",
+        "bsw(ring(5))",
+        "bsw(petersen)",
+        "bsw(mesh(3,2))",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn wk_recursive_networks() {
+    for expression in [
+        "wk(2,1)", "wk(2,2)", "wk(2,7)", "wk(3,2)", "wk(3,3)", "wk(3,5)", "wk(3,6)", "wk(4,3)", "wk(5,3)", "wk(6,1)",
+        "wk(7,3)", "wk(12,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn symmetric_hypernets() {
+    for expression in [
+        "symmetric-hypernet(1,1)",
+        "symmetric-hypernet(1,6)",
+        "symmetric-hypernet(2,2)",
+        "symmetric-hypernet(2,3)",
+        "symmetric-hypernet(2,4)",
+        "symmetric-hypernet(3,1)",
+        "symmetric-hypernet(3,2)",
+        "symmetric-hypernet(3,3)",
+        "symmetric-hypernet(4,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn hypernets() {
+    for expression in [
+        "hypernet(1,1)",
+        "hypernet(2,1)",
+        "hypernet(2,2)",
+        "hypernet(2,3)",
+        "hypernet(2,5)",
+        "hypernet(2,7)",
+        "hypernet(3,2)",
+        "hypernet(3,3)",
+        "hypernet(4,2)",
+        "hypernet(5,2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn exchanged_hypercubes() {
+    for expression in [
+        "exchanged-hypercube(1,1)",
+        "exchanged-hypercube(1,3)",
+        "exchanged-hypercube(4,2)",
+        "exchanged-hypercube(3,3)",
+        "exchanged-hypercube(2,5)",
+    ] {
+        audit(expression);
+    }
+}
+
+/// Where only a distance is defined, the next hop is the lowest-numbered neighbour that is closer.
+#[test]
+fn lowest_numbered_closer_neighbour() {
+    for expression in [
+        "wk(3,4)",
+        "wk(4,3)",
+        "wk(9,2)",
+        "symmetric-hypernet(2,4)",
+        "symmetric-hypernet(3,2)",
+        "symmetric-hypernet(3,3)",
+    ] {
+        let network = audit::network(expression);
+        let graph = Graph::build(&network).unwrap();
+        for dest in 0..graph.nodes() {
+            let hops = hops_from(&graph, dest);
+            for here in (0..graph.nodes()).filter(|&here| here != dest) {
+                let closer = graph
+                    .neighbors(here)
+                    .iter()
+                    .filter(|&&w| hops[w as usize] < hops[here])
+                    .min()
+                    .unwrap();
+                let next = network.next_hop(here as u64, dest as u64, Rule::Exact);
+                assert_eq!(next, Ok(u64::from(*closer)), "{expression}: {here} to {dest}");
+            }
+        }
+    }
+}
+
+#[test]
+fn folded_networks() {
+    for expression in [
+        "folded(heawood,1)",
+        "folded(heawood,2)",
+        "folded(heawood,3)",
+        "folded(petersen,2)",
+        "folded(petersen,3)",
+        "folded(ring(3),4)",
+        "folded(ring(5),3)",
+        "folded(path(4),3)",
+        "folded(star(5),3)",
+        "folded(complete(6),3)",
+        "folded(hypercube(3),3)",
+        "folded(torus(4,3),2)",
+        "folded(nstar(4),2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn root_folded_networks() {
+    for expression in [
+        "root-folded(heawood,1)",
+        "root-folded(heawood,2)",
+        "root-folded(heawood,3)",
+        "root-folded(petersen,2)",
+        "root-folded(petersen,3)",
+        "root-folded(ring(3),5)",
+        "root-folded(ring(5),4)",
+        "root-folded(path(3),4)",
+        "root-folded(star(4),4)",
+        "root-folded(complete(5),4)",
+        "root-folded(hypercube(2),4)",
+        "root-folded(folded-hypercube(3),3)",
+        "root-folded(mesh(3,2),3)",
+        "root-folded(nstar(4),2)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn flooded_networks() {
+    for expression in [
+        "flooded(heawood,1)",
+        "flooded(heawood,2)",
+        "flooded(heawood,3)",
+        "flooded(petersen,2)",
+        "flooded(petersen,3)",
+        "flooded(ring(3),1)",
+        "flooded(ring(3),6)",
+        "flooded(ring(6),4)",
+        "flooded(path(3),5)",
+        "flooded(star(4),5)",
+        "flooded(complete(5),4)",
+        "flooded(hypercube(3),3)",
+        "flooded(ghc(3,2),3)",
+        "flooded(mesh(2,3),4)",
+        "flooded(nstar(3),4)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn recursively_expanded_heawood_networks_2() {
+    for expression in [
+        "re-heawood-2(2)",
+        "re-heawood-2(3)",
+        "re-heawood-2(2,one)",
+        "re-heawood-2(3,one)",
     ] {
         audit(expression);
     }

@@ -26,24 +26,7 @@ struct Golden {
 }
 
 /// Words of the language that are not there yet.
-const NOT_YET: [&str; 16] = [
-    "folded(",
-    "root-folded(",
-    "flooded(",
-    "re-heawood-2(",
-    "rsn(",
-    "hcn(",
-    "hfn(",
-    "hcn3(",
-    "hsn(",
-    "wk(",
-    "symmetric-hypernet(",
-    "hypernet(",
-    "partial-swapped",
-    "ccc(",
-    "cor(",
-    "dualcube(",
-];
+const NOT_YET: [&str; 5] = ["rsn(", "hcn(", "hfn(", "hcn3(", "hsn("];
 
 fn golden() -> Vec<Golden> {
     let all: Vec<Golden> = serde_json::from_str(include_str!("golden/networks.json")).unwrap();

@@ -3,6 +3,8 @@
 
 mod audit;
 
+use hopwise::analysis::distances::hops_from;
+use hopwise::analysis::graph::Graph;
 use hopwise_core::Rule;
 use proptest::prelude::*;
 
@@ -44,7 +46,25 @@ fn tree_is_consistent(expression: &str, here: u64, source: u64) {
     }
 }
 
-const HUGE: [&str; 12] = [
+/// The same where routes are too long to follow to their end: so many hops.
+fn descend_at_first(expression: &str, from: u64, to: u64) {
+    const HOPS: u64 = 64;
+    let network = audit::network(expression);
+    let (mut here, to) = (from % network.nodes(), to % network.nodes());
+    let distance = |a, b| network.distance(a, b).unwrap().expect("an exact distance");
+    let hops = distance(here, to);
+    assert_eq!(distance(to, here), hops, "{expression}: {here} to {to} and back");
+    assert!(
+        hops <= network.longest_route(Rule::Exact),
+        "{expression}: {here} to {to}"
+    );
+    for hop in 1..=HOPS.min(hops) {
+        here = network.next_hop(here, to, Rule::Exact).unwrap();
+        assert_eq!(distance(here, to), hops - hop, "{expression}: to {to} at {here}");
+    }
+}
+
+const HUGE: [&str; 20] = [
     "rdn(ring(5),3)",
     "rdn(torus(5,5),2)",
     "rdn(complete(2),5)",
@@ -57,6 +77,14 @@ const HUGE: [&str; 12] = [
     "rcr(4,20,40)",
     "rcr(1,40,39)",
     "rcr(3,100,50)",
+    "folded(heawood,16)",
+    "folded(torus(5,7),12)",
+    "root-folded(heawood,15)",
+    "root-folded(star(9),19)",
+    "flooded(heawood,16)",
+    "flooded(ring(3),61)",
+    "flooded(mesh(3,3),20)",
+    "flooded(nstar(5),8)",
 ];
 
 proptest! {
@@ -77,5 +105,103 @@ proptest! {
     #[test]
     fn fourteen_to_the_fifteenth_nodes_are_routed_exactly(from: u64, to: u64) {
         descend("re(heawood,heawood,14)", from, to);
+        descend("re-heawood-2(15)", from, to);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2, ..ProptestConfig::default() })]
+
+    /// With one link a port the search is exact as long as it fits: four digits that differ besides the position.
+    #[test]
+    fn one_link_a_port_is_routed_exactly_in_four_digits(from: u64, to: u64, kept in 0u64..14u64.pow(10)) {
+        let part = 14u64.pow(5);
+        let whole = |low: u64| kept * part + low % part;
+        descend("re-heawood-2(15,one)", whole(from), whole(to));
+    }
+}
+
+const HUGE_CUBES: [&str; 7] = [
+    "ccc(57)",
+    "cor(9,6)",
+    "cor(1,57)",
+    "dualcube(32)",
+    "bsw(torus(40,50,60))",
+    "exchanged-hypercube(40,22)",
+    "exchanged-hypercube(31,31)",
+];
+
+/// Clusters joined at their corners or ports.
+const HUGE_CLUSTERS: [&str; 12] = [
+    "wk(2,63)",
+    "wk(3,39)",
+    "wk(5,27)",
+    "wk(1000000,3)",
+    "wk(3037000499,2)",
+    "symmetric-hypernet(1,63)",
+    "symmetric-hypernet(3,21)",
+    "symmetric-hypernet(7,9)",
+    "symmetric-hypernet(31,2)",
+    "hypernet(2,62)",
+    "hypernet(4,4)",
+    "hypernet(32,2)",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_hop_in_huge_cubes_is_one_closer(from: u64, to: u64) {
+        for expression in HUGE_CUBES {
+            descend(expression, from, to);
+            tree_is_consistent(expression, from, to);
+        }
+    }
+
+    #[test]
+    fn each_hop_between_clusters_is_one_closer(from: u64, to: u64) {
+        for expression in HUGE_CLUSTERS {
+            descend_at_first(expression, from, to);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hypernets_of_five_and_six_levels_are_routed_exactly(from: u64, to: u64) {
+        for expression in ["hypernet(3,6)", "hypernet(4,5)", "hypernet(5,5)"] {
+            descend(expression, from, to);
+        }
+    }
+}
+
+/// Too large for all pairs, but not for a search from one node.
+#[test]
+fn distances_in_large_hypernets_are_those_of_a_search() {
+    for expression in [
+        "hypernet(3,4)",
+        "hypernet(4,3)",
+        "hypernet(3,5)",
+        "hypernet(5,3)",
+        "hypernet(2,16)",
+        "symmetric-hypernet(4,4)",
+        "symmetric-hypernet(2,8)",
+        "wk(5,6)",
+    ] {
+        let network = audit::network(expression);
+        let graph = Graph::build(&network).unwrap();
+        for source in [graph.nodes() / 3, graph.nodes() - 1] {
+            let hops = hops_from(&graph, source);
+            for node in (0..graph.nodes()).step_by(graph.nodes() / 1000 + 1) {
+                let distance = network.distance(source as u64, node as u64);
+                assert_eq!(
+                    distance,
+                    Ok(Some(hops[node].into())),
+                    "{expression}: {source} to {node}"
+                );
+            }
+        }
     }
 }

@@ -51,7 +51,21 @@ fn expression() -> impl Strategy<Value = String> {
         format!("re([{}],{unit}{})", frames.join(","), if spread { ",sd" } else { "" })
     });
     let rcr = (0u64..=4, 1u64..=12, 0u64..=6).prop_map(|(k, r, j)| format!("rcr({k},{r},{j})"));
-    prop_oneof![1 => base(12), 2 => rdn, 3 => re, 2 => re_list, 3 => rcr]
+    let linkage = prop_oneof![Just("folded"), Just("root-folded"), Just("flooded")];
+    let hierarchy = (linkage, base(9), 1u64..=6).prop_map(|(name, base, digits)| format!("{name}({base},{digits})"));
+    let cubes = prop_oneof![
+        (3u64..=6).prop_map(|n| format!("ccc({n})")),
+        (1u64..=4, 2u64..=4).prop_map(|(k, r)| format!("cor({k},{r})")),
+        (2u64..=5).prop_map(|n| format!("dualcube({n})")),
+        base(9).prop_map(|base| format!("bsw({base})")),
+        (1u64..=5, 1u64..=5).prop_map(|(s, t)| format!("exchanged-hypercube({s},{t})")),
+    ];
+    let corners = prop_oneof![
+        (2u64..=25, 1u64..=8).prop_map(|(n, t)| format!("wk({n},{t})")),
+        (1u64..=4, 1u64..=8).prop_map(|(n, t)| format!("symmetric-hypernet({n},{t})")),
+        (1u64..=5, 1u64..=7).prop_map(|(n, l)| format!("hypernet({n},{l})")),
+    ];
+    prop_oneof![1 => base(12), 2 => rdn, 3 => re, 2 => re_list, 3 => rcr, 2 => cubes, 2 => corners, 3 => hierarchy]
         .prop_filter("small enough", |text| small(text))
 }
 

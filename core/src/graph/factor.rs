@@ -109,6 +109,18 @@ impl Factor {
         }
     }
 
+    /// How urgent a port is in the broadcast tree of fewest steps; `None` if it is no branch of it. In a complete graph the
+    /// source sends 1 on, then both send 2 on, then all four 4 on: ceil(log2 n) steps.
+    pub(crate) fn quickest(self, n: u64, here: Node, port: Port, source: Node) -> Option<u64> {
+        let child = self.neighbor(n, here, port).filter(|&child| child != source)?;
+        if self == Factor::Complete {
+            let (told, teller) = (sub_mod(child, source, n), sub_mod(here, source, n));
+            let step = told.checked_ilog2()?;
+            return (told - (1 << step) == teller).then_some(u64::from(u64::BITS - step));
+        }
+        (self.next(n, child, source) == here).then(|| self.arm(n, source, here, port))
+    }
+
     /// Steps that a broadcast takes if a node sends one copy a step.
     pub(crate) fn broadcast_steps(self, n: u64) -> u64 {
         match self {

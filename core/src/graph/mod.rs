@@ -12,6 +12,7 @@
 //! They implement [`Topology`] exactly, in time O(1) or O(dimensions), `nstar` in O(n^2).
 
 mod factor;
+mod fewest_steps;
 mod fixed;
 pub(crate) mod hypercube;
 mod nstar;
@@ -76,6 +77,29 @@ impl Base {
             Kind::NStar(n) => nstar::distance_sum(usize::from(*n)),
             Kind::Petersen => Some(PETERSEN.distance_sum()),
             Kind::Heawood => Some(HEAWOOD.distance_sum()),
+        }
+    }
+
+    /// The largest distance from node 0.
+    pub fn farthest_from_zero(&self) -> u64 {
+        match &self.0 {
+            Kind::Star(_) => 1,
+            // Node 0 is an end or a corner, or like all others.
+            _ => self.diameter(),
+        }
+    }
+
+    /// The sum of the distances from node 0, by formula; `None` if it needs more than 128 bits.
+    pub fn distance_sum_from_zero(&self) -> Option<u128> {
+        let nodes = u128::from(self.nodes());
+        match &self.0 {
+            Kind::Line(Factor::Path, _) => Some(nodes * (nodes - 1) / 2),
+            Kind::Product(Factor::Path, sizes) => {
+                Some(nodes * sizes.iter().map(|size| u128::from(size - 1)).sum::<u128>() / 2)
+            }
+            Kind::Star(_) => Some(nodes - 1),
+            // All nodes are alike.
+            _ => self.distance_sum().map(|sum| sum / nodes),
         }
     }
 
@@ -164,7 +188,7 @@ impl Base {
     }
 
     /// [`Topology::next`]; base graphs have one rule.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn step(&self, here: Node, dest: Node) -> Node {
         match &self.0 {
             Kind::Line(factor, n) => factor.next(*n, here, dest),
@@ -305,6 +329,10 @@ impl Topology for Base {
             Kind::Heawood => [0, 2, 1].get(port as usize).copied().unwrap_or(0),
             Kind::Star(_) | Kind::Petersen => 0,
         }
+    }
+
+    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+        self.quickest(here, port, source)
     }
 
     fn counts_valleys(&self) -> bool {

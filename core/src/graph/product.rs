@@ -146,9 +146,25 @@ pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Node, port: Port
     let origin = axes(sizes, source)
         .find(|other| other.stride == axis.stride)
         .map_or(0, |other| other.digit);
-    // Sizes fit 32 bits, and a higher dimension has the larger stride.
-    let dimension = u64::from(axis.stride.checked_ilog2().unwrap_or(0));
-    dimension << 32 | factor.arm(axis.size, origin, axis.digit, port)
+    // Sizes fit 32 bits.
+    dimension(&axis) << 32 | factor.arm(axis.size, origin, axis.digit, port)
+}
+
+/// One dimension after the other, the highest first, each along the factor's own tree of fewest steps.
+pub(super) fn quickest(factor: Factor, sizes: &Dimensions, here: Node, port: Port, source: Node) -> Option<u64> {
+    let (axis, port) = axis_of_port(factor, sizes, here, port)?;
+    let told_before = |(own, origin): &(Axis, u64)| own.stride != axis.stride && own.digit == *origin;
+    let (own, origin) = paired(sizes, here, source).find(|pair| !told_before(pair))?;
+    if own.stride != axis.stride {
+        return None;
+    }
+    let within = factor.quickest(axis.size, axis.digit, port, origin)?;
+    Some(dimension(&axis) << 32 | within)
+}
+
+/// A number that is higher for a higher dimension: it has the larger stride.
+fn dimension(axis: &Axis) -> u64 {
+    u64::from(axis.stride.checked_ilog2().unwrap_or(0))
 }
 
 pub(super) fn buffer_classes(factor: Factor, sizes: &Dimensions) -> u64 {

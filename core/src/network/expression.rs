@@ -6,6 +6,9 @@
 //! RDN    rdn(BASE,k)
 //! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
 //! RCR    rcr(k,r,j)
+//! Heawood folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
+//! Swapped wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
+//! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
 //! BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
@@ -38,6 +41,8 @@ pub enum BrokenRule {
     AtLeast(u64),
     /// The number is too large.
     AtMost(u64),
+    /// The graph has too few nodes.
+    AtLeastNodes(u64),
     /// A list holds at most so many.
     AtMostItems(u64),
     /// The network would have more than 2^63 nodes.
@@ -59,6 +64,7 @@ impl fmt::Display for ParseError {
             BrokenRule::Expected(what) => write!(f, "must be {what}"),
             BrokenRule::AtLeast(least) => write!(f, "must be at least {least}"),
             BrokenRule::AtMost(most) => write!(f, "must be at most {most}"),
+            BrokenRule::AtLeastNodes(least) => write!(f, "must have at least {least} nodes"),
             BrokenRule::AtMostItems(most) => write!(f, "may list at most {most}"),
             BrokenRule::TooManyNodes => f.write_str("makes more than 2^63 nodes"),
             BrokenRule::OneNode => f.write_str("makes a network of a single node"),

@@ -3,36 +3,84 @@
 //! One file a family, each an implementation of [`Topology`]; [`Network`] is any of them, read from an
 //! [expression], with every node checked before it is used.
 
+mod exchanged;
 pub mod expression;
+mod hierarchy;
+mod hypernet;
 mod rcr;
 mod rdn;
 mod re;
+mod wk;
 
 use core::fmt;
 use core::str::FromStr;
 
 use expression::{Address, BrokenRule, ParseError, Reader};
-pub use rcr::Rcr;
-pub use rdn::Rdn;
-pub use re::Re;
+pub use hierarchy::Linkage;
 
 use crate::graph::Base;
 use crate::route::Fanout;
-use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology};
+use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};
 
-/// The families of networks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
-pub enum Family {
-    /// A base graph by itself.
-    Base(Base),
-    /// Recursive Dual-Net.
-    Rdn(Rdn),
+/// Makes [`Family`] of a list: for each family its documentation, its type, its module, and the words of the language
+/// with the function of the type that reads what follows them.
+macro_rules! families {
+    ($($(#[$doc:meta])* $Name:ident in $module:ident: $($word:literal => $parse:ident),+;)+) => {
+        $(pub use $module::$Name;)+
+
+        /// The families of networks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[expect(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
+        pub enum Family {
+            /// A base graph by itself.
+            Base(Base),
+            $($(#[$doc])* $Name($Name),)+
+        }
+
+        impl Family {
+            fn topology(&self) -> &dyn Topology {
+                match self {
+                    Family::Base(base) => base,
+                    $(Family::$Name(network) => network,)+
+                }
+            }
+
+            /// Reads what follows the name of a network; `None` if there is none of that name.
+            fn named(word: &str, reader: &mut Reader<'_>) -> Result<Option<Family>, ParseError> {
+                Ok(match word {
+                    $($($word => Some(Family::$Name($Name::$parse(reader)?)),)+)+
+                    _ => reader.base_named(word)?.map(Family::Base),
+                })
+            }
+        }
+
+        impl fmt::Display for Family {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Family::Base(base) => base.fmt(f),
+                    $(Family::$Name(network) => network.fmt(f),)+
+                }
+            }
+        }
+    };
+}
+
+families! {
+    /// Recursive Dual-Net, dual-cube, biswapped network.
+    Rdn in rdn: "rdn" => parse, "dualcube" => parse_dualcube, "bsw" => parse_biswapped;
     /// Recursive Expansion.
-    Re(Re),
-    /// Recursive Cube of Rings.
-    Rcr(Rcr),
+    Re in re: "re" => parse, "re-heawood-2" => parse_heawood_2;
+    /// Recursive Cube of Rings, Cube of Rings, Cube-Connected Cycles.
+    Rcr in rcr: "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
+    /// WK-recursive network, symmetric hypernet.
+    Wk in wk: "wk" => parse, "symmetric-hypernet" => parse_hypernet;
+    /// Hypernet.
+    Hypernet in hypernet: "hypernet" => parse;
+    /// Exchanged hypercube.
+    Exchanged in exchanged: "exchanged-hypercube" => parse;
+    /// Folded, root-folded and flooded networks.
+    Hierarchy in hierarchy: "folded" => parse_folded, "root-folded" => parse_root_folded, "flooded" => parse_flooded;
 }
 
 /// A network, read from an expression.
@@ -70,12 +118,7 @@ impl Network {
 
     /// The network as the trait that all families implement. Nodes are not checked there.
     pub fn topology(&self) -> &dyn Topology {
-        match &self.family {
-            Family::Base(base) => base,
-            Family::Rdn(rdn) => rdn,
-            Family::Re(re) => re,
-            Family::Rcr(rcr) => rcr,
-        }
+        self.family.topology()
     }
 
     /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,
@@ -163,7 +206,17 @@ impl Network {
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
     /// receives it exactly once, along the route of the exact rule backwards.
     pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
-        Ok(Fanout::new(self.topology(), self.check(here)?, self.check(source)?))
+        self.fanout_by(here, source, Tree::LeastDepth)
+    }
+
+    /// The same with a choice of the tree. All nodes must choose the same.
+    pub fn fanout_by(&self, here: Node, source: Node, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
+        Ok(Fanout::new(
+            self.topology(),
+            self.check(here)?,
+            self.check(source)?,
+            tree,
+        ))
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
@@ -193,18 +246,8 @@ impl FromStr for Network {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
         let word = reader.word();
-        let family = match word {
-            "rdn" => Family::Rdn(Rdn::parse(&mut reader)?),
-            "re" => Family::Re(Re::parse(&mut reader)?),
-            "rcr" => Family::Rcr(Rcr::parse(&mut reader)?),
-            _ => match reader.base_named(word)? {
-                Some(base) => Family::Base(base),
-                None => {
-                    let rule = BrokenRule::Expected("the name of a network");
-                    return Err(reader.refuse("the expression", rule));
-                }
-            },
-        };
+        let family = Family::named(word, &mut reader)?
+            .ok_or(reader.refuse("the expression", BrokenRule::Expected("the name of a network")))?;
         reader.end()?;
         let mut network = Network { family, nodes: 0 };
         network.nodes = network.topology().nodes();
@@ -214,11 +257,6 @@ impl FromStr for Network {
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.family {
-            Family::Base(base) => base.fmt(f),
-            Family::Rdn(rdn) => rdn.fmt(f),
-            Family::Re(re) => re.fmt(f),
-            Family::Rcr(rcr) => rcr.fmt(f),
-        }
+        self.family.fmt(f)
     }
 }

@@ -1,10 +1,12 @@
-//! Recursive Cube of Rings, `rcr(k,r,j)`.
+//! Recursive Cube of Rings, `rcr(k,r,j)`, and the networks it generalises: the Cube of Rings `cor(k,r)` and the
+//! Cube-Connected Cycles `ccc(n)`.
 //!
 //! Y. Sun, P. Y. S. Cheung, X. Lin, Recursive Cube of Rings: A New Topology for Interconnection Networks, IEEE TPDS 11(3),
 //! 2000.
 //!
 //! A node [A;b] is a word of m = k + j bits and a place on a ring of r. Ring links change the place; a cube link flips one
 //! of the k bits in the window of the place, and from one place to the next the window moves on by k bits, cyclically.
+//! `cor(k,r)` is `rcr(k,r,k(r-1))` with the windows counted from bit 0 instead of bit -k, and `ccc(n)` is `cor(1,n)`.
 //!
 //! Ports: the ring at +1 and at -1 (one of them for r = 2, none for r = 1), then the bits of the window from the lowest.
 
@@ -40,6 +42,15 @@ pub struct Rcr {
     bits: u8,
     /// Places on the ring, r.
     ring: u64,
+    name: Name,
+}
+
+/// The word by which a network was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Name {
+    RecursiveCubeOfRings,
+    CubeOfRings,
+    CubeConnectedCycles,
 }
 
 /// Windows in reach on one side before all bits are covered: the bits take at most 63 windows, and the ring's wrap, where
@@ -87,6 +98,53 @@ impl Rcr {
             window: window as u8,
             bits: bits as u8,
             ring,
+            name: Name::RecursiveCubeOfRings,
+        })
+    }
+
+    /// Reads what follows `cor`.
+    pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const CUBE: &str = "k of cor(k,r)";
+        const RING: &str = "r of cor(k,r)";
+        reader.open(CUBE)?;
+        let window = reader.number(CUBE, 1, u64::MAX)?;
+        reader.comma(RING)?;
+        let ring = reader.number(RING, 2, u64::MAX)?;
+        let network = Rcr::with_disjoint_windows(reader, window, ring, RING)?;
+        reader.close(RING)?;
+        Ok(network)
+    }
+
+    /// Reads what follows `ccc`.
+    pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const RING: &str = "n of ccc(n)";
+        reader.open(RING)?;
+        let ring = reader.number(RING, 3, u64::MAX)?;
+        let network = Rcr::with_disjoint_windows(reader, 1, ring, RING)?;
+        reader.close(RING)?;
+        Ok(Rcr {
+            name: Name::CubeConnectedCycles,
+            ..network
+        })
+    }
+
+    /// A Cube of Rings: every bit in the window of just one place.
+    fn with_disjoint_windows(
+        reader: &Reader<'_>,
+        window: u64,
+        ring: u64,
+        parameter: &'static str,
+    ) -> Result<Self, ParseError> {
+        let bits = reader.product(window, ring, parameter)?;
+        if bits > 63 {
+            return Err(reader.refuse(parameter, BrokenRule::TooManyNodes));
+        }
+        reader.product(ring, 1 << bits, parameter)?;
+        Ok(Rcr {
+            window: window as u8,
+            bits: bits as u8,
+            ring,
+            name: Name::CubeOfRings,
         })
     }
 
@@ -153,12 +211,16 @@ impl Rcr {
         self.window_from(self.window_start(place))
     }
 
-    /// The first bit of a place's window, (b k - k) mod m.
+    /// The first bit of a place's window, (b k - k) mod m; b k in a Cube of Rings.
     #[inline]
     fn window_start(&self, place: u64) -> u64 {
         let (word, window) = (u64::from(self.bits), u64::from(self.window));
         let (_, turn) = div_rem(place, word);
-        div_rem(turn * window + word - window, word).1
+        let first = match self.name {
+            Name::RecursiveCubeOfRings => word - window,
+            Name::CubeOfRings | Name::CubeConnectedCycles => 0,
+        };
+        div_rem(turn * window + first, word).1
     }
 
     /// The window whose first bit is `start`.
@@ -359,6 +421,10 @@ impl Topology for Rcr {
 
 impl fmt::Display for Rcr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rcr({},{},{})", self.window, self.ring, self.bits - self.window)
+        match self.name {
+            Name::RecursiveCubeOfRings => write!(f, "rcr({},{},{})", self.window, self.ring, self.bits - self.window),
+            Name::CubeOfRings => write!(f, "cor({},{})", self.window, self.ring),
+            Name::CubeConnectedCycles => write!(f, "ccc({})", self.ring),
+        }
     }
 }

@@ -1,6 +1,9 @@
-//! Recursive Dual-Net, `rdn(BASE,k)`.
+//! Recursive Dual-Net, `rdn(BASE,k)`, and its first level under the names it had before: the dual-cube `dualcube(n)` is
+//! `rdn(hypercube(n-1),1)`, the biswapped network `bsw(BASE)` is `rdn(BASE,1)`.
 //!
 //! Y. Li, S. Peng, W. Chu, Recursive Dual-Net: A New Universal Network for Supercomputers of the Next Generation.
+//! Y. Li, S. Peng, Dual-Cubes: A New Interconnection Network for High-Performance Computer Clusters, ICS 2000.
+//! W. Xiao, W. Chen, M. He, W. Wei, B. Parhami, Biswapped Networks and Their Topological Properties, SNPD 2007.
 //!
 //! Level 0 is the base. Level k is two sets of clusters, each cluster a level k-1; a node is a triple (type, cluster,
 //! node), and besides its links within the cluster it has one to the node of the other type with cluster and node
@@ -10,8 +13,8 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::div_rem;
-use crate::graph::Base;
+use crate::arith::{div_rem, div_rem_short};
+use crate::graph::{Base, Kind};
 use crate::limits::{MAX_LEVELS, MAX_NODES};
 use crate::network::expression::{BrokenRule, ParseError, Reader};
 use crate::topology::{Node, Port, Rule, Topology};
@@ -37,6 +40,15 @@ pub struct Rdn {
     /// The nodes of level 0, 1, .. k; the rest is unused.
     sizes: [u64; MAX_LEVELS + 1],
     levels: u8,
+    name: Name,
+}
+
+/// The word by which a network was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Name {
+    RecursiveDualNet,
+    DualCube,
+    Biswapped,
 }
 
 /// A node of some level as the paper's triple.
@@ -76,6 +88,14 @@ impl Triple {
     }
 }
 
+/// What a port is in a broadcast.
+enum Branch {
+    /// A cross link that passes it on; the lower the level, the more urgent.
+    Cross { urgency: u64 },
+    /// A link of the base, in which the broadcast comes from `source`.
+    Base { node: Node, port: Port, source: Node },
+}
+
 impl Rdn {
     /// Reads what follows `rdn`.
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
@@ -86,6 +106,33 @@ impl Rdn {
         let network = Rdn::new(base, levels).ok_or(reader.refuse("k of rdn(BASE,k)", BrokenRule::TooManyNodes))?;
         reader.close("k of rdn(BASE,k)")?;
         Ok(network)
+    }
+
+    /// Reads what follows `dualcube`.
+    pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const BITS: &str = "n of dualcube(n)";
+        reader.open(BITS)?;
+        let bits = reader.number(BITS, 2, 64)?;
+        let base = Base(Kind::Hypercube(bits as u8 - 1));
+        let network = Rdn::new(base, 1).ok_or(reader.refuse(BITS, BrokenRule::TooManyNodes))?;
+        reader.close(BITS)?;
+        Ok(Rdn {
+            name: Name::DualCube,
+            ..network
+        })
+    }
+
+    /// Reads what follows `bsw`.
+    pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const BASE: &str = "BASE of bsw(BASE)";
+        reader.open(BASE)?;
+        let base = reader.base(BASE)?;
+        let network = Rdn::new(base, 1).ok_or(reader.refuse(BASE, BrokenRule::TooManyNodes))?;
+        reader.close(BASE)?;
+        Ok(Rdn {
+            name: Name::Biswapped,
+            ..network
+        })
     }
 
     /// `None` if it would have more than 2^63 nodes.
@@ -105,6 +152,7 @@ impl Rdn {
             base,
             sizes,
             levels: levels as u8,
+            name: Name::RecursiveDualNet,
         })
     }
 
@@ -127,12 +175,75 @@ impl Rdn {
     /// The levels from the highest down, each with the size of its clusters.
     #[inline]
     fn clusters(&self) -> impl Iterator<Item = (u8, u64)> + '_ {
-        (1..=self.levels).rev().map(|level| (level, self.size(level - 1)))
+        let sizes = self.sizes.iter().take(usize::from(self.levels)).enumerate().rev();
+        sizes.map(|(below, &size)| (below as u8 + 1, size))
+    }
+
+    /// In the same cluster, go to the node; on the other side, go to the node that has the link to the destination's
+    /// cluster; else cross. What is gone to is again a node of the level below.
+    ///
+    /// Every packet comes by here: no triples are made, and the division is the shortest that does.
+    #[inline]
+    fn next_by(&self, here: Node, dest: Node, divide: impl Fn(u64, u64) -> (u64, u64)) -> Node {
+        let (mut from, mut to) = (here, dest);
+        for &size in self.sizes.iter().take(usize::from(self.levels)).rev() {
+            let half = size * size;
+            let (kind, wanted_kind) = (from >= half, to >= half);
+            let (cluster, node) = divide(if kind { from - half } else { from }, size);
+            let (wanted_cluster, wanted_node) = divide(if wanted_kind { to - half } else { to }, size);
+            let (wanted, crosses) = if kind == wanted_kind {
+                (wanted_node, cluster != wanted_cluster)
+            } else {
+                (wanted_cluster, node == wanted_cluster)
+            };
+            if crosses {
+                let other_half = if kind { 0 } else { half };
+                return here - from + other_half + node * size + cluster;
+            }
+            (from, to) = (node, wanted);
+        }
+        here - from + self.base.step(from, to)
     }
 
     /// 2^k D + 2^(k+1) - 2 for a base quantity D, as both diameter and broadcast steps grow.
     fn grown(&self, base: u64) -> u64 {
         (0..self.levels).fold(base, |hops, _| hops.saturating_mul(2).saturating_add(2))
+    }
+
+    /// The part of a broadcast of `source` that a port may have.
+    ///
+    /// The paper's Algorithm 2, with the senders it excludes put right: within the source's cluster everyone crosses; in
+    /// a cluster of the other type everyone but the node the broadcast came in by; in the other clusters of the source's
+    /// type no one, and these receive by their cross link, not from each other.
+    fn branch(&self, here: Node, port: Port, source: Node) -> Option<Branch> {
+        let (mut from, mut to) = (here, source);
+        let own = self.base.degree(div_rem(here, self.size(0)).1);
+        for (level, size) in self.clusters() {
+            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
+            let crossing = port >= own && port - own + 1 == u64::from(level);
+            let (crosses, origin) = if u.same_cluster(s) {
+                (true, s.node)
+            } else if u.kind != s.kind {
+                (u.node != s.cluster, s.cluster)
+            } else {
+                return None;
+            };
+            if crossing {
+                let urgency = u64::from(self.levels - level);
+                return crosses.then_some(Branch::Cross { urgency });
+            }
+            (from, to) = (u.node, origin);
+        }
+        (port < own).then_some(Branch::Base {
+            node: from,
+            port,
+            source: to,
+        })
+    }
+
+    /// The urgency of a link of the base, above those of all cross links.
+    fn before_cross(&self, urgency: u64) -> u64 {
+        urgency.saturating_add(self.levels())
     }
 
     /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
@@ -181,22 +292,12 @@ impl Topology for Rdn {
         Some(node - within + Triple::split(within, cluster).cross().join(cluster))
     }
 
-    #[inline]
     fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
-        // In the same cluster, go to the node; on the other side, go to the node that has the link to the destination's
-        // cluster; else cross. What is gone to is again a node of the level below.
-        let (mut from, mut to) = (here, dest);
-        for (_, size) in self.clusters() {
-            let (u, v) = (Triple::split(from, size), Triple::split(to, size));
-            (from, to) = if u.same_cluster(v) {
-                (u.node, v.node)
-            } else if u.kind != v.kind && u.node != v.cluster {
-                (u.node, v.cluster)
-            } else {
-                return here - from + u.cross().join(size);
-            };
+        if self.nodes() >> 32 == 0 {
+            self.next_by(here, dest, div_rem_short)
+        } else {
+            self.next_by(here, dest, div_rem)
         }
-        here - from + self.base.step(from, to)
     }
 
     fn distance(&self, from: Node, to: Node) -> Option<u64> {
@@ -260,49 +361,33 @@ impl Topology for Rdn {
         Ok(())
     }
 
-    /// The paper's Algorithm 2, with the senders it excludes put right: within the source's cluster everyone crosses; in
-    /// a cluster of the other type everyone but the node the broadcast came in by; in the other clusters of the source's
-    /// type no one, and these receive by their cross link, not from each other.
     fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
-        let (mut from, mut to) = (here, source);
-        let own = self.base.degree(div_rem(here, self.size(0)).1);
-        for (level, size) in self.clusters() {
-            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
-            let crossing = port >= own && port - own + 1 == u64::from(level);
-            if u.same_cluster(s) {
-                if crossing {
-                    return true;
-                }
-                to = s.node;
-            } else if u.kind != s.kind {
-                if crossing {
-                    return u.node != s.cluster;
-                }
-                to = s.cluster;
-            } else {
-                return false;
-            }
-            from = u.node;
+        match self.branch(here, port, source) {
+            Some(Branch::Cross { .. }) => true,
+            Some(Branch::Base { node, port, source }) => self.base.passes_on(node, port, source),
+            None => false,
         }
-        port < own && self.base.passes_on(from, port, to)
     }
 
     /// The links of the base first, then the cross links from low to high: 2^k B + 2^(k+1) - 2 steps over a base that
     /// takes B (Theorem 3).
     fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
-        let own = self.base.degree(div_rem(here, self.size(0)).1);
-        if port >= own {
-            return u64::from(self.levels).saturating_sub(port - own);
+        match self.branch(here, port, source) {
+            Some(Branch::Cross { urgency }) => urgency,
+            Some(Branch::Base { node, port, source }) => self.before_cross(self.base.urgency(node, port, source)),
+            None => 0,
         }
-        // The source as the base around this node sees it.
-        let (mut from, mut to) = (here, source);
-        for (_, size) in self.clusters() {
-            let (u, s) = (Triple::split(from, size), Triple::split(to, size));
-            (from, to) = (u.node, if u.kind == s.kind { s.node } else { s.cluster });
+    }
+
+    /// The same with the base's own tree of fewest steps.
+    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+        match self.branch(here, port, source)? {
+            Branch::Cross { urgency } => Some(urgency),
+            Branch::Base { node, port, source } => {
+                let urgency = self.base.fewest_steps_urgency(node, port, source)?;
+                Some(self.before_cross(urgency))
+            }
         }
-        self.base
-            .urgency(from, port, to)
-            .saturating_add(u64::from(self.levels) + 1)
     }
 
     fn counts_valleys(&self) -> bool {
@@ -337,6 +422,10 @@ impl Topology for Rdn {
 
 impl fmt::Display for Rdn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rdn({},{})", self.base, self.levels)
+        match (self.name, &self.base.0) {
+            (Name::DualCube, Kind::Hypercube(bits)) => write!(f, "dualcube({})", bits + 1),
+            (Name::Biswapped, _) => write!(f, "bsw({})", self.base),
+            _ => write!(f, "rdn({},{})", self.base, self.levels),
+        }
     }
 }

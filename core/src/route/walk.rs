@@ -1,8 +1,11 @@
-//! The shortest walk in a small graph that starts at one place, ends at another and visits every place of a set.
+//! The shortest walk in a small graph that starts at one place, ends at another and visits every place of a set, or one place
+//! of every group.
 //!
 //! It is what is left of routing in an RE network once the digits are known: each digit that differs has to be changed
-//! at its pivot, so the packet must come by there. Rings, paths, stars and complete graphs have formulas; any other graph
-//! is searched, with one bit for every place and every subset of what is needed.
+//! at one of its pivots, so the packet must come by there. With one pivot each, rings, paths, stars and complete graphs
+//! have formulas; all else is searched, with one bit for every place and every subset of what is needed.
+
+use heapless::Vec;
 
 use crate::arith::{bits, sub_mod};
 use crate::graph::{Base, Factor, Kind};
@@ -14,12 +17,65 @@ use crate::topology::{Node, Topology};
 /// More places than this are never searched: their subsets would not fit [`limits`](crate::limits).
 const MAX_NEEDED: usize = 16;
 
-/// A walk to be found: from `from` to `to` by way of every place in the bit set `needed`.
+/// What a walk must come by. Sets of places are bit sets.
+#[derive(Clone, Default)]
+pub(crate) struct Needed {
+    /// Each of these places.
+    pub(crate) places: u64,
+    /// At least one place of each of these groups. No more than [`MAX_NEEDED`] are needed by any network.
+    groups: Vec<u64, MAX_NEEDED>,
+}
+
+impl Needed {
+    /// Each of these places.
+    pub(crate) fn places(places: u64) -> Self {
+        Needed {
+            places,
+            groups: Vec::new(),
+        }
+    }
+
+    /// At least one of these places too.
+    pub(crate) fn add(&mut self, group: u64) {
+        if group.is_power_of_two() {
+            self.places |= group;
+        } else if !self.groups.contains(&group) {
+            self.groups.push(group).ok();
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places == 0 && self.groups.is_empty()
+    }
+
+    /// All places that serve for something.
+    pub(crate) fn anywhere(&self) -> u64 {
+        self.groups.iter().fold(self.places, |all, group| all | group)
+    }
+
+    /// How many places and groups there are.
+    fn count(&self) -> u32 {
+        self.places.count_ones() + self.groups.len() as u32
+    }
+
+    /// The numbers, below [`count`](Self::count), of what a place serves for.
+    fn served_at(&self, place: Node) -> impl Iterator<Item = u32> + '_ {
+        let itself = (self.places & ((1 << place) - 1)).count_ones();
+        let groups = self.groups.iter().zip(self.places.count_ones()..);
+        let served = groups.filter(move |(group, _)| **group >> place & 1 == 1);
+        (self.places >> place & 1 == 1)
+            .then_some(itself)
+            .into_iter()
+            .chain(served.map(|(_, number)| number))
+    }
+}
+
+/// A walk to be found: from `from` to `to` by way of all that is needed.
 pub(crate) struct Walk<'a> {
     pub(crate) graph: &'a Base,
     pub(crate) from: Node,
     pub(crate) to: Node,
-    pub(crate) needed: u64,
+    pub(crate) needed: Needed,
     /// Memory that a search may use, in words.
     pub(crate) memory: usize,
 }
@@ -42,17 +98,24 @@ impl Walk<'_> {
     ///
     /// `from` itself must not be needed: what is to be done there comes first.
     pub(crate) fn step(&self) -> Option<Node> {
+        let needed = self.needed.places;
         match &self.graph.0 {
+            _ if !self.needed.groups.is_empty() => self.search().map(|(_, next)| next),
             Kind::Line(Factor::Complete, _) => {
-                let others = self.needed & !(1 << self.from | 1 << self.to);
+                let others = needed & !(1 << self.from | 1 << self.to);
                 Some(bits(others).next().unwrap_or(self.to))
             }
             Kind::Star(_) if self.from != 0 => Some(0),
-            Kind::Star(_) => Some(bits(self.needed & !(1 | 1 << self.to)).next().unwrap_or(self.to)),
+            Kind::Star(_) => Some(bits(needed & !(1 | 1 << self.to)).next().unwrap_or(self.to)),
             Kind::Line(..) => {
-                let length = self.formula(self.from)?;
-                let closer = |node: &Node| self.formula(*node).is_some_and(|rest| rest < length);
-                self.graph.neighbors(self.from).filter(closer).min()
+                // If the lower-numbered neighbour is no closer, the other one is.
+                let lower = self.graph.neighbors(self.from).min()?;
+                let closer = self.formula(lower)? < self.formula(self.from)?;
+                if closer {
+                    Some(lower)
+                } else {
+                    self.graph.neighbors(self.from).max()
+                }
             }
             _ => self.search().map(|(_, next)| next),
         }
@@ -60,11 +123,14 @@ impl Walk<'_> {
 
     /// The length from a place, for graphs that have a formula.
     fn formula(&self, from: Node) -> Option<u64> {
-        let to = self.to;
-        let places = self.needed | 1 << from | 1 << to;
+        if !self.needed.groups.is_empty() {
+            return None;
+        }
+        let (to, needed) = (self.to, self.needed.places);
+        let places = needed | 1 << from | 1 << to;
         Some(match &self.graph.0 {
             Kind::Line(Factor::Complete, _) => {
-                let others = (self.needed & !(1 << from | 1 << to)).count_ones();
+                let others = (needed & !(1 << from | 1 << to)).count_ones();
                 if others > 0 {
                     u64::from(others) + 1
                 } else {
@@ -78,8 +144,8 @@ impl Walk<'_> {
                 along(from - low, to - low, high - low)
             }
             Kind::Star(_) => {
-                let leaves = u64::from((self.needed & !(1 | 1 << from | 1 << to)).count_ones());
-                let centre_and_back = u64::from(from == to && from != 0 && self.needed & 1 != 0) * 2;
+                let leaves = u64::from((needed & !(1 | 1 << from | 1 << to)).count_ones());
+                let centre_and_back = u64::from(from == to && from != 0 && needed & 1 != 0) * 2;
                 if leaves > 0 {
                     u64::from(from != 0) + 2 * leaves + u64::from(to != 0)
                 } else {
@@ -92,7 +158,7 @@ impl Walk<'_> {
 
     /// Words of memory that the search takes; `None` if more than it ever may.
     fn search_words(&self) -> Option<usize> {
-        let needed = self.needed.count_ones();
+        let needed = self.needed.count();
         let subsets = 1usize << needed.min(MAX_NEEDED as u32);
         let words = 2 * (self.graph.nodes().min(MAX_UNIT) as usize) * subsets.div_ceil(64);
         (needed as usize <= MAX_NEEDED).then_some(words)
@@ -117,15 +183,24 @@ impl Walk<'_> {
     #[inline(never)]
     fn search_in(&self, memory: &mut [u64]) -> Option<(u64, Node)> {
         let places = self.graph.nodes().min(MAX_UNIT) as usize;
-        let all = (1usize << self.needed.count_ones()) - 1;
+        let all = (1usize << self.needed.count()) - 1;
         let width = (all + 1).div_ceil(64);
         let has_all = |sets: &[u64], place: Node| {
             let word = sets.get(place as usize * width + all / 64).copied().unwrap_or(0);
             word >> (all % 64) & 1 == 1
         };
+        // The neighbours of a place as a bit set, since every round asks for them again.
+        let mut links = [0u64; MAX_UNIT as usize];
+        for (place, links) in links.iter_mut().enumerate().take(places) {
+            *links = self
+                .graph
+                .neighbors(place as Node)
+                .fold(0, |links, neighbor| links | 1 << neighbor);
+        }
         let (mut now, mut before) = memory.split_at_mut(places * width);
         *now.get_mut(self.to as usize * width)? = 1;
-        self.visit(self.to, now, width);
+        let end = now.chunks_exact_mut(width).nth(self.to as usize)?;
+        self.visit(self.to, end);
         // A walk along a spanning tree and back visits everything, so twice the places is always enough.
         for length in 0..=2 * places as u64 {
             if has_all(now, self.from) {
@@ -137,52 +212,50 @@ impl Walk<'_> {
                 return Some((length, next.unwrap_or(self.from)));
             }
             (now, before) = (before, now);
-            for place in 0..places as u64 {
-                let start = place as usize * width;
-                now.get_mut(start..start + width)?.fill(0);
-                for neighbor in self.graph.neighbors(place) {
-                    let sets = before.get(neighbor as usize * width..)?;
-                    for (set, other) in now.get_mut(start..start + width)?.iter_mut().zip(sets) {
+            for ((place, sets), &links) in (0..).zip(now.chunks_exact_mut(width)).zip(&links).take(places) {
+                sets.fill(0);
+                for neighbor in bits(links) {
+                    let others = before.get(neighbor as usize * width..)?;
+                    for (set, other) in sets.iter_mut().zip(others) {
                         *set |= other;
                     }
                 }
-                self.visit(place, now, width);
+                self.visit(place, sets);
             }
         }
         None
     }
 
-    /// If the place is needed, every set that lacks it may also be had with it.
-    fn visit(&self, place: Node, sets: &mut [u64], width: usize) {
-        if self.needed >> place & 1 == 0 {
-            return;
+    /// Every set that lacks what the place serves for may also be had with it.
+    #[inline]
+    fn visit(&self, place: Node, sets: &mut [u64]) {
+        for number in self.needed.served_at(place) {
+            add_to_all(sets, number);
         }
-        // Its number among the needed places is its bit in a set's number.
-        let bit = (self.needed & ((1 << place) - 1)).count_ones();
-        let start = place as usize * width;
-        let Some(sets) = sets.get_mut(start..start + width) else {
-            return;
-        };
-        if bit < 6 {
-            const WITHOUT: [u64; 6] = [
-                0x5555_5555_5555_5555,
-                0x3333_3333_3333_3333,
-                0x0f0f_0f0f_0f0f_0f0f,
-                0x00ff_00ff_00ff_00ff,
-                0x0000_ffff_0000_ffff,
-                0x0000_0000_ffff_ffff,
-            ];
-            let without = WITHOUT.get(bit as usize).copied().unwrap_or(0);
-            for set in sets {
-                *set |= (*set & without) << (1 << bit);
-            }
-        } else {
-            let step = 1usize << (bit - 6);
-            for block in sets.chunks_mut(2 * step) {
-                let (without, with) = block.split_at_mut(step.min(block.len()));
-                for (set, other) in with.iter_mut().zip(without) {
-                    *set |= *other;
-                }
+    }
+}
+
+/// Every set that lacks the member of this number, its bit in the set's own number, may also be had with it.
+fn add_to_all(sets: &mut [u64], bit: u32) {
+    if bit < 6 {
+        const WITHOUT: [u64; 6] = [
+            0x5555_5555_5555_5555,
+            0x3333_3333_3333_3333,
+            0x0f0f_0f0f_0f0f_0f0f,
+            0x00ff_00ff_00ff_00ff,
+            0x0000_ffff_0000_ffff,
+            0x0000_0000_ffff_ffff,
+        ];
+        let without = WITHOUT.get(bit as usize).copied().unwrap_or(0);
+        for set in sets {
+            *set |= (*set & without) << (1 << bit);
+        }
+    } else {
+        let step = 1usize << (bit - 6);
+        for block in sets.chunks_mut(2 * step) {
+            let (without, with) = block.split_at_mut(step.min(block.len()));
+            for (set, other) in with.iter_mut().zip(without) {
+                *set |= *other;
             }
         }
     }
@@ -217,20 +290,23 @@ fn around(n: u64, from: Node, to: Node, places: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Breadth-first search over (place, set of needed places visited).
-    fn searched(graph: &Base, from: Node, to: Node, needed: u64) -> u64 {
-        let subsets = 1u64 << graph.nodes();
-        let start = (from, needed & 1 << from);
+    /// Breadth-first search over (place, set of groups visited).
+    fn searched(graph: &Base, from: Node, to: Node, groups: &[u64]) -> u64 {
+        let subsets = 1u64 << groups.len();
+        let met = |place: Node| {
+            let numbered = groups.iter().enumerate();
+            numbered.fold(0, |met, (number, group)| met | (group >> place & 1) << number)
+        };
         let mut seen = std::vec![false; (graph.nodes() * subsets) as usize];
-        let mut layer = std::vec![start];
+        let mut layer = std::vec![(from, met(from))];
         for length in 0.. {
             let mut next = std::vec::Vec::new();
             for (place, visited) in layer {
-                if place == to && visited == needed {
+                if place == to && visited == subsets - 1 {
                     return length;
                 }
                 for neighbor in graph.neighbors(place) {
-                    let state = (neighbor, visited | needed & 1 << neighbor);
+                    let state = (neighbor, visited | met(neighbor));
                     let index = (state.0 * subsets + state.1) as usize;
                     if !core::mem::replace(&mut seen[index], true) {
                         next.push(state);
@@ -240,6 +316,32 @@ mod tests {
             layer = next;
         }
         unreachable!()
+    }
+
+    /// Holds a walk and its first step against the search.
+    fn check(text: &str, from: Node, to: Node, groups: &[u64], memory: usize) {
+        let graph: &Base = &text.parse().unwrap();
+        let mut needed = Needed::default();
+        groups.iter().for_each(|&group| needed.add(group));
+        let anywhere = needed.anywhere();
+        let walk = Walk {
+            graph,
+            from,
+            to,
+            needed,
+            memory,
+        };
+        let length = searched(graph, from, to, groups);
+        assert_eq!(walk.length(), Some(length), "{text} {from} {to} {groups:x?}");
+        if anywhere >> from & 1 == 0 && length > 0 {
+            let closer = |next: &Node| searched(graph, *next, to, groups) + 1 == length;
+            let lowest = graph.neighbors(from).filter(closer).min();
+            assert_eq!(walk.step(), lowest, "{text} {from} {to} {groups:x?}");
+        }
+    }
+
+    fn singles(places: u64) -> std::vec::Vec<u64> {
+        bits(places).map(|place| 1 << place).collect()
     }
 
     #[test]
@@ -254,26 +356,32 @@ mod tests {
             "mesh(3,2)",
             "ghc(3,2)",
         ] {
-            let graph: Base = text.parse().unwrap();
-            let nodes = graph.nodes();
+            let nodes = text.parse::<Base>().unwrap().nodes();
             for needed in 0..1u64 << nodes {
                 for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
-                    let walk = Walk {
-                        graph: &graph,
-                        from,
-                        to,
-                        needed,
-                        memory: BOARD_SEARCH_WORDS,
-                    };
-                    let length = searched(&graph, from, to, needed);
-                    assert_eq!(walk.length(), Some(length), "{text} {from} {to} {needed:b}");
-                    if needed >> from & 1 == 0 && length > 0 {
-                        let next = walk.step().unwrap();
-                        let closer = |next: &Node| searched(&graph, *next, to, needed) + 1 == length;
-                        let lowest = graph.neighbors(from).filter(closer).min();
-                        assert_eq!(Some(next), lowest, "{text} {from} {to} {needed:b}");
-                    }
+                    check(text, from, to, &singles(needed), BOARD_SEARCH_WORDS);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn walks_by_way_of_groups_are_shortest() {
+        let group = |place: u64| 1u64 << place | 1 << ((place + 3) % 14) | 1 << ((place + 11) % 14);
+        for needed in (0..1u64 << 14).filter(|needed| needed.count_ones() <= 4) {
+            let groups: std::vec::Vec<u64> = bits(needed).map(group).collect();
+            let (from, to) = (needed % 14, needed / 14 % 14);
+            check("heawood", from, to, &groups, BOARD_SEARCH_WORDS);
+        }
+        for text in ["ring(14)", "complete(14)", "star(14)", "path(14)"] {
+            for (from, to) in (0..14).flat_map(|from| (0..14).map(move |to| (from, to))) {
+                check(
+                    text,
+                    from,
+                    to,
+                    &[group(2), group(5), 1 << 7, 1 << 13],
+                    BOARD_SEARCH_WORDS,
+                );
             }
         }
     }
@@ -281,24 +389,24 @@ mod tests {
     #[test]
     fn a_search_that_does_not_fit_is_refused() {
         let graph: Base = "heawood".parse().unwrap();
-        let walk = |needed, memory| Walk {
+        let walk = |places, memory| Walk {
             graph: &graph,
             from: 0,
             to: 0,
-            needed,
+            needed: Needed::places(places),
             memory,
         };
         assert!(walk(0xff, BOARD_SEARCH_WORDS).is_exact());
         assert!(!walk(0x1ff, BOARD_SEARCH_WORDS).is_exact());
         assert_eq!(
             walk(0x1fe, BOARD_SEARCH_WORDS).length(),
-            Some(searched(&graph, 0, 0, 0x1fe))
+            Some(searched(&graph, 0, 0, &singles(0x1fe)))
         );
         assert_eq!(walk(0x3fe, BOARD_SEARCH_WORDS).length(), None);
         #[cfg(feature = "large-walks")]
         assert_eq!(
             walk(0x3fff, HOST_SEARCH_WORDS).length(),
-            Some(searched(&graph, 0, 0, 0x3fff))
+            Some(searched(&graph, 0, 0, &singles(0x3fff)))
         );
     }
 }

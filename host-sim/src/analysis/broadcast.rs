@@ -1,6 +1,6 @@
 //! A broadcast, followed from its source to everyone.
 
-use hopwise_core::{Network, Node};
+use hopwise_core::{Network, Node, Tree};
 
 /// Who sent a broadcast to whom.
 pub struct Broadcast {
@@ -21,7 +21,7 @@ const NOT_REACHED: u32 = u32::MAX;
 
 impl Broadcast {
     /// Follows the fan-out from `source` until nobody passes it on. A duplicate is counted and not passed on again.
-    pub fn follow(network: &Network, source: Node) -> Broadcast {
+    pub fn follow(network: &Network, source: Node, tree: Tree) -> Broadcast {
         let mut found = Broadcast {
             order: vec![source as u32],
             children: Vec::new(),
@@ -36,7 +36,7 @@ impl Broadcast {
             let depth = depths[found.children.len()] + 1;
             let start = found.sent.len();
             let fanout = network
-                .fanout(here.into(), source)
+                .fanout_by(here.into(), source, tree)
                 .expect("nodes of the network are below its size");
             for (_, child) in fanout {
                 found.sent.push(child as u32);

@@ -1,6 +1,6 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
-use hopwise_core::network::{Rcr, Rdn, Re};
+use hopwise_core::network::{Exchanged, Hierarchy, Hypernet, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network, Topology};
 
 /// Figures found by formula.
@@ -25,6 +25,10 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Rdn(rdn) => Some(of_rdn(rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
+        Family::Hierarchy(hierarchy) => Some(of_hierarchy(hierarchy)),
+        Family::Wk(wk) => Some(of_wk(wk)),
+        Family::Hypernet(hypernet) => Some(of_hypernet(hypernet)),
+        Family::Exchanged(exchanged) => Some(of_exchanged(exchanged)),
         _ => None,
     }
 }
@@ -53,6 +57,17 @@ fn of_rdn(rdn: &Rdn) -> ClosedForm {
     }
 }
 
+fn of_hierarchy(hierarchy: &Hierarchy) -> ClosedForm {
+    let (degree_min, degree_max) = hierarchy.degree_range();
+    ClosedForm {
+        edges: hierarchy.edges(),
+        degree_min,
+        degree_max,
+        diameter: Some(hierarchy.diameter()),
+        distance_sum: hierarchy.distance_sum(),
+    }
+}
+
 /// The bits cost one hop each, and more needed bits never make the walk shorter: the farthest node needs all of them.
 fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
     /// Rings up to this size are tried place by place.
@@ -73,17 +88,99 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
         diameter: rcr
             .diameter()
             .or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
+        distance_sum: rcr_distance_sum(network, rcr),
+    }
+}
+
+/// Every node has one link between clusters, but the corners of the whole.
+fn of_wk(wk: &Wk) -> ClosedForm {
+    let (nodes, corners) = (u128::from(wk.nodes()), u128::from(wk.nucleus().nodes()));
+    let (degree, _) = wk.nucleus().degree_range();
+    ClosedForm {
+        edges: wk.nucleus().edges() * (nodes / corners) + (nodes - corners) / 2,
+        degree_min: degree,
+        degree_max: degree + u64::from(wk.digits() > 1),
+        diameter: Some(wk.diameter()),
+        distance_sum: if wk.digits() == 1 {
+            wk.nucleus().distance_sum()
+        } else {
+            None
+        },
+    }
+}
+
+/// Every two clusters of a level are joined by one link.
+fn of_hypernet(hypernet: &Hypernet) -> ClosedForm {
+    let (nodes, cube) = (u128::from(hypernet.nodes()), hypernet.cube_bits());
+    let links = |level: u64| {
+        let bits = hypernet.level_bits(level);
+        let clusters = 1u128 << (bits - hypernet.level_bits(level - 1));
+        (nodes >> bits) * clusters * (clusters - 1) / 2
+    };
+    ClosedForm {
+        edges: nodes * u128::from(cube) / 2 + (2..=hypernet.levels()).map(links).sum::<u128>(),
+        degree_min: cube,
+        degree_max: cube + u64::from(hypernet.levels() > 1),
+        diameter: hypernet.diameter(),
         distance_sum: None,
     }
+}
+
+/// Every bit differs in half of all pairs. Besides, the last bit is flipped twice if it is the same, in half of the
+/// pairs, and any of the bits of the other side is not.
+fn of_exchanged(exchanged: &Exchanged) -> ClosedForm {
+    let (first, second) = (exchanged.first_bits(), exchanged.second_bits());
+    let nodes = u128::from(exchanged.nodes());
+    let pairs = nodes.checked_mul(nodes);
+    let twice = |other_side: u64| pairs.map(|pairs| pairs / 2 - (pairs / 2 >> other_side));
+    let flips = pairs.and_then(|pairs| (pairs / 2).checked_mul(u128::from(first + second + 1)));
+    let distance_sum = flips.zip(twice(first)).zip(twice(second));
+    ClosedForm {
+        edges: nodes / 2 + nodes / 4 * u128::from(first + second),
+        degree_min: first.min(second) + 1,
+        degree_max: first.max(second) + 1,
+        diameter: Some(exchanged.diameter()),
+        distance_sum: distance_sum.and_then(|((flips, a), b)| flips.checked_add(a)?.checked_add(b)),
+    }
+}
+
+/// Where every bit is in the window of just one place, the walk depends on the windows that hold a needed bit and on the
+/// end alone: every set of windows is walked once, and counted for all words that need it.
+fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
+    /// More windows make more sets than are worth walking through.
+    const MOST_WINDOWS: u64 = 14;
+    let (ring, word, window) = (rcr.ring(), rcr.word_bits(), rcr.window_bits());
+    if window == 0 || ring > MOST_WINDOWS || ring * window != word {
+        return None;
+    }
+    let mut sum = 0u128;
+    for windows in 0u64..1 << ring {
+        let one_bit_each: u64 = (0..ring)
+            .filter(|place| windows >> place & 1 == 1)
+            .map(|place| 1 << (place * window))
+            .sum();
+        let flips = u64::from(windows.count_ones());
+        let words = ((1u128 << window) - 1).checked_pow(windows.count_ones())?;
+        for end in 0..ring {
+            let walk = network.topology().distance(0, one_bit_each * ring + end)? - flips;
+            sum = sum.checked_add(words.checked_mul(walk.into())?)?;
+        }
+    }
+    // Half of all words need a given bit.
+    let flips = u128::from(ring) * u128::from(word) * (1u128 << word) / 2;
+    (sum + flips).checked_mul(network.nodes().into())
 }
 
 fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
     let (degree_min, degree_max) = degrees(network, re)?;
     let copies = u128::from(network.nodes() / re.unit().nodes());
     let frame_edges: u128 = (0..re.phases())
-        .map(|i| re.frame(i).edges() * (copies / u128::from(re.frame(i).nodes())))
+        .map(|phase| {
+            let times = re.pivots_of(phase).map_or(1, u64::count_ones);
+            re.frame(phase).edges() * (copies / u128::from(re.frame(phase).nodes())) * u128::from(times)
+        })
         .sum();
-    let walks = if re.one_pivot_a_phase() {
+    let walks = if re.routes_by_walk() {
         Walks::find(network, re)
     } else {
         None
@@ -92,7 +189,7 @@ fn of_re(network: &Network, re: &Re) -> Option<ClosedForm> {
         edges: re.unit().edges() * copies + frame_edges,
         degree_min,
         degree_max,
-        diameter: if re.one_pivot_a_phase() {
+        diameter: if re.routes_by_walk() {
             diameter(network, re)
         } else {
             None
@@ -152,8 +249,10 @@ fn diameter(network: &Network, re: &Re) -> Option<u64> {
     Some(farthest + longest)
 }
 
-/// For every set of pivots, the lengths of the shortest walks by way of it, summed over all pairs of positions.
+/// For every choice of phases that differ, the lengths of the shortest walks by way of their pivots, summed over all pairs of
+/// positions. Phases with the same pivots count as one.
 struct Walks {
+    /// The pivots of a phase, as a set of positions.
     pivots: Vec<u64>,
     sums: Vec<u128>,
 }
@@ -164,7 +263,11 @@ impl Walks {
 
     fn find(network: &Network, re: &Re) -> Option<Walks> {
         let positions = re.unit().nodes();
-        let pivots: Vec<u64> = (0..re.phases().min(positions)).map(|phase| re.pivot(phase)).collect();
+        let mut pivots: Vec<u64> = (0..re.phases())
+            .map(|phase| re.pivots_of(phase))
+            .collect::<Option<_>>()?;
+        pivots.sort_unstable();
+        pivots.dedup();
         if pivots.len() > Self::MOST_PIVOTS || network.nodes() < positions {
             return None;
         }
@@ -183,10 +286,8 @@ impl Walks {
     fn lengths_from(unit: &Base, pivots: &[u64], from: u64) -> Vec<Vec<u8>> {
         let positions = unit.nodes() as usize;
         let mark = |place: u64| {
-            pivots
-                .iter()
-                .position(|&pivot| pivot == place)
-                .map_or(0, |index| 1 << index)
+            let numbered = pivots.iter().enumerate();
+            numbered.fold(0, |met, (index, group)| met | ((group >> place & 1) as usize) << index)
         };
         let mut lengths = vec![vec![u8::MAX; positions]; 1 << pivots.len()];
         let mut front = vec![(mark(from), from)];
@@ -222,15 +323,15 @@ impl Walks {
     /// Walks weighted by how many pairs of digits need just that set of pivots, plus the hops in the frames.
     fn distance_sum(&self, re: &Re) -> Option<u128> {
         let pairs = |phase: u64| u128::from(re.frame(phase).nodes()).checked_pow(2);
-        let at_pivot = |pivot: &u64| -> Option<(u128, u128)> {
-            let phases = || (0..re.phases()).filter(|&phase| re.pivot(phase) == *pivot);
+        let at_pivots = |pivots: &u64| -> Option<(u128, u128)> {
+            let phases = || (0..re.phases()).filter(|&phase| re.pivots_of(phase) == Some(*pivots));
             let all = phases().try_fold(1u128, |all, phase| all.checked_mul(pairs(phase)?))?;
             let equal = phases()
                 .map(|phase| u128::from(re.frame(phase).nodes()))
                 .product::<u128>();
             Some((equal, all - equal))
         };
-        let choices: Vec<(u128, u128)> = self.pivots.iter().map(at_pivot).collect::<Option<_>>()?;
+        let choices: Vec<(u128, u128)> = self.pivots.iter().map(at_pivots).collect::<Option<_>>()?;
         let mut sum = 0u128;
         for (set, walks) in self.sums.iter().enumerate() {
             let weight = choices

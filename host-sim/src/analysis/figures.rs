@@ -154,12 +154,12 @@ fn sources(network: &Network) -> Vec<usize> {
     let nodes = network.nodes();
     let alike = match network.family() {
         _ if nodes <= SEARCH_ALL => nodes,
+        // A symmetry of the nucleus, applied to all digits, is one of the network: the first digit may be 0.
+        Family::Wk(wk) => nodes / wk.nucleus().nodes(),
         // Flipping bits of the word is a symmetry.
         Family::Rcr(rcr) => rcr.ring(),
         // A symmetry of a frame, applied to its digit, is one of the network: only the position tells nodes apart.
-        Family::Re(re) if re.one_pivot_a_phase() && (0..re.phases()).all(|i| re.frame(i).vertex_transitive()) => {
-            re.unit().nodes()
-        }
+        Family::Re(re) if re.digits_are_alike() => re.unit().nodes(),
         _ => nodes,
     };
     (0..alike as usize).collect()

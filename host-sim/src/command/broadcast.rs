@@ -1,7 +1,7 @@
 //! `hopwise broadcast`
 
-use clap::Args;
-use hopwise_core::{Network, Node};
+use clap::{Args, ValueEnum};
+use hopwise_core::{Network, Node, Tree};
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_facts, print_json};
@@ -16,14 +16,37 @@ pub(super) struct BroadcastArgs {
     network: NetworkArg,
     /// The node that broadcasts
     source: Node,
+    /// The spanning tree to follow
+    #[arg(long, value_enum, default_value_t = TreeArg::LeastDepth)]
+    tree: TreeArg,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
 
+/// The trees that can be asked for.
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum TreeArg {
+    /// Everyone is told along a shortest path
+    LeastDepth,
+    /// The fewest steps known if a node can send one copy a step
+    FewestSteps,
+}
+
+impl From<TreeArg> for Tree {
+    fn from(tree: TreeArg) -> Tree {
+        match tree {
+            TreeArg::LeastDepth => Tree::LeastDepth,
+            TreeArg::FewestSteps => Tree::FewestSteps,
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Summary {
     source: Node,
+    tree: TreeArg,
     reached: u64,
     duplicates: u64,
     sends: u64,
@@ -47,9 +70,10 @@ pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
             most: MAX_NODES,
         });
     }
-    let broadcast = Broadcast::follow(&network, source);
+    let broadcast = Broadcast::follow(&network, source, args.tree.into());
     let summary = Summary {
         source,
+        tree: args.tree,
         reached: broadcast.reached(),
         duplicates: broadcast.duplicates,
         sends: broadcast.sends(),

@@ -1,6 +1,6 @@
 //! `hopwise demo`
 
-use hopwise_core::{Network, Node, Rule};
+use hopwise_core::{Network, Node, Rule, Tree};
 
 use super::broadcast::draw;
 use super::output::{Outcome, print};
@@ -66,7 +66,7 @@ fn count(network: &Network, graph: &Graph) -> Result<Counted, String> {
             counted.by_hops.resize(counted.by_hops.len().max(taken + 1), 0);
             counted.by_hops[taken] += 1;
         }
-        let broadcast = Broadcast::follow(network, node as Node);
+        let broadcast = Broadcast::follow(network, node as Node, Tree::LeastDepth);
         let farthest = hops.iter().max().copied().unwrap_or(0);
         counted.broadcasts += 1;
         counted.complete += u64::from(broadcast.reached() == network.nodes() && broadcast.duplicates == 0);
@@ -89,7 +89,7 @@ fn show(network: &Network, figures: &Figures, counted: &Counted) -> Result<(), R
     };
     let (from, to) = (0, network.nodes() - 1);
     let path = follow(network, from, to, Rule::Exact)?;
-    let broadcast = Broadcast::follow(network, 0);
+    let broadcast = Broadcast::follow(network, 0, Tree::LeastDepth);
     let Counted {
         pairs,
         shortest,

@@ -7,7 +7,7 @@ use hopwise::analysis::distances::hops_from;
 use hopwise::analysis::figures::Figures;
 use hopwise::analysis::graph::Graph;
 use hopwise::analysis::routes::RoutesTo;
-use hopwise_core::{Method, Network, Node, Rule};
+use hopwise_core::{Family, Method, Network, Node, Rule, Tree};
 use rayon::prelude::*;
 
 /// All pairs are routed up to this size; in larger networks all routes to some destinations.
@@ -35,16 +35,17 @@ pub(crate) fn audit(expression: &str) {
     let graph = Graph::build(&network).unwrap();
     links(&network, &graph);
     figures(&network);
-    let searching = matches!(
-        network.method(0, network.nodes() - 1, Rule::Exact),
-        Ok(Method::DigitSearch)
-    );
-    let all_pairs = if searching { ALL_SEARCHED_PAIRS } else { ALL_PAIRS };
-    sample(&graph, all_pairs).par_bridge().for_each(|dest| {
+    let searching = matches!(network.family(), Family::Re(re) if !re.routes_by_walk());
+    let (all_pairs, some) = if searching {
+        (ALL_SEARCHED_PAIRS, 4)
+    } else {
+        (ALL_PAIRS, 20)
+    };
+    sample(&graph, all_pairs, some).par_bridge().for_each(|dest| {
         let hops = hops_from(&graph, dest);
         routes(&network, &graph, dest, &hops);
     });
-    sample(&graph, ALL_SOURCES.min(all_pairs))
+    sample(&graph, ALL_SOURCES.min(all_pairs), some)
         .par_bridge()
         .for_each(|source| broadcast(&network, &graph, source));
     if graph.nodes() <= ALL_DEPENDENCIES.min(all_pairs) {
@@ -52,19 +53,19 @@ pub(crate) fn audit(expression: &str) {
     }
 }
 
-/// All nodes, or 20 spread over a network of more than `all`.
-fn sample(graph: &Graph, all: usize) -> impl Iterator<Item = usize> {
+/// All nodes, or `some` spread over a network of more than `all`.
+fn sample(graph: &Graph, all: usize, some: usize) -> impl Iterator<Item = usize> {
     let step = if graph.nodes() <= all {
         1
     } else {
-        graph.nodes() / 20 + 1
+        graph.nodes() / some + 1
     };
     (0..graph.nodes()).step_by(step)
 }
 
 /// Links lead both ways, to different nodes, and ports and neighbours name each other.
 fn links(network: &Network, graph: &Graph) {
-    for node in sample(graph, 50_000).map(|node| node as Node) {
+    for node in sample(graph, 50_000, 20).map(|node| node as Node) {
         let ports = network.degree(node).unwrap();
         for port in 0..ports {
             let neighbor = network
@@ -170,25 +171,31 @@ fn receives_once(network: &Network, graph: &Graph, source: usize) {
     }
 }
 
-/// Followed from node to node, a broadcast reaches everyone, and no deeper than need be where routes are shortest.
+/// Followed from node to node, a broadcast reaches everyone once by either tree; the one is no deeper than need be where
+/// routes are shortest, the other no slower than the one.
 fn broadcast(network: &Network, graph: &Graph, source: usize) {
-    let broadcast = Broadcast::follow(network, source as Node);
-    assert_eq!(broadcast.reached(), network.nodes(), "{network}: broadcast of {source}");
-    assert_eq!(broadcast.duplicates, 0, "{network}: broadcast of {source}");
-    assert_eq!(
-        broadcast.sends(),
-        network.nodes() - 1,
-        "{network}: broadcast of {source}"
-    );
+    let [shallow, quick] = [Tree::LeastDepth, Tree::FewestSteps].map(|tree| {
+        let broadcast = Broadcast::follow(network, source as Node, tree);
+        let name = format!("{network}: broadcast of {source} by {tree:?}");
+        assert_eq!(broadcast.reached(), network.nodes(), "{name}");
+        assert_eq!(broadcast.duplicates, 0, "{name}");
+        assert_eq!(broadcast.sends(), network.nodes() - 1, "{name}");
+        broadcast
+    });
     let farthest = u64::from(*hops_from(graph, source).iter().max().unwrap());
-    if broadcast.depth != farthest {
+    if shallow.depth != farthest {
         let exact = |from: Node| network.method(from, source as Node, Rule::Exact) == Ok(Method::Shortest);
         assert!(
             !(0..network.nodes()).all(exact),
             "{network}: broadcast of {source} is {} deep",
-            broadcast.depth
+            shallow.depth
         );
     }
+    let (steps, most) = (quick.one_port_steps(), shallow.one_port_steps());
+    assert!(
+        steps <= most,
+        "{network}: broadcast of {source}: {steps} steps, {most} by the other tree"
+    );
 }
 
 /// With the network's buffer classes no link waits for itself, and the classes keep to their bound.

@@ -9,17 +9,20 @@
 //!
 //! Ports: those of the unit, then for each phase with a pivot here, from the first, its frame links.
 
+mod heawood;
 mod order;
+mod phase;
 mod search;
 
 use core::fmt;
 
-use crate::arith::{bits, div_rem, wrap};
+use crate::arith::{div_rem, wrap};
 use crate::graph::Base;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
 use crate::network::expression::{BrokenRule, ParseError, Reader};
-use crate::route::walk::Walk;
+use crate::route::walk::{Needed, Walk};
 use crate::topology::{Method, Node, Port, Rule, Topology};
+use phase::{Phase, Pivots, nearest};
 
 /// A network made by Recursive Expansion.
 ///
@@ -51,74 +54,24 @@ pub struct Re {
     frames: [Base; MAX_FRAMES],
     same: bool,
     phases: u8,
-    spread: bool,
+    choice: Choice,
     /// Positions from one pivot set to the next; 1 or more.
     pivot_stride: u8,
     /// Words of memory that a search may take.
     memory: u32,
 }
 
-/// What one phase is at one node.
-#[derive(Clone, Copy)]
-struct Phase<'a> {
-    frame: &'a Base,
-    /// What one step of the digit adds to the node's number.
-    weight: u64,
-    digit: Node,
-    pivots: Pivots,
-}
-
-impl Phase<'_> {
-    /// How many frame links of this phase a node at `position` has.
-    fn links_at(&self, position: Node) -> Port {
-        match position.checked_sub(self.pivots.head) {
-            Some(place) if place < self.pivots.count => {
-                let degree = self.frame.degree(self.digit);
-                div_rem(degree + self.pivots.count - 1 - place, self.pivots.count).0
-            }
-            _ => 0,
-        }
-    }
-
-    /// The frame link with number `link` of those at `position`: the new digit and the new position.
-    fn crossing(&self, position: Node, link: Port) -> Option<(Node, Node)> {
-        if self.pivots.count == 1 {
-            return Some((self.frame.neighbor(self.digit, link)?, position));
-        }
-        let place = position.checked_sub(self.pivots.head)?;
-        let digit = self.frame.ranked(self.digit, place + link * self.pivots.count)?;
-        Some((digit, self.pivots.end_of(self.frame, digit, self.digit)))
-    }
-
-    /// The position from which the frame link to `digit` leads.
-    fn exit_to(&self, digit: Node) -> Node {
-        self.pivots.end_of(self.frame, self.digit, digit)
-    }
-
-    /// The node with this digit replaced, its position untouched.
-    fn replace(&self, node: Node, digit: Node) -> Node {
-        (node + digit * self.weight).wrapping_sub(self.digit * self.weight)
-    }
-}
-
-/// The positions at which a phase has its frame links: `count` of them from `head` on.
-#[derive(Clone, Copy)]
-struct Pivots {
-    head: Node,
-    count: u64,
-}
-
-impl Pivots {
-    /// The position, in the copy of digit `from`, of the frame link between digits `from` and `to`: the neighbours of a
-    /// digit are dealt out to the pivots in ascending order.
-    fn end_of(self, frame: &Base, from: Node, to: Node) -> Node {
-        let place = if self.count == 1 {
-            0
-        } else {
-            div_rem(frame.rank(from, to), self.count).1
-        };
-        self.head + place
-    }
+/// Where the phases have their frame links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Choice {
+    /// One pivot a phase, `sk`.
+    OnePivot,
+    /// Pivot sets for the last phases, `sd`.
+    PivotSets,
+    /// Three pivots a phase, each with all links: `re-heawood-2(n,all)`.
+    EveryPort,
+    /// Three pivots a phase, each with one link: `re-heawood-2(n,one)`.
+    OnePort,
 }
 
 impl Re {
@@ -162,7 +115,7 @@ impl Re {
             frames,
             same,
             phases: 0,
-            spread: false,
+            choice: Choice::OnePivot,
             pivot_stride: 1,
             memory: BOARD_SEARCH_WORDS as u32,
         };
@@ -177,9 +130,9 @@ impl Re {
         }
         network.phases = phases as u8;
         if reader.accept(b',') {
-            network.spread = match reader.word() {
-                "sk" => false,
-                "sd" => true,
+            network.choice = match reader.word() {
+                "sk" => Choice::OnePivot,
+                "sd" => Choice::PivotSets,
                 _ => return Err(reader.refuse(PIVOTS, BrokenRule::Expected("sk or sd"))),
             };
         }
@@ -204,14 +157,34 @@ impl Re {
         u64::from(self.phases)
     }
 
-    /// Whether every phase has just one pivot, so that exact rules are known.
-    pub fn one_pivot_a_phase(&self) -> bool {
+    /// Whether every pivot of a phase has all its frame links, so that the exact rule is a walk by way of pivots.
+    pub fn routes_by_walk(&self) -> bool {
+        self.pivot_stride == 1 && self.choice != Choice::OnePort
+    }
+
+    /// Whether a crossing keeps the position. Digits that are right then need never change.
+    fn keeps_position(&self) -> bool {
         self.pivot_stride == 1
     }
 
-    /// The pivot of a phase, counted from 0, in a network with one pivot a phase.
-    pub fn pivot(&self, phase: u64) -> Node {
-        self.pivots(phase).head
+    /// Whether every phase has just one pivot.
+    fn one_pivot_a_phase(&self) -> bool {
+        self.keeps_position() && matches!(self.choice, Choice::OnePivot | Choice::PivotSets)
+    }
+
+    /// Whether only the position tells nodes apart: some relabelling carries any one to any other of the same position.
+    pub fn digits_are_alike(&self) -> bool {
+        // The colours of the Heawood graph's edges are kept by rotations by even numbers and by reflections that exchange
+        // even and odd, so its nodes are alike even with one link at each port.
+        self.keeps_position() && (0..self.phases()).all(|phase| self.frame(phase).vertex_transitive())
+    }
+
+    /// The positions that have all frame links of a phase, counted from 0, as a set; `None` if its links are shared out.
+    pub fn pivots_of(&self, phase: u64) -> Option<u64> {
+        match self.pivots(phase) {
+            Pivots::Each(positions) => Some(positions),
+            _ => None,
+        }
     }
 
     /// Sets the memory that a search may take, in words.
@@ -222,10 +195,9 @@ impl Re {
     /// The first phase that may have several pivots.
     fn first_spread_phase(&self) -> u64 {
         let (rounds, _) = div_rem(u64::from(self.phases) - 1, self.unit.nodes());
-        if self.spread {
-            rounds * self.unit.nodes()
-        } else {
-            u64::from(self.phases)
+        match self.choice {
+            Choice::PivotSets => rounds * self.unit.nodes(),
+            _ => u64::from(self.phases),
         }
     }
 
@@ -239,17 +211,21 @@ impl Re {
     }
 
     fn pivots(&self, phase: u64) -> Pivots {
+        match self.choice {
+            Choice::EveryPort => return heawood::every_port(phase),
+            Choice::OnePort => return heawood::one_port(phase),
+            Choice::OnePivot | Choice::PivotSets => {}
+        }
         let first = self.first_spread_phase();
-        if self.pivot_stride == 1 || phase < first {
-            Pivots {
-                head: div_rem(phase, self.unit.nodes()).1,
-                count: 1,
-            }
+        let (head, count) = if self.pivot_stride == 1 || phase < first {
+            (div_rem(phase, self.unit.nodes()).1, 1)
         } else {
-            Pivots {
-                head: (phase - first) * u64::from(self.pivot_stride),
-                count: self.pivot_count(phase),
-            }
+            let head = (phase - first) * u64::from(self.pivot_stride);
+            (head, self.pivot_count(phase))
+        };
+        match count {
+            1 => Pivots::Each(1 << head),
+            _ => Pivots::Dealt { head, count },
         }
     }
 
@@ -294,7 +270,7 @@ impl Re {
                 let (here_above, digit) = div_rem(here, nodes);
                 let (there_above, wanted) = div_rem(there, nodes);
                 let pivots = if self.one_pivot_a_phase() {
-                    Pivots { head, count: 1 }
+                    Pivots::Each(1 << head)
                 } else {
                     self.pivots(index)
                 };
@@ -316,12 +292,16 @@ impl Re {
         })
     }
 
-    /// The walk that is left in the unit, with one pivot a phase.
+    /// The walk that is left in the unit.
     fn walk(&self, from: Node, to: Node) -> Walk<'_> {
-        let needed = self
-            .differing(from, to)
-            .fold(0, |needed, (phase, _)| needed | 1 << phase.pivots.head);
-        let (from, to) = (self.position(from), self.position(to));
+        let mut needed = Needed::default();
+        for (phase, wanted) in self.differing(from, to) {
+            needed.add(phase.exits_to(wanted));
+        }
+        self.walk_by(self.position(from), self.position(to), needed)
+    }
+
+    fn walk_by(&self, from: Node, to: Node, needed: Needed) -> Walk<'_> {
         Walk {
             graph: &self.unit,
             from,
@@ -333,53 +313,47 @@ impl Re {
 
     fn next_exact(&self, here: Node, dest: Node) -> Node {
         let position = self.position(here);
-        let mut needed = 0u64;
+        let mut needed = Needed::default();
         for (phase, wanted) in self.differing(here, dest) {
-            if phase.pivots.head == position {
+            let pivots = phase.exits_to(wanted);
+            if pivots >> position & 1 == 1 {
                 return phase.replace(here, phase.frame.step(phase.digit, wanted));
             }
-            needed |= 1 << phase.pivots.head;
+            needed.add(pivots);
         }
         here - position + self.unit_step(position, self.position(dest), needed)
     }
 
     /// A step in the unit towards a position, by way of the needed ones.
-    fn unit_step(&self, from: Node, to: Node, needed: u64) -> Node {
-        if needed == 0 {
+    fn unit_step(&self, from: Node, to: Node, needed: Needed) -> Node {
+        if needed.is_empty() {
             return self.unit.step(from, to);
         }
-        let walk = Walk {
-            graph: &self.unit,
-            from,
-            to,
-            needed,
-            memory: self.memory as usize,
-        };
-        walk.step().unwrap_or_else(|| self.towards_nearest(from, needed))
+        let walk = self.walk_by(from, to, needed);
+        walk.step()
+            .unwrap_or_else(|| self.towards_nearest(from, walk.needed.anywhere()))
     }
 
-    /// A step towards the nearest needed position.
-    fn towards_nearest(&self, position: Node, needed: u64) -> Node {
-        let nearest = bits(needed).min_by_key(|&pivot| self.unit.hops(position, pivot));
-        nearest.map_or(position, |pivot| self.unit.step(position, pivot))
+    /// A step towards the nearest of a set of positions.
+    fn towards_nearest(&self, position: Node, positions: u64) -> Node {
+        nearest(&self.unit, position, positions).map_or(position, |pivot| self.unit.step(position, pivot))
     }
 
     /// The phases from the highest down; within one, along the frame's own route.
     fn next_paper(&self, here: Node, dest: Node) -> Node {
         let position = self.position(here);
-        let goal = match self.differing(here, dest).last() {
-            None => self.position(dest),
+        let exits = match self.differing(here, dest).last() {
+            None => 1 << self.position(dest),
             Some((phase, wanted)) => {
                 let digit = phase.frame.step(phase.digit, wanted);
-                let exit = phase.exit_to(digit);
-                if exit == position {
-                    let entry = phase.pivots.end_of(phase.frame, digit, phase.digit);
-                    return phase.replace(here, digit) - position + entry;
+                let exits = phase.exits_to(digit);
+                if exits >> position & 1 == 1 {
+                    return phase.cross(here, position, digit);
                 }
-                exit
+                exits
             }
         };
-        here - position + self.unit.step(position, goal)
+        here - position + self.towards_nearest(position, exits)
     }
 }
 
@@ -419,17 +393,20 @@ impl Topology for Re {
             return here;
         }
         match rule {
-            Rule::Exact if self.one_pivot_a_phase() => self.next_exact(here, dest),
+            Rule::Exact if self.routes_by_walk() => self.next_exact(here, dest),
             Rule::Exact => self
-                .next_by_search(here, dest)
-                .unwrap_or_else(|| self.next_paper(here, dest)),
+                .search(here, dest)
+                .map_or_else(|| self.next_paper(here, dest), |found| found.next),
             Rule::Paper => self.next_paper(here, dest),
         }
     }
 
     fn distance(&self, from: Node, to: Node) -> Option<u64> {
-        if !self.one_pivot_a_phase() {
+        if !self.keeps_position() {
             return None;
+        }
+        if !self.routes_by_walk() {
+            return self.search(from, to).map(|found| found.hops);
         }
         let frame_hops: u64 = self
             .differing(from, to)
@@ -442,7 +419,7 @@ impl Topology for Re {
         let phases = u64::from(self.phases);
         let across = self.unit.diameter();
         let frame_hops = (0..phases).map(|phase| self.frame(phase).diameter());
-        if !self.one_pivot_a_phase() {
+        if !self.routes_by_walk() {
             // Before every frame hop at most one way across the unit.
             return frame_hops
                 .map(|hops| hops.saturating_mul(across + 1))
@@ -475,20 +452,19 @@ impl Topology for Re {
         if self.one_pivot_a_phase() {
             self.child_urgency(here, port, source)
         } else {
-            0
+            // The frame links first, the higher phase before the lower: more of the network is behind them.
+            port
         }
     }
 
     fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
         match rule {
             Rule::Paper => Method::Paper,
-            Rule::Exact if !self.one_pivot_a_phase() => {
-                if self.search_fits(here, dest) {
-                    Method::DigitSearch
-                } else {
-                    Method::Paper
-                }
-            }
+            Rule::Exact if !self.routes_by_walk() => match self.search_fits(here, dest) {
+                true if self.keeps_position() => Method::Shortest,
+                true => Method::DigitSearch,
+                false => Method::Paper,
+            },
             Rule::Exact if self.walk(here, dest).is_exact() => Method::Shortest,
             Rule::Exact => Method::NearestPivot,
         }
@@ -497,7 +473,12 @@ impl Topology for Re {
 
 impl fmt::Display for Re {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pivots = if self.spread { ",sd" } else { "" };
+        let pivots = match self.choice {
+            Choice::OnePivot => "",
+            Choice::PivotSets => ",sd",
+            Choice::EveryPort => return write!(f, "re-heawood-2({})", self.phases + 1),
+            Choice::OnePort => return write!(f, "re-heawood-2({},one)", self.phases + 1),
+        };
         if self.same {
             return write!(f, "re({},{},{}{pivots})", self.frame(0), self.unit, self.phases);
         }

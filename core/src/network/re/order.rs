@@ -10,6 +10,7 @@ use super::{Phase, Re};
 use crate::arith::ones;
 use crate::graph::{Base, Factor, Kind};
 use crate::limits::MAX_UNIT;
+use crate::route::walk::Needed;
 use crate::topology::{Node, Port, Topology};
 
 /// A place in the broadcast tree of the unit: a position and the pivots served on the way there.
@@ -62,7 +63,7 @@ impl Re {
         const FRAME: u64 = 1 << 15;
         let place = Place {
             position: self.position(here),
-            served: self.walk(here, source).needed,
+            served: self.walk(here, source).needed.places,
         };
         let end = self.position(source);
         let own = self.unit.degree(place.position);
@@ -203,7 +204,9 @@ impl Re {
     /// Whether the route from `position` to the source, with the same pivots to serve, goes through the place.
     fn is_child(&self, position: Node, place: Place, end: Node) -> bool {
         let is_source = place.served == 0 && position == end;
-        !is_source && !place.is_served(position) && self.unit_step(position, end, place.served) == place.position
+        !is_source
+            && !place.is_served(position)
+            && self.unit_step(position, end, Needed::places(place.served)) == place.position
     }
 }
 

@@ -1,11 +1,17 @@
-//! Routing with pivot sets (`sd`): the digits that differ are searched together.
+//! Routing where a phase shares its links out to its pivots (`sd`, `re-heawood-2(n,one)`): the digits that differ are
+//! searched together.
 //!
-//! Crossing a frame link can change the position, so the digits are not independent and no formula is known. But the part
-//! of the network in which only the differing digits change is small, and in it a breadth-first search from the
-//! destination finds a way. A digit that is right is never changed again; so the set of differing digits only
-//! shrinks on the way, each hop lowers the searched distance by one, and the packet arrives.
+//! The pivot that a digit needs depends on its value, so the digits are not independent and no formula is known. But the
+//! part of the network in which only the differing digits change is small, and in it a breadth-first search from the
+//! destination finds a way. A digit that is right is never changed again; so the set of differing digits only shrinks
+//! on the way, each hop lowers the searched distance by one, and the packet arrives.
+//!
+//! If a crossing keeps the position, as in `re-heawood-2(n,one)`, that is a shortest path of the whole network: leave out
+//! of any path the crossings of a digit between two moments when it is right, and what remains is a path, and no longer.
 
-use super::{Phase, Re};
+use super::Re;
+use super::phase::Phase;
+use crate::arith::{bits, div_rem};
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_UNIT};
@@ -29,11 +35,10 @@ struct Digit<'a> {
     weight: u64,
 }
 
-/// Three sets of states: all seen, the last layer and the one before.
-struct Layers<'m> {
-    seen: &'m mut [u64],
-    last: &'m mut [u64],
-    before: &'m mut [u64],
+/// What a search found.
+pub(super) struct Found {
+    pub(super) hops: u64,
+    pub(super) next: Node,
 }
 
 fn contains(set: &[u64], state: u64) -> bool {
@@ -53,7 +58,7 @@ impl Part<'_> {
     }
 
     fn words(&self) -> usize {
-        3 * self.states.div_ceil(64) as usize
+        2 * self.states.div_ceil(64) as usize
     }
 }
 
@@ -84,8 +89,8 @@ impl Re {
             .is_some_and(|part| part.words() <= self.memory as usize)
     }
 
-    /// The next hop; `None` if the search does not fit the memory.
-    pub(super) fn next_by_search(&self, here: Node, dest: Node) -> Option<Node> {
+    /// Hops and next hop; `None` if the search does not fit the memory.
+    pub(super) fn search(&self, here: Node, dest: Node) -> Option<Found> {
         let part = self
             .part(here, dest)
             .filter(|part| part.words() <= self.memory as usize)?;
@@ -98,8 +103,9 @@ impl Re {
         }
     }
 
+    /// Keeps two sets of states, those at most t hops from the destination and those at most t - 1.
     #[inline(never)]
-    fn search_in(&self, part: &Part<'_>, here: Node, dest: Node, memory: &mut [u64]) -> Option<Node> {
+    fn search_in(&self, part: &Part<'_>, here: Node, dest: Node, memory: &mut [u64]) -> Option<Found> {
         let position = self.position(here);
         let start = part
             .digits()
@@ -107,52 +113,57 @@ impl Re {
         let goal = part
             .digits()
             .fold(self.position(dest), |state, digit| state + digit.wanted * digit.weight);
-        let words = part.words() / 3;
-        let (seen, rest) = memory.split_at_mut(words);
-        let (last, before) = rest.split_at_mut(words);
-        let mut layers = Layers { seen, last, before };
-        insert(layers.seen, goal);
-        insert(layers.last, goal);
-        for _ in 0..part.states {
-            core::mem::swap(&mut layers.last, &mut layers.before);
-            self.next_layer(part, &mut layers);
-            if contains(layers.last, start) {
-                return self.closer_neighbor(part, here, start, layers.before);
+        let (mut within, rest) = memory.split_at_mut(part.words() / 2);
+        let mut before = rest.get_mut(..within.len())?;
+        insert(within, goal);
+        for hops in 0..part.states {
+            if contains(within, start) {
+                let next = self.closer_neighbor(part, here, start, before).unwrap_or(here);
+                return Some(Found { hops, next });
             }
+            self.widen(part, within, before);
+            core::mem::swap(&mut within, &mut before);
         }
         None
     }
 
-    /// All states that are not seen yet from which one hop leads into the layer before.
-    fn next_layer(&self, part: &Part<'_>, layers: &mut Layers<'_>) {
-        layers.last.get_mut(..layers.seen.len()).unwrap_or_default().fill(0);
-        for state in 0..part.states {
-            if !contains(layers.before, state) {
-                continue;
-            }
-            let position = self.position(state);
-            let mut reach = |state| {
-                if !contains(layers.seen, state) {
-                    insert(layers.seen, state);
-                    insert(layers.last, state);
-                }
-            };
-            for neighbor in self.unit.neighbors(position) {
-                reach(state - position + neighbor);
-            }
-            for digit in part.digits() {
-                let value = digit.value(state);
-                let phase = Phase {
-                    digit: value,
-                    ..digit.phase
-                };
-                for link in 0..phase.links_at(position) {
-                    // A right digit is not left, so nothing can come from there.
-                    if let Some((from, exit)) = phase.crossing(position, link).filter(|(from, _)| *from != digit.wanted)
-                    {
-                        let other = (state + from * digit.weight).wrapping_sub(value * digit.weight);
-                        reach(other - position + exit);
+    /// Makes `before` the states from which at most one hop leads into `within`. It must hold those that are one hop nearer
+    /// than all in `within`: these need no second look.
+    fn widen(&self, part: &Part<'_>, within: &[u64], before: &mut [u64]) {
+        for (index, word) in within.iter().enumerate() {
+            // What is added on the way is not in `within`, so the states to look at stay the same.
+            let new = word & !before.get(index).copied().unwrap_or(0);
+            for state in bits(new).map(|bit| index as u64 * 64 + bit) {
+                self.enter(part, state, |from| {
+                    if !contains(within, from) {
+                        insert(before, from);
                     }
+                });
+            }
+        }
+        for (old, word) in before.iter_mut().zip(within) {
+            *old |= word;
+        }
+    }
+
+    /// All states from which one hop leads to `state`.
+    fn enter(&self, part: &Part<'_>, state: u64, mut from: impl FnMut(u64)) {
+        let position = self.position(state);
+        for neighbor in self.unit.neighbors(position) {
+            from(state - position + neighbor);
+        }
+        for digit in part.digits() {
+            let value = digit.value(state);
+            let phase = Phase {
+                digit: value,
+                ..digit.phase
+            };
+            for link in 0..phase.links_at(position) {
+                // A right digit is not left, so nothing can come from there.
+                let crossing = phase.crossing(position, link);
+                if let Some((other, exit)) = crossing.filter(|(other, _)| *other != digit.wanted) {
+                    let state = (state + other * digit.weight).wrapping_sub(value * digit.weight);
+                    from(state - position + exit);
                 }
             }
         }
@@ -180,7 +191,7 @@ impl Re {
 
 impl Digit<'_> {
     fn value(&self, state: u64) -> Node {
-        let (above, _) = crate::arith::div_rem(state, self.weight);
-        crate::arith::div_rem(above, self.phase.frame.nodes()).1
+        let (above, _) = div_rem(state, self.weight);
+        div_rem(above, self.phase.frame.nodes()).1
     }
 }

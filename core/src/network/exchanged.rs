@@ -1,0 +1,141 @@
+//! Exchanged hypercubes, `exchanged-hypercube(s,t)`.
+//!
+//! P. K. K. Loh, W. J. Hsu, Y. Pan, The Exchanged Hypercube, IEEE TPDS 16(9), 2005.
+//!
+//! A hypercube of s + t + 1 bits with about half of its links removed. A node is s bits a, t bits b and a last bit c that every
+//! node can flip; where c is 0 the bits of a can be flipped, where it is 1 those of b. `exchanged-hypercube(n,n)`
+//! is the dual-cube `dualcube(n+1)` in another numbering.
+//!
+//! Ports: the bit c, then the bits that can be flipped here, from the lowest.
+
+use core::fmt;
+
+use crate::arith::{bits, ones};
+use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::topology::{Node, Port, Rule, Topology};
+
+/// An exchanged hypercube.
+///
+/// The bits that differ cost one hop each; so does c if it differs, and if it does not but bits of the other side do, it
+/// has to be flipped twice. The route flips the bits of this side, lowest first, then c, then those of the other side.
+/// O(1) time, no memory.
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "exchanged-hypercube(1,2)".parse()?;
+/// assert_eq!(network.address(0b1_01_0)?.to_string(), "(1,01,0)");
+/// assert_eq!(network.distance(0b0_00_0, 0b1_01_0)?, Some(4));
+/// assert_eq!(network.next_hop(0b0_00_0, 0b1_01_0, Rule::Exact)?, 0b1_00_0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Exchanged {
+    /// Bits that can be flipped where c is 0, s.
+    first: u8,
+    /// Bits that can be flipped where c is 1, t.
+    second: u8,
+}
+
+impl Exchanged {
+    /// Reads what follows `exchanged-hypercube`.
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const FIRST: &str = "s of exchanged-hypercube(s,t)";
+        const SECOND: &str = "t of exchanged-hypercube(s,t)";
+        reader.open(FIRST)?;
+        let first = reader.number(FIRST, 1, 63)?;
+        reader.comma(SECOND)?;
+        let second = reader.number(SECOND, 1, 63)?;
+        if first + second + 1 > 63 {
+            return Err(reader.refuse(SECOND, BrokenRule::TooManyNodes));
+        }
+        reader.close(SECOND)?;
+        Ok(Exchanged {
+            first: first as u8,
+            second: second as u8,
+        })
+    }
+
+    /// Bits that can be flipped where the last bit is 0, s.
+    pub fn first_bits(&self) -> u64 {
+        u64::from(self.first)
+    }
+
+    /// Bits that can be flipped where the last bit is 1, t.
+    pub fn second_bits(&self) -> u64 {
+        u64::from(self.second)
+    }
+
+    /// The largest distance: all bits but the last differ, and that is flipped twice.
+    pub fn diameter(&self) -> u64 {
+        self.first_bits() + self.second_bits() + 2
+    }
+
+    /// The bits besides c that can be flipped at a node.
+    fn own(&self, node: Node) -> u64 {
+        if node & 1 == 0 {
+            ones(self.first_bits()) << (self.second + 1)
+        } else {
+            ones(self.second_bits()) << 1
+        }
+    }
+}
+
+impl Topology for Exchanged {
+    fn nodes(&self) -> u64 {
+        1 << (self.first + self.second + 1)
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        1 + u64::from(self.own(node).count_ones())
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        match port.checked_sub(1) {
+            None => Some(node ^ 1),
+            Some(place) => {
+                let bit = bits(self.own(node)).nth(usize::try_from(place).ok()?)?;
+                Some(node ^ 1 << bit)
+            }
+        }
+    }
+
+    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+        let differing = here ^ dest;
+        let own = differing & self.own(here);
+        if own != 0 {
+            here ^ (own & own.wrapping_neg())
+        } else if differing != 0 {
+            here ^ 1
+        } else {
+            here
+        }
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        let differing = from ^ to;
+        // Where c is the same, bits of the other side are 1 in what is left without those of this side.
+        let there_and_back = differing & 1 == 0 && differing & !self.own(from) != 0;
+        Some(u64::from(differing.count_ones()) + 2 * u64::from(there_and_back))
+    }
+
+    fn longest_route(&self, _rule: Rule) -> u64 {
+        self.diameter()
+    }
+
+    /// Flipping bits of a and b is a symmetry; exchanging the sides is one only if they are of the same size.
+    fn vertex_transitive(&self) -> bool {
+        self.first == self.second
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, second) = (usize::from(self.first), usize::from(self.second));
+        let (a, b) = (node >> (second + 1), node >> 1 & ones(self.second_bits()));
+        write!(out, "({a:0>first$b},{b:0>second$b},{})", node & 1)
+    }
+}
+
+impl fmt::Display for Exchanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exchanged-hypercube({},{})", self.first, self.second)
+    }
+}

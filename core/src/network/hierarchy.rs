@@ -1,0 +1,505 @@
+//! Hierarchies of one base graph, `folded(BASE,n)`, `root-folded(BASE,n)` and `flooded(BASE,n)`.
+//!
+//! G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang, Novel Hierarchical Interconnection Networks for High-Performance
+//! Multicomputer Systems (there over the Heawood graph; earlier work has them over the Petersen graph).
+//!
+//! A node is n digits (V_{n-1},..,V_0), each a node of the base; a link changes one digit along an edge of the base. The
+//! three differ in where there is a link:
+//!
+//! - folded: everywhere. It is the Cartesian power of the base.
+//! - root-folded: a digit has links only where all digits below it are 0. Every node of the outermost copy of the base is
+//!   the root, number 0, of a network of n-1 digits.
+//! - flooded: the part of root-folded in which a 0 below the first digit is followed by zeros only. Every node that is new at
+//!   one stage is the root of one more copy of the base at the next.
+//!
+//! In the last two, copies of the base hang together at single nodes, like the blocks of a tree: there is one way
+//! from copy to copy, and a path is shortest if it is so within each copy.
+//!
+//! Ports: digit by digit from the first (outermost), for each the ports of the base.
+
+use core::fmt;
+
+use crate::arith::div_rem;
+use crate::graph::Base;
+use crate::limits::{LOOKAHEAD, MAX_NODES};
+use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::topology::{Node, Port, Rule, Topology};
+
+/// A hierarchy of copies of a base graph.
+///
+/// Routing is exact and it is the paper's order: in `folded` the differing digits from the first; in the others, out of
+/// the inner copies to the copy that holds both nodes, through it, and in again. (As printed, the paper's algorithm also
+/// goes to the root of that copy, which makes routes of 6n hops, longer than its diameter of 6n - 3.)
+/// Next hop and distance take O(n) and one step of the base; no memory.
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "root-folded(heawood,2)".parse()?;
+/// assert_eq!(network.nodes(), 196);
+/// assert_eq!(network.address(15)?.to_string(), "(1,1)");
+/// assert_eq!(network.distance(15, 29)?, Some(3)); // (1,1) (1,0) (2,0) (2,1)
+/// assert_eq!(network.next_hop(15, 29, Rule::Exact)?, 14);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hierarchy {
+    base: Base,
+    linkage: Linkage,
+    digits: u8,
+    /// What one step of the first digit adds to a node's number.
+    first_weight: u64,
+}
+
+/// At which nodes a digit has links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Linkage {
+    /// At all: `folded`.
+    Folded,
+    /// Where all digits below are 0: `root-folded`.
+    RootFolded,
+    /// The same, grown only from the newest nodes: `flooded`.
+    Flooded,
+}
+
+impl Linkage {
+    fn name(self) -> &'static str {
+        match self {
+            Linkage::Folded => "folded",
+            Linkage::RootFolded => "root-folded",
+            Linkage::Flooded => "flooded",
+        }
+    }
+}
+
+/// One digit of a node, and what is below it.
+#[derive(Clone, Copy)]
+struct Place {
+    digit: Node,
+    weight: u64,
+    /// Numbers that values other than 0 give up, since below a 0 there is nothing.
+    saved: u64,
+    /// What the digits below add to the node's number: 0 iff all of them are 0.
+    below: u64,
+}
+
+impl Place {
+    fn share(&self, digit: Node) -> u64 {
+        if digit == 0 {
+            0
+        } else {
+            digit * self.weight - self.saved
+        }
+    }
+
+    /// The node with this digit replaced.
+    fn replace(&self, node: Node, digit: Node) -> Node {
+        node - self.share(self.digit) + self.share(digit)
+    }
+}
+
+/// Where a packet moves next: which digit, and towards which value.
+struct Move {
+    place: Place,
+    target: Node,
+    /// Out of a copy, by its root.
+    outwards: bool,
+}
+
+impl Hierarchy {
+    /// Reads what follows `folded`.
+    pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        Hierarchy::parse(Linkage::Folded, reader)
+    }
+
+    /// Reads what follows `root-folded`.
+    pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        Hierarchy::parse(Linkage::RootFolded, reader)
+    }
+
+    /// Reads what follows `flooded`.
+    pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        Hierarchy::parse(Linkage::Flooded, reader)
+    }
+
+    fn parse(linkage: Linkage, reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        let (base_name, digits_name) = match linkage {
+            Linkage::Folded => ("BASE of folded(BASE,n)", "n of folded(BASE,n)"),
+            Linkage::RootFolded => ("BASE of root-folded(BASE,n)", "n of root-folded(BASE,n)"),
+            Linkage::Flooded => ("BASE of flooded(BASE,n)", "n of flooded(BASE,n)"),
+        };
+        reader.open(base_name)?;
+        let base = reader.base(base_name)?;
+        if base.nodes() < 3 {
+            return Err(reader.refuse(base_name, BrokenRule::AtLeastNodes(3)));
+        }
+        reader.comma(digits_name)?;
+        let digits = reader.number(digits_name, 1, u64::MAX)?;
+        let mut network = Hierarchy {
+            base,
+            linkage,
+            digits: 1,
+            first_weight: 1,
+        };
+        // Ends after at most 62 digits: each at least doubles the weight.
+        for _ in 1..digits {
+            let inner = network.first_weight;
+            network.first_weight = match linkage {
+                Linkage::Folded | Linkage::RootFolded => inner.checked_mul(base.nodes()),
+                Linkage::Flooded => inner.checked_mul(base.nodes() - 1).map(|outer| outer + 1),
+            }
+            .filter(|&weight| weight <= MAX_NODES)
+            .ok_or(reader.refuse(digits_name, BrokenRule::TooManyNodes))?;
+            network.digits += 1;
+        }
+        reader.product(network.first_weight, base.nodes(), digits_name)?;
+        reader.close(digits_name)?;
+        Ok(network)
+    }
+
+    /// The base graph.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// At which nodes a digit has links.
+    pub fn linkage(&self) -> Linkage {
+        self.linkage
+    }
+
+    /// The number of digits, n.
+    pub fn digits(&self) -> u64 {
+        u64::from(self.digits)
+    }
+
+    /// The largest distance: n D in `folded`; else D across the first digit and, on both sides, as far as a node is from
+    /// node 0 in the base for each of the others.
+    pub fn diameter(&self) -> u64 {
+        let (digits, across) = (self.digits(), self.base.diameter());
+        match self.linkage {
+            Linkage::Folded => digits * across,
+            _ => across + 2 * (digits - 1) * self.base.farthest_from_zero(),
+        }
+    }
+
+    /// How many edges there are: those of the base, times its copies.
+    pub fn edges(&self) -> u128 {
+        let (nodes, size) = (u128::from(self.nodes()), u128::from(self.base.nodes()));
+        let copies = match self.linkage {
+            Linkage::Folded => nodes / size * u128::from(self.digits),
+            // In a tree of blocks, each copy but the first brings all its nodes but the root.
+            _ => (nodes - 1) / (size - 1),
+        };
+        copies * self.base.edges()
+    }
+
+    /// The smallest and the largest degree.
+    pub fn degree_range(&self) -> (Port, Port) {
+        let (least, most) = self.base.degree_range();
+        let root = self.base.degree(0);
+        match self.linkage {
+            Linkage::Folded => (least * self.digits(), most * self.digits()),
+            // No base of 3 nodes or more has its smallest degree at node 0 alone.
+            Linkage::RootFolded => (least, most + (self.digits() - 1) * root),
+            Linkage::Flooded => (least, most + u64::from(self.digits > 1) * root),
+        }
+    }
+
+    /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
+    ///
+    /// In `folded` each digit contributes alone. In the others, with what hangs at a node of a copy being of `size` nodes, `sum`
+    /// over its pairs and `depth` over the ways to its root, a copy of B nodes with the sum S over all pairs and R over the
+    /// ways to node 0 makes:
+    ///
+    /// - all B nodes bearing: B sum + S size^2 + 2 B (B-1) size depth, and depth' = B depth + R size;
+    /// - all but node 0 bearing: (B-1) sum + (S - 2R) size^2 + 2 (B-1) (B-2) size depth + 2 depth', and
+    ///   depth' = (B-1) depth + R size.
+    pub fn distance_sum(&self) -> Option<u128> {
+        let nodes = u128::from(self.base.nodes());
+        let pairs = self.base.distance_sum()?;
+        let root = self.base.distance_sum_from_zero()?;
+        if self.linkage == Linkage::Folded {
+            let others = u128::from(self.first_weight);
+            return pairs
+                .checked_mul(self.digits().into())?
+                .checked_mul(others.checked_mul(others)?);
+        }
+        let (mut size, mut sum, mut depth) = (1u128, 0u128, 0u128);
+        for digit in 0..self.digits {
+            let first = digit + 1 == self.digits;
+            let bearing = if first || self.linkage == Linkage::RootFolded {
+                nodes
+            } else {
+                nodes - 1
+            };
+            let between = if bearing == nodes { pairs } else { pairs - 2 * root };
+            let deeper = bearing.checked_mul(depth)?.checked_add(root.checked_mul(size)?)?;
+            let hanging = (2 * bearing * (bearing - 1)).checked_mul(size)?.checked_mul(depth)?;
+            let to_bare_root = if bearing == nodes { 0 } else { 2 * deeper };
+            sum = bearing
+                .checked_mul(sum)?
+                .checked_add(between.checked_mul(size.checked_mul(size)?)?)?
+                .checked_add(hanging)?
+                .checked_add(to_bare_root)?;
+            size = size * bearing + (nodes - bearing);
+            depth = deeper;
+        }
+        Some(sum)
+    }
+
+    /// The digits of a node, the first (outermost) first.
+    fn places(&self, node: Node) -> impl Iterator<Item = Place> + use<> {
+        let (digits, size, flooded) = (self.digits, self.base.nodes(), self.linkage == Linkage::Flooded);
+        let (mut rest, mut weight) = (node, self.first_weight);
+        (0..digits).map(move |index| {
+            let saved = if flooded && index > 0 { weight - 1 } else { 0 };
+            let (digit, below) = match rest {
+                0 => (0, 0),
+                rest => div_rem(rest + saved, weight),
+            };
+            let place = Place {
+                digit,
+                weight,
+                saved,
+                below,
+            };
+            rest = below;
+            weight = if flooded {
+                div_rem(weight - 1, size - 1).0
+            } else {
+                div_rem(weight, size).0
+            };
+            place
+        })
+    }
+
+    /// The digits that have links at a node.
+    fn linked_places(&self, node: Node) -> impl Iterator<Item = Place> + use<> {
+        let linkage = self.linkage;
+        let most = if linkage == Linkage::Flooded { 2 } else { usize::MAX };
+        self.places(node)
+            .filter(move |place| linkage == Linkage::Folded || place.below == 0)
+            .take(most)
+    }
+
+    /// The digit that a port belongs to, counted from the first, and the port's number in the base.
+    fn place_of_port(&self, node: Node, mut port: Port) -> Option<(Place, Port)> {
+        for place in self.linked_places(node) {
+            let degree = self.base.degree(place.digit);
+            if port < degree {
+                return Some((place, port));
+            }
+            port -= degree;
+        }
+        None
+    }
+
+    /// The next move; `None` at the destination.
+    fn next_move(&self, here: Node, dest: Node) -> Option<Move> {
+        let mut places = self.places(here);
+        let mut wanted = self.places(dest);
+        let (place, target) = loop {
+            let (place, target) = (places.next()?, wanted.next()?.digit);
+            if place.digit != target {
+                break (place, target);
+            }
+        };
+        if self.linkage == Linkage::Folded || place.below == 0 {
+            return Some(Move {
+                place,
+                target,
+                outwards: false,
+            });
+        }
+        // The innermost digit that is not 0 is the first with nothing below it.
+        let place = places.find(|place| place.below == 0)?;
+        Some(Move {
+            place,
+            target: 0,
+            outwards: true,
+        })
+    }
+
+    /// Where a broadcast of `source` enters the copy of the base in which `here` has the links of `place`; `None` if it
+    /// does not use that copy.
+    fn entry(&self, here: Node, place: &Place, source: Node) -> Option<Node> {
+        for (own, origin) in self.places(here).zip(self.places(source)) {
+            if own.weight == place.weight {
+                return Some(origin.digit);
+            }
+            if own.digit != origin.digit {
+                return (self.linkage != Linkage::Folded).then_some(0);
+            }
+        }
+        None
+    }
+
+    /// The sending order in which everyone serves the copy that has most behind it first.
+    ///
+    /// In `folded` whoever is told through a digit tells on through it and those before it, so the last digit has most
+    /// behind it. In the others, first the way out of the copy, behind which all the rest is; then the outer copies, which
+    /// have inner ones hanging at every node.
+    fn order(&self, here: Node, place: &Place, port: Port, entry: Node, within: u64) -> u64 {
+        if self.digits == 1 {
+            return within;
+        }
+        // With two digits or more the base has fewer than 2^32 nodes, and its urgencies fit.
+        let within = within.min((1 << 40) - 1);
+        let index = self
+            .places(here)
+            .take_while(|other| other.weight != place.weight)
+            .count() as u64;
+        let rank = match self.linkage {
+            Linkage::Folded => index,
+            _ if self.leads_out(place, port, entry, index) => self.digits(),
+            _ => self.digits() - 1 - index,
+        };
+        rank << 40 | within
+    }
+
+    /// Whether a port of an inner copy is on the way of a broadcast from the entry to the root.
+    fn leads_out(&self, place: &Place, port: Port, entry: Node, index: u64) -> bool {
+        let Some(child) = self.base.neighbor(place.digit, port).filter(|_| index > 0) else {
+            return false;
+        };
+        let mut node = 0;
+        for _ in 0..LOOKAHEAD {
+            if node == child || node == entry {
+                break;
+            }
+            node = self.base.step(node, entry);
+        }
+        node == child && node != entry
+    }
+}
+
+impl Topology for Hierarchy {
+    fn nodes(&self) -> u64 {
+        self.first_weight * self.base.nodes()
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        self.linked_places(node)
+            .map(|place| self.base.degree(place.digit))
+            .sum()
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        let (place, port) = self.place_of_port(node, port)?;
+        Some(place.replace(node, self.base.neighbor(place.digit, port)?))
+    }
+
+    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+        let mut before = 0;
+        for place in self.linked_places(node) {
+            // Only this digit may differ, so the neighbour's number tells which value it has there.
+            let other = self.places(neighbor).find(|other| other.weight == place.weight)?;
+            if other.digit != place.digit {
+                let port = self.base.port_to(place.digit, other.digit)?;
+                return (place.replace(node, other.digit) == neighbor).then_some(before + port);
+            }
+            before += self.base.degree(place.digit);
+        }
+        None
+    }
+
+    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+        self.next_move(here, dest).map_or(here, |Move { place, target, .. }| {
+            place.replace(here, self.base.step(place.digit, target))
+        })
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        let pairs = self.places(from).zip(self.places(to));
+        let mut apart = false;
+        Some(
+            pairs
+                .map(|(a, b)| {
+                    let by_root = apart && self.linkage != Linkage::Folded;
+                    apart |= a.digit != b.digit;
+                    if by_root {
+                        self.base.hops(a.digit, 0) + self.base.hops(0, b.digit)
+                    } else {
+                        self.base.hops(a.digit, b.digit)
+                    }
+                })
+                .sum(),
+        )
+    }
+
+    fn longest_route(&self, _rule: Rule) -> u64 {
+        self.diameter()
+    }
+
+    /// The degrees tell the nodes apart if only some have links at all digits.
+    fn vertex_transitive(&self) -> bool {
+        self.base.vertex_transitive() && (self.linkage == Linkage::Folded || self.digits == 1)
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, place) in self.places(node).enumerate() {
+            out.write_str(if index == 0 { "(" } else { "," })?;
+            self.base.write_address(place.digit, out)?;
+        }
+        out.write_str(")")
+    }
+
+    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+        let passes = || {
+            let (place, port) = self.place_of_port(here, port)?;
+            let entry = self.entry(here, &place, source)?;
+            Some(self.base.passes_on(place.digit, port, entry))
+        };
+        passes().unwrap_or(false)
+    }
+
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        let urgency = || {
+            let (place, port) = self.place_of_port(here, port)?;
+            let entry = self.entry(here, &place, source)?;
+            let within = self.base.urgency(place.digit, port, entry);
+            Some(self.order(here, &place, port, entry, within))
+        };
+        urgency().unwrap_or(0)
+    }
+
+    /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but on the way out of the inner
+    /// copies the tree of least depth, since all the rest waits for that.
+    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+        let (place, port) = self.place_of_port(here, port)?;
+        let entry = self.entry(here, &place, source)?;
+        let inner = place.weight != self.first_weight;
+        let within = if self.linkage != Linkage::Folded && inner && entry != 0 {
+            self.base
+                .passes_on(place.digit, port, entry)
+                .then(|| self.base.urgency(place.digit, port, entry))
+        } else {
+            self.base.fewest_steps_urgency(place.digit, port, entry)
+        };
+        Some(self.order(here, &place, port, entry, within?))
+    }
+
+    fn counts_valleys(&self) -> bool {
+        false
+    }
+
+    fn buffer_classes(&self, _rule: Rule) -> u64 {
+        self.base.classes() + u64::from(self.linkage != Linkage::Folded && self.digits > 1)
+    }
+
+    /// In `folded` the classes of the base: the order of the digits never comes back to one. In the others one more, for the
+    /// way out. On it a packet only comes closer to a root or goes on to a copy further out; on the way across and in
+    /// it never goes on to a copy further out; and it turns once.
+    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<u64> {
+        Some(match self.next_move(here, dest) {
+            Some(turn) if turn.outwards => self.base.classes(),
+            Some(turn) => self.base.class(turn.place.digit, turn.target),
+            None => 0,
+        })
+    }
+}
+
+impl fmt::Display for Hierarchy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({},{})", self.linkage.name(), self.base, self.digits)
+    }
+}

@@ -1,0 +1,60 @@
+//! Recursively expanded Heawood networks II, `re-heawood-2(n[,all|one])`.
+//!
+//! G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang, Novel Hierarchical Interconnection Networks for High-Performance
+//! Multicomputer Systems.
+//!
+//! Like the expansion of the Heawood graph by itself, but each digit has three pivots, so that no single node is the only way
+//! out. The paper leaves open whether each of the three is joined to all three neighbouring copies (`all`) or to one
+//! (`one`); both are here. With V_0 the position, digit i = 1 .. n-1 has the pivots i-1, i+2 and i-4 modulo 14.
+
+use super::phase::Pivots;
+use super::{Choice, Re};
+use crate::graph::{Base, Kind};
+use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
+use crate::network::expression::{BrokenRule, ParseError, Reader};
+
+/// The three pivots of a phase, counted from 0: those of the edges plus, minus and distance, from an even digit.
+fn ports(phase: u64) -> [u8; 3] {
+    [0, 3, 14 - 4 + 1].map(|offset| ((phase + offset) % 14) as u8)
+}
+
+/// With all links at every pivot.
+pub(super) fn every_port(phase: u64) -> Pivots {
+    Pivots::Each(ports(phase).iter().fold(0, |set, port| set | 1 << port))
+}
+
+/// With one link at each pivot.
+pub(super) fn one_port(phase: u64) -> Pivots {
+    Pivots::Coloured(ports(phase))
+}
+
+impl Re {
+    /// Reads what follows `re-heawood-2`.
+    pub(crate) fn parse_heawood_2(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const DIGITS: &str = "n of re-heawood-2(n)";
+        const LINKS: &str = "the links of re-heawood-2(n,..)";
+        reader.open(DIGITS)?;
+        // Digit 15 would have the pivots of digit 1 again, and more than six links at a node.
+        let digits = reader.number(DIGITS, 2, 15)?;
+        let choice = if reader.accept(b',') {
+            match reader.word() {
+                "all" => Choice::EveryPort,
+                "one" => Choice::OnePort,
+                _ => return Err(reader.refuse(LINKS, BrokenRule::Expected("all or one"))),
+            }
+        } else {
+            Choice::EveryPort
+        };
+        reader.close(LINKS)?;
+        let heawood = Base(Kind::Heawood);
+        Ok(Re {
+            unit: heawood,
+            frames: [heawood; MAX_FRAMES],
+            same: true,
+            phases: digits as u8 - 1,
+            choice,
+            pivot_stride: 1,
+            memory: BOARD_SEARCH_WORDS as u32,
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! One phase of an expansion: a digit, and the positions at which its frame links leave the unit.
+
+use crate::arith::{bits, div_rem};
+use crate::graph::Base;
+use crate::topology::{Node, Port, Topology};
+
+/// What one phase is at one node.
+#[derive(Clone, Copy)]
+pub(super) struct Phase<'a> {
+    pub(super) frame: &'a Base,
+    /// What one step of the digit adds to the node's number.
+    pub(super) weight: u64,
+    pub(super) digit: Node,
+    pub(super) pivots: Pivots,
+}
+
+/// The positions at which a phase has its frame links.
+#[derive(Clone, Copy)]
+pub(super) enum Pivots {
+    /// Each of these positions has all of them, and crossing one keeps the position.
+    Each(u64),
+    /// `count` positions from `head` on share them, and crossing one can change the position: the neighbours of a digit
+    /// are dealt out to the pivots in ascending order.
+    Dealt { head: Node, count: u64 },
+    /// Three positions share those of a Heawood frame, whose edges have three colours: from an even node plus, minus and
+    /// distance. Both ends of an edge have it at the same position, and crossing it keeps the position.
+    Coloured([u8; 3]),
+}
+
+/// The colour of a port of the Heawood graph, and the port of a colour: plus from an even node is minus from an odd one.
+fn coloured(node: Node, port: usize) -> usize {
+    match port {
+        0 | 1 if !node.is_multiple_of(2) => 1 - port,
+        _ => port,
+    }
+}
+
+/// The position, in the copy of digit `from`, of the frame link between digits `from` and `to`.
+fn dealt_end(head: Node, count: u64, frame: &Base, from: Node, to: Node) -> Node {
+    head + div_rem(frame.rank(from, to), count).1
+}
+
+impl Phase<'_> {
+    /// How many frame links of this phase a node at `position` has.
+    pub(super) fn links_at(&self, position: Node) -> Port {
+        match self.pivots {
+            Pivots::Each(positions) if positions >> position & 1 == 1 => self.frame.degree(self.digit),
+            Pivots::Each(_) => 0,
+            Pivots::Dealt { head, count } => match position.checked_sub(head) {
+                Some(place) if place < count => div_rem(self.frame.degree(self.digit) + count - 1 - place, count).0,
+                _ => 0,
+            },
+            Pivots::Coloured(positions) => positions.iter().filter(|&&at| u64::from(at) == position).count() as u64,
+        }
+    }
+
+    /// The frame link with number `link` of those at `position`: the new digit and the new position.
+    pub(super) fn crossing(&self, position: Node, link: Port) -> Option<(Node, Node)> {
+        match self.pivots {
+            Pivots::Each(_) => Some((self.frame.neighbor(self.digit, link)?, position)),
+            Pivots::Dealt { head, count } => {
+                let place = position.checked_sub(head)?;
+                let digit = self.frame.ranked(self.digit, place + link * count)?;
+                Some((digit, dealt_end(head, count, self.frame, digit, self.digit)))
+            }
+            Pivots::Coloured(positions) => {
+                let colour = positions.iter().position(|&at| u64::from(at) == position)?;
+                let port = coloured(self.digit, colour) as u64 + link;
+                Some((self.frame.neighbor(self.digit, port)?, position))
+            }
+        }
+    }
+
+    /// The positions from which a frame link leads to `digit`, as a set.
+    pub(super) fn exits_to(&self, digit: Node) -> u64 {
+        match self.pivots {
+            Pivots::Each(positions) => positions,
+            Pivots::Dealt { head, count } => 1 << dealt_end(head, count, self.frame, self.digit, digit),
+            Pivots::Coloured(positions) => {
+                let port = self.frame.port_to(self.digit, digit).unwrap_or(0);
+                let at = positions.get(coloured(self.digit, port as usize)).copied().unwrap_or(0);
+                1 << at
+            }
+        }
+    }
+
+    /// The node at the other end of the frame link from `position` to `digit`.
+    pub(super) fn cross(&self, node: Node, position: Node, digit: Node) -> Node {
+        let entry = match self.pivots {
+            Pivots::Dealt { head, count } => dealt_end(head, count, self.frame, digit, self.digit),
+            _ => position,
+        };
+        self.replace(node, digit) - position + entry
+    }
+
+    /// The node with this digit replaced, its position untouched.
+    pub(super) fn replace(&self, node: Node, digit: Node) -> Node {
+        (node + digit * self.weight).wrapping_sub(self.digit * self.weight)
+    }
+}
+
+/// The nearest of a set of positions in the unit; of several the lowest.
+pub(super) fn nearest(unit: &Base, from: Node, positions: u64) -> Option<Node> {
+    bits(positions).min_by_key(|&position| unit.hops(from, position))
+}

@@ -1,0 +1,146 @@
+//! The `hopwise` command as a script sees it: keys, exit status, one sentence for bad input.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn hopwise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(args)
+        .output()
+        .expect("the command starts")
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = hopwise(args);
+    assert!(
+        output.status.success(),
+        "{args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+#[test]
+fn the_demo_checks_itself() {
+    let output = hopwise(&["demo"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success());
+    assert!(text.contains("306 of 306 routes are shortest paths"), "{text}");
+    assert!(
+        text.contains("18 of 18 broadcasts reach every node exactly once"),
+        "{text}"
+    );
+}
+
+#[test]
+fn topo_has_its_keys() {
+    let figures = json(&["topo", "rdn(ring(3),2)", "--json"]);
+    assert_eq!(figures["nodes"], 648);
+    assert_eq!(figures["edges"], 1296);
+    assert_eq!(figures["degree_min"], 4);
+    assert_eq!(figures["degree_max"], 4);
+    assert_eq!(figures["connected"], true);
+    assert_eq!(figures["diameter"], 10);
+    assert_eq!(figures["distance_sum"], 2_706_048);
+    assert_eq!(figures["method"], "closed form");
+    let searched = json(&["topo", "rdn(ring(3),2)", "--json", "--verify"]);
+    assert_eq!(searched["method"], "breadth-first search from every node");
+    assert_eq!(searched["distance_sum"], figures["distance_sum"]);
+}
+
+#[test]
+fn figures_of_huge_networks_need_no_search() {
+    let figures = json(&["topo", "re(heawood,heawood,14)", "--json"]);
+    assert_eq!(figures["nodes"], 14u64.pow(15));
+    assert_eq!(figures["diameter"], 56);
+    let figures = json(&["topo", "rcr(4,20,40)", "--json"]);
+    assert_eq!(figures["nodes"], 20 * (1u64 << 44));
+    assert_eq!(figures["distance_sum"], Value::Null);
+}
+
+#[test]
+fn edges_are_listed_once_and_sorted() {
+    let output = hopwise(&["edges", "ring(4)"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 1\n0 3\n1 2\n2 3\n");
+}
+
+#[test]
+fn neighbors_are_sorted_and_by_port() {
+    let node = json(&["neighbors", "rdn(ring(3),1)", "2", "--json"]);
+    assert_eq!(node["neighbors"], serde_json::json!([0, 1, 15]));
+    assert_eq!(node["by_port"], serde_json::json!([0, 1, 15]));
+    assert_eq!(node["address"], "(0,0,2)");
+}
+
+#[test]
+fn route_has_its_keys() {
+    let route = json(&["route", "rdn(ring(3),2)", "0", "638", "--json"]);
+    assert_eq!(route["hops"], 8);
+    assert_eq!(route["distance"], 8);
+    assert_eq!(route["path"].as_array().unwrap().len(), 9);
+    let longer = json(&[
+        "route",
+        "re(complete(2),ring(6),6)",
+        "0",
+        "383",
+        "--rule",
+        "paper",
+        "--json",
+    ]);
+    assert!(longer["hops"].as_u64() > longer["distance"].as_u64());
+    let searched = json(&["route", "re(ring(4),ring(4),2,sd)", "0", "63", "--json"]);
+    assert_eq!(searched["hops"], searched["distance"]);
+}
+
+#[test]
+fn broadcast_has_its_keys() {
+    let broadcast = json(&["broadcast", "rdn(ring(3),2)", "5", "--json"]);
+    assert_eq!(broadcast["reached"], 648);
+    assert_eq!(broadcast["duplicates"], 0);
+    assert_eq!(broadcast["sends"], 647);
+    assert_eq!(broadcast["depth"], 10);
+    assert_eq!(broadcast["one_port_steps"], 14);
+}
+
+#[test]
+fn deadlock_has_its_keys_and_shows_a_circle() {
+    let safe = json(&["deadlock", "rcr(2,2,2)", "--json"]);
+    assert_eq!(safe["acyclic"], true);
+    assert!(safe["classes"].as_u64() >= Some(2));
+    let output = hopwise(&["deadlock", "rcr(2,2,2)", "--scheme", "one", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let unsafe_: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(unsafe_["acyclic"], false);
+    let cycle = unsafe_["cycle"].as_array().unwrap();
+    for (first, second) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        assert_eq!(first["to"], second["from"], "{cycle:?}");
+    }
+}
+
+#[test]
+fn bad_input_gets_one_sentence_and_status_2() {
+    for args in [
+        &["topo", "ring(2)"][..],
+        &["topo", "rdn(ring(3),1"],
+        &["topo", "rcr(2,2,5)"],
+        &["route", "rdn(ring(3),1)", "0", "18"],
+        &["route", "ring(9223372036854775808)", "0", "4611686018427387904"],
+        &["neighbors", "rdn(ring(3),1)", "99"],
+        &["neighbors", "complete(9223372036854775808)", "0"],
+        &["broadcast", "rdn(ring(5),3)", "50000000"],
+        &["broadcast", "rcr(4,20,40)", "0"],
+        &["edges", "hypercube(63)"],
+        &["deadlock", "hypercube(40)"],
+        &["topo", "rcr(4,20,40)", "--search"],
+    ] {
+        let output = hopwise(args);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+        assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+        assert!(message.starts_with("hopwise: "), "{args:?}: {message}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+    assert_eq!(hopwise(&["route", "ring(3)", "0", "-1"]).status.code(), Some(2));
+    assert_eq!(hopwise(&["topo"]).status.code(), Some(2));
+}
