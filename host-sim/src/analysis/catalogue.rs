@@ -32,7 +32,11 @@ fn largest_degree(network: &Network) -> u64 {
     const MOST_ASKED: u64 = 1 << 16;
     let asked = || (0..network.nodes()).map(|node| network.topology().degree(node)).max();
     let formula = || super::closed_form::figures(network).map(|form| form.degree_max);
-    let most = if network.nodes() <= MOST_ASKED { asked() } else { formula().or_else(asked) };
+    let most = if network.nodes() <= MOST_ASKED {
+        asked()
+    } else {
+        formula().or_else(asked)
+    };
     most.unwrap_or(0)
 }
 

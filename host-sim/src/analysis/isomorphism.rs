@@ -19,11 +19,12 @@ pub enum Found {
     GaveUp,
 }
 
-/// Looks for a renumbering that carries `first` to `second`, and its node `from` to `to`.
+/// Looks for a renumbering that carries `first` to `second`, and each pinned node of the first to its image.
 ///
-/// The nodes are placed breadth-first from `from`, each at a free neighbour of its predecessor's image that has the right
+/// The nodes are placed breadth-first from the first pinned one, of which there must be one, each at a free neighbour of its predecessor's image that has the right
 /// links to all nodes placed before. Small symmetric graphs seldom go back far; the worst case is exponential.
-pub fn search(first: &Graph, second: &Graph, from: usize, to: usize) -> Found {
+pub fn search(first: &Graph, second: &Graph, pins: &[(usize, usize)]) -> Found {
+    let (from, to) = pins[0];
     let order = breadth_first(first, from);
     if first.nodes() != second.nodes() || first.edges() != second.edges() || order.len() != first.nodes() {
         return Found::Nothing;
@@ -46,7 +47,10 @@ pub fn search(first: &Graph, second: &Graph, from: usize, to: usize) -> Found {
         if looked_at > MOST_CANDIDATES {
             return Found::GaveUp;
         }
-        let fits = |candidate: usize| !taken[candidate] && same_links(first, second, &image, &taken, node, candidate);
+        let pinned = |candidate| pins.iter().all(|pin| (pin.0 == node) == (pin.1 == candidate));
+        let fits = |candidate: usize| {
+            !taken[candidate] && pinned(candidate) && same_links(first, second, &image, &taken, node, candidate)
+        };
         let Some(chosen) = (skip..candidates.len()).find(|&at| fits(candidates[at] as usize)) else {
             tried.pop();
             continue;
@@ -66,7 +70,7 @@ pub fn search(first: &Graph, second: &Graph, from: usize, to: usize) -> Found {
 pub fn isomorphic(first: &Graph, second: &Graph) -> Option<bool> {
     let mut gave_up = false;
     for to in 0..second.nodes() {
-        match search(first, second, 0, to) {
+        match search(first, second, &[(0, to)]) {
             Found::Renumbering(_) => return Some(true),
             Found::GaveUp => gave_up = true,
             Found::Nothing => {}
@@ -79,9 +83,23 @@ pub fn isomorphic(first: &Graph, second: &Graph) -> Option<bool> {
 /// find out.
 pub fn unlike_node_0(graph: &Graph) -> Result<Option<usize>, ()> {
     for to in 1..graph.nodes() {
-        match search(graph, graph, 0, to) {
+        match search(graph, graph, &[(0, to)]) {
             Found::Renumbering(_) => {}
             Found::Nothing => return Ok(Some(to)),
+            Found::GaveUp => return Err(()),
+        }
+    }
+    Ok(None)
+}
+
+/// A neighbour of node 0 to which its first neighbour cannot be carried with node 0 in place, if there is one. If there is none
+/// and all nodes are alike, all links are.
+pub fn unlike_first_link(graph: &Graph) -> Result<Option<usize>, ()> {
+    let first = graph.neighbors(0)[0] as usize;
+    for &other in &graph.neighbors(0)[1..] {
+        match search(graph, graph, &[(0, 0), (first, other as usize)]) {
+            Found::Renumbering(_) => {}
+            Found::Nothing => return Ok(Some(other as usize)),
             Found::GaveUp => return Err(()),
         }
     }
@@ -151,5 +169,7 @@ mod tests {
         assert_eq!(unlike_node_0(&graph("petersen")), Ok(None));
         assert_eq!(unlike_node_0(&graph("rdn(ring(3),1)")), Ok(None));
         assert_eq!(unlike_node_0(&graph("path(4)")), Ok(Some(1)));
+        assert_eq!(unlike_first_link(&graph("heawood")), Ok(None));
+        assert_eq!(unlike_first_link(&graph("torus(3,5)")), Ok(Some(3)));
     }
 }

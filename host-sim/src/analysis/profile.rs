@@ -1,6 +1,6 @@
 //! What one compares networks by.
 
-use hopwise_core::Network;
+use hopwise_core::{Network, Tree};
 use serde::Serialize;
 
 use super::bisection::{self, Bisection};
@@ -108,6 +108,6 @@ fn broadcast_steps(network: &Network) -> Option<u64> {
         _ => return None,
     };
     (0..sources)
-        .map(|source| Broadcast::follow(network, source).one_port_steps())
+        .map(|source| Broadcast::follow(network, source, Tree::FewestSteps).one_port_steps())
         .max()
 }

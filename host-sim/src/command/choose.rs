@@ -146,7 +146,7 @@ fn name_graphs_once(found: Vec<(Profile, Network)>) -> Result<Vec<(Network, Vec<
 fn same_graph(a: &Network, a_graph: &Graph, b: &Network, b_graph: &Graph) -> bool {
     let alike = |network: &Network| network.topology().vertex_transitive();
     a_graph.edge_list().eq(b_graph.edge_list())
-        || alike(a) && alike(b) && matches!(search(a_graph, b_graph, 0, 0), Found::Renumbering(_))
+        || alike(a) && alike(b) && matches!(search(a_graph, b_graph, &[(0, 0)]), Found::Renumbering(_))
 }
 
 fn show(choice: &Choice) -> Result<(), Refusal> {

@@ -44,12 +44,22 @@ fn graph_properties(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let farthest = (0..14).flat_map(|node| hops_from(&graph, node)).max().unwrap_or(0);
     Ok(vec![
         Claim {
-            measured: format!("{} nodes, {} links, degrees {least} to {most}", graph.nodes(), graph.edges()),
+            measured: format!(
+                "{} nodes, {} links, degrees {least} to {most}",
+                graph.nodes(),
+                graph.edges()
+            ),
             verdict: Verdict::of((graph.nodes(), graph.edges(), least, most) == (14, 21, 3, 3)),
-            ..claim("Definition 1", "the Heawood graph has 14 nodes of three neighbours and 21 links")
+            ..claim(
+                "Definition 1",
+                "the Heawood graph has 14 nodes of three neighbours and 21 links",
+            )
         },
         Claim {
-            measured: format!("{} disjoint paths for every pair; diameter {farthest}", paths.iter().min().unwrap_or(&0)),
+            measured: format!(
+                "{} disjoint paths for every pair; diameter {farthest}",
+                paths.iter().min().unwrap_or(&0)
+            ),
             how: How::AllPairs,
             verdict: Verdict::of(paths.iter().all(|&paths| paths == 3) && farthest == 3),
             ..claim("Property 2", "three paths join any pair, and the diameter is 3")
@@ -64,7 +74,9 @@ fn six_circles(graph: &Graph) -> Vec<Vec<usize>> {
         let longer = |path: &Vec<usize>| {
             let ends = graph.neighbors(path[path.len() - 1]).iter().map(|&next| next as usize);
             let fresh = ends.filter(|next| !path.contains(next));
-            fresh.map(|next| [path.as_slice(), &[next]].concat()).collect::<Vec<_>>()
+            fresh
+                .map(|next| [path.as_slice(), &[next]].concat())
+                .collect::<Vec<_>>()
         };
         paths = paths.iter().flat_map(longer).collect();
     }
@@ -88,10 +100,15 @@ fn circles(_: &Run) -> Result<Vec<Claim>, Refusal> {
         on_one += usize::from(circles.iter().any(fits));
     }
     Ok(vec![Claim {
-        measured: format!("shortest circle {girth}; {on_one} of 91 pairs at distance d lie d and 6 - d apart on a circle of six"),
+        measured: format!(
+            "shortest circle {girth}; {on_one} of 91 pairs at distance d lie d and 6 - d apart on a circle of six"
+        ),
         how: How::AllPairs,
         verdict: Verdict::of(girth == 6 && on_one == 91),
-        ..claim("Property 3", "the shortest circle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3")
+        ..claim(
+            "Property 3",
+            "the shortest circle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3",
+        )
     }])
 }
 
@@ -113,7 +130,10 @@ fn symmetry(run: &Run) -> Result<Vec<Claim>, Refusal> {
         ),
         how: How::Exhaustive,
         verdict: Verdict::of(so),
-        ..claim("Section 3.1", "folded Heawood networks are node symmetric and edge symmetric")
+        ..claim(
+            "Section 3.1",
+            "folded Heawood networks are node symmetric and edge symmetric",
+        )
     }])
 }
 
@@ -132,7 +152,8 @@ fn re_degrees(_: &Run) -> Result<Vec<Claim>, Refusal> {
         Claim {
             measured: format!("re(heawood,heawood,2): degrees {least} to {most}"),
             verdict: Verdict::of(least == most && most == 6),
-            counterexample: (least != most).then(|| format!("node 13 has {} links; 6 is the maximum", graph.neighbors(13).len())),
+            counterexample: (least != most)
+                .then(|| format!("node 13 has {} links; 6 is the maximum", graph.neighbors(13).len())),
             ..claim("Section 3.3", "the degree of each node of an RE Heawood network is 6")
         },
         Claim {
@@ -152,7 +173,10 @@ fn re_degrees(_: &Run) -> Result<Vec<Claim>, Refusal> {
             how: How::ClosedForm,
             verdict: Verdict::Ambiguous,
             counterexample: Some("6n + 3 here, 6n - 3 in Fig. 9: 15 or 9 for n = 2".into()),
-            ..claim("Section 3.3.2", "the diameter of an RE Heawood network is 6n + 3 (in its broadcasting algorithm)")
+            ..claim(
+                "Section 3.3.2",
+                "the diameter of an RE Heawood network is 6n + 3 (in its broadcasting algorithm)",
+            )
         },
     ])
 }
@@ -165,7 +189,9 @@ fn re_two(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let all = diameter(&searched(run, &format!("re-heawood-2({n},all)"))?)?;
         let one = diameter(&searched(run, &format!("re-heawood-2({n},one)"))?)?;
         smaller &= all <= single;
-        found.push(format!("n = {n}: {all} with all links at each port, {one} with one, {single} in RE Heawood"));
+        found.push(format!(
+            "n = {n}: {all} with all links at each port, {one} with one, {single} in RE Heawood"
+        ));
     }
     let mut degrees = Vec::new();
     for reading in ["one", "all"] {
@@ -178,13 +204,24 @@ fn re_two(run: &Run) -> Result<Vec<Claim>, Refusal> {
             measured: format!("diameters {}", found.join("; ")),
             how: How::AllPairs,
             verdict: if smaller { Verdict::Ambiguous } else { Verdict::False },
-            counterexample: Some("the definition does not say which port takes which link of the upper Heawood graph".into()),
-            ..claim("Definition 5", "RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood network")
+            counterexample: Some(
+                "the definition does not say which port takes which link of the upper Heawood graph".into(),
+            ),
+            ..claim(
+                "Definition 5",
+                "RE Heawood II joins nodes n-2 and (n-2) +- 3 of the subnetworks to a Heawood network",
+            )
         },
         Claim {
-            measured: format!("n = 15: largest degree {} with one link a port, {} with all", degrees[0], degrees[1]),
+            measured: format!(
+                "n = 15: largest degree {} with one link a port, {} with all",
+                degrees[0], degrees[1]
+            ),
             verdict: Verdict::of(degrees[0] == 6),
-            ..claim("Fig. 7", "a node of RE Heawood II is linked in at most three other dimensions")
+            ..claim(
+                "Fig. 7",
+                "a node of RE Heawood II is linked in at most three other dimensions",
+            )
         },
     ])
 }
@@ -203,7 +240,14 @@ fn flooded(run: &Run) -> Result<Vec<Claim>, Refusal> {
         averages.push(2.0 * graph.edges() as f64 / graph.nodes() as f64);
     }
     let says = "the 14 * 13^(n-1) leaves have three neighbours, the others six";
-    let mut degrees = compared(Paper::Heawood, "Section 3.5.1", says, Said::Exactly, How::Counted, &leaves);
+    let mut degrees = compared(
+        Paper::Heawood,
+        "Section 3.5.1",
+        says,
+        Said::Exactly,
+        How::Counted,
+        &leaves,
+    );
     if !only_six {
         degrees.verdict = Verdict::False;
     }
@@ -215,11 +259,20 @@ fn flooded(run: &Run) -> Result<Vec<Claim>, Refusal> {
             measured: format!(
                 "the printed quotient is {:.2} for every n; measured {}",
                 printed(4),
-                averages.iter().map(|mean| format!("{mean:.3}")).collect::<Vec<_>>().join(", ")
+                averages
+                    .iter()
+                    .map(|mean| format!("{mean:.3}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ),
             verdict: Verdict::of((printed(4) - 3.2).abs() < 0.05 && (last - 3.2).abs() < 0.05),
-            counterexample: Some("the powers are exchanged, and there are fewer nodes; the mean degree tends to 42/13".into()),
-            ..claim("Section 3.5.1", "the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2")
+            counterexample: Some(
+                "the powers are exchanged, and there are fewer nodes; the mean degree tends to 42/13".into(),
+            ),
+            ..claim(
+                "Section 3.5.1",
+                "the average degree is (3 * 14^(n-1) + 6 * 14^n) / 14^n, about 3.2",
+            )
         },
     ])
 }
@@ -233,13 +286,48 @@ struct Line {
 }
 
 const LINES: &[Line] = &[
-    Line { name: "folded", base: "petersen", size: 10, diameter: |n| 2 * n },
-    Line { name: "root-folded", base: "petersen", size: 10, diameter: |n| 4 * n - 2 },
-    Line { name: "re", base: "petersen", size: 10, diameter: |n| 4 * n - 2 },
-    Line { name: "folded", base: "heawood", size: 14, diameter: |n| 3 * n },
-    Line { name: "root-folded", base: "heawood", size: 14, diameter: |n| 6 * n - 3 },
-    Line { name: "re", base: "heawood", size: 14, diameter: |n| 6 * n - 3 },
-    Line { name: "flooded", base: "heawood", size: 14, diameter: |n| 6 * n - 3 },
+    Line {
+        name: "folded",
+        base: "petersen",
+        size: 10,
+        diameter: |n| 2 * n,
+    },
+    Line {
+        name: "root-folded",
+        base: "petersen",
+        size: 10,
+        diameter: |n| 4 * n - 2,
+    },
+    Line {
+        name: "re",
+        base: "petersen",
+        size: 10,
+        diameter: |n| 4 * n - 2,
+    },
+    Line {
+        name: "folded",
+        base: "heawood",
+        size: 14,
+        diameter: |n| 3 * n,
+    },
+    Line {
+        name: "root-folded",
+        base: "heawood",
+        size: 14,
+        diameter: |n| 6 * n - 3,
+    },
+    Line {
+        name: "re",
+        base: "heawood",
+        size: 14,
+        diameter: |n| 6 * n - 3,
+    },
+    Line {
+        name: "flooded",
+        base: "heawood",
+        size: 14,
+        diameter: |n| 6 * n - 3,
+    },
 ];
 
 impl Line {
@@ -252,7 +340,11 @@ impl Line {
     }
 
     fn title(&self) -> String {
-        let kind = if self.name == "re" { "recursively expanded" } else { self.name };
+        let kind = if self.name == "re" {
+            "recursively expanded"
+        } else {
+            self.name
+        };
         format!("{kind} {}", if self.base == "heawood" { "Heawood" } else { "Petersen" })
     }
 
@@ -268,7 +360,11 @@ fn fig_9_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
         let mut cases = Vec::new();
         for n in 1..=4 {
             let expression = line.expression(n);
-            cases.push(Case::new(&expression, line.size.pow(n as u32), network(&expression)?.nodes()));
+            cases.push(Case::new(
+                &expression,
+                line.size.pow(n as u32),
+                network(&expression)?.nodes(),
+            ));
         }
         let says = format!("{}: {}^n nodes", line.title(), line.size);
         let mut row = compared(Paper::Heawood, "Fig. 9", &says, Said::Exactly, How::Counted, &cases);
@@ -294,9 +390,16 @@ fn fig_9_degrees(_: &Run) -> Result<Vec<Claim>, Refusal> {
         let (mut largest_fits, mut mean_fits) = (true, true);
         for n in 2..=4u64 {
             let (_, graph) = built(&line.expression(n))?;
-            let (most, mean) = (graph.degree_range().1, 2.0 * graph.edges() as f64 / graph.nodes() as f64);
+            let (most, mean) = (
+                graph.degree_range().1,
+                2.0 * graph.edges() as f64 / graph.nodes() as f64,
+            );
             found.push(format!("n = {n}: {most} at most, {mean:.2} on average"));
-            let value = if said == "3n" { 3.0 * n as f64 } else { said.parse().unwrap_or(0.0) };
+            let value = if said == "3n" {
+                3.0 * n as f64
+            } else {
+                said.parse().unwrap_or(0.0)
+            };
             largest_fits &= (most as f64 - value).abs() < 1e-9;
             mean_fits &= n < 4 || (mean - value).abs() < 0.05;
         }
@@ -308,7 +411,8 @@ fn fig_9_degrees(_: &Run) -> Result<Vec<Claim>, Refusal> {
                 (false, true) => Verdict::Ambiguous,
                 (false, false) => Verdict::False,
             },
-            counterexample: (!largest_fits).then(|| format!("{said} is an average; the paper defines the degree as the maximum")),
+            counterexample: (!largest_fits)
+                .then(|| format!("{said} is an average; the paper defines the degree as the maximum")),
             ..claim("Fig. 9", &format!("{}: degree {said}", line.title()))
         });
     }
@@ -321,7 +425,11 @@ fn fig_9_diameters(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let (mut measured, mut formula) = (Vec::new(), Vec::new());
         for n in 1..=4 {
             let expression = line.expression(n);
-            measured.push(Case::new(&expression, (line.diameter)(n), diameter(&searched(run, &expression)?)?));
+            measured.push(Case::new(
+                &expression,
+                (line.diameter)(n),
+                diameter(&searched(run, &expression)?)?,
+            ));
         }
         for n in 2..=line.most() {
             let expression = line.expression(n);
@@ -335,8 +443,22 @@ fn fig_9_diameters(run: &Run) -> Result<Vec<Claim>, Refusal> {
             _ => "6n - 3",
         };
         let says = format!("{}: diameter {said}", line.title());
-        rows.push(compared(Paper::Heawood, "Fig. 9", &says, Said::Exactly, How::AllPairs, &measured));
-        let mut exact = compared(Paper::Heawood, "Fig. 9", &says, Said::Exactly, How::ClosedForm, &formula);
+        rows.push(compared(
+            Paper::Heawood,
+            "Fig. 9",
+            &says,
+            Said::Exactly,
+            How::AllPairs,
+            &measured,
+        ));
+        let mut exact = compared(
+            Paper::Heawood,
+            "Fig. 9",
+            &says,
+            Said::Exactly,
+            How::ClosedForm,
+            &formula,
+        );
         let list: Vec<String> = formula.iter().map(|case| case.found.to_string()).collect();
         exact.measured = format!("n = 2 to {}: {}", line.most(), list.join(", "));
         rows.push(exact);
@@ -387,10 +509,22 @@ fn broadcast_steps(run: &Run) -> Result<Vec<Claim>, Refusal> {
         (run.progress)(&network.to_string());
         let broadcast = Broadcast::follow(&network, 0, Tree::FewestSteps);
         let complete = broadcast.reached() == network.nodes() && broadcast.duplicates == 0;
-        cases.push(Case::new(&network, 4 * n, if complete { broadcast.one_port_steps() } else { u64::MAX }));
+        cases.push(Case::new(
+            &network,
+            4 * n,
+            if complete { broadcast.one_port_steps() } else { u64::MAX },
+        ));
     }
-    let says = "broadcasting in a folded Heawood network takes O(n) steps (one port: 4n, and 4 is the least for 14 nodes)";
-    Ok(vec![compared(Paper::Heawood, "Section 3.1.2", says, Said::AtMost, How::SingleSource, &cases)])
+    let says =
+        "broadcasting in a folded Heawood network takes O(n) steps (one port: 4n, and 4 is the least for 14 nodes)";
+    Ok(vec![compared(
+        Paper::Heawood,
+        "Section 3.1.2",
+        says,
+        Said::AtMost,
+        How::SingleSource,
+        &cases,
+    )])
 }
 
 fn routing_steps(run: &Run) -> Result<Vec<Claim>, Refusal> {
@@ -404,10 +538,22 @@ fn routing_steps(run: &Run) -> Result<Vec<Claim>, Refusal> {
         for n in 1..=3 {
             let (network, graph) = built(&format!("{name}(heawood,{n})"))?;
             (run.progress)(&network.to_string());
-            cases.push(Case::new(&network, most(n), Stretch::measure(&network, &graph, Rule::Paper)?.longest));
+            cases.push(Case::new(
+                &network,
+                most(n),
+                Stretch::measure(&network, &graph, Rule::Paper)?.longest,
+            ));
         }
-        let says = format!("routing in a {name} Heawood network takes O(n) steps (at most {name}'s diameter of Fig. 9)");
-        rows.push(compared(Paper::Heawood, place, &says, Said::AtMost, How::AllPairs, &cases));
+        let says =
+            format!("routing in a {name} Heawood network takes O(n) steps (at most {name}'s diameter of Fig. 9)");
+        rows.push(compared(
+            Paper::Heawood,
+            place,
+            &says,
+            Said::AtMost,
+            How::AllPairs,
+            &cases,
+        ));
     }
     Ok(rows)
 }

@@ -1,14 +1,17 @@
 //! What the papers claim, measured afresh: one file a paper, each a list of measurements that make rows of a report.
 
 mod claim;
+mod heawood;
 mod rcr;
 mod rdn;
 mod re;
+mod swapped;
 
 use hopwise_core::{Base, Network};
 
 pub use claim::{Claim, How, Paper, Verdict};
 
+use crate::analysis::closed_form;
 use crate::analysis::figures::Figures;
 use crate::analysis::graph::Graph;
 use crate::refusal::Refusal;
@@ -33,8 +36,9 @@ fn list(paper: Paper) -> &'static [Measurement] {
     match paper {
         Paper::Rdn => rdn::MEASUREMENTS,
         Paper::Re => re::MEASUREMENTS,
+        Paper::Heawood => heawood::MEASUREMENTS,
+        Paper::Swapped => swapped::MEASUREMENTS,
         Paper::Rcr => rcr::MEASUREMENTS,
-        Paper::Heawood | Paper::Swapped => &[],
     }
 }
 
@@ -93,6 +97,16 @@ fn diameter(figures: &Figures) -> Result<u64, Refusal> {
 /// The diameter of a network by breadth-first search.
 fn searched_diameter(run: &Run, expression: &str) -> Result<u64, Refusal> {
     diameter(&searched(run, expression)?)
+}
+
+/// Nodes, largest degree and diameter by formula, of networks too large to search.
+fn by_formula(expression: &str) -> Result<(u64, u64, u64), Refusal> {
+    let network = network(expression)?;
+    let form = closed_form::figures(&network);
+    let figures = form.and_then(|form| Some((network.nodes(), form.degree_max, form.diameter?)));
+    figures.ok_or(Refusal::NoFormula {
+        expression: expression.into(),
+    })
 }
 
 /// The degree of all nodes; where they differ, one that is not the claimed one.

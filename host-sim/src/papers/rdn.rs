@@ -1,6 +1,6 @@
 //! Recursive Dual-Net, by Li, Peng and Chu.
 
-use hopwise_core::{Node, Rule, Topology};
+use hopwise_core::{Network, Node, Rule, Topology, Tree};
 
 use super::claim::{Case, Said, compared};
 use super::{
@@ -11,6 +11,7 @@ use crate::analysis::broadcast::Broadcast;
 use crate::analysis::distances::hops_from;
 use crate::analysis::graph::Graph;
 use crate::analysis::isomorphism::unlike_node_0;
+use crate::analysis::levels::Levels;
 use crate::analysis::profile::cost_ratio;
 use crate::analysis::stretch::Stretch;
 use crate::refusal::Refusal;
@@ -203,9 +204,10 @@ fn table_1(run: &Run) -> Result<Vec<Claim>, Refusal> {
     let even: Vec<_> = [(4, 4, 4), (4, 6, 8), (8, 8, 8), (2, 4, 6)].map(torus).into();
     let odd: Vec<_> = [(3, 3, 3), (5, 5, 5), (3, 4, 5)].map(torus).into();
     let cubes: Vec<_> = (2..=10).map(|n| (format!("hypercube({n})"), n)).collect();
-    let dual: Vec<_> = (2..=6)
-        .map(|n| (format!("rdn(hypercube({}),1)", n - 1), 2 * n))
-        .collect();
+    let cycles: Vec<_> = (3..=10).map(|n| (format!("ccc({n})"), 2 * n)).collect();
+    let dual: Vec<_> = (2..=6).map(|n| (format!("dualcube({n})"), 2 * n)).collect();
+    let wk = [(3, 2), (3, 5), (4, 3), (4, 5), (5, 3), (8, 3)];
+    let wk: Vec<_> = wk.map(|(n, t)| (format!("wk({n},{t})"), (1 << t) - 1)).into();
     Ok(vec![
         row(
             "the diameter of a 3D torus x*y*z is (x+y+z)/2 (even sizes)",
@@ -213,6 +215,8 @@ fn table_1(run: &Run) -> Result<Vec<Claim>, Refusal> {
         ),
         row("the same (odd sizes, rounded down)", &cases(&odd)?),
         row("the diameter of the n-cube is n", &cases(&cubes)?),
+        row("the diameter of CCC(n) is 2n", &cases(&cycles)?),
+        row("the diameter of WK(n,t) is 2^t - 1", &cases(&wk)?),
         row("the diameter of DC(n) = RDN(2^(n-1),1) is 2n", &cases(&dual)?),
     ])
 }
@@ -230,25 +234,48 @@ struct TableRow {
 #[rustfmt::skip]
 const TABLE_2: &[TableRow] = &[
     TableRow { name: "3D-torus", expression: "torus(128,128,128)", nodes: 2_097_152, degree: 6, diameter: 192, ratio: 9.43 },
+    TableRow { name: "WK(8,7)", expression: "wk(8,7)", nodes: 2_097_152, degree: 8, diameter: 127, ratio: 6.43 },
     TableRow { name: "21-cube", expression: "hypercube(21)", nodes: 2_097_152, degree: 21, diameter: 21, ratio: 2.00 },
-    TableRow { name: "DC(11)", expression: "rdn(hypercube(10),1)", nodes: 2_097_152, degree: 11, diameter: 22, ratio: 1.57 },
+    TableRow { name: "CCC(17)", expression: "ccc(17)", nodes: 2_228_224, degree: 3, diameter: 34, ratio: 1.75 },
+    TableRow { name: "DC(11)", expression: "dualcube(11)", nodes: 2_097_152, degree: 11, diameter: 22, ratio: 1.57 },
     TableRow { name: "RDN(5^2,2)", expression: "rdn(torus(5,5),2)", nodes: 3_125_000, degree: 6, diameter: 22, ratio: 1.30 },
     TableRow { name: "RDN(3^3,2)", expression: "rdn(torus(3,3,3),2)", nodes: 4_251_528, degree: 8, diameter: 18, ratio: 1.18 },
     TableRow { name: "RDN(5,3)", expression: "rdn(ring(5),3)", nodes: 50_000_000, degree: 5, diameter: 30, ratio: 1.37 },
 ];
 
+/// Nodes, largest degree and diameter of a network of millions of nodes.
+///
+/// The corners of a WK-recursive network are alike, its other nodes are not. No pair is farther apart than two corners if the way
+/// of every node to any corner of its part is no longer than a corner's: then two parts and the link between them bound it.
+fn large(run: &Run, expression: &str) -> Result<(u64, u64, u64), Refusal> {
+    if expression != "wk(8,7)" {
+        let figures = searched(run, expression)?;
+        return Ok((figures.nodes, figures.degree_max, super::diameter(&figures)?));
+    }
+    let (whole, part) = (network(expression)?, network("wk(8,6)")?);
+    (run.progress)(expression);
+    let from_corner = |network: &Network| Levels::search(network.topology(), 0, |_| ());
+    let (least, most) = (from_corner(&whole)?.farthest(), 2 * from_corner(&part)?.farthest() + 1);
+    if least != most {
+        return Err(Refusal::NoFormula {
+            expression: expression.into(),
+        });
+    }
+    let degree = (0..whole.nodes()).map(|node| whole.topology().degree(node)).max();
+    Ok((whole.nodes(), degree.unwrap_or(0), least))
+}
+
 fn table_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
     let mut rows = Vec::new();
     let mut ratios = Vec::new();
     for row in TABLE_2 {
-        let figures = searched(run, row.expression)?;
-        let diameter = super::diameter(&figures)?;
-        let ratio = cost_ratio(figures.nodes, figures.degree_max, diameter);
+        let (nodes, degree, diameter) = large(run, row.expression)?;
+        let ratio = cost_ratio(nodes, degree, diameter);
         ratios.push((ratio, row.name));
         let figure =
             |nodes, degree, diameter, ratio| format!("{nodes} nodes, degree {degree}, D {diameter}, CR {ratio:.2}");
         let says = figure(row.nodes, row.degree, row.diameter, row.ratio);
-        let measured = figure(figures.nodes, figures.degree_max, diameter, ratio);
+        let measured = figure(nodes, degree, diameter, ratio);
         rows.push(Claim {
             verdict: Verdict::of(says == measured),
             counterexample: (says != measured).then(|| format!("{}: {measured}", row.expression)),
@@ -287,7 +314,7 @@ fn node_numbers(_: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-fn address(network: &hopwise_core::Network, node: Node) -> String {
+fn address(network: &Network, node: Node) -> String {
     network
         .address(node)
         .map(|address| address.to_string())
@@ -432,7 +459,7 @@ fn algorithm_2(_: &Run) -> Result<Vec<Claim>, Refusal> {
             verdict = Verdict::False;
         }
         let network = network(name)?;
-        let broadcast = Broadcast::follow(&network, 0);
+        let broadcast = Broadcast::follow(&network, 0, Tree::LeastDepth);
         corrected.push(format!(
             "{name}: {} of {nodes}, {} again",
             broadcast.reached(),
@@ -456,7 +483,8 @@ fn theorem_3(run: &Run) -> Result<Vec<Claim>, Refusal> {
     let steps = |expression: &str| -> Result<u64, Refusal> {
         (run.progress)(expression);
         let network = network(expression)?;
-        let from_each = (0..network.nodes()).map(|source| Broadcast::follow(&network, source).one_port_steps());
+        let from_each =
+            (0..network.nodes()).map(|source| Broadcast::follow(&network, source, Tree::LeastDepth).one_port_steps());
         Ok(from_each.max().unwrap_or(0))
     };
     let mut cases = Vec::new();

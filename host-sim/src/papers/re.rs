@@ -5,8 +5,7 @@ mod printed;
 use hopwise_core::{Base, Rule, Topology};
 
 use super::claim::{Case, Said, compared};
-use super::{Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched};
-use crate::analysis::closed_form;
+use super::{Claim, How, Measurement, Paper, Run, Verdict, base, built, by_formula, diameter, searched};
 use crate::analysis::distances::hops_from;
 use crate::analysis::graph::Graph;
 use crate::analysis::stretch::Stretch;
@@ -357,16 +356,6 @@ fn theorem_3(run: &Run) -> Result<Vec<Claim>, Refusal> {
             &second[2],
         ),
     ])
-}
-
-/// Nodes, largest degree and diameter by formula, of networks too large to search.
-fn by_formula(expression: &str) -> Result<(u64, u64, u64), Refusal> {
-    let network = network(expression)?;
-    let form = closed_form::figures(&network);
-    let figures = form.and_then(|form| Some((network.nodes(), form.degree_max, form.diameter?)));
-    figures.ok_or(Refusal::NoFormula {
-        expression: expression.into(),
-    })
 }
 
 fn theorem_4(run: &Run) -> Result<Vec<Claim>, Refusal> {

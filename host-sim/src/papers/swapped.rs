@@ -5,7 +5,9 @@ mod emulation;
 use hopwise_core::{Rule, Topology};
 
 use super::claim::{Case, Said, compared};
-use super::{Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter};
+use super::{
+    Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
+};
 use crate::analysis::graph::Graph;
 use crate::analysis::stretch::Stretch;
 use crate::refusal::Refusal;
@@ -78,12 +80,22 @@ fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let by_size = depth(found.nodes) - depth(graph.nodes()) + 1.0;
         levels_wrong += u32::from((by_size - f64::from(levels)).abs() > 1e-9);
         if found.degree_min < found.degree_max && levels > 1 && irregular.is_none() {
-            irregular = Some(format!("{}: leaders have degree {}", found.expression, found.degree_min));
+            irregular = Some(format!(
+                "{}: leaders have degree {}",
+                found.expression, found.degree_min
+            ));
         }
     }
     let row = |place, says, how, cases: &[Case]| compared(Paper::Swapped, place, says, Said::Exactly, how, cases);
-    let mut degree = row("Eq. 3", "the node degree is d_1 + l - 1 (the largest)", How::Counted, &degrees);
-    degree.counterexample = degree.counterexample.or(irregular.map(|leaders| format!("not of every node: {leaders}")));
+    let mut degree = row(
+        "Eq. 3",
+        "the node degree is d_1 + l - 1 (the largest)",
+        How::Counted,
+        &degrees,
+    );
+    degree.counterexample = degree
+        .counterexample
+        .or(irregular.map(|leaders| format!("not of every node: {leaders}")));
     Ok(vec![
         row("Eq. 1", "RSN(l,G) has N_1^(2^(l-1)) nodes", How::Counted, &nodes),
         Claim {
@@ -92,13 +104,24 @@ fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
             ..claim("Eq. 2", "l = log2 log2 N - log2 log2 N_1 + 1")
         },
         degree,
-        row("Eq. 5", "without diameter links the diameter is 2^(l-1) (D_G + 1) - 1", How::AllPairs, &diameters),
+        row(
+            "Eq. 5",
+            "without diameter links the diameter is 2^(l-1) (D_G + 1) - 1",
+            How::AllPairs,
+            &diameters,
+        ),
     ])
 }
 
 fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let mut cases = Vec::new();
-    for (levels, nucleus) in [(2, "hypercube(3)"), (3, "hypercube(2)"), (3, "path(3)"), (4, "hypercube(1)"), (5, "complete(3)")] {
+    for (levels, nucleus) in [
+        (2, "hypercube(3)"),
+        (3, "hypercube(2)"),
+        (3, "path(3)"),
+        (4, "hypercube(1)"),
+        (5, "complete(3)"),
+    ] {
         let graph = base(nucleus)?;
         let network = network(&format!("rsn({levels},{nucleus})"))?;
         let nodes = graph.nodes();
@@ -106,11 +129,21 @@ fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
         let apart = |&(x, y): &(u64, u64)| graph.distance(x, y) == Some(graph.diameter());
         let (x, y) = pairs.clone().find(apart).unwrap_or((0, 0));
         let repeated = |digit: u64| (0..1u32 << (levels - 1)).fold(0, |id, _| id * nodes + digit);
-        let distance = network.topology().distance(repeated(x), repeated(y)).unwrap_or(u64::MAX);
+        let distance = network
+            .topology()
+            .distance(repeated(x), repeated(y))
+            .unwrap_or(u64::MAX);
         cases.push(Case::new(&network, farthest(graph.diameter(), levels), distance));
     }
     let says = "if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G + 1) - 1 apart";
-    Ok(vec![compared(Paper::Swapped, "Section 2.5", says, Said::Exactly, How::ClosedForm, &cases)])
+    Ok(vec![compared(
+        Paper::Swapped,
+        "Section 2.5",
+        says,
+        Said::Exactly,
+        How::ClosedForm,
+        &cases,
+    )])
 }
 
 fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
@@ -122,11 +155,21 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
         (run.progress)(&name);
         let (network, graph) = built(&name)?;
         let found = Stretch::measure(&network, &graph, Rule::Paper)?;
-        cases.push(Case::new(&name, farthest(base(nucleus)?.diameter(), levels), found.longest));
+        cases.push(Case::new(
+            &name,
+            farthest(base(nucleus)?.diameter(), levels),
+            found.longest,
+        ));
         if found.longer() > 0 {
-            longer.push(format!("{name} {:.0}%", 100.0 * found.longer() as f64 / found.pairs as f64));
+            longer.push(format!(
+                "{name} {:.0}%",
+                100.0 * found.longer() as f64 / found.pairs as f64
+            ));
             let pair = found.worst;
-            example.get_or_insert(format!("{name}: {} to {} takes {}, distance {}", pair.from, pair.to, pair.hops, pair.distance));
+            example.get_or_insert(format!(
+                "{name}: {} to {} takes {}, distance {}",
+                pair.from, pair.to, pair.hops, pair.distance
+            ));
         }
     }
     let all = cases.len();
@@ -134,11 +177,18 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(vec![
         compared(Paper::Swapped, "Eq. 4", says, Said::AtMost, How::AllPairs, &cases),
         Claim {
-            measured: format!("some pairs go longer ways on {} of {all} networks: {}", longer.len(), longer.join(", ")),
+            measured: format!(
+                "some pairs go longer ways on {} of {all} networks: {}",
+                longer.len(),
+                longer.join(", ")
+            ),
             how: How::AllPairs,
             verdict: Verdict::of(longer.is_empty()),
             counterexample: example,
-            ..claim("Section 2.5", "an optimal algorithm in the nucleus makes the recursive routing optimal (suggested)")
+            ..claim(
+                "Section 2.5",
+                "an optimal algorithm in the nucleus makes the recursive routing optimal (suggested)",
+            )
         },
     ])
 }
@@ -164,15 +214,30 @@ fn diameter_links(run: &Run) -> Result<Vec<Claim>, Refusal> {
         ),
         how: How::AllPairs,
         verdict: Verdict::of(mean == all && 2 * hops > all),
-        ..claim("Section 2.1", "diameter links shorten the average distance and, in most cases, the diameter, at the same degree")
+        ..claim(
+            "Section 2.1",
+            "diameter links shorten the average distance and, in most cases, the diameter, at the same degree",
+        )
     }])
 }
 
 fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let mut rows = Vec::new();
     for (says, pairs) in [
-        ("HCN(n,n) is RSN(2,Q_n) with diameter links", [("hcn(2)", "rsn(2,hypercube(2),diameter)"), ("hcn(3)", "rsn(2,hypercube(3),diameter)")]),
-        ("HFN(n,n) is RSN(2,FQ_n)", [("hfn(2)", "rsn(2,folded-hypercube(2))"), ("hfn(3)", "rsn(2,folded-hypercube(3))")]),
+        (
+            "HCN(n,n) is RSN(2,Q_n) with diameter links",
+            [
+                ("hcn(2)", "rsn(2,hypercube(2),diameter)"),
+                ("hcn(3)", "rsn(2,hypercube(3),diameter)"),
+            ],
+        ),
+        (
+            "HFN(n,n) is RSN(2,FQ_n)",
+            [
+                ("hfn(2)", "rsn(2,folded-hypercube(2))"),
+                ("hfn(3)", "rsn(2,folded-hypercube(3))"),
+            ],
+        ),
     ] {
         let mut equal = Vec::new();
         for (name, expression) in pairs {
@@ -187,11 +252,26 @@ fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let mut degrees = Vec::new();
     for n in 2..=5u64 {
         // In terms of log2 N = 2n.
-        degrees.push(Case::new(format!("hcn({n})"), n + 1, built(&format!("hcn({n})"))?.1.degree_range().1 as u64));
-        degrees.push(Case::new(format!("hfn({n})"), n + 2, built(&format!("hfn({n})"))?.1.degree_range().1 as u64));
+        degrees.push(Case::new(
+            format!("hcn({n})"),
+            n + 1,
+            built(&format!("hcn({n})"))?.1.degree_range().1 as u64,
+        ));
+        degrees.push(Case::new(
+            format!("hfn({n})"),
+            n + 2,
+            built(&format!("hfn({n})"))?.1.degree_range().1 as u64,
+        ));
     }
     let says = "HCNs have node degree log2(N)/2 + 1, HFNs log2(N)/2 + 2";
-    rows.push(compared(Paper::Swapped, "Introduction", says, Said::Exactly, How::Counted, &degrees));
+    rows.push(compared(
+        Paper::Swapped,
+        "Introduction",
+        says,
+        Said::Exactly,
+        How::Counted,
+        &degrees,
+    ));
     Ok(rows)
 }
 
@@ -201,14 +281,25 @@ fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let expression = format!("rsn({levels},hypercube({n}))");
         let bits = (n as u64) << (levels - 1);
         // (1 + 1/n) log2 N - 1.
-        cases.push(Case::new(&expression, bits + bits / n as u64 - 1, searched_diameter(run, &expression)?));
+        cases.push(Case::new(
+            &expression,
+            bits + bits / n as u64 - 1,
+            searched_diameter(run, &expression)?,
+        ));
     }
     let says = "RSN(l,Q_n) has diameter (1 + 1/n) log2 N - 1";
     let (_, graph) = built("rsn(3,hypercube(2))")?;
     let hops = searched_diameter(run, "rsn(3,hypercube(2))")?;
     let degree = graph.degree_range().1 as u64;
     Ok(vec![
-        compared(Paper::Swapped, "Section 3.1", says, Said::Exactly, How::AllPairs, &cases),
+        compared(
+            Paper::Swapped,
+            "Section 3.1",
+            says,
+            Said::Exactly,
+            How::AllPairs,
+            &cases,
+        ),
         Claim {
             measured: format!("n = 2: {} nodes, degree {degree}, diameter {hops}", graph.nodes()),
             how: How::AllPairs,
@@ -220,7 +311,7 @@ fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
 
 fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, Refusal> {
     let (mut said, mut exact) = (Vec::new(), Vec::new());
-    for n in 1..=if run.long { 7 } else { 6 } {
+    for n in 1..=if run.long { 7u64 } else { 6 } {
         let expression = format!("hcn({n})");
         let found = searched_diameter(run, &expression)?;
         said.push(Case::new(&expression, n + n / 2 + 1, found));
@@ -228,8 +319,18 @@ fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }
     let row = |place, says, kind, cases: &[Case]| compared(Paper::Swapped, place, says, kind, How::AllPairs, cases);
     Ok(vec![
-        row("Section 3.1", "HCN(n,n) is routed in no more than n + floor(n/2) + 1 steps", Said::AtMost, &said),
-        row("Section 3.1 exact", "its diameter is n + floor((n+1)/3) + 1 (not in the paper)", Said::Exactly, &exact),
+        row(
+            "Section 3.1",
+            "HCN(n,n) is routed in no more than n + floor(n/2) + 1 steps",
+            Said::AtMost,
+            &said,
+        ),
+        row(
+            "Section 3.1 exact",
+            "its diameter is n + floor((n+1)/3) + 1 (not in the paper)",
+            Said::Exactly,
+            &exact,
+        ),
     ])
 }
 
@@ -251,21 +352,57 @@ fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }
     let row = |says, kind, how, cases: &[Case]| compared(Paper::Swapped, "Section 4.1", says, kind, how, cases);
     Ok(vec![
-        row("RSN(l,K) has node degree N_1 + l - 2", Said::Exactly, How::Counted, &degrees),
-        row("that is N_1 + log2 log2 N - log2 log2 N_1 - 2", Said::Exactly, How::Counted, &printed),
-        row("its diameter is no more than 2^l - 1", Said::AtMost, How::AllPairs, &diameters),
-        row("for N_1 >= 4 its diameter is below a hypercube's of the same size", Said::AtMost, How::AllPairs, &cubes),
+        row(
+            "RSN(l,K) has node degree N_1 + l - 2",
+            Said::Exactly,
+            How::Counted,
+            &degrees,
+        ),
+        row(
+            "that is N_1 + log2 log2 N - log2 log2 N_1 - 2",
+            Said::Exactly,
+            How::Counted,
+            &printed,
+        ),
+        row(
+            "its diameter is no more than 2^l - 1",
+            Said::AtMost,
+            How::AllPairs,
+            &diameters,
+        ),
+        row(
+            "for N_1 >= 4 its diameter is below a hypercube's of the same size",
+            Said::AtMost,
+            How::AllPairs,
+            &cubes,
+        ),
     ])
 }
 
 fn mesh_nuclei(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let mut cases = Vec::new();
-    for (levels, mesh, dimensions) in [(2u64, "mesh(3,3)", 2), (3, "mesh(3,3)", 2), (2, "mesh(3,3,3)", 3), (3, "path(3)", 1)] {
+    for (levels, mesh, dimensions) in [
+        (2u64, "mesh(3,3)", 2),
+        (3, "mesh(3,3)", 2),
+        (2, "mesh(3,3,3)", 3),
+        (3, "path(3)", 1),
+    ] {
         let expression = format!("rsn({levels},{mesh})");
-        cases.push(Case::new(&expression, levels + 2 * dimensions - 1, built(&expression)?.1.degree_range().1 as u64));
+        cases.push(Case::new(
+            &expression,
+            levels + 2 * dimensions - 1,
+            built(&expression)?.1.degree_range().1 as u64,
+        ));
     }
     let says = "over an n-D mesh the node degree is l + 2n - 1";
-    Ok(vec![compared(Paper::Swapped, "Section 4.3", says, Said::Exactly, How::Counted, &cases)])
+    Ok(vec![compared(
+        Paper::Swapped,
+        "Section 4.3",
+        says,
+        Said::Exactly,
+        How::Counted,
+        &cases,
+    )])
 }
 
 /// The links between every two parts of `size` consecutive nodes: the fewest and the most.
@@ -293,7 +430,9 @@ fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
             digit(0) << (2 * n) | digit(1) << n | digit(2)
         };
         so &= (0..graph.nodes()).all(|node| swapped(node) == node || graph.linked(node, swapped(node)));
-        found.push(format!("{network}: {least} to {most} links a pair of modules, degree {degree}"));
+        found.push(format!(
+            "{network}: {least} to {most} links a pair of modules, degree {degree}"
+        ));
     }
     let (_, plain) = built("hsn(3,hypercube(2))")?;
     let (_, cubic) = built("hcn3(2)")?;
@@ -314,7 +453,10 @@ fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
                 cubic.edges()
             ),
             verdict: if inside { Verdict::Holds } else { Verdict::False },
-            ..claim("Section 5.1", "3-HCNs are hierarchical swapped networks (with diameter links)")
+            ..claim(
+                "Section 5.1",
+                "3-HCNs are hierarchical swapped networks (with diameter links)",
+            )
         },
     ])
 }
@@ -322,14 +464,26 @@ fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
 fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let mut rows = Vec::new();
     for (place, says, networks) in [
-        ("Section 2.1", "RSN: every two clusters of a level have one link", &[("rsn(2,hypercube(3))", 8), ("rsn(3,hypercube(2))", 16)][..]),
-        ("Section 5.2", "WK-recursive: every two copies have exactly one link", &[("wk(4,3)", 16), ("wk(5,4)", 125)][..]),
+        (
+            "Section 2.1",
+            "RSN: every two clusters of a level have one link",
+            &[("rsn(2,hypercube(3))", 8), ("rsn(3,hypercube(2))", 16)][..],
+        ),
+        (
+            "Section 5.2",
+            "WK-recursive: every two copies have exactly one link",
+            &[("wk(4,3)", 16), ("wk(5,4)", 125)][..],
+        ),
         (
             "Section 5.2",
             "symmetric hypernet: every two copies have exactly one link",
             &[("symmetric-hypernet(2,3)", 16), ("symmetric-hypernet(3,3)", 64)][..],
         ),
-        ("Section 5.2", "hypernet: 2^(1-l) N copies, every two with exactly one link", &[("hypernet(3,2)", 8), ("hypernet(4,2)", 16)][..]),
+        (
+            "Section 5.2",
+            "hypernet: 2^(1-l) N copies, every two with exactly one link",
+            &[("hypernet(3,2)", 8), ("hypernet(4,2)", 16)][..],
+        ),
     ] {
         let mut found = Vec::new();
         let mut so = true;
@@ -337,7 +491,10 @@ fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
             let (_, graph) = built(expression)?;
             let (least, most) = links_between(&graph, size);
             so &= (least, most) == (1, 1);
-            found.push(format!("{expression}: {} copies, {least} to {most} links a pair", graph.nodes() / size));
+            found.push(format!(
+                "{expression}: {} copies, {least} to {most} links a pair",
+                graph.nodes() / size
+            ));
         }
         rows.push(Claim {
             measured: found.join("; "),
@@ -353,13 +510,25 @@ fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
         sizes.push(Case::new(&expression, 1u64 << said, network(&expression)?.nodes()));
     }
     let says = "an l-level hypernet has 2^(1-l) N_(l-1)^2 nodes";
-    rows.push(compared(Paper::Swapped, "Section 5.2", says, Said::Exactly, How::Counted, &sizes));
+    rows.push(compared(
+        Paper::Swapped,
+        "Section 5.2",
+        says,
+        Said::Exactly,
+        How::Counted,
+        &sizes,
+    ));
     Ok(rows)
 }
 
 fn partly_linked(run: &Run) -> Result<Vec<Claim>, Refusal> {
     let (network, graph) = built("partial-swapped")?;
-    let upper = |node: usize| graph.neighbors(node).iter().any(|&other| other as usize >> 8 != node >> 8);
+    let upper = |node: usize| {
+        graph
+            .neighbors(node)
+            .iter()
+            .any(|&other| other as usize >> 8 != node >> 8)
+    };
     let without = (0..graph.nodes()).filter(|&node| !upper(node)).count();
     let share = 100.0 * without as f64 / graph.nodes() as f64;
     let figures = searched(run, "partial-swapped")?;
@@ -368,7 +537,10 @@ fn partly_linked(run: &Run) -> Result<Vec<Claim>, Refusal> {
         Claim {
             measured: format!("{without} of {} nodes, {share:.0}%", graph.nodes()),
             verdict: Verdict::of((40.0..60.0).contains(&share)),
-            ..claim("Section 5.2", "16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have none")
+            ..claim(
+                "Section 5.2",
+                "16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have none",
+            )
         },
         Claim {
             measured: format!(
@@ -379,7 +551,10 @@ fn partly_linked(run: &Run) -> Result<Vec<Claim>, Refusal> {
             ),
             how: How::AllPairs,
             verdict: Verdict::of(graph.parts() == 1),
-            ..claim("Section 5.2", "nodes without a level-4 link reach one within the nucleus: the network is connected")
+            ..claim(
+                "Section 5.2",
+                "nodes without a level-4 link reach one within the nucleus: the network is connected",
+            )
         },
     ])
 }

@@ -35,7 +35,10 @@ fn routing_step(graph: &Graph, here: usize, dest: usize) -> (usize, bool) {
 pub(in super::super) fn basic_routing(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let (_, graph) = built("heawood")?;
     let (mut lost, mut example, mut longest, mut shortest) = (0, None, 0, 0);
-    for (from, dest) in (0..14).flat_map(|from| (0..14).map(move |dest| (from, dest))).filter(|(a, b)| a != b) {
+    for (from, dest) in (0..14)
+        .flat_map(|from| (0..14).map(move |dest| (from, dest)))
+        .filter(|(a, b)| a != b)
+    {
         let (mut here, mut steps, mut forwarded) = (from, 0, true);
         while here != dest && steps < 14 {
             let (next, sent) = routing_step(&graph, here, dest);
@@ -47,7 +50,9 @@ pub(in super::super) fn basic_routing(_: &Run) -> Result<Vec<Claim>, Refusal> {
         shortest += usize::from(steps == hops_from(&graph, from)[dest] as usize);
         if !forwarded {
             lost += 1;
-            example.get_or_insert(format!("from {from} to {dest} the last else moves S but not the message"));
+            example.get_or_insert(format!(
+                "from {from} to {dest} the last else moves S but not the message"
+            ));
         }
     }
     Ok(vec![Claim {
@@ -92,7 +97,10 @@ pub(in super::super) fn basic_broadcasting(_: &Run) -> Result<Vec<Claim>, Refusa
         how: How::AsPrinted,
         verdict: Verdict::of(reached.len() == 14 && back == 0),
         counterexample: Some(format!("from node 0 only {reached:?} have it")),
-        ..claim("Basic-Broadcasting", "the message reaches all nodes along a spanning tree")
+        ..claim(
+            "Basic-Broadcasting",
+            "the message reaches all nodes along a spanning tree",
+        )
     }])
 }
 
@@ -113,6 +121,9 @@ pub(in super::super) fn root_folded_links(_: &Run) -> Result<Vec<Claim>, Refusal
         how: How::AsPrinted,
         verdict: Verdict::of(parts == 1),
         counterexample: (parts > 1).then(|| "node (1,1) has no link at all".into()),
-        ..claim("Definition 3", "a link of a root-folded network changes one digit, and all other digits are 0")
+        ..claim(
+            "Definition 3",
+            "a link of a root-folded network changes one digit, and all other digits are 0",
+        )
     }])
 }

@@ -42,7 +42,9 @@ impl Machine {
             node - within + within % cluster * cluster + within / cluster
         };
         let nodes = 0..self.items.len();
-        self.wrong |= nodes.clone().any(|node| partner(node) != node && !self.graph.linked(node, partner(node)));
+        self.wrong |= nodes
+            .clone()
+            .any(|node| partner(node) != node && !self.graph.linked(node, partner(node)));
         self.items = nodes.map(|node| self.items[partner(node)]).collect();
         self.steps += 1;
     }
@@ -120,8 +122,16 @@ pub(in super::super) fn ascend(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }
     let row = |place, says, cases: &[Case]| compared(Paper::Swapped, place, says, Said::Exactly, How::AsPrinted, cases);
     Ok(vec![
-        row("Section 3.2", "ascend takes 2^(l-1) n + 2^l = (1 + 2/n) log2 N steps", &printed),
-        row("Section 3.2 exact", "its recurrence T(l) = 2 T(l-1) + 2 comes to 2^(l-1) n + 2^l - 2", &exact),
+        row(
+            "Section 3.2",
+            "ascend takes 2^(l-1) n + 2^l = (1 + 2/n) log2 N steps",
+            &printed,
+        ),
+        row(
+            "Section 3.2 exact",
+            "its recurrence T(l) = 2 T(l-1) + 2 comes to 2^(l-1) n + 2^l - 2",
+            &exact,
+        ),
     ])
 }
 
@@ -131,11 +141,28 @@ pub(in super::super) fn single_dimension(run: &Run) -> Result<Vec<Claim>, Refusa
         (
             "Section 3.3",
             "RSN(l,Q_n) emulates a step of a hypercube in at most 2l - 1 steps",
-            &[(1u32, "hypercube(3)"), (2, "hypercube(3)"), (3, "hypercube(2)"), (4, "hypercube(1)")][..],
+            &[
+                (1u32, "hypercube(3)"),
+                (2, "hypercube(3)"),
+                (3, "hypercube(2)"),
+                (4, "hypercube(1)"),
+            ][..],
         ),
-        ("Section 4.1", "RSN(l,K) emulates a generalized hypercube in 2l - 1", &[(2, "complete(5)"), (3, "complete(3)")][..]),
-        ("Section 4.2", "RSN(l,GQ) emulates a generalized hypercube with slowdown 2l - 1", &[(2, "ghc(3,2)"), (3, "ghc(2,3)")][..]),
-        ("Section 4.3", "RSN(l,mesh) emulates a high-dimensional mesh with slowdown 2l - 1", &[(2, "mesh(3,2)"), (3, "path(3)")][..]),
+        (
+            "Section 4.1",
+            "RSN(l,K) emulates a generalized hypercube in 2l - 1",
+            &[(2, "complete(5)"), (3, "complete(3)")][..],
+        ),
+        (
+            "Section 4.2",
+            "RSN(l,GQ) emulates a generalized hypercube with slowdown 2l - 1",
+            &[(2, "ghc(3,2)"), (3, "ghc(2,3)")][..],
+        ),
+        (
+            "Section 4.3",
+            "RSN(l,mesh) emulates a high-dimensional mesh with slowdown 2l - 1",
+            &[(2, "mesh(3,2)"), (3, "path(3)")][..],
+        ),
     ] {
         let mut cases = Vec::new();
         for &(levels, nucleus) in networks {
@@ -148,7 +175,11 @@ pub(in super::super) fn single_dimension(run: &Run) -> Result<Vec<Claim>, Refusa
             }
             let name = format!("rsn({levels},{nucleus})");
             (run.progress)(&name);
-            cases.push(Case::new(&name, u64::from(2 * levels - 1), if machine.wrong { u64::MAX } else { most }));
+            cases.push(Case::new(
+                &name,
+                u64::from(2 * levels - 1),
+                if machine.wrong { u64::MAX } else { most },
+            ));
         }
         let mut row = compared(Paper::Swapped, place, says, Said::AtMost, How::AsPrinted, &cases);
         row.measured = format!("steps for the worst dimension: {}", row.measured);
