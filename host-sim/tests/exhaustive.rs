@@ -2,10 +2,11 @@
 
 mod audit;
 
-use audit::audit;
+use audit::{audit, network};
+use hopwise::analysis::broadcast::Broadcast;
 use hopwise::analysis::distances::hops_from;
 use hopwise::analysis::graph::Graph;
-use hopwise_core::Rule;
+use hopwise_core::{Rule, Tree};
 
 #[test]
 fn base_graphs() {
@@ -312,4 +313,33 @@ fn recursively_expanded_heawood_networks_2() {
     ] {
         audit(expression);
     }
+}
+
+/// One-port steps of the tree of fewest steps, the most over all sources.
+#[test]
+fn broadcasts_of_fewest_steps() {
+    for (expression, steps) in [
+        ("heawood", 4),
+        ("petersen", 4),
+        ("complete(2)", 1),
+        ("complete(8)", 3),
+        ("complete(9)", 4),
+        ("ghc(5,6)", 6),
+        ("hypercube(5)", 5),
+        ("rdn(heawood,1)", 2 * 4 + 2),
+        ("folded(heawood,2)", 8),
+        ("folded(petersen,2)", 8),
+        ("folded(complete(5),3)", 9),
+        // To the root of the own copy, then as from there.
+        ("root-folded(heawood,2)", 3 + 8),
+        ("flooded(heawood,2)", 3 + 8),
+    ] {
+        let network = network(expression);
+        let most = (0..network.nodes())
+            .map(|source| Broadcast::follow(&network, source, Tree::FewestSteps).one_port_steps())
+            .max();
+        assert_eq!(most, Some(steps), "{expression}");
+    }
+    let deeper = Broadcast::follow(&network("folded(heawood,3)"), 1_234, Tree::FewestSteps);
+    assert_eq!(deeper.one_port_steps(), 12);
 }

@@ -8,7 +8,7 @@ use hopwise::analysis::broadcast::Broadcast;
 use hopwise_core::Tree;
 use rayon::prelude::*;
 
-const NETWORKS: [&str; 34] = [
+const NETWORKS: [&str; 41] = [
     "ring(7)",
     "ring(8)",
     "path(6)",
@@ -43,6 +43,13 @@ const NETWORKS: [&str; 34] = [
     "rcr(2,2,1)",
     "rcr(2,3,4)",
     "rcr(2,5,3)",
+    "rcr(2,2,2)",
+    "rcr(1,4,3)",
+    "rcr(1,6,5)",
+    "rcr(3,3,3)",
+    "rcr(2,6,4)",
+    "rcr(3,5,4)",
+    "ccc(5)",
 ];
 
 /// Sources tried in each network.

@@ -122,6 +122,12 @@ impl Topology for Exchanged {
         self.diameter()
     }
 
+    /// The source flips c first, since behind it is the longest way: to the other side and back. Elsewhere c comes last, after the
+    /// bits from the highest: s + t + 2 steps, as many as the tree is deep.
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        if port == 0 && here == source { u64::MAX } else { port }
+    }
+
     /// Flipping bits of a and b is a symmetry; exchanging the sides is one only if they are of the same size.
     fn vertex_transitive(&self) -> bool {
         self.first == self.second

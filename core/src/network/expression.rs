@@ -6,8 +6,10 @@
 //! RDN    rdn(BASE,k)
 //! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
 //! RCR    rcr(k,r,j)
-//! Heawood folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
-//! Swapped wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
+//! Heawood hierarchies
+//!        folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
+//! Swapped networks
+//!        wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
 //! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!

@@ -179,20 +179,18 @@ mod small {
             const LONGEST: u64 = 64;
             let (from, to) = (1u32 << (from & 31), 1u32 << (to & 31));
             let mut reached = [0u32; 32];
+            reached[0] = from;
             let mut walks = Walks([u16::MAX; 32]);
             let mut missing = subsets(touching).count();
             for hops in 0..=LONGEST {
                 for set in subsets(touching) {
-                    let came = |set: Levels| match reached.get(usize::from(set)) {
-                        _ if hops == 0 => {
-                            if set == 0 {
-                                from
-                            } else {
-                                0
-                            }
+                    let came = |set: Levels| {
+                        let nodes = reached.get(usize::from(set)).copied().unwrap_or(0);
+                        if hops == 0 {
+                            nodes
+                        } else {
+                            nodes | self.neighbors(nodes)
                         }
-                        Some(&nodes) => nodes | self.neighbors(nodes),
-                        None => 0,
                     };
                     let touched = PORTS.iter().zip(2..).filter(|&(_, level)| set & only(level) != 0);
                     let nodes = touched.fold(came(set), |nodes, (ports, level)| {

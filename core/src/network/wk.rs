@@ -156,7 +156,7 @@ impl Wk {
     }
 
     /// Hops from a node to a corner of its cluster of `digits` digits.
-    fn to_corner(&self, node: Node, digits: u32, corner: u64) -> u64 {
+    fn corner_hops(&self, node: Node, digits: u32, corner: u64) -> u64 {
         let digits = (0..digits).zip(self.digits_of(node));
         digits
             .filter(|&(_, digit)| digit != corner)
@@ -174,12 +174,12 @@ impl Wk {
         if low == 0 {
             return self.nucleus.hops(here, there);
         }
-        let leaving = self.to_corner(from, low, corner);
+        let leaving = self.corner_hops(from, low, corner);
         if corner == there {
-            leaving + 1 + self.to_corner(to, low, here)
+            leaving + 1 + self.corner_hops(to, low, here)
         } else {
             let across = corner_distance(low, self.nucleus.hops(here, there));
-            leaving + 1 + across + 1 + self.to_corner(to, low, corner)
+            leaving + 1 + across + 1 + self.corner_hops(to, low, corner)
         }
     }
 
@@ -390,6 +390,24 @@ impl Topology for Wk {
             rest = below;
         }
         out.write_str(")")
+    }
+
+    /// The more digits the cluster has that a link leads to, the longer it takes there; a node of the nucleus has its own
+    /// such link still ahead. Over a hypercube the order of the ports does as well.
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        let own = self.nucleus.degree(div_rem(here, self.radix()).1);
+        if !self.is_complete() {
+            0
+        } else if port == own {
+            self.ending(here).repeated.saturating_mul(2)
+        } else {
+            match self.neighbor(here, port) {
+                Some(child) if self.passes_on(child, own, source) => {
+                    self.ending(child).repeated.saturating_mul(2).saturating_add(1)
+                }
+                _ => 0,
+            }
+        }
     }
 
     fn buffer_classes(&self, rule: Rule) -> u64 {

@@ -132,7 +132,7 @@ fn of_exchanged(exchanged: &Exchanged) -> ClosedForm {
     let (first, second) = (exchanged.first_bits(), exchanged.second_bits());
     let nodes = u128::from(exchanged.nodes());
     let pairs = nodes.checked_mul(nodes);
-    let twice = |other_side: u64| pairs.map(|pairs| pairs / 2 - (pairs / 2 >> other_side));
+    let twice = |other_side: u64| pairs.map(|pairs| pairs / 2 - ((pairs / 2) >> other_side));
     let flips = pairs.and_then(|pairs| (pairs / 2).checked_mul(u128::from(first + second + 1)));
     let distance_sum = flips.zip(twice(first)).zip(twice(second));
     ClosedForm {

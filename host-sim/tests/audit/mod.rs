@@ -132,7 +132,7 @@ fn routes(network: &Network, graph: &Graph, dest: usize, shortest: &[u32]) {
                 );
             }
         }
-        if dest % 16 == 0 {
+        if dest.is_multiple_of(16) {
             for (from, &next) in (0..).zip(&routes.next) {
                 let port = network.next_port(from, dest as Node, rule).unwrap();
                 let neighbor = port
@@ -174,14 +174,15 @@ fn receives_once(network: &Network, graph: &Graph, source: usize) {
 /// Followed from node to node, a broadcast reaches everyone once by either tree; the one is no deeper than need be where
 /// routes are shortest, the other no slower than the one.
 fn broadcast(network: &Network, graph: &Graph, source: usize) {
-    let [shallow, quick] = [Tree::LeastDepth, Tree::FewestSteps].map(|tree| {
+    let follow = |tree| {
         let broadcast = Broadcast::follow(network, source as Node, tree);
         let name = format!("{network}: broadcast of {source} by {tree:?}");
         assert_eq!(broadcast.reached(), network.nodes(), "{name}");
         assert_eq!(broadcast.duplicates, 0, "{name}");
         assert_eq!(broadcast.sends(), network.nodes() - 1, "{name}");
         broadcast
-    });
+    };
+    let shallow = follow(Tree::LeastDepth);
     let farthest = u64::from(*hops_from(graph, source).iter().max().unwrap());
     if shallow.depth != farthest {
         let exact = |from: Node| network.method(from, source as Node, Rule::Exact) == Ok(Method::Shortest);
@@ -191,11 +192,14 @@ fn broadcast(network: &Network, graph: &Graph, source: usize) {
             shallow.depth
         );
     }
-    let (steps, most) = (quick.one_port_steps(), shallow.one_port_steps());
-    assert!(
-        steps <= most,
-        "{network}: broadcast of {source}: {steps} steps, {most} by the other tree"
-    );
+    // The order of a tree in RE takes long to compute, and RE has one tree.
+    if !matches!(network.family(), Family::Re(_)) {
+        let (steps, most) = (follow(Tree::FewestSteps).one_port_steps(), shallow.one_port_steps());
+        assert!(
+            steps <= most,
+            "{network}: broadcast of {source}: {steps} steps, {most} by the other tree"
+        );
+    }
 }
 
 /// With the network's buffer classes no link waits for itself, and the classes keep to their bound.

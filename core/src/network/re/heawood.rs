@@ -34,7 +34,7 @@ impl Re {
         const DIGITS: &str = "n of re-heawood-2(n)";
         const LINKS: &str = "the links of re-heawood-2(n,..)";
         reader.open(DIGITS)?;
-        // Digit 15 would have the pivots of digit 1 again, and more than six links at a node.
+        // Digit 15 would have the pivots of digit 1 again.
         let digits = reader.number(DIGITS, 2, 15)?;
         let choice = if reader.accept(b',') {
             match reader.word() {

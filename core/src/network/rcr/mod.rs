@@ -10,6 +10,8 @@
 //!
 //! Ports: the ring at +1 and at -1 (one of them for r = 2, none for r = 1), then the bits of the window from the lowest.
 
+mod order;
+
 use core::fmt;
 
 use crate::arith::{bits, div_rem, ones, sub_mod, wrap};
@@ -409,6 +411,10 @@ impl Topology for Rcr {
             0 => write!(out, "[;{place}]"),
             bits => write!(out, "[{word:0>0$b};{place}]", usize::from(bits)),
         }
+    }
+
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        self.child_urgency(here, port, source)
     }
 
     fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {

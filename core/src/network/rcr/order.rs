@@ -1,0 +1,138 @@
+//! The order in which a node with one port serves its children in a broadcast.
+//!
+//! Of a node only its place on the ring and the bits in which it differs from the source matter. How long the part of the
+//! tree below a child takes is estimated by walking down as deep as possible, flipping every bit that may be flipped on
+//! the way.
+
+use super::Rcr;
+use crate::arith::{sub_mod, wrap};
+use crate::graph::Factor;
+use crate::topology::{Node, Port, Topology};
+
+/// Where a broadcast stands: a place, and the bits in which the node there differs from the source.
+#[derive(Clone, Copy)]
+struct State {
+    place: u64,
+    differing: u64,
+}
+
+/// How a descent goes: the direction it tries first, and whether bits that can be come back to are left for later.
+#[derive(Clone, Copy)]
+struct Manner {
+    up: bool,
+    hold: bool,
+}
+
+const MANNERS: [Manner; 4] = [
+    Manner { up: true, hold: false },
+    Manner { up: true, hold: true },
+    Manner { up: false, hold: false },
+    Manner { up: false, hold: true },
+];
+
+/// A descent is broken off after so many hops along a long ring: all that is deeper is urgent alike.
+const MOST_HOPS: u64 = 512;
+
+impl Rcr {
+    /// The deeper part first; of equals cube links before ring links, higher bits before lower, -1 before +1.
+    pub(super) fn child_urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        let Some(child) = self.neighbor(here, port) else {
+            return 0;
+        };
+        let ((word, place), (source_word, end)) = (self.split(child), self.split(source));
+        let flipped = word ^ self.split(here).0;
+        let kind = match flipped {
+            0 => port,
+            bit => 2 + u64::from(bit.trailing_zeros()),
+        };
+        let state = State {
+            place,
+            differing: word ^ source_word,
+        };
+        let depth = MANNERS
+            .into_iter()
+            .map(|manner| self.descend(state, end, manner))
+            .max()
+            .unwrap_or(0);
+        depth << 8 | kind
+    }
+
+    /// The next place up or down the ring.
+    fn beside(&self, place: u64, up: bool) -> u64 {
+        if up {
+            wrap(place + 1, self.ring)
+        } else {
+            sub_mod(place, 1, self.ring)
+        }
+    }
+
+    /// The bits that a node passes a broadcast on by: those whose flip is the first hop of the child's route back.
+    fn flippable(&self, state: State) -> u64 {
+        let window = self.window_at(state.place);
+        let differing = state.differing & window;
+        let below_lowest = differing.wrapping_sub(1) & !differing;
+        window & !state.differing & if differing == 0 { u64::MAX } else { below_lowest }
+    }
+
+    /// Whether the route from a place beside it, with the same bits differing, goes through the state's place.
+    fn is_child(&self, place: u64, state: State, end: u64) -> bool {
+        if place == state.place || state.differing & self.window_at(place) != 0 {
+            return false;
+        }
+        if state.differing == 0 {
+            return place != end && Factor::Ring.next(self.ring, place, end) == state.place;
+        }
+        let up = self.ring_walk(place, end, state.differing).begins_up;
+        self.beside(place, up) == state.place
+    }
+
+    /// Walks down the tree from child to child and counts.
+    fn descend(&self, mut state: State, end: u64, manner: Manner) -> u64 {
+        let mut up = manner.up;
+        let mut steps = 0;
+        for _ in 0..MOST_HOPS {
+            let flippable = self.flippable(state);
+            if manner.hold && flippable != 0 && state.differing & self.window_at(state.place) == 0 {
+                if let Some(beyond) = self.comes_back(state, end, up) {
+                    state.place = beyond;
+                    steps += 1;
+                    continue;
+                }
+            }
+            let onward = [up, !up].into_iter().find_map(|up| {
+                let place = self.beside(state.place, up);
+                // Bits that the next place has too can as well be flipped there.
+                let flips = flippable & !self.window_at(place);
+                let flipped = State {
+                    differing: state.differing | flips,
+                    ..state
+                };
+                self.is_child(place, flipped, end).then_some((up, place, flips))
+            });
+            let Some((direction, place, flips)) = onward else {
+                return steps + u64::from(flippable.count_ones());
+            };
+            up = direction;
+            state = State {
+                place,
+                differing: state.differing | flips,
+            };
+            steps += 1 + u64::from(flips.count_ones());
+        }
+        steps
+    }
+
+    /// The next place, if after flipping bits there the tree can lead back here.
+    fn comes_back(&self, state: State, end: u64, up: bool) -> Option<u64> {
+        let place = self.beside(state.place, up);
+        if !self.is_child(place, state, end) {
+            return None;
+        }
+        let flips = self.flippable(State { place, ..state }) & !self.window_at(state.place);
+        let there = State {
+            place,
+            differing: state.differing | flips,
+        };
+        (flips != 0 && self.is_child(state.place, there, end)).then_some(place)
+    }
+}
