@@ -48,7 +48,7 @@ impl Paper {
 /// How a figure was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// Breadth-first search or routes from every node to every node.
+    /// Breadth-first search or routes from every node to every node, or from one node of each symmetry class.
     AllPairs,
     /// Breadth-first search from one node, all nodes being alike.
     SingleSource,
