@@ -31,3 +31,16 @@ pub const LOOKAHEAD: u64 = 4_096;
 
 /// Up to so many children of a broadcast are served in the best order; more in the order of the ports.
 pub const MAX_SORTED_CHILDREN: usize = 32;
+
+/// `rsn(l,G)` ends here: over the smallest nucleus, two nodes, level 7 would have 2^64 nodes.
+pub const MAX_SWAP_LEVELS: usize = 6;
+
+/// So many distances in the nucleus may go into one distance of an `rsn` with diameter links. It is enough for all leaders
+/// of `rsn(3,hypercube(5),diameter)`.
+pub const MAX_LEADER_WORK: u64 = 1 << 17;
+
+/// `hsn(l,G)` tries all orders of so many digits that differ, the lowest of them.
+pub const MAX_PERMUTED: usize = 7;
+
+/// `hsn(l,G)` has at most this many digits: over the smallest nucleus, two nodes, that is [`MAX_NODES`].
+pub const MAX_DIGITS: usize = 63;

@@ -30,6 +30,9 @@ pub enum Method {
     DigitSearch,
     /// The nearest unserved pivot first: the exact search would need more memory than is set aside.
     NearestPivot,
+    /// The shortest of the ways that were tried: there are more than [`limits`](crate::limits) allows. For swapped networks
+    /// with very many leaders or digits.
+    BestTried,
     /// The order of the paper.
     Paper,
 }

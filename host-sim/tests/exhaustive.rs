@@ -343,3 +343,97 @@ fn broadcasts_of_fewest_steps() {
     let deeper = Broadcast::follow(&network("folded(heawood,3)"), 1_234, Tree::FewestSteps);
     assert_eq!(deeper.one_port_steps(), 12);
 }
+
+#[test]
+fn recursive_swapped_networks() {
+    for expression in [
+        "rsn(1,ring(5))",
+        "rsn(1,petersen,diameter)",
+        "rsn(2,hypercube(2))",
+        "rsn(2,complete(5))",
+        "rsn(2,ring(8))",
+        "rsn(2,path(7))",
+        "rsn(2,star(6))",
+        "rsn(2,mesh(3,3))",
+        "rsn(2,torus(4,4))",
+        "rsn(2,ghc(3,4))",
+        "rsn(2,petersen)",
+        "rsn(2,heawood)",
+        "rsn(3,hypercube(2))",
+        "rsn(3,star(4))",
+        "rsn(4,complete(2))",
+        "hfn(2)",
+        "hfn(3)",
+        "hfn(4)",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn recursive_swapped_networks_with_diameter_links() {
+    for expression in [
+        "hcn(1)",
+        "hcn(2)",
+        "hcn(3)",
+        "hcn(4)",
+        "rsn(2,folded-hypercube(3),diameter)",
+        "rsn(2,folded-hypercube(4),diameter)",
+        "rsn(2,complete(2),diameter)",
+        "rsn(2,complete(7),diameter)",
+        "rsn(2,ring(8),diameter)",
+        "rsn(2,ring(9),diameter)",
+        "rsn(2,path(9),diameter)",
+        "rsn(2,star(2),diameter)",
+        "rsn(2,star(7),diameter)",
+        "rsn(2,star(8),diameter)",
+        "rsn(2,mesh(3,4),diameter)",
+        "rsn(2,torus(5,3),diameter)",
+        "rsn(2,ghc(3,4),diameter)",
+        "rsn(2,nstar(3),diameter)",
+        "rsn(2,petersen,diameter)",
+        "rsn(2,heawood,diameter)",
+        "rsn(3,hypercube(2),diameter)",
+        "rsn(3,complete(3),diameter)",
+        "rsn(3,ring(4),diameter)",
+        "rsn(3,path(4),diameter)",
+        "rsn(4,complete(2),diameter)",
+    ] {
+        audit(expression);
+    }
+}
+
+/// A shortcut that is right up to `hcn(5)` is wrong here.
+#[test]
+fn hierarchical_cubic_network_6() {
+    audit("hcn(6)");
+}
+
+#[test]
+fn hierarchical_swapped_networks() {
+    for expression in [
+        "hsn(2,ring(5))",
+        "hsn(2,petersen)",
+        "hsn(3,hypercube(2))",
+        "hsn(3,complete(4))",
+        "hsn(3,path(4))",
+        "hsn(3,star(5))",
+        "hsn(4,ring(4))",
+        "hsn(4,path(3))",
+        "hsn(6,complete(2))",
+    ] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn three_level_hierarchical_cubic_networks() {
+    for expression in ["hcn3(1)", "hcn3(2)", "hcn3(3)"] {
+        audit(expression);
+    }
+}
+
+#[test]
+fn partially_linked_swapped_network() {
+    audit("partial-swapped");
+}

@@ -205,3 +205,29 @@ fn distances_in_large_hypernets_are_those_of_a_search() {
         }
     }
 }
+
+const HUGE_SWAPPED: [&str; 14] = [
+    "hcn(6)",
+    "hcn(31)",
+    "hfn(31)",
+    "rsn(2,complete(3000000000))",
+    "rsn(2,ring(2000),diameter)",
+    "rsn(2,torus(50,40,8),diameter)",
+    "rsn(2,star(1000000),diameter)",
+    "rsn(2,folded-hypercube(20),diameter)",
+    "rsn(3,hypercube(15))",
+    "rsn(3,hypercube(3),diameter)",
+    "rsn(6,complete(2))",
+    "rsn(4,petersen)",
+    "hsn(8,hypercube(7))",
+    "hcn3(21)",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn each_hop_in_huge_swapped_networks_is_one_closer(from: u64, to: u64, index in 0..HUGE_SWAPPED.len()) {
+        descend(HUGE_SWAPPED[index], from, to);
+    }
+}

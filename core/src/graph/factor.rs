@@ -78,6 +78,13 @@ impl Factor {
         }
     }
 
+    /// The first of four nodes with the least sum of distances to all of them. No other node has less: from a point the
+    /// distance grows, and then levels off or shrinks, so between neighbouring points the sum has no valley.
+    pub(crate) fn median(self, n: u64, points: [Node; 4]) -> Node {
+        let sum = |place: &Node| points.iter().map(|&point| self.distance(n, *place, point)).sum::<u64>();
+        points.into_iter().min_by_key(sum).unwrap_or(0)
+    }
+
     pub(crate) fn diameter(self, n: u64) -> u64 {
         match self {
             Factor::Ring => n / 2,

@@ -23,6 +23,11 @@ pub(super) fn distance(from: Node, to: Node) -> u64 {
     u64::from((from ^ to).count_ones())
 }
 
+/// A node with the least sum of distances to four: every bit as in most of them.
+pub(super) fn median([a, b, c, d]: [Node; 4]) -> Node {
+    a & b & (c | d) | c & d & (a | b)
+}
+
 /// Distance sum over ordered pairs of the hypercube.
 pub(super) fn distance_sum(bits: u32) -> Option<u128> {
     // Each bit differs in half of the 4^n pairs.
@@ -68,6 +73,22 @@ pub(super) mod folded {
     pub(in crate::graph) fn distance(bits: u32, from: Node, to: Node) -> u64 {
         let plain = super::distance(from, to);
         plain.min(u64::from(bits) - plain + 1)
+    }
+
+    /// Each of the four is reached either directly or through its complement, and for every choice the sum is that of a
+    /// hypercube, so one of the 16 medians is the best.
+    pub(in crate::graph) fn median(bits: u32, points: [Node; 4]) -> Node {
+        let sum = |node: &Node| points.iter().map(|&point| distance(bits, *node, point)).sum::<u64>();
+        let choices = (0..16u32).map(|choice| {
+            let mut sides = points;
+            for (place, side) in sides.iter_mut().enumerate() {
+                if choice >> place & 1 == 1 {
+                    *side = complement(bits, *side);
+                }
+            }
+            super::median(sides)
+        });
+        choices.min_by_key(sum).unwrap_or(0)
     }
 
     pub(in crate::graph) fn distance_sum(bits: u32) -> Option<u128> {

@@ -103,6 +103,18 @@ impl Base {
         }
     }
 
+    /// A node with the least sum of distances to four nodes, where it need not be searched for. Just these graphs are also
+    /// their own mirror image: numbering the nodes backwards changes no distance.
+    pub(crate) fn median(&self, points: [Node; 4]) -> Option<Node> {
+        match &self.0 {
+            Kind::Line(factor, n) => Some(factor.median(*n, points)),
+            Kind::Product(factor, sizes) => Some(product::median(*factor, sizes, points)),
+            Kind::Hypercube(_) => Some(hypercube::median(points)),
+            Kind::FoldedHypercube(bits) => Some(hypercube::folded::median(u32::from(*bits), points)),
+            Kind::Star(_) | Kind::NStar(_) | Kind::Petersen | Kind::Heawood => None,
+        }
+    }
+
     /// The smallest and the largest degree.
     pub fn degree_range(&self) -> (Port, Port) {
         match &self.0 {

@@ -125,6 +125,15 @@ pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Node, to: Node)
         .sum()
 }
 
+/// Dimensions add up, so each takes its own median.
+pub(super) fn median(factor: Factor, sizes: &Dimensions, points: [Node; 4]) -> Node {
+    let [first, ..] = points;
+    axes(sizes, first).fold(0, |median, axis| {
+        let digits = points.map(|point| div_rem(div_rem(point, axis.stride).0, axis.size).1);
+        median + factor.median(axis.size, digits) * axis.stride
+    })
+}
+
 pub(super) fn diameter(factor: Factor, sizes: &Dimensions) -> u64 {
     sizes.iter().map(|size| factor.diameter(size)).sum()
 }

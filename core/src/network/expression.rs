@@ -9,7 +9,7 @@
 //! Heawood hierarchies
 //!        folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
 //! Swapped networks
-//!        wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
+//!        rsn(l,G[,diameter]) hcn(n) hfn(n) hsn(l,G) hcn3(n) partial-swapped wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
 //! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         })))
     }
 
-    fn size(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+    pub(crate) fn size(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
         self.open(parameter)?;
         let size = self.number(parameter, least, most)?;
         self.close(parameter)?;

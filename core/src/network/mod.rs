@@ -5,11 +5,15 @@
 
 mod exchanged;
 pub mod expression;
+mod hcn3;
 mod hierarchy;
+mod hsn;
 mod hypernet;
+mod partial_swapped;
 mod rcr;
 mod rdn;
 mod re;
+mod rsn;
 mod wk;
 
 use core::fmt;
@@ -81,6 +85,14 @@ families! {
     Exchanged in exchanged: "exchanged-hypercube" => parse;
     /// Folded, root-folded and flooded networks.
     Hierarchy in hierarchy: "folded" => parse_folded, "root-folded" => parse_root_folded, "flooded" => parse_flooded;
+    /// Recursive swapped network, hierarchical cubic network, hierarchical folded-hypercube network.
+    Rsn in rsn: "rsn" => parse, "hcn" => parse_hcn, "hfn" => parse_hfn;
+    /// Hierarchical swapped network.
+    Hsn in hsn: "hsn" => parse;
+    /// Three-level hierarchical cubic network.
+    Hcn3 in hcn3: "hcn3" => parse;
+    /// The partially linked swapped network.
+    PartialSwapped in partial_swapped: "partial-swapped" => parse;
 }
 
 /// A network, read from an expression.

@@ -1,5 +1,7 @@
 //! Figures of a network by formula, where a formula is proven. What has none is `None`.
 
+mod swapped;
+
 use hopwise_core::network::{Exchanged, Hierarchy, Hypernet, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network, Topology};
 
@@ -29,6 +31,10 @@ pub fn figures(network: &Network) -> Option<ClosedForm> {
         Family::Wk(wk) => Some(of_wk(wk)),
         Family::Hypernet(hypernet) => Some(of_hypernet(hypernet)),
         Family::Exchanged(exchanged) => Some(of_exchanged(exchanged)),
+        Family::Rsn(rsn) => Some(swapped::of_rsn(rsn)),
+        Family::Hsn(hsn) => Some(swapped::of_hsn(hsn)),
+        Family::Hcn3(hcn3) => Some(swapped::of_hcn3(hcn3)),
+        Family::PartialSwapped(partial) => Some(swapped::of_partial_swapped(partial)),
         _ => None,
     }
 }

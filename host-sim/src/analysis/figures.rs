@@ -160,6 +160,14 @@ fn sources(network: &Network) -> Vec<usize> {
         Family::Rcr(rcr) => rcr.ring(),
         // A symmetry of a frame, applied to its digit, is one of the network: only the position tells nodes apart.
         Family::Re(re) if re.digits_are_alike() => re.unit().nodes(),
+        // A symmetry of the nucleus, applied to all digits, makes the highest digit 0. With diameter links it must not change
+        // which digits are each other's mirror image: the bits of a cube may be complemented.
+        Family::Rsn(rsn) if !rsn.has_diameter_links() && rsn.nucleus().vertex_transitive() => {
+            nodes / rsn.nucleus().nodes()
+        }
+        Family::Rsn(rsn) if rsn.is_of_cubes() => nodes / rsn.nucleus().nodes(),
+        Family::Hsn(hsn) if hsn.nucleus().vertex_transitive() => nodes / hsn.nucleus().nodes(),
+        Family::Hcn3(hcn3) => nodes >> hcn3.bits(),
         _ => nodes,
     };
     (0..alike as usize).collect()

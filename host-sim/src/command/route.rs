@@ -105,6 +105,7 @@ fn method_name(method: Method) -> &'static str {
         Method::Shortest => "shortest path",
         Method::DigitSearch => "search over the differing digits",
         Method::NearestPivot => "nearest pivot first",
+        Method::BestTried => "shortest of the ways tried",
         Method::Paper => "the paper's order",
     }
 }

@@ -92,12 +92,16 @@ impl Rcr {
         let mut steps = 0;
         for _ in 0..MOST_HOPS {
             let flippable = self.flippable(state);
-            if manner.hold && flippable != 0 && state.differing & self.window_at(state.place) == 0 {
-                if let Some(beyond) = self.comes_back(state, end, up) {
-                    state.place = beyond;
-                    steps += 1;
-                    continue;
-                }
+            let untouched = state.differing & self.window_at(state.place) == 0;
+            let held = if manner.hold && flippable != 0 && untouched {
+                self.comes_back(state, end, up)
+            } else {
+                None
+            };
+            if let Some(beyond) = held {
+                state.place = beyond;
+                steps += 1;
+                continue;
             }
             let onward = [up, !up].into_iter().find_map(|up| {
                 let place = self.beside(state.place, up);

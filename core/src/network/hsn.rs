@@ -1,0 +1,379 @@
+//! Hierarchical swapped networks, `hsn(l,G)`.
+//!
+//! C.-H. Yeh, B. Parhami, Hierarchical Swapped Networks: Efficient Low-Degree Alternatives to Hypercubes and Generalized
+//! Hypercubes, I-SPAN 1996.
+//!
+//! A node is l digits (x_l..x_1), x_1 least significant, each a node of the nucleus G. Links of the nucleus change x_1; the
+//! link of level i exchanges x_1 and x_i, and is there if they differ.
+//!
+//! Ports: those of the nucleus, then the swaps from level 2 up, as far as the node has them.
+
+use core::fmt;
+
+use heapless::Vec;
+
+use crate::arith::div_rem;
+use crate::graph::Base;
+use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
+use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::route::crossings::crossings_ahead;
+use crate::topology::{Method, Node, Port, Rule, Topology, valleys_ahead};
+
+/// A hierarchical swapped network over a nucleus graph.
+///
+/// A route carries every digit that has to change to some position of the destination, so it is a permutation p of the
+/// positions: the hops are the distances from x_i to y_p(i) in the nucleus, one swap for every position above 1 that
+/// differs, and one more for every cycle of p among them that does not pass position 1. Digits that are right already stay
+/// where they are, by the triangle inequality. The exact rule takes the least, of equals the first in lexicographic order. The
+/// paper's rule sets the highest wrong digit first.
+///
+/// Time: the permutations of the wrong digits, cut short where they cannot become the best; memory O(l). If more than
+/// [`MAX_PERMUTED`] digits above x_1 are wrong, only the lowest of these are permuted, the others
+/// corrected one by one, and [`method`](Topology::method) is [`Method::BestTried`].
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "hsn(3,ring(4))".parse()?;
+/// assert_eq!(network.address(6)?.to_string(), "(0,1,2)");
+/// assert_eq!(network.distance(6, 16 * 2)?, Some(4)); // to (2,0,0)
+/// assert_eq!(network.next_hop(6, 16 * 2, Rule::Exact)?, 16 * 2 + 4); // 2 goes to its place
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hsn {
+    nucleus: Base,
+    levels: u8,
+}
+
+/// The positions that are not right yet, position 1 first and always: what stands there and what has to.
+struct Wrong {
+    /// Counted from 0.
+    positions: Vec<u8, { MAX_PERMUTED + 1 }>,
+    have: Vec<Node, { MAX_PERMUTED + 1 }>,
+    want: Vec<Node, { MAX_PERMUTED + 1 }>,
+    /// Hops for the wrong digits beyond these, corrected one by one.
+    beyond: u64,
+}
+
+/// A way to set all digits.
+struct Order {
+    hops: u64,
+    /// The position, counted from 0, that the digit of position 1 goes to.
+    first: u8,
+    /// What it has to become there.
+    becomes: Node,
+}
+
+/// The next hop.
+enum Hop {
+    /// In the nucleus, from x_1 toward this.
+    Within(Node),
+    /// Swap with this position, counted from 0.
+    Swap(u8),
+}
+
+impl Hsn {
+    /// Reads what follows `hsn`.
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+        const LEVELS: &str = "l of hsn(l,G)";
+        const NUCLEUS: &str = "G of hsn(l,G)";
+        reader.open(LEVELS)?;
+        let levels = reader.number(LEVELS, 2, u64::MAX)?;
+        if levels > MAX_DIGITS as u64 {
+            return Err(reader.refuse(LEVELS, BrokenRule::TooManyNodes));
+        }
+        reader.comma(NUCLEUS)?;
+        let nucleus = reader.base(NUCLEUS)?;
+        (1..levels).try_fold(nucleus.nodes(), |nodes, _| {
+            reader.product(nodes, nucleus.nodes(), LEVELS)
+        })?;
+        reader.close(NUCLEUS)?;
+        Ok(Hsn {
+            nucleus,
+            levels: levels as u8,
+        })
+    }
+
+    /// The graph that the network begins with.
+    pub fn nucleus(&self) -> &Base {
+        &self.nucleus
+    }
+
+    /// The number of digits, l.
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
+    }
+
+    /// The largest distance, l (D+1) - 1 over a nucleus of diameter D: from a digit repeated to another as far as can be, and
+    /// no farther, since one cycle through all positions takes l - 1 swaps.
+    pub fn diameter(&self) -> u64 {
+        (self.nucleus.diameter() + 1).saturating_mul(self.levels()) - 1
+    }
+
+    /// The digits, x_1 first.
+    fn digits(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        let mut rest = node;
+        (0..self.levels).map(move |_| {
+            let (above, digit) = div_rem(rest, self.nucleus.nodes());
+            rest = above;
+            digit
+        })
+    }
+
+    /// The node with x_1 and the digit at a position, counted from 0, exchanged; `None` if they are the same.
+    fn swapped(&self, node: Node, position: u8) -> Option<Node> {
+        let base = self.nucleus.nodes();
+        let weight = (0..position).fold(1u64, |weight, _| weight.wrapping_mul(base));
+        let (_, low) = div_rem(node, base);
+        let (_, high) = div_rem(div_rem(node, weight).0, base);
+        let others = node - low - high * weight;
+        (low != high && position > 0).then(|| others + high + low * weight)
+    }
+
+    fn swaps(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        (1..self.levels).filter_map(move |position| self.swapped(node, position))
+    }
+
+    fn wrong(&self, from: Node, to: Node) -> Wrong {
+        let mut wrong = Wrong {
+            positions: Vec::new(),
+            have: Vec::new(),
+            want: Vec::new(),
+            beyond: 0,
+        };
+        for (position, (have, want)) in (0..).zip(self.digits(from).zip(self.digits(to))) {
+            if position > 0 && have == want {
+                continue;
+            }
+            if wrong.positions.push(position).is_ok() {
+                // As long as the positions.
+                let _ = (wrong.have.push(have), wrong.want.push(want));
+            } else {
+                wrong.beyond += 2 + self.nucleus.hops(have, want);
+            }
+        }
+        wrong
+    }
+
+    /// The best permutation: position by position, each taking the places that are left in turn.
+    fn order(&self, wrong: &Wrong) -> Order {
+        let places = wrong.positions.len();
+        let between = |from: usize, to: usize| match (wrong.have.get(from), wrong.want.get(to)) {
+            (Some(&have), Some(&want)) => self.nucleus.hops(have, want),
+            _ => u64::MAX,
+        };
+        // At least so many hops for the positions from each on.
+        let mut at_least = [0u64; MAX_PERMUTED + 2];
+        for from in (0..places).rev() {
+            let least = (0..places).map(|to| between(from, to)).min().unwrap_or(0);
+            let rest = at_least.get(from + 1).copied().unwrap_or(0);
+            if let Some(slot) = at_least.get_mut(from) {
+                *slot = rest + least;
+            }
+        }
+        let mut best = u64::MAX;
+        let mut best_first = 0;
+        // Where each position goes, and the hops up to it.
+        let mut chosen = Vec::<(usize, u64), { MAX_PERMUTED + 1 }>::new();
+        let mut candidate = 0;
+        loop {
+            let taken = |place: usize| chosen.iter().any(|&(to, _)| to == place);
+            let before = chosen.last().map_or(0, |&(_, hops)| hops);
+            let from = chosen.len();
+            let rest = at_least.get(from + 1).copied().unwrap_or(0);
+            let fits = |&place: &usize| !taken(place) && before + between(from, place) + rest < best;
+            match (candidate..places).find(fits) {
+                Some(place) if from < places => {
+                    let hops = before + between(from, place);
+                    // There is room: at most one a position.
+                    let _ = chosen.push((place, hops));
+                    candidate = 0;
+                    if chosen.len() < places {
+                        continue;
+                    }
+                    let hops = hops + detached_cycles(&chosen);
+                    if hops < best {
+                        best = hops;
+                        best_first = chosen.first().map_or(0, |&(to, _)| to);
+                    }
+                }
+                _ => {}
+            }
+            match chosen.pop() {
+                Some((place, _)) => candidate = place + 1,
+                None => break,
+            }
+        }
+        Order {
+            hops: best + places as u64 - 1 + wrong.beyond,
+            first: wrong.positions.get(best_first).copied().unwrap_or(0),
+            becomes: wrong.want.get(best_first).copied().unwrap_or(0),
+        }
+    }
+
+    fn hop(&self, here: Node, dest: Node, rule: Rule) -> Hop {
+        let (_, first) = div_rem(here, self.nucleus.nodes());
+        let wrong_positions = || {
+            let pairs = (0..).zip(self.digits(here).zip(self.digits(dest)));
+            pairs.filter(|(position, (have, want))| *position > 0 && have != want)
+        };
+        let (target, becomes) = match rule {
+            Rule::Exact => {
+                let order = self.order(&self.wrong(here, dest));
+                (order.first, order.becomes)
+            }
+            Rule::Paper => match wrong_positions().last() {
+                Some((position, (_, want))) => (position, want),
+                None => (0, div_rem(dest, self.nucleus.nodes()).1),
+            },
+        };
+        if first != becomes {
+            Hop::Within(becomes)
+        } else if target > 0 {
+            Hop::Swap(target)
+        } else {
+            // What is at position 1 belongs there: the lowest wrong digit has to come down.
+            match wrong_positions().next() {
+                Some((position, _)) => Hop::Swap(position),
+                None => Hop::Within(becomes),
+            }
+        }
+    }
+
+    /// Counting the swaps ahead takes fewer classes than counting valleys, and all orders are tried, so that a packet keeps
+    /// its way.
+    fn counts_swaps(&self) -> bool {
+        usize::from(self.levels) <= MAX_PERMUTED + 1
+            && self.swap_classes(Rule::Exact) < self.longest_route(Rule::Exact) / 2 + 1
+    }
+
+    fn swap_classes(&self, rule: Rule) -> u64 {
+        // By the paper's rule a digit is right after one swap; else every wrong digit may be a cycle by itself.
+        let swaps = match rule {
+            Rule::Paper => self.levels() - 1,
+            Rule::Exact => 2 * (self.levels() - 1),
+        };
+        (swaps + 1).saturating_mul(self.nucleus.classes())
+    }
+}
+
+/// The cycles of a permutation that do not pass position 0.
+fn detached_cycles(permutation: &[(usize, u64)]) -> u64 {
+    let mut seen = 0u32;
+    let mut cycles = 0;
+    for start in 0..permutation.len() {
+        let mut place = start;
+        let mut length = 0;
+        while seen >> place & 1 == 0 {
+            seen |= 1 << place;
+            place = permutation.get(place).map_or(0, |&(to, _)| to) & 31;
+            length += 1;
+        }
+        cycles += u64::from(length > 0 && start > 0);
+    }
+    cycles
+}
+
+impl Topology for Hsn {
+    fn nodes(&self) -> u64 {
+        (0..self.levels).fold(1, |nodes: u64, _| nodes.wrapping_mul(self.nucleus.nodes()))
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        self.nucleus.degree(div_rem(node, self.nucleus.nodes()).1) + self.swaps(node).count() as u64
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        let (_, first) = div_rem(node, self.nucleus.nodes());
+        match port.checked_sub(self.nucleus.degree(first)) {
+            None => Some(node - first + self.nucleus.neighbor(first, port)?),
+            Some(swap) => self.swaps(node).nth(usize::try_from(swap).ok()?),
+        }
+    }
+
+    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+        let (rest, first) = div_rem(node, self.nucleus.nodes());
+        let (other_rest, other) = div_rem(neighbor, self.nucleus.nodes());
+        if rest == other_rest {
+            return self.nucleus.port_to(first, other);
+        }
+        let swap = self.swaps(node).position(|swapped| swapped == neighbor)?;
+        Some(self.nucleus.degree(first) + swap as u64)
+    }
+
+    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+        match self.hop(here, dest, rule) {
+            Hop::Within(target) => {
+                let (_, first) = div_rem(here, self.nucleus.nodes());
+                here - first + self.nucleus.step(first, target)
+            }
+            Hop::Swap(position) => self.swapped(here, position).unwrap_or(here),
+        }
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        let wrong = self.wrong(from, to);
+        (wrong.beyond == 0).then(|| self.order(&wrong).hops)
+    }
+
+    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+        match rule {
+            Rule::Paper => Method::Paper,
+            Rule::Exact if self.wrong(here, dest).beyond == 0 => Method::Shortest,
+            Rule::Exact => Method::BestTried,
+        }
+    }
+
+    fn longest_route(&self, rule: Rule) -> u64 {
+        let one_by_one = match rule {
+            Rule::Exact => self.levels().saturating_sub(MAX_PERMUTED as u64 + 1),
+            Rule::Paper => 0,
+        };
+        self.diameter().saturating_add(one_by_one)
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        false
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digits: Vec<Node, MAX_DIGITS> = self.digits(node).collect();
+        out.write_str("(")?;
+        while let Some(digit) = digits.pop() {
+            self.nucleus.write_address(digit, out)?;
+            out.write_str(if digits.is_empty() { ")" } else { "," })?;
+        }
+        Ok(())
+    }
+
+    fn counts_valleys(&self) -> bool {
+        !self.counts_swaps()
+    }
+
+    fn buffer_classes(&self, rule: Rule) -> u64 {
+        if self.counts_swaps() {
+            self.swap_classes(rule)
+        } else {
+            self.longest_route(rule) / 2 + 1
+        }
+    }
+
+    /// The swaps still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<u64> {
+        if !self.counts_swaps() {
+            return valleys_ahead(self, here, dest, rule);
+        }
+        let swaps = crossings_ahead(self, self.nucleus.nodes(), here, dest, rule)?;
+        let within = match self.hop(here, dest, rule) {
+            Hop::Within(target) => self.nucleus.class(div_rem(here, self.nucleus.nodes()).1, target),
+            Hop::Swap(_) => 0,
+        };
+        Some(swaps * self.nucleus.classes() + within)
+    }
+}
+
+impl fmt::Display for Hsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "hsn({},{})", self.levels, self.nucleus)
+    }
+}

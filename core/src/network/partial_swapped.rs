@@ -1,0 +1,163 @@
+//! The partially linked swapped network of the paper's example, `partial-swapped`.
+//!
+//! C.-H. Yeh, B. Parhami, Swapped Networks, section 5.2: 16 copies of `rsn(3,hypercube(2))`. A node has 12 bits: the copy t
+//! in bits 11..8, and within it the cluster m, bits 7..4, and the node, bits 3..0. The link of level 4 exchanges t and m, and
+//! only nodes with bit 0 clear have it.
+//!
+//! Ports: those within the copy, then the link of level 4 where there is one.
+
+use core::fmt;
+
+use crate::network::Rsn;
+use crate::network::expression::{ParseError, Reader};
+use crate::route::closer::lowest_closer;
+use crate::topology::{Method, Node, Port, Rule, Topology};
+
+/// The partially linked network of 4096 nodes.
+///
+/// A shortest path takes at most two links of level 4, and none within a copy: every order of three or more swaps of that
+/// level is matched, by an order with fewer, in the digits it can reach and the gates it has to pass. So from
+/// (t,m,n) to (t',m',n') the distance is the least of D(mn,t'z) + 1 + D(tz,m'n') over the gates z, the 8 even nodes, and
+/// D(mn,uz) + 1 + D(tz,t'w) + 1 + D(uw,m'n') over two gates and the 16 clusters u; D is the distance in
+/// `rsn(3,hypercube(2))`. The next hop is the lowest-numbered neighbour that is one closer.
+/// The paper's rule takes one link of level 4, through the gate next to the node.
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "partial-swapped".parse()?;
+/// assert_eq!(network.nodes(), 4096);
+/// assert_eq!(network.next_hop(0x120, 0x210, Rule::Exact)?, 0x210);
+/// assert_eq!(network.distance(0x121, 0x211)?, Some(3)); // an odd node has no gate
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PartialSwapped {
+    copy: Rsn,
+}
+
+const COPY_NODES: u64 = 256;
+
+/// Nodes of a cluster with bit 0 clear.
+const GATES: [Node; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
+
+/// (copy, node within it).
+fn split(node: Node) -> (Node, Node) {
+    (node / COPY_NODES, node % COPY_NODES)
+}
+
+/// The other end of the link of level 4.
+fn across(node: Node) -> Option<Node> {
+    let (t, m) = (node >> 8, node >> 4 & 15);
+    (node & 1 == 0 && t != m).then_some(m << 8 | t << 4 | node & 15)
+}
+
+impl PartialSwapped {
+    /// It has no parameters: nothing follows `partial-swapped`.
+    pub(crate) fn parse(_: &mut Reader<'_>) -> Result<Self, ParseError> {
+        Ok(PartialSwapped { copy: Rsn::OF_SQUARES })
+    }
+
+    /// What the network has 16 copies of.
+    pub fn copy(&self) -> &Rsn {
+        &self.copy
+    }
+
+    fn within(&self, from: Node, to: Node) -> u64 {
+        self.copy.distance(from, to).unwrap_or(u64::MAX / 8)
+    }
+
+    /// The least over the gates, and over the clusters in between: 272 distances within a copy.
+    fn hops(&self, from: Node, to: Node) -> u64 {
+        let ((t, start), (t_end, end)) = (split(from), split(to));
+        if t == t_end {
+            return self.within(start, end);
+        }
+        let gates = |cluster: Node| GATES.map(|gate| cluster << 4 | gate);
+        let one = gates(t_end)
+            .into_iter()
+            .zip(gates(t))
+            .map(|(leave, arrive)| self.within(start, leave) + 1 + self.within(arrive, end))
+            .min();
+        let between = gates(t).map(|arrive| gates(t_end).map(|leave| self.within(arrive, leave)));
+        let two = (0..16).filter_map(|cluster| {
+            let first = gates(cluster).map(|gate| self.within(start, gate));
+            let last = gates(cluster).map(|gate| self.within(gate, end));
+            let from_gate = between.iter().zip(first).filter_map(|(row, first)| {
+                let rest = row.iter().zip(last).map(|(middle, last)| middle + last).min()?;
+                Some(first + rest + 2)
+            });
+            from_gate.min()
+        });
+        two.chain(one).min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Topology for PartialSwapped {
+    fn nodes(&self) -> u64 {
+        16 * COPY_NODES
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        self.copy.degree(split(node).1) + u64::from(across(node).is_some())
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        let (copy, within) = split(node);
+        match port.checked_sub(self.copy.degree(within)) {
+            None => Some(copy * COPY_NODES + self.copy.neighbor(within, port)?),
+            Some(0) => across(node),
+            Some(_) => None,
+        }
+    }
+
+    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+        if rule == Rule::Exact {
+            return lowest_closer(self, here, |node| self.hops(node, dest));
+        }
+        let ((t, within), (t_end, end)) = (split(here), split(dest));
+        // The cluster linked with the destination's copy, entered where one gets to it, and there the gate next door.
+        let target = if t == t_end {
+            end
+        } else if within >> 4 != t_end {
+            t_end << 4 | within >> 4
+        } else if within & 1 == 1 {
+            within ^ 1
+        } else {
+            return across(here).unwrap_or(here);
+        };
+        t * COPY_NODES + self.copy.next(within, target, Rule::Paper)
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        Some(self.hops(from, to))
+    }
+
+    fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {
+        match rule {
+            Rule::Exact => Method::Shortest,
+            Rule::Paper => Method::Paper,
+        }
+    }
+
+    fn longest_route(&self, rule: Rule) -> u64 {
+        match rule {
+            Rule::Exact => 18,
+            // To the other cluster, the gate, across, and within the copy.
+            Rule::Paper => 6 + 2 + 11,
+        }
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        false
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "({:04b},{:04b},{:04b})", node >> 8, node >> 4 & 15, node & 15)
+    }
+}
+
+impl fmt::Display for PartialSwapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("partial-swapped")
+    }
+}

@@ -1,0 +1,92 @@
+//! Which leaders a way through a diameter link is tried with.
+//!
+//! From (a,b) to (c,e) through the leader x and its image y = N-1-x takes
+//! D(b,x) + D(a,x) + [x!=a] + 1 + D(y,c) + D(y,e) + [y!=c] hops. Where numbering the nucleus backwards changes no distance,
+//! the four distances are those from x to a, b and the images of c and e: least at their median. The two brackets are 1
+//! unless x = a or y = c. So at level 2 it is enough to try these two leaders and one median.
+
+use super::Rsn;
+use crate::graph::{Base, Kind};
+use crate::limits::{MAX_LEADER_WORK, MAX_SWAP_LEVELS};
+use crate::topology::Node;
+
+/// The leaders of a level that are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Leaders {
+    /// None: there are no diameter links, or no time for them.
+    None,
+    /// That of the cluster here and the one linked to the destination's: for want of time to try all.
+    Ends,
+    /// These two and the median: nothing is shorter.
+    Median,
+    /// The two, and on a star also the nodes within, the centre and its image: nothing is shorter.
+    Star,
+    /// One after the other.
+    All,
+}
+
+impl Leaders {
+    /// For every level, what the time set aside allows, low levels first; the levels above each take the ways by swaps, four
+    /// distances, at least.
+    pub(super) fn plan(nucleus: &Base, sizes: &[u64; MAX_SWAP_LEVELS], levels: u8) -> [Leaders; MAX_SWAP_LEVELS] {
+        let mut plan = [Leaders::None; MAX_SWAP_LEVELS];
+        let mut work = 1u64;
+        for (level, (slot, &leaders)) in (2..=levels).zip(plan.iter_mut().skip(1).zip(sizes)) {
+            let best = match nucleus.0 {
+                _ if level > 2 => Leaders::All,
+                Kind::Star(_) => Leaders::Star,
+                _ if nucleus.median([0; 4]).is_some() => Leaders::Median,
+                _ => Leaders::All,
+            };
+            let above = 4u64.saturating_pow(u32::from(levels - level));
+            for choice in [best, Leaders::Ends, Leaders::None] {
+                let tried = match choice {
+                    Leaders::None => 0,
+                    Leaders::Ends => 2,
+                    Leaders::Median => 3,
+                    Leaders::Star => 6,
+                    Leaders::All => leaders,
+                };
+                let with = work.saturating_mul(tried.saturating_add(1).saturating_mul(4));
+                if choice == Leaders::None || with.saturating_mul(above) <= MAX_LEADER_WORK {
+                    *slot = choice;
+                    work = with;
+                    break;
+                }
+            }
+        }
+        plan
+    }
+
+    /// Whether no leader can be better than those tried.
+    pub(super) fn are_enough(self) -> bool {
+        !matches!(self, Leaders::None | Leaders::Ends)
+    }
+}
+
+impl Rsn {
+    pub(super) fn leaders(&self, level: u8) -> Leaders {
+        let place = usize::from(level).saturating_sub(1);
+        self.leaders.get(place).copied().unwrap_or(Leaders::None)
+    }
+
+    /// The cluster that a leader's diameter link goes to.
+    pub(super) fn mirror(&self, level: u8, leader: Node) -> Node {
+        (self.size(level - 1) - 1).saturating_sub(leader)
+    }
+
+    /// The leader to try at this turn for a way between two clusters; `None` when all were.
+    pub(super) fn leader(&self, level: u8, turn: u64, (a, b): (Node, Node), (c, e): (Node, Node)) -> Option<Node> {
+        let image = |node| self.mirror(level, node);
+        match (self.leaders(level), turn) {
+            (Leaders::None, _) => None,
+            (Leaders::All, _) => (turn < self.size(level - 1)).then_some(turn),
+            (_, 0) => Some(a),
+            (_, 1) => Some(image(c)),
+            // The node here comes last: a median that is gone to stays the first on the way there.
+            (Leaders::Median, 2) => self.nucleus.median([a, image(c), image(e), b]),
+            (Leaders::Star, _) => [b, image(e), 0, image(0)].get(turn as usize - 2).copied(),
+            _ => None,
+        }
+    }
+}
