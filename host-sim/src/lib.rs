@@ -2,8 +2,10 @@
 //!
 //! - [`analysis`]: networks built out as graphs, and what is measured on them;
 //! - [`command`]: one file a command, from arguments to output;
+//! - [`papers`]: what the papers claim, measured afresh;
 //! - [`refusal`]: what is said of bad input.
 
 pub mod analysis;
 pub mod command;
+pub mod papers;
 pub mod refusal;

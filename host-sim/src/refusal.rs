@@ -2,6 +2,8 @@
 
 use hopwise_core::{NoSuchNode, ParseError};
 
+use crate::analysis::routes::RouteFault;
+
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Refusal {
@@ -31,6 +33,14 @@ pub enum Refusal {
         /// How many are possible.
         most: u64,
     },
+    /// The network is too large to search.
+    #[error("a network of {nodes} nodes is too large to search (at most {most})")]
+    TooManyToSearch {
+        /// How many nodes it has.
+        nodes: u64,
+        /// How many are possible.
+        most: u64,
+    },
     /// A node with too many neighbours to list.
     #[error("{expression}: node {node} has {degree} neighbours, too many to list (at most {most})")]
     TooManyNeighbors {
@@ -55,6 +65,21 @@ pub enum Refusal {
         /// How many hops are listed.
         most: u64,
     },
+    /// The network falls into parts.
+    #[error("{expression} is not connected")]
+    Disconnected {
+        /// The network.
+        expression: String,
+    },
+    /// There is no closed form.
+    #[error("{expression}: no closed form is known for its figures")]
+    NoFormula {
+        /// The network.
+        expression: String,
+    },
+    /// A routing rule is broken.
+    #[error(transparent)]
+    Route(#[from] RouteFault),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::closed_form;
 use super::distances;
 use super::graph::Graph;
+use super::levels::Levels;
 use crate::refusal::Refusal;
 
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
@@ -63,8 +64,12 @@ impl Figures {
         })
     }
 
-    /// By breadth-first search on the built-out graph. `progress` is called with the number of sources done, of how many.
+    /// By breadth-first search: on the built-out graph, or straight on the addresses where all nodes are alike. `progress` is
+    /// called with how much is done, of how much.
     pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, Refusal> {
+        if network.nodes() > SEARCH_ALL && network.topology().vertex_transitive() {
+            return Self::from_one_node(network, progress);
+        }
         let graph = Graph::build(network)?;
         let sources = sources(network);
         let start = Instant::now();
@@ -74,7 +79,6 @@ impl Figures {
         let distance_sum = found.sum * u128::from(network.nodes()) / sources.len() as u128;
         let from = match sources.len() as u64 {
             all if all == network.nodes() => "every node".into(),
-            1 => "one node, all being alike".into(),
             some => format!("{some} nodes, one of each symmetry class"),
         };
         Ok(Figures {
@@ -90,6 +94,30 @@ impl Figures {
             vertex_transitive: network.topology().vertex_transitive(),
             method: format!("breadth-first search from {from}"),
             seconds,
+        })
+    }
+
+    fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, Refusal> {
+        let start = Instant::now();
+        let topology = network.topology();
+        let nodes = network.nodes();
+        let found = Levels::search(topology, 0, |reached| progress(reached, nodes))?;
+        let connected = found.reached() == nodes;
+        let degree = topology.degree(0);
+        let distance_sum = found.sum() * u128::from(nodes);
+        Ok(Figures {
+            expression: network.to_string(),
+            nodes,
+            edges: u128::from(nodes) * u128::from(degree) / 2,
+            degree_min: degree,
+            degree_max: degree,
+            connected,
+            diameter: connected.then_some(found.farthest()),
+            distance_sum: connected.then_some(distance_sum),
+            mean_distance: connected.then(|| mean(distance_sum, nodes)),
+            vertex_transitive: true,
+            method: "breadth-first search from one node, all being alike".into(),
+            seconds: start.elapsed().as_secs_f64(),
         })
     }
 
@@ -126,7 +154,6 @@ fn sources(network: &Network) -> Vec<usize> {
     let nodes = network.nodes();
     let alike = match network.family() {
         _ if nodes <= SEARCH_ALL => nodes,
-        _ if network.topology().vertex_transitive() => 1,
         // A symmetry of the nucleus, applied to all digits, is one of the network: the first digit may be 0.
         Family::Wk(wk) => nodes / wk.nucleus().nodes(),
         // Flipping bits of the word is a symmetry.

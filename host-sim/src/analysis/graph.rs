@@ -52,6 +52,46 @@ impl Graph {
         Ok(Graph { starts, neighbors })
     }
 
+    /// A graph with the given edges, each in any order and as often as one likes.
+    pub fn from_edges(nodes: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Graph {
+        let mut links: Vec<(usize, usize)> = edges.into_iter().flat_map(|(u, v)| [(u, v), (v, u)]).collect();
+        links.sort_unstable();
+        links.dedup();
+        let mut starts = vec![0u32; nodes + 1];
+        links.iter().for_each(|link| starts[link.0 + 1] += 1);
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let neighbors = links.into_iter().map(|link| link.1 as u32).collect();
+        Graph { starts, neighbors }
+    }
+
+    /// Into how many parts without a link between them the graph falls.
+    pub fn parts(&self) -> usize {
+        let mut seen = vec![false; self.nodes()];
+        let mut parts = 0;
+        for root in 0..self.nodes() {
+            parts += usize::from(!seen[root]);
+            let mut waiting = vec![root];
+            while let Some(node) = waiting.pop() {
+                if !std::mem::replace(&mut seen[node], true) {
+                    waiting.extend(self.neighbors(node).iter().map(|&next| next as usize));
+                }
+            }
+        }
+        parts
+    }
+
+    /// Whether two nodes are linked.
+    pub fn linked(&self, a: usize, b: usize) -> bool {
+        self.neighbors(a).binary_search(&(b as u32)).is_ok()
+    }
+
+    /// The place of a node's first link in a list of all links, node by node: one entry for each link and direction.
+    pub fn first_link(&self, node: usize) -> usize {
+        self.starts[node] as usize
+    }
+
     /// How many nodes there are.
     pub fn nodes(&self) -> usize {
         self.starts.len() - 1

@@ -2,10 +2,17 @@
 //!
 //! `core` answers from addresses alone; here its answers are held against breadth-first search.
 
+pub mod bisection;
 pub mod broadcast;
+pub mod catalogue;
 pub mod closed_form;
+pub mod connectivity;
 pub mod dependency;
 pub mod distances;
 pub mod figures;
 pub mod graph;
+pub mod isomorphism;
+pub mod levels;
+pub mod profile;
 pub mod routes;
+pub mod stretch;

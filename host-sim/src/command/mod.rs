@@ -1,13 +1,17 @@
 //! The `hopwise` command: one file a subcommand, from arguments to output.
 
 mod broadcast;
+mod choose;
+mod compare;
 mod deadlock;
 mod demo;
 mod drawing;
 mod edges;
 mod neighbors;
 mod output;
+mod paper;
 mod route;
+mod table;
 mod topo;
 
 use std::process::ExitCode;
@@ -42,6 +46,12 @@ enum Command {
     Broadcast(broadcast::BroadcastArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
+    /// Networks side by side
+    Compare(compare::CompareArgs),
+    /// The best networks for a number of boards with a number of ports
+    Choose(choose::ChooseArgs),
+    /// The claims of the papers, measured afresh
+    Paper(paper::PaperArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -54,6 +64,9 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
         Command::Deadlock(args) => deadlock::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Choose(args) => choose::run(args),
+        Command::Paper(args) => paper::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -77,15 +90,19 @@ struct NetworkArg {
 }
 
 impl NetworkArg {
-    /// Reads the expression. Exact searches may take what a host has to spare.
     fn network(&self) -> Result<Network, Refusal> {
-        let refused = |error| Refusal::Expression {
-            expression: self.expression.clone(),
-            error,
-        };
-        let network: Network = self.expression.parse().map_err(refused)?;
-        Ok(network.with_search_memory(usize::MAX))
+        parse(&self.expression)
     }
+}
+
+/// Reads an expression. Exact searches may take what a host has to spare.
+fn parse(expression: &str) -> Result<Network, Refusal> {
+    let parsed: Result<Network, _> = expression.parse();
+    let network = parsed.map_err(|error| Refusal::Expression {
+        expression: expression.into(),
+        error,
+    })?;
+    Ok(network.with_search_memory(usize::MAX))
 }
 
 /// A node, if the network has it.

@@ -1,0 +1,46 @@
+//! Tables for people.
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+
+/// As wide as what a page, or half a screen, shows.
+const WIDTH: u16 = 120;
+
+/// Columns with wrapped cells; a column may be given a width.
+pub(super) fn plain(titles: &[(&str, Option<u16>)], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH)
+        .set_header(titles.iter().map(|title| title.0))
+        .add_rows(rows);
+    for (column, (_, width)) in table.column_iter_mut().zip(titles) {
+        if let Some(width) = width {
+            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(*width)));
+        }
+    }
+    table.trim_fmt()
+}
+
+/// One line a row, as wide as it takes; all columns but the first to the right.
+pub(super) fn lines(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(titles).add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+        if column.index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+/// A Markdown table, each row on a line.
+pub(super) fn markdown(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let escaped = |row: Vec<String>| row.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>();
+    let titles: Vec<String> = titles.iter().map(ToString::to_string).collect();
+    let rule = format!("|{}\n", "---|".repeat(titles.len()));
+    let body: String = rows.map(|row| line(&escaped(row))).collect();
+    line(&titles) + &rule + &body
+}

@@ -1,0 +1,230 @@
+//! A claim of a paper, what was measured, and what that says of the claim.
+
+use serde::{Serialize, Serializer};
+
+/// The papers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Paper {
+    /// Y. Li, S. Peng, W. Chu: Recursive Dual-Net
+    Rdn,
+    /// H. Shen, R.-J. Back: Construction of Large-Size Interconnection Networks with High Performance
+    Re,
+    /// G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang: Novel Hierarchical Interconnection Networks
+    Heawood,
+    /// C.-H. Yeh, B. Parhami: Swapped Networks
+    Swapped,
+    /// Y. Sun, P. Y. S. Cheung, X. Lin: Recursive Cube of Rings
+    Rcr,
+}
+
+impl Paper {
+    /// Author and title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Paper::Rdn => {
+                "Y. Li, S. Peng, W. Chu, Recursive Dual-Net: A New Universal Network for Supercomputers of the Next \
+                 Generation"
+            }
+            Paper::Re => {
+                "H. Shen, R.-J. Back, Construction of Large-Size Interconnection Networks with High Performance, 1993"
+            }
+            Paper::Heawood => {
+                "G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang, Novel Hierarchical Interconnection Networks for \
+                 High-Performance Multicomputer Systems, 2004"
+            }
+            Paper::Swapped => {
+                "C.-H. Yeh, B. Parhami, Swapped Networks: Unifying the Architectures and Algorithms of a Wide Class of \
+                 Hierarchical Parallel Processors, 1996"
+            }
+            Paper::Rcr => {
+                "Y. Sun, P. Y. S. Cheung, X. Lin, Recursive Cube of Rings: A New Topology for Interconnection Networks, \
+                 2000"
+            }
+        }
+    }
+}
+
+/// How a figure was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Breadth-first search or routes from every node to every node, or from one node of each symmetry class.
+    AllPairs,
+    /// Breadth-first search from one node, all nodes being alike.
+    SingleSource,
+    /// A proven formula, or an exact distance computed from addresses.
+    ClosedForm,
+    /// Counted at every node or link of the built-out network.
+    Counted,
+    /// The printed construction or algorithm carried out as it stands.
+    AsPrinted,
+    /// Every possibility tried.
+    Exhaustive,
+}
+
+impl How {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            How::AllPairs => "all pairs",
+            How::SingleSource => "single source",
+            How::ClosedForm => "closed form",
+            How::Counted => "counted",
+            How::AsPrinted => "done as printed",
+            How::Exhaustive => "all cases tried",
+        }
+    }
+}
+
+/// What the measurement says of the claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is so.
+    Holds,
+    /// Said as an equality, it is an upper bound.
+    HoldsAsABound,
+    /// It is not so; the counterexample tells.
+    False,
+    /// The paper can be read in ways that come to different answers, or contradicts itself.
+    Ambiguous,
+}
+
+impl Verdict {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::HoldsAsABound => "holds as a bound",
+            Verdict::False => "false",
+            Verdict::Ambiguous => "ambiguous",
+        }
+    }
+
+    /// Of a claim that is either so or not.
+    pub fn of(so: bool) -> Verdict {
+        if so { Verdict::Holds } else { Verdict::False }
+    }
+}
+
+impl Serialize for How {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A row of the report. The names are those of its JSON keys.
+#[derive(Clone, Debug, Serialize)]
+pub struct Claim {
+    /// Which paper.
+    pub paper: Paper,
+    /// Where it stands there.
+    pub place: String,
+    /// What it says.
+    pub says: String,
+    /// What was measured just now.
+    pub measured: String,
+    /// How it was found.
+    pub how: How,
+    /// What that says of the claim.
+    pub verdict: Verdict,
+    /// Where the claim fails, if it does.
+    pub counterexample: Option<String>,
+}
+
+impl Claim {
+    /// A claim that nothing was measured for yet.
+    pub fn at(paper: Paper, place: &str, says: &str) -> Claim {
+        Claim {
+            paper,
+            place: place.into(),
+            says: says.into(),
+            measured: String::new(),
+            how: How::Counted,
+            verdict: Verdict::Ambiguous,
+            counterexample: None,
+        }
+    }
+}
+
+/// What the paper says of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// It is the given one.
+    Exactly,
+    /// It is at most the given one.
+    AtMost,
+}
+
+/// One network for which a paper's figure and a measured one can be compared.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// The network.
+    pub(super) network: String,
+    /// What the paper's formula comes to.
+    pub(super) said: u128,
+    /// What was measured.
+    pub(super) found: u128,
+}
+
+impl Case {
+    /// A case.
+    pub(super) fn new(network: impl ToString, said: impl Into<u128>, found: impl Into<u128>) -> Case {
+        Case {
+            network: network.to_string(),
+            said: said.into(),
+            found: found.into(),
+        }
+    }
+}
+
+/// More cases than this are summed up, not listed.
+const MOST_LISTED: usize = 6;
+
+/// Compares a formula of the paper with what was measured, network by network: as long as no figure is above the formula's, an
+/// equality still holds as a bound.
+pub(super) fn compared(paper: Paper, place: &str, says: &str, said: Said, how: How, cases: &[Case]) -> Claim {
+    let above = cases.iter().find(|case| case.found > case.said);
+    let below = cases.iter().find(|case| case.found < case.said);
+    let equal = cases.iter().filter(|case| case.found == case.said).count();
+    let (verdict, counter) = match (above, below, said) {
+        (Some(case), _, _) => (Verdict::False, Some(case)),
+        (None, Some(case), Said::Exactly) => (Verdict::HoldsAsABound, Some(case)),
+        _ => (Verdict::Holds, None),
+    };
+    let listed = || {
+        let all = cases.iter().map(|case| format!("{}: {}", case.network, case.found));
+        all.collect::<Vec<_>>().join(", ")
+    };
+    let measured = match cases.len() {
+        few if few <= MOST_LISTED => listed(),
+        many => {
+            let over = cases.iter().filter(|case| case.found > case.said).count();
+            let shares = [(equal, "equal"), (many - equal - over, "below"), (over, "above")];
+            let shares = shares
+                .iter()
+                .filter(|share| share.0 > 0)
+                .map(|(count, what)| format!("{what} on {count}"));
+            let first = &cases[0].network;
+            let last = &cases[many - 1].network;
+            format!(
+                "{} of {many} networks, {first} to {last}",
+                shares.collect::<Vec<_>>().join(", ")
+            )
+        }
+    };
+    Claim {
+        paper,
+        place: place.into(),
+        says: says.into(),
+        measured,
+        how,
+        verdict,
+        counterexample: counter.map(|case| format!("{}: {}, not {}", case.network, case.found, case.said)),
+    }
+}
