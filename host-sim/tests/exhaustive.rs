@@ -215,6 +215,8 @@ fn lowest_numbered_closer_neighbour() {
         "wk(3,4)",
         "wk(4,3)",
         "wk(9,2)",
+        "hypernet(2,4)",
+        "hypernet(3,3)",
         "symmetric-hypernet(2,4)",
         "symmetric-hypernet(3,2)",
         "symmetric-hypernet(3,3)",
