@@ -41,6 +41,14 @@ pub enum Refusal {
         /// How many are possible.
         most: u64,
     },
+    /// The network has too many links for what was asked.
+    #[error("{expression} has too many links to build out (at most {most})")]
+    TooManyLinks {
+        /// The network.
+        expression: String,
+        /// How many are possible.
+        most: u64,
+    },
     /// A node with too many neighbours to list.
     #[error("{expression}: node {node} has {degree} neighbours, too many to list (at most {most})")]
     TooManyNeighbors {

@@ -131,6 +131,7 @@ fn bad_input_gets_one_sentence_and_status_2() {
         &["broadcast", "rdn(ring(5),3)", "50000000"],
         &["broadcast", "rcr(4,20,40)", "0"],
         &["edges", "hypercube(63)"],
+        &["edges", "complete(100000)"],
         &["deadlock", "hypercube(40)"],
         &["topo", "rcr(4,20,40)", "--search"],
     ] {

@@ -8,6 +8,9 @@ use crate::refusal::Refusal;
 /// Networks with more nodes are not built out.
 pub const MAX_NODES: u64 = 1 << 26;
 
+/// Networks with more links are not built out; each is listed at both ends, by 32-bit numbers.
+pub const MAX_LINKS: u64 = 1 << 30;
+
 /// Adjacency lists in one array, each in ascending order.
 pub struct Graph {
     starts: Vec<u32>,
@@ -18,13 +21,13 @@ impl Graph {
     /// Asks the network for the neighbours of every node.
     pub fn build(network: &Network) -> Result<Graph, Refusal> {
         let nodes = network.nodes();
-        let too_large = Refusal::TooLarge {
-            expression: network.to_string(),
-            nodes,
-            most: MAX_NODES,
-        };
+        let expression = network.to_string();
         if nodes > MAX_NODES {
-            return Err(too_large);
+            return Err(Refusal::TooLarge {
+                expression,
+                nodes,
+                most: MAX_NODES,
+            });
         }
         let topology = network.topology();
         let mut starts = Vec::with_capacity(nodes as usize + 1);
@@ -32,7 +35,13 @@ impl Graph {
         starts.push(0);
         for node in 0..nodes {
             links += topology.degree(node);
-            starts.push(u32::try_from(links).map_err(|_| too_large.clone())?);
+            if links > 2 * MAX_LINKS {
+                return Err(Refusal::TooManyLinks {
+                    expression,
+                    most: MAX_LINKS,
+                });
+            }
+            starts.push(links as u32);
         }
         let mut neighbors = vec![0u32; links as usize];
         let mut lists = Vec::with_capacity(nodes as usize);
