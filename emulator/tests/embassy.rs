@@ -80,7 +80,7 @@ fn the_log_comes_out_and_the_led_blinks() {
     let mut world = chain(&image, 2, 0, 115_200, |_| CLEAN);
     let mut levels = Vec::new();
     for step in 1..=10 {
-        world.run_until(step * 10 * MILLISECOND + MILLISECOND);
+        world.run_until(step * 250 * MILLISECOND + 100 * MILLISECOND);
         levels.push(world.boards()[0].output(0, 5));
     }
     assert!(

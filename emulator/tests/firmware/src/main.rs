@@ -161,6 +161,6 @@ async fn main(spawner: Spawner) {
     }
     loop {
         led.toggle();
-        Timer::after_millis(10).await;
+        Timer::after_millis(250).await;
     }
 }
