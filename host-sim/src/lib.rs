@@ -6,4 +6,5 @@
 
 pub mod analysis;
 pub mod command;
+pub mod emulate;
 pub mod refusal;

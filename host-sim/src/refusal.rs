@@ -55,6 +55,9 @@ pub enum Refusal {
         /// How many hops are listed.
         most: u64,
     },
+    /// The boards cannot be emulated as asked.
+    #[error("{0}")]
+    Emulate(String),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

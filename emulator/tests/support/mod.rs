@@ -16,33 +16,35 @@ pub(crate) const RIGHT: usize = 0;
 /// See [`RIGHT`].
 pub(crate) const LEFT: usize = 2;
 
-/// The firmware, or `None` if there is no ARM compiler; that is said on the terminal even if tests are quiet.
+/// The firmware, or `None` if there is no ARM compiler.
 pub(crate) fn firmware() -> Option<Arc<Image>> {
-    static BUILT: OnceLock<Option<Arc<Image>>> = OnceLock::new();
-    BUILT
-        .get_or_init(|| {
-            let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-            let check = Command::new(root.join("../tools/arm-target")).arg("--check").output();
-            let toolchain = match check {
-                Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_string(),
-                _ => {
-                    let mut terminal = std::io::stderr();
-                    let _ = writeln!(
-                        terminal,
-                        "\n*** NOT TESTED: no ARM core library, so the embassy firmware was not built and not run. \
-                         Run tools/arm-target once. ***\n"
-                    );
-                    return None;
-                }
-            };
-            Some(Arc::new(
-                Image::from_elf(&std::fs::read(build(root, &toolchain)).expect("the ELF")).expect("firmware"),
-            ))
-        })
-        .clone()
+    static IMAGE: OnceLock<Option<Arc<Image>>> = OnceLock::new();
+    let read = || {
+        let elf = std::fs::read(elf()?).expect("the ELF file");
+        Some(Arc::new(Image::from_elf(&elf).expect("firmware")))
+    };
+    IMAGE.get_or_init(read).clone()
 }
 
-fn build(root: &Path, toolchain: &str) -> PathBuf {
+/// The ELF file of the firmware. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
+pub(crate) fn elf() -> Option<PathBuf> {
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/arm-target");
+    match Command::new(tool).arg("--check").output() {
+        Ok(output) if output.status.success() => Some(build(String::from_utf8_lossy(&output.stdout).trim())),
+        _ => {
+            let mut terminal = std::io::stderr();
+            let _ = writeln!(
+                terminal,
+                "\n*** NOT TESTED: no ARM core library, so the embassy firmware was not built and not run. \
+                 Run tools/arm-target once. ***\n"
+            );
+            None
+        }
+    }
+}
+
+fn build(toolchain: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../emulator/tests/firmware");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware");
     let status = Command::new("cargo")
         .args([
@@ -53,7 +55,7 @@ fn build(root: &Path, toolchain: &str) -> PathBuf {
             "--target",
             "thumbv7em-none-eabihf",
         ])
-        .current_dir(root.join("tests/firmware"))
+        .current_dir(source)
         .env("RUSTUP_TOOLCHAIN", toolchain)
         .env("CARGO_TARGET_DIR", &target)
         .env_remove("RUSTFLAGS")

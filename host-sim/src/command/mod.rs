@@ -5,6 +5,7 @@ mod deadlock;
 mod demo;
 mod drawing;
 mod edges;
+mod emulate;
 mod neighbors;
 mod output;
 mod route;
@@ -42,6 +43,8 @@ enum Command {
     Broadcast(broadcast::BroadcastArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
+    /// The real firmware on emulated boards, wired as a network
+    Emulate(emulate::EmulateArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -54,6 +57,7 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
         Command::Deadlock(args) => deadlock::run(args),
+        Command::Emulate(args) => emulate::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
