@@ -6,6 +6,8 @@
 
 mod access;
 mod arithmetic;
+#[cfg(test)]
+mod comparison;
 pub mod cycles;
 pub mod decode;
 mod exceptions;
@@ -17,6 +19,8 @@ mod rounding;
 mod run;
 mod scs;
 mod systick;
+#[cfg(test)]
+mod tests;
 
 use crate::memory::Memory;
 use fault::FaultReport;

@@ -73,9 +73,9 @@ impl Status {
         if residual == 0.0 || residual.is_nan() {
             return self.flush_result(nearest, f64::from(nearest));
         }
-        // What is tiny is decided on the exact result.
-        let exact = f64::from(nearest) + residual;
-        let tiny = exact.abs() < f64::from(f32::MIN_POSITIVE) && nearest.is_finite();
+        // What is tiny is decided on the exact result, which may lie just below the smallest normal number.
+        let rounded_away = (residual < 0.0) == nearest.is_sign_positive();
+        let tiny = nearest.abs() < f32::MIN_POSITIVE || nearest.abs() == f32::MIN_POSITIVE && rounded_away;
         if tiny && self.flush_to_zero {
             self.raised |= UFC;
             return nearest.to_bits() & SIGN;

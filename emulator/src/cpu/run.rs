@@ -100,7 +100,11 @@ impl<B: Bus> Cpu<B> {
     /// Executes exactly one instruction or enters one exception handler, for debuggers and comparisons. A sleeping core
     /// is taken to the time at which it wakes.
     pub fn step(&mut self) {
+        let exceptions = self.exceptions;
         let next = self.look_up();
+        if self.exceptions != exceptions {
+            return;
+        }
         if self.sleep != Sleep::Awake {
             if next != NEVER {
                 self.now = self.now.max(next);

@@ -73,15 +73,14 @@ pub(super) const ROWS: &[Row] = &[
             m,
         })
     }),
-    row("11101110 1 e 11 010 z dddd 101 0 s 1 l 0 mmmm", "VCMP, VCMPE", |f| {
-        let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
-        Op::Float(Float::Compare {
-            with_zero: f.is_set('z'),
-            signal_quiet: f.is_set('s'),
-            d,
-            m,
-        })
+    row("11101110 1 e 11 0100 dddd 101 0 s 1 l 0 mmmm", "VCMP, VCMPE", |f| {
+        compare(f, false)
     }),
+    row(
+        "11101110 1 e 11 0101 dddd 101 0 s 1 0 0 0000",
+        "VCMP, VCMPE with zero",
+        |f| compare(f, true),
+    ),
     row(
         "11101110 1 e 11 1000 dddd 101 0 s 1 l 0 mmmm",
         "VCVT from integer",
@@ -260,6 +259,16 @@ fn fused(f: &Fields, negated: bool) -> Op {
         negate_addend: negated,
         d,
         n,
+        m,
+    })
+}
+
+fn compare(f: &Fields, with_zero: bool) -> Op {
+    let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+    Op::Float(Float::Compare {
+        with_zero,
+        signal_quiet: f.is_set('s'),
+        d,
         m,
     })
 }
