@@ -10,6 +10,7 @@ mod dma;
 mod exti;
 mod flash;
 mod gpio;
+pub(crate) mod line;
 mod map;
 mod power;
 mod rcc;

@@ -4,9 +4,9 @@
 //! of each bit, as the real one does. Whatever happens to a wire in between, the flags for noise, framing and overrun
 //! come out of the same sampling.
 
-use std::collections::VecDeque;
-
 use super::Peripheral;
+pub use super::line::Edge;
+use super::line::{Line, Noise};
 use crate::cpu::{Cycles, NEVER};
 
 const TXE: u32 = 1 << 7;
@@ -32,80 +32,6 @@ const EIE: u32 = 1;
 const DMAR: u32 = 1 << 6;
 const DMAT: u32 = 1 << 7;
 const ONEBIT: u32 = 1 << 11;
-
-/// A change of the level of a wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge<T> {
-    /// When.
-    pub at: T,
-    /// To what; idle is high.
-    pub level: bool,
-}
-
-/// Disturbance of a wire: time is cut into slots of one bit, and each of them is inverted or not, by chance.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Noise {
-    /// Chance of a slot in units of 2^-32.
-    pub(crate) chance: u32,
-    /// What the chance depends on besides the time.
-    pub(crate) seed: u64,
-    /// When it ends.
-    pub(crate) until: Cycles,
-}
-
-impl Noise {
-    fn inverts(&self, time: Cycles, bit: Cycles) -> bool {
-        time < self.until && (mix(self.seed ^ mix(time / bit)) >> 32) < u64::from(self.chance)
-    }
-}
-
-/// Scatters a number: the finalizer of SplitMix64.
-pub(crate) fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
-}
-
-/// The receiving end of a wire: the level now and the edges to come.
-#[derive(Debug)]
-struct Line {
-    level: bool,
-    edges: VecDeque<Edge<Cycles>>,
-    noise: Option<Noise>,
-}
-
-impl Line {
-    /// A new edge replaces all that was said about the time after it.
-    fn push(&mut self, edge: Edge<Cycles>) {
-        while self.edges.back().is_some_and(|last| last.at >= edge.at) {
-            self.edges.pop_back();
-        }
-        self.edges.push_back(edge);
-    }
-
-    /// The level at a time; earlier edges are forgotten.
-    fn level_at(&mut self, time: Cycles) -> bool {
-        while let Some(edge) = self.edges.front().filter(|edge| edge.at <= time) {
-            self.level = edge.level;
-            self.edges.pop_front();
-        }
-        self.level
-    }
-
-    /// The next falling edge up to `now`; the level goes along.
-    fn falling_edge(&mut self, now: Cycles) -> Option<Cycles> {
-        while let Some(edge) = self.edges.front().copied().filter(|edge| edge.at <= now) {
-            self.edges.pop_front();
-            let falls = self.level && !edge.level;
-            self.level = edge.level;
-            if falls {
-                return Some(edge.at);
-            }
-        }
-        None
-    }
-}
 
 /// What has passed through a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,11 +94,7 @@ impl Default for Usart {
             status_read: false,
             clock: 1,
             sending_until: None,
-            line: Line {
-                level: true,
-                edges: VecDeque::new(),
-                noise: None,
-            },
+            line: Line::default(),
             receiving_since: None,
             idle_since: None,
             output: Vec::new(),
@@ -284,7 +206,7 @@ impl Usart {
 
     /// Disturbs the receiver's wire from now on, or no longer.
     pub(crate) fn set_noise(&mut self, noise: Option<Noise>) {
-        self.line.noise = noise;
+        self.line.set_noise(noise);
     }
 
     /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
@@ -440,10 +362,7 @@ impl Usart {
         // Samples 8, 9 and 10 of 16, or 4, 5 and 6 of 8.
         let (samples, first) = if self.control[0] & OVER8 != 0 { (8, 4) } else { (16, 8) };
         let line = &mut self.line;
-        let levels = [first, first + 1, first + 2].map(|sample| {
-            let time = bit_start + bit * sample / samples;
-            line.level_at(time) ^ line.noise.is_some_and(|noise| noise.inverts(time, bit))
-        });
+        let levels = [first, first + 1, first + 2].map(|sample| line.sample(bit_start + bit * sample / samples, bit));
         if self.control[2] & ONEBIT != 0 {
             return (levels[1], false);
         }
@@ -561,7 +480,7 @@ impl Peripheral for Usart {
         }
         let received = match self.receiving_since {
             Some(start) => self.decided_at(start),
-            None => self.line.edges.front().map_or(NEVER, |edge| edge.at),
+            None => self.line.next_edge().unwrap_or(NEVER),
         };
         sent.min(received).min(self.idle_decision().unwrap_or(NEVER))
     }
@@ -577,174 +496,4 @@ impl Peripheral for Usart {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BIT: u64 = 160;
-
-    fn port(bit: u64, control: u32) -> Usart {
-        let mut port = Usart::default();
-        port.write(0x08, bit as u32, 0);
-        port.write(0x0c, UE | TE | RE | control, 0);
-        port
-    }
-
-    /// Carries what `from` has sent to `to`.
-    fn carry(from: &mut Usart, to: &mut Usart) {
-        for edge in from.take_output() {
-            to.push_edge(edge);
-        }
-    }
-
-    fn advance(port: &mut Usart, now: Cycles) {
-        while port.next_event() <= now {
-            let then = port.next_event();
-            port.advance(then);
-            if port.next_event() <= then {
-                break;
-            }
-        }
-        port.advance(now);
-    }
-
-    #[test]
-    fn every_byte_arrives_as_it_was_sent() {
-        for byte in 0..=255 {
-            let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
-            from.write(0x04, byte, 1000);
-            carry(&mut from, &mut to);
-            advance(&mut to, 1000 + BIT * 9);
-            assert_eq!(to.status & RXNE, 0, "the stop bit has not been seen");
-            advance(&mut to, 1000 + BIT * 10);
-            assert_eq!(to.read(0x00, 0) & (RXNE | NF | FE | ORE), RXNE);
-            assert_eq!(to.read(0x04, 0), byte);
-            assert_eq!(to.status & RXNE, 0);
-        }
-    }
-
-    #[test]
-    fn transmit_flags_follow_the_shift_register() {
-        let mut port = port(BIT, 0);
-        port.write(0x04, 1, 0);
-        assert_eq!(port.status & (TXE | TC), TXE, "the byte has gone to the shift register");
-        port.write(0x04, 2, 0);
-        assert_eq!(port.status & (TXE | TC), 0);
-        advance(&mut port, BIT * 10);
-        assert_eq!(port.status & (TXE | TC), TXE);
-        advance(&mut port, BIT * 20 - 1);
-        assert_eq!(port.status & (TXE | TC), TXE);
-        advance(&mut port, BIT * 20);
-        assert_eq!(port.status & (TXE | TC), TXE | TC);
-    }
-
-    #[test]
-    fn a_byte_not_taken_is_an_overrun() {
-        let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
-        for (byte, at) in [(0x11, 0), (0x22, BIT * 10)] {
-            advance(&mut from, at);
-            from.write(0x04, byte, at);
-        }
-        advance(&mut from, BIT * 30);
-        carry(&mut from, &mut to);
-        advance(&mut to, BIT * 30);
-        assert_eq!(to.read(0x00, 0) & (RXNE | ORE), RXNE | ORE);
-        assert_eq!((to.read(0x04, 0), to.traffic.overruns), (0x11, 1));
-        assert_eq!(to.read(0x00, 0) & (RXNE | ORE), 0, "status and data were read");
-    }
-
-    #[test]
-    fn idle_comes_one_frame_after_the_last_byte() {
-        let (mut from, mut to) = (port(BIT, 0), port(BIT, IDLE));
-        from.write(0x04, 0x55, 0);
-        carry(&mut from, &mut to);
-        advance(&mut to, BIT * 20 - 1);
-        assert_eq!(to.status & IDLE, 0);
-        advance(&mut to, BIT * 20);
-        assert!(to.status & IDLE != 0 && to.interrupt());
-        to.read(0x00, 0);
-        to.read(0x04, 0);
-        advance(&mut to, BIT * 100);
-        assert_eq!(to.status & IDLE, 0, "only once");
-    }
-
-    #[test]
-    fn the_receiver_bears_four_percent_and_not_eight() {
-        let errors = |bit: u64| {
-            let mut wrong = 0;
-            for byte in 0..=255 {
-                let (mut from, mut to) = (port(BIT, 0), port(bit, 0));
-                from.write(0x04, byte, 1000);
-                carry(&mut from, &mut to);
-                advance(&mut to, 1000 + BIT * 11);
-                wrong += u32::from(to.read(0x00, 0) & (RXNE | FE | NF) != RXNE || to.read(0x04, 0) != byte);
-            }
-            wrong
-        };
-        assert_eq!((errors(BIT * 104 / 100), errors(BIT * 96 / 100)), (0, 0));
-        assert!(errors(BIT * 108 / 100) > 200 && errors(BIT * 92 / 100) > 100);
-    }
-
-    #[test]
-    fn a_line_that_stays_low_is_one_break() {
-        let mut to = port(BIT, 0);
-        to.push_edge(Edge { at: 50, level: false });
-        advance(&mut to, BIT * 100);
-        assert_eq!(to.read(0x00, 0) & (RXNE | FE | ORE), RXNE | FE);
-        assert_eq!((to.read(0x04, 0), to.traffic.breaks), (0, 1));
-        to.push_edge(Edge {
-            at: BIT * 100,
-            level: true,
-        });
-        advance(&mut to, BIT * 200);
-        assert_eq!(to.read(0x00, 0) & RXNE, 0);
-    }
-
-    #[test]
-    fn a_spike_is_no_byte_and_a_glitch_is_noise() {
-        let mut to = port(BIT, 0);
-        for (at, level) in [(100, false), (110, true)] {
-            to.push_edge(Edge { at, level });
-        }
-        advance(&mut to, BIT * 20);
-        assert_eq!(to.status & RXNE, 0);
-        // A byte of ones, with the ninth sample of one bit pulled low.
-        let start = BIT * 30;
-        let glitch = start + BIT * 3 + BIT * 9 / 16;
-        for (at, level) in [
-            (start, false),
-            (start + BIT, true),
-            (glitch - 2, false),
-            (glitch + 2, true),
-        ] {
-            to.push_edge(Edge { at, level });
-        }
-        advance(&mut to, BIT * 45);
-        assert_eq!(to.read(0x00, 0) & (RXNE | NF | FE), RXNE | NF);
-        assert_eq!(to.read(0x04, 0), 0xff);
-    }
-
-    #[test]
-    fn parity_is_added_and_checked() {
-        let (mut from, mut to) = (port(BIT, M | PCE), port(BIT, M | PCE));
-        from.write(0x04, 0x07, 0);
-        carry(&mut from, &mut to);
-        advance(&mut to, BIT * 12);
-        assert_eq!((to.status & PE, to.received), (0, 0x107));
-        let mut odd = port(BIT, M | PCE | PS);
-        from = port(BIT, M | PCE);
-        from.write(0x04, 0x07, 0);
-        carry(&mut from, &mut odd);
-        advance(&mut odd, BIT * 12);
-        assert_eq!(odd.status & PE, PE);
-    }
-
-    #[test]
-    fn writing_zero_to_rxne_loses_a_byte() {
-        let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
-        from.write(0x04, 9, 0);
-        carry(&mut from, &mut to);
-        advance(&mut to, BIT * 10);
-        to.write(0x00, !(TC | RXNE), 0);
-        assert_eq!((to.status & RXNE, to.traffic.discarded), (0, 1));
-    }
-}
+mod tests;

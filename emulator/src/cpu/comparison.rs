@@ -17,7 +17,7 @@ use super::decode::{Row, decode, name, rows};
 use super::instruction::{Float, Op};
 use super::{Bus, Cpu, Cycles, Lines, NEVER};
 use crate::chip::Model;
-use crate::chip::usart::mix;
+use crate::chip::line::mix;
 use crate::image::Image;
 use crate::memory::{Memory, SRAM};
 

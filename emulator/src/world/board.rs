@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::chip::clocks::Source;
-use crate::chip::usart::{Edge, Noise, Traffic};
+use crate::chip::line::Noise;
+use crate::chip::usart::{Edge, Traffic};
 use crate::chip::{Chip, Model, Remark, UARTS};
 use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Stop};

@@ -16,7 +16,7 @@ pub use script::{Action, Script, ScriptError, parse_port, parse_time};
 pub use wire::Port;
 
 use crate::chip::UARTS;
-use crate::chip::usart::mix;
+use crate::chip::line::mix;
 use crate::hash::StateHash;
 use crate::time::Time;
 use board::Command;

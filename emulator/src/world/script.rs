@@ -20,7 +20,7 @@ use std::fmt;
 
 use super::wire::Port;
 use crate::chip::UART_NAMES;
-use crate::chip::usart::mix;
+use crate::chip::line::mix;
 use crate::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 /// What happens.

@@ -16,7 +16,7 @@ use super::NetworkArg;
 use super::output::{Outcome, print, print_json, progress_bar};
 use crate::emulate::log::{Line, LogFormat};
 use crate::emulate::serial::{OpenPort, SerialPort};
-use crate::emulate::{profile, setup};
+use crate::emulate::{gdb, profile, setup};
 use crate::refusal::Refusal;
 
 /// How often logs are shown and host ports served.
@@ -58,6 +58,12 @@ pub(super) struct EmulateArgs {
     /// Serial ports for other programs: 0.USART2=pty or 0.USART2=unix:PATH
     #[arg(long, value_name = "PORT=PLACE", value_parser = SerialPort::parse)]
     serial: Vec<SerialPort>,
+    /// Wait for GDB on this local port; it holds one board, and the others wait with it
+    #[arg(long, value_name = "PORT")]
+    gdb: Option<u16>,
+    /// The board that GDB holds
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "gdb")]
+    node: usize,
     /// Count the instructions of every function
     #[arg(long)]
     profile: bool,
@@ -110,6 +116,13 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
         let port = OpenPort::open(wanted).map_err(Refusal::Emulate)?;
         eprintln!("board {} is at {}", wanted.port.board, port.path);
         ports.push(port);
+    }
+    if let Some(port) = args.gdb {
+        if args.node >= world.boards().len() {
+            return Err(Refusal::Emulate(format!("there is no board {}", args.node)));
+        }
+        let ended = gdb::serve(&mut world, args.node, port, args.duration).map_err(Refusal::Emulate)?;
+        eprintln!("{ended}");
     }
     let mut readers = format.readers(world.boards().len());
     let begin = Instant::now();
