@@ -15,6 +15,8 @@ mod map;
 mod power;
 mod rcc;
 mod syscfg;
+#[cfg(test)]
+mod tests;
 mod timer;
 pub mod usart;
 mod watchdog;
