@@ -159,3 +159,23 @@ fn noise_shows_as_errors_of_the_receiver() {
         "the other direction has no noise"
     );
 }
+
+#[test]
+fn a_fault_is_reported_with_the_functions_on_the_stack() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 1, 0, 115_200, |_| CLEAN);
+    let main = image.address_of("main").expect("a main function");
+    // The second instruction of `main`, behind its prologue, becomes one that does not exist.
+    let broken = main + 4;
+    world.boards_mut()[0]
+        .write_flash(broken, &[0x00, 0xde])
+        .expect("code is in the flash");
+    world.run_until(10 * MILLISECOND);
+    let board = &world.boards()[0];
+    let report = &board.faults()[0];
+    assert_eq!((report.pc & !3, report.instruction), (broken & !3, "UDF T1"));
+    let names: Vec<&str> = report.stack.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(names.first(), Some(&"main"), "{report}");
+    assert!(names.contains(&"Reset"), "{report}");
+    assert_eq!(board.cpu.exception(), 3, "the hard fault handler runs");
+}

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use hopwise_emulator::chip::UARTS;
@@ -16,7 +16,7 @@ use super::NetworkArg;
 use super::output::{Outcome, print, print_json, progress_bar};
 use crate::emulate::log::{Line, LogFormat};
 use crate::emulate::serial::{OpenPort, SerialPort};
-use crate::emulate::{gdb, profile, setup};
+use crate::emulate::{demangle, gdb, profile, setup};
 use crate::refusal::Refusal;
 
 /// How often logs are shown and host ports served.
@@ -132,6 +132,11 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
         world.run_until((world.now() + SLICE).min(args.duration));
         for port in &mut ports {
             port.exchange(&mut world);
+        }
+        if !ports.is_empty() {
+            // Programs at the other end live in real time.
+            let ahead = Duration::from_nanos(world.now() / 1000).saturating_sub(begin.elapsed());
+            std::thread::sleep(ahead);
         }
         bar.set_position(world.now() / MILLISECOND);
         let lines = readers.take_lines(&mut world);
@@ -275,7 +280,9 @@ fn show(summary: &Summary, world: &World) -> Result<(), Refusal> {
         for (number, board) in world.boards().iter().enumerate() {
             for fault in board.faults() {
                 let at = board.time_of(fault.at) as f64 / SECOND as f64;
-                write!(out, "board {number}, {at:.6} s: {fault}")?;
+                let names = fault.stack.iter().map(|(_, name)| name);
+                let text = names.fold(fault.to_string(), |text, name| text.replace(name, &demangle(name)));
+                write!(out, "board {number}, {at:.6} s: {text}")?;
             }
         }
         for remark in &summary.unmodelled {

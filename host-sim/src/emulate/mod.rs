@@ -5,3 +5,8 @@ pub mod log;
 pub mod profile;
 pub mod serial;
 pub mod setup;
+
+/// The name of a function as its source has it, without the hash.
+pub fn demangle(name: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(name))
+}

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use hopwise_emulator::memory::FLASH;
 use hopwise_emulator::world::World;
 
+use super::demangle;
+
 /// Instructions executed in a function, over all boards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCount {
-    /// Its name, demangled as far as known.
+    /// Its name.
     pub function: String,
     /// Instructions executed in it.
     pub instructions: u64,
@@ -39,9 +41,4 @@ pub fn functions(world: &World) -> Vec<FunctionCount> {
             .then_with(|| a.function.cmp(&b.function))
     });
     list
-}
-
-fn demangle(name: &str) -> String {
-    // The alternate form leaves out the hash.
-    format!("{:#}", rustc_demangle::demangle(name))
 }
