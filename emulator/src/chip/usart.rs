@@ -360,9 +360,9 @@ impl Usart {
     fn sample(&mut self, bit_start: Cycles) -> (bool, bool) {
         let bit = self.bit_time();
         // Samples 8, 9 and 10 of 16, or 4, 5 and 6 of 8.
-        let (samples, first) = if self.control[0] & OVER8 != 0 { (8, 4) } else { (16, 8) };
-        let line = &mut self.line;
-        let levels = [first, first + 1, first + 2].map(|sample| line.sample(bit_start + bit * sample / samples, bit));
+        let (first, shift) = if self.control[0] & OVER8 != 0 { (4, 3) } else { (8, 4) };
+        let mut look = |sample: u64| self.line.sample(bit_start + ((bit * sample) >> shift), bit);
+        let levels = [look(first), look(first + 1), look(first + 2)];
         if self.control[2] & ONEBIT != 0 {
             return (levels[1], false);
         }
