@@ -75,6 +75,17 @@ fn clocks_that_drift_and_start_apart_lose_nothing() {
 }
 
 #[test]
+fn running_in_many_short_pieces_loses_nothing_either() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 2, 200, 1_000_000, |_| CLEAN);
+    for piece in 1..=20_000 {
+        world.run_until(piece * 17 * SECOND / 1_000_000);
+    }
+    assert_no_trouble(&world);
+    assert_all_arrived(&world, 200);
+}
+
+#[test]
 fn the_log_comes_out_and_the_led_blinks() {
     let Some(image) = firmware() else { return };
     let mut world = chain(&image, 2, 0, 115_200, |_| CLEAN);

@@ -315,7 +315,7 @@ impl Board {
         horizon
     }
 
-    /// A number that is the same for two boards only if nothing distinguishes them.
+    /// A hash of memory, core registers, interrupt states, serial traffic counts and log; without peripheral registers.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
         for word in self.cpu.state_words() {

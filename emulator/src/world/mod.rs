@@ -17,6 +17,7 @@ pub use wire::Port;
 
 use crate::chip::UARTS;
 use crate::chip::line::mix;
+use crate::chip::usart::Edge;
 use crate::hash::StateHash;
 use crate::time::Time;
 use board::Command;
@@ -27,6 +28,8 @@ pub struct World {
     boards: Vec<Board>,
     conductors: Vec<Conductor>,
     connected: Vec<[bool; UARTS]>,
+    /// Edges that were sent in the last round and have not arrived yet.
+    on_the_way: Vec<(Port, Edge<Time>)>,
     script: Script,
     /// Events of the script that have happened.
     happened: usize,
@@ -76,6 +79,7 @@ impl World {
             boards: Vec::new(),
             conductors: Vec::new(),
             connected: Vec::new(),
+            on_the_way: Vec::new(),
             script: Script::default(),
             happened: 0,
             seed,
@@ -172,7 +176,8 @@ impl World {
         self.boards.iter().map(|board| board.cpu.instructions).sum()
     }
 
-    /// A number that is the same for two worlds only if no byte of memory, no register and no log differs.
+    /// A hash of all memory, core registers, interrupt states, serial traffic counts and logs of all boards. The registers
+    /// of peripherals are not in it; what they do shows in the rest.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
         hash.word(self.now);
@@ -183,7 +188,7 @@ impl World {
     }
 
     /// Does what the script says for the present time. Returns the edges that arrive because of it.
-    fn play(&mut self, commands: &mut Vec<(usize, Command)>) -> Vec<(Port, crate::chip::usart::Edge<Time>)> {
+    fn play(&mut self, commands: &mut Vec<(usize, Command)>) -> Vec<(Port, Edge<Time>)> {
         let mut edges = Vec::new();
         while let Some(&(time, action)) = self
             .script

@@ -128,6 +128,10 @@ impl World {
     fn run_rounds(&mut self, end: Time, per_thread: usize, mut horizons: Vec<Horizon>, workers: &mut [Worker<'_>]) {
         // Edges that the boards have not been given yet, by worker.
         let mut waiting: Vec<Vec<(Port, Edge<Time>)>> = workers.iter().map(|_| Vec::new()).collect();
+        for (port, edge) in std::mem::take(&mut self.on_the_way) {
+            horizons[port.board].wake = horizons[port.board].wake.min(edge.at);
+            waiting[port.board / per_thread].push((port, edge));
+        }
         while self.now < end {
             let mut commands = Vec::new();
             for (port, edge) in self.play(&mut commands) {
@@ -168,6 +172,7 @@ impl World {
             self.rounds += 1;
             self.collect(outcomes, per_thread, &mut horizons, &mut waiting);
         }
+        self.on_the_way = waiting.into_iter().flatten().collect();
     }
 
     /// How far all boards can run before they must hear of each other.
