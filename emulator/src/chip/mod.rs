@@ -1,7 +1,7 @@
 //! An STM32F4 around the core: clocks, pins, timers, serial ports, DMA, watchdog and flash controller.
 //!
-//! Every peripheral is a file with a struct that holds its registers and implements [`Peripheral`]. [`Chip`] finds
-//! the peripheral of an address in [`map`], knows which of them have something to do, and joins them where one acts on
+//! Every peripheral is a file with a struct that holds its registers and implements `Peripheral`. [`Chip`] finds
+//! the peripheral of an address in `map`, knows which of them have something to do, and joins them where one acts on
 //! another: requests to DMA, clocks to timers, pins to EXTI.
 
 mod backup;

@@ -1,6 +1,6 @@
 //! A Cortex-M4F: registers, instructions, exceptions and the system control space.
 //!
-//! The way of an instruction: [`decode`] looks up its encoding once, [`run`] fetches the decoded form, `execute` does
+//! The way of an instruction: [`decode`] looks up its encoding once, `run` fetches the decoded form, `execute` does
 //! what it says, `access` carries its loads and stores to memory or to the [`Bus`]. Whatever interrupts that way is
 //! in `exceptions` and [`fault`]; `nvic`, `systick` and `scs` hold the registers of the system control space.
 
