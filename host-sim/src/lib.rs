@@ -7,5 +7,6 @@
 
 pub mod analysis;
 pub mod command;
+pub mod emulate;
 pub mod papers;
 pub mod refusal;

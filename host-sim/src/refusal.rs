@@ -88,6 +88,9 @@ pub enum Refusal {
     /// A routing rule is broken.
     #[error(transparent)]
     Route(#[from] RouteFault),
+    /// The boards cannot be emulated as asked.
+    #[error("{0}")]
+    Emulate(String),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

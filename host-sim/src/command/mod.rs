@@ -7,6 +7,7 @@ mod deadlock;
 mod demo;
 mod drawing;
 mod edges;
+mod emulate;
 mod neighbors;
 mod output;
 mod paper;
@@ -52,6 +53,8 @@ enum Command {
     Choose(choose::ChooseArgs),
     /// The claims of the papers, measured afresh
     Paper(paper::PaperArgs),
+    /// The real firmware on emulated boards, wired as a network
+    Emulate(emulate::EmulateArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -67,6 +70,7 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
         Command::Paper(args) => paper::run(args),
+        Command::Emulate(args) => emulate::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -1,0 +1,392 @@
+//! DMA controllers: RM0390 chapter 9. Requests come from the serial ports; memory is copied to memory at once. The FIFO
+//! is left out: every item goes straight through.
+
+use super::Peripheral;
+use super::usart::Usart;
+use crate::cpu::Cycles;
+use crate::memory::Memory;
+
+const STREAMS: usize = 8;
+/// Interrupts of the streams of both controllers.
+pub(super) const INTERRUPTS: [[usize; STREAMS]; 2] =
+    [[11, 12, 13, 14, 15, 16, 17, 47], [56, 57, 58, 59, 60, 68, 69, 70]];
+
+const EN: u32 = 1;
+const MINC: u32 = 1 << 10;
+const PINC: u32 = 1 << 9;
+const CIRC: u32 = 1 << 8;
+const DBM: u32 = 1 << 18;
+const CT: u32 = 1 << 19;
+const TCIF: u32 = 1 << 5;
+const HTIF: u32 = 1 << 4;
+const TEIF: u32 = 1 << 3;
+
+const FROM_PERIPHERAL: u32 = 0;
+const TO_PERIPHERAL: u32 = 1;
+const MEMORY_TO_MEMORY: u32 = 2;
+
+/// Which stream and channel a serial port can ask: port, direction, stream, channel. RM0390 tables 28, 29.
+const REQUESTS: [(usize, u32, usize, u32); 16] = [
+    (1, FROM_PERIPHERAL, 5, 4),
+    (1, TO_PERIPHERAL, 6, 4),
+    (2, FROM_PERIPHERAL, 1, 4),
+    (2, TO_PERIPHERAL, 3, 4),
+    (2, TO_PERIPHERAL, 4, 7),
+    (3, FROM_PERIPHERAL, 2, 4),
+    (3, TO_PERIPHERAL, 4, 4),
+    (4, FROM_PERIPHERAL, 0, 4),
+    (4, TO_PERIPHERAL, 7, 4),
+    (0, FROM_PERIPHERAL, 2, 4),
+    (0, FROM_PERIPHERAL, 5, 4),
+    (0, TO_PERIPHERAL, 7, 4),
+    (5, FROM_PERIPHERAL, 1, 5),
+    (5, FROM_PERIPHERAL, 2, 5),
+    (5, TO_PERIPHERAL, 6, 5),
+    (5, TO_PERIPHERAL, 7, 5),
+];
+
+/// Which controller serves a port: the second is on the fast bus with USART1 and USART6.
+pub(super) fn controller_of(uart: usize) -> usize {
+    if uart == 0 || uart == 5 { 1 } else { 0 }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Stream {
+    control: u32,
+    /// Items to go: NDTR.
+    left: u32,
+    /// What software last wrote to NDTR: a circular stream goes on with it.
+    count: u32,
+    /// Items since the addresses were last loaded, which enabling does too: a stream that is stopped and enabled again
+    /// goes back to its first address, though not to its first count.
+    done: u32,
+    peripheral: u32,
+    memory: [u32; 2],
+    fifo: u32,
+}
+
+impl Stream {
+    fn direction(&self) -> u32 {
+        self.control >> 6 & 3
+    }
+
+    fn channel(&self) -> u32 {
+        self.control >> 25 & 7
+    }
+
+    /// Bytes of one item in memory; without the FIFO that is the size at the peripheral.
+    fn item(&self) -> u32 {
+        1 << (self.control >> 11 & 3).min(2)
+    }
+
+    fn memory_address(&self) -> u32 {
+        let base = self.memory[(self.control & CT != 0) as usize];
+        let done = if self.control & MINC != 0 {
+            self.done * self.item()
+        } else {
+            0
+        };
+        base.wrapping_add(done)
+    }
+
+    /// Counts one item and returns the flags that come of it.
+    fn count_item(&mut self) -> u32 {
+        self.left -= 1;
+        self.done += 1;
+        if self.left == self.count / 2 && self.left > 0 {
+            return HTIF;
+        }
+        if self.left > 0 {
+            return 0;
+        }
+        if self.control & (CIRC | DBM) != 0 {
+            (self.left, self.done) = (self.count, 0);
+        } else {
+            self.control &= !EN;
+        }
+        if self.control & DBM != 0 {
+            self.control ^= CT;
+        }
+        TCIF
+    }
+}
+
+/// One controller. `Default` is the state after reset.
+#[derive(Default)]
+pub(super) struct Dma {
+    status: [u32; 2],
+    streams: [Stream; STREAMS],
+}
+
+/// The flags of a stream stand in one of two registers at one of four places.
+fn flag_place(stream: usize) -> (usize, u32) {
+    (stream / 4, [0, 6, 16, 22][stream % 4])
+}
+
+fn load(memory: &Memory, address: u32, bytes: u32) -> Option<u32> {
+    (0..bytes).rev().try_fold(0, |word, place| {
+        Some(word << 8 | u32::from(memory.byte(address.wrapping_add(place))?))
+    })
+}
+
+/// RAM only, and not the core-coupled memory, which DMA does not reach.
+fn store(memory: &mut Memory, address: u32, bytes: u32, value: u32) -> Option<()> {
+    for place in 0..bytes {
+        let offset = address.wrapping_add(place).wrapping_sub(crate::memory::SRAM);
+        *memory.sram.get_mut(offset as usize)? = (value >> (8 * place)) as u8;
+    }
+    Some(())
+}
+
+impl Dma {
+    fn raise(&mut self, stream: usize, flags: u32) {
+        let (register, shift) = flag_place(stream);
+        self.status[register] |= flags << shift;
+    }
+
+    fn flags(&self, stream: usize) -> u32 {
+        let (register, shift) = flag_place(stream);
+        self.status[register] >> shift
+    }
+
+    /// Whether a stream requests its interrupt: the enables stand one place below the flags.
+    pub(super) fn interrupt(&self, stream: usize) -> bool {
+        self.flags(stream) & self.streams[stream].control << 1 & (TCIF | HTIF | TEIF) != 0
+    }
+
+    /// A transfer that failed ends the stream.
+    fn fail(&mut self, stream: usize) {
+        self.streams[stream].control &= !EN;
+        self.raise(stream, TEIF);
+    }
+
+    /// The enabled stream that a request of the port reaches.
+    fn find(&self, uart: usize, direction: u32) -> Option<usize> {
+        self.streams.iter().enumerate().position(|(number, stream)| {
+            stream.control & EN != 0
+                && stream.direction() == direction
+                && stream.left > 0
+                && REQUESTS.iter().any(|&(port, way, place, channel)| {
+                    (port, way, place, channel) == (uart, direction, number, stream.channel())
+                        && stream.peripheral == DATA_REGISTERS[uart]
+                })
+        })
+    }
+
+    /// Serves the requests of a serial port. Returns whether anything was transferred.
+    pub(super) fn serve(&mut self, uart: usize, port: &mut Usart, now: Cycles, memory: &mut Memory) -> bool {
+        let mut busy = false;
+        if port.wants_dma_read()
+            && let Some(number) = self.find(uart, FROM_PERIPHERAL)
+        {
+            busy = true;
+            let stream = self.streams[number];
+            match store(memory, stream.memory_address(), stream.item(), port.take_data()) {
+                Some(()) => self.count(number),
+                None => self.fail(number),
+            }
+        }
+        while port.wants_dma_write()
+            && let Some(number) = self.find(uart, TO_PERIPHERAL)
+        {
+            busy = true;
+            let stream = self.streams[number];
+            match load(memory, stream.memory_address(), stream.item()) {
+                Some(value) => {
+                    port.give_data(value, now);
+                    self.count(number);
+                }
+                None => self.fail(number),
+            }
+        }
+        busy
+    }
+
+    fn count(&mut self, number: usize) {
+        let flags = self.streams[number].count_item();
+        self.raise(number, flags);
+    }
+
+    /// Does all transfers from memory to memory that have been enabled.
+    pub(super) fn copy_memory(&mut self, memory: &mut Memory) {
+        for number in 0..STREAMS {
+            while self.streams[number].control & EN != 0
+                && self.streams[number].direction() == MEMORY_TO_MEMORY
+                && self.streams[number].left > 0
+            {
+                let stream = self.streams[number];
+                let done = if stream.control & PINC != 0 {
+                    stream.done * stream.item()
+                } else {
+                    0
+                };
+                let value = load(memory, stream.peripheral.wrapping_add(done), stream.item());
+                match value.and_then(|value| store(memory, stream.memory_address(), stream.item(), value)) {
+                    Some(()) => self.count(number),
+                    None => self.fail(number),
+                }
+            }
+        }
+    }
+
+    fn write_stream(&mut self, number: usize, register: u32, value: u32) {
+        let stream = &mut self.streams[number];
+        let was_enabled = stream.control & EN != 0;
+        match register {
+            0x00 => {
+                stream.control = value & 0x0fef_ffff;
+                if !was_enabled && value & EN != 0 {
+                    stream.done = 0;
+                }
+                if was_enabled && value & EN == 0 {
+                    // Switching off is reported like an end.
+                    self.raise(number, TCIF);
+                }
+            }
+            0x04 if !was_enabled => (stream.left, stream.count) = (value & 0xffff, value & 0xffff),
+            0x08 if !was_enabled => stream.peripheral = value,
+            0x0c => stream.memory[0] = value,
+            0x10 => stream.memory[1] = value,
+            0x14 => stream.fifo = value & 0x87,
+            _ => {}
+        }
+    }
+}
+
+/// Addresses of the data registers of the serial ports.
+const DATA_REGISTERS: [u32; super::UARTS] = [
+    0x4001_1004,
+    0x4000_4404,
+    0x4000_4804,
+    0x4000_4c04,
+    0x4000_5004,
+    0x4001_1404,
+];
+
+impl Peripheral for Dma {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        self.rest(offset)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        match offset {
+            0x08 => self.status[0] &= !value,
+            0x0c => self.status[1] &= !value,
+            0x10..=0xcf => self.write_stream((offset as usize - 0x10) / 0x18, (offset - 0x10) % 0x18, value),
+            _ => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            0x00 => self.status[0],
+            0x04 => self.status[1],
+            0x10..=0xcf => {
+                let stream = &self.streams[(offset as usize - 0x10) / 0x18];
+                match (offset - 0x10) % 0x18 {
+                    0x00 => stream.control,
+                    0x04 => stream.left,
+                    0x08 => stream.peripheral,
+                    0x0c => stream.memory[0],
+                    0x10 => stream.memory[1],
+                    // An empty FIFO.
+                    _ => stream.fifo | 0x20,
+                }
+            }
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chip::Model;
+    use crate::image::Image;
+    use crate::memory::SRAM;
+
+    fn memory() -> Memory {
+        Memory::new(Model::F446.memory(), Arc::new(Image::from_bytes(vec![0; 8])))
+    }
+
+    /// Sets up a stream; the count first, as drivers do.
+    fn stream(dma: &mut Dma, number: u32, count: u32, peripheral: u32, memory: u32, control: u32) {
+        let base = 0x10 + 0x18 * number;
+        for (register, value) in [(0x04, count), (0x08, peripheral), (0x0c, memory), (0x00, control)] {
+            dma.write(base + register, value, 0);
+        }
+    }
+
+    #[test]
+    fn memory_is_copied_to_memory() {
+        let (mut dma, mut memory) = (Dma::default(), memory());
+        memory.sram[..8].copy_from_slice(b"hopwise!");
+        // Words, both addresses counting.
+        stream(
+            &mut dma,
+            0,
+            2,
+            SRAM,
+            SRAM + 64,
+            EN | MEMORY_TO_MEMORY << 6 | MINC | PINC | 2 << 11 | 2 << 13 | 1 << 4,
+        );
+        dma.copy_memory(&mut memory);
+        assert_eq!(&memory.sram[64..72], b"hopwise!");
+        assert!(dma.interrupt(0));
+        assert_eq!((dma.read(0x10, 0) & EN, dma.read(0x14, 0)), (0, 0));
+        dma.write(0x08, TCIF, 0);
+        assert!(!dma.interrupt(0));
+    }
+
+    #[test]
+    fn an_address_without_memory_is_a_transfer_error() {
+        let (mut dma, mut memory) = (Dma::default(), memory());
+        stream(&mut dma, 3, 1, SRAM, 0x1000_0000, EN | MEMORY_TO_MEMORY << 6 | 1 << 2);
+        dma.copy_memory(&mut memory);
+        assert!(dma.interrupt(3));
+        assert_eq!(dma.read(0x00, 0) >> 22 & TEIF, TEIF);
+    }
+
+    fn received(dma: &mut Dma, memory: &mut Memory, bytes: &[u8]) {
+        for byte in bytes {
+            let value = u32::from(*byte);
+            let number = dma.find(1, FROM_PERIPHERAL).expect("a stream");
+            let stream = dma.streams[number];
+            store(memory, stream.memory_address(), stream.item(), value).expect("RAM");
+            dma.count(number);
+        }
+    }
+
+    #[test]
+    fn a_ring_goes_round_with_half_and_full_flags() {
+        let (mut dma, mut memory) = (Dma::default(), memory());
+        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | CIRC);
+        received(&mut dma, &mut memory, b"ab");
+        assert_eq!((dma.flags(5) & (HTIF | TCIF), dma.read(0x8c, 0)), (HTIF, 2));
+        received(&mut dma, &mut memory, b"cde");
+        assert_eq!((dma.flags(5) & (HTIF | TCIF), dma.read(0x8c, 0)), (HTIF | TCIF, 3));
+        assert_eq!(&memory.sram[..4], b"ebcd");
+    }
+
+    #[test]
+    fn the_wrong_channel_transfers_nothing() {
+        let mut dma = Dma::default();
+        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 3 << 25 | MINC | CIRC);
+        assert_eq!(dma.find(1, FROM_PERIPHERAL), None);
+    }
+
+    #[test]
+    fn stopped_and_enabled_again_it_begins_at_the_first_address_with_the_rest_of_the_count() {
+        let (mut dma, mut memory) = (Dma::default(), memory());
+        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | CIRC);
+        received(&mut dma, &mut memory, b"abc");
+        let control = dma.read(0x88, 0);
+        dma.write(0x88, control & !EN, 0);
+        assert_eq!(dma.flags(5) & TCIF, TCIF);
+        dma.write(0x88, control, 0);
+        received(&mut dma, &mut memory, b"d");
+        assert_eq!((&memory.sram[..3], dma.read(0x8c, 0)), (&b"dbc"[..], 4));
+    }
+}

@@ -1,0 +1,65 @@
+//! External interrupts: RM0390 chapter 10.
+
+use super::Peripheral;
+use crate::cpu::Cycles;
+
+#[derive(Default)]
+pub(super) struct Exti {
+    mask: u32,
+    event_mask: u32,
+    rising: u32,
+    falling: u32,
+    pending: u32,
+}
+
+impl Exti {
+    /// The line has changed to `level`.
+    pub(super) fn edge(&mut self, line: u32, level: bool) {
+        let trigger = if level { self.rising } else { self.falling };
+        self.pending |= trigger & 1 << line;
+    }
+
+    /// Each interrupt of the NVIC with whether it is requested.
+    pub(super) fn interrupts(&self) -> [(usize, bool); 7] {
+        let lines = self.pending & self.mask;
+        [
+            (6, lines & 1 != 0),
+            (7, lines & 1 << 1 != 0),
+            (8, lines & 1 << 2 != 0),
+            (9, lines & 1 << 3 != 0),
+            (10, lines & 1 << 4 != 0),
+            (23, lines & 0x03e0 != 0),
+            (40, lines & 0xfc00 != 0),
+        ]
+    }
+}
+
+impl Peripheral for Exti {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        self.rest(offset)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        match offset {
+            0x00 => self.mask = value,
+            0x04 => self.event_mask = value,
+            0x08 => self.rising = value,
+            0x0c => self.falling = value,
+            // A software trigger of an enabled line makes it pending.
+            0x10 => self.pending |= value & self.mask,
+            0x14 => self.pending &= !value,
+            _ => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            0x00 => self.mask,
+            0x04 => self.event_mask,
+            0x08 => self.rising,
+            0x0c => self.falling,
+            0x14 => self.pending,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Pins: RM0390 chapter 7.
+
+use super::Peripheral;
+use crate::cpu::Cycles;
+
+/// Ports A to I.
+pub(super) const PORTS: usize = 9;
+const OUTPUT: u32 = 1;
+const PULL_UP: u32 = 1;
+
+/// One port of sixteen pins.
+#[derive(Default)]
+pub(super) struct Gpio {
+    mode: u32,
+    open_drain: u32,
+    speed: u32,
+    pull: u32,
+    output: u32,
+    lock: u32,
+    alternate: [u32; 2],
+    /// What the outside puts on the pins, and on which.
+    driven: u32,
+    drives: u32,
+}
+
+impl Gpio {
+    /// Registers go back to what they are at reset; the outside stays.
+    pub(super) fn reset(&mut self) {
+        *self = Gpio {
+            driven: self.driven,
+            drives: self.drives,
+            ..Gpio::default()
+        };
+    }
+
+    fn mode_of(&self, pin: u32) -> u32 {
+        self.mode >> (2 * pin) & 3
+    }
+
+    /// The level of an output.
+    pub(super) fn output(&self, pin: u32) -> Option<bool> {
+        (self.mode_of(pin) == OUTPUT).then_some(self.output >> pin & 1 != 0)
+    }
+
+    /// Puts a level on a pin from outside, or lets go of it.
+    pub(super) fn drive(&mut self, pin: u32, level: Option<bool>) {
+        let bit = 1 << pin;
+        self.drives = if level.is_some() {
+            self.drives | bit
+        } else {
+            self.drives & !bit
+        };
+        self.driven = if level == Some(true) {
+            self.driven | bit
+        } else {
+            self.driven & !bit
+        };
+    }
+
+    /// The level that the input register shows: what the chip drives, else what the outside drives, else the pull.
+    pub(super) fn input(&self, pin: u32) -> bool {
+        let drives_low_only = self.open_drain >> pin & 1 != 0;
+        match self.output(pin) {
+            Some(level) if !(level && drives_low_only) => level,
+            _ if self.drives >> pin & 1 != 0 => self.driven >> pin & 1 != 0,
+            _ => self.pull >> (2 * pin) & 3 == PULL_UP,
+        }
+    }
+}
+
+impl Peripheral for Gpio {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            0x10 => (0..16).map(|pin| u32::from(self.input(pin)) << pin).sum(),
+            offset => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        match offset {
+            0x00 => self.mode = value,
+            0x04 => self.open_drain = value & 0xffff,
+            0x08 => self.speed = value,
+            0x0c => self.pull = value,
+            0x14 => self.output = value & 0xffff,
+            // Setting wins over resetting.
+            0x18 => self.output = self.output & !(value >> 16) | value & 0xffff,
+            0x1c => self.lock = value,
+            0x20 => self.alternate[0] = value,
+            0x24 => self.alternate[1] = value,
+            _ => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            0x00 => self.mode,
+            0x04 => self.open_drain,
+            0x08 => self.speed,
+            0x0c => self.pull,
+            0x14 => self.output,
+            0x1c => self.lock,
+            0x20 => self.alternate[0],
+            0x24 => self.alternate[1],
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn set_and_reset_and_read_back() {
+        let mut port = Gpio::default();
+        port.write(0x00, OUTPUT << 10, 0);
+        port.write(0x18, 1 << 5, 0);
+        assert_eq!((port.output(5), port.read(0x10, 0)), (Some(true), 1 << 5));
+        port.write(0x18, 1 << 21, 0);
+        assert_eq!(port.output(5), Some(false));
+        assert_eq!(port.output(6), None);
+    }
+
+    #[test]
+    fn an_input_shows_the_outside_and_else_the_pull() {
+        let mut port = Gpio::default();
+        port.write(0x0c, PULL_UP << 26, 0);
+        assert!(port.input(13));
+        port.drive(13, Some(false));
+        assert!(!port.input(13));
+        port.drive(13, None);
+        assert!(port.input(13));
+    }
+}

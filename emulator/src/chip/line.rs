@@ -1,0 +1,104 @@
+//! The receiving end of a wire.
+
+use std::collections::VecDeque;
+
+use crate::cpu::Cycles;
+
+/// A change of the level of a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge<T> {
+    /// When.
+    pub at: T,
+    /// To what; idle is high.
+    pub level: bool,
+}
+
+/// Disturbance of a wire: time is cut into slots of one bit, and each of them is inverted or not, by chance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noise {
+    /// Chance of a slot in units of 2^-32.
+    pub(crate) chance: u32,
+    /// What the chance depends on besides the time.
+    pub(crate) seed: u64,
+    /// When it ends.
+    pub(crate) until: Cycles,
+}
+
+impl Noise {
+    fn inverts(&self, time: Cycles, bit: Cycles) -> bool {
+        time < self.until && (mix(self.seed ^ mix(time / bit)) >> 32) < u64::from(self.chance)
+    }
+}
+
+/// Scatters a number: the finalizer of SplitMix64.
+pub(crate) fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
+/// The receiving end of a wire: the level now and the edges to come.
+#[derive(Debug)]
+pub(super) struct Line {
+    level: bool,
+    edges: VecDeque<Edge<Cycles>>,
+    noise: Option<Noise>,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Line {
+            level: true,
+            edges: VecDeque::new(),
+            noise: None,
+        }
+    }
+}
+
+impl Line {
+    /// Disturbs it from now on, or no longer.
+    pub(super) fn set_noise(&mut self, noise: Option<Noise>) {
+        self.noise = noise;
+    }
+
+    /// When the level changes next.
+    pub(super) fn next_edge(&self) -> Option<Cycles> {
+        self.edges.front().map(|edge| edge.at)
+    }
+
+    /// The level at a time as the receiver sees it, with the noise of bits of that length.
+    pub(super) fn sample(&mut self, time: Cycles, bit: Cycles) -> bool {
+        self.level_at(time) ^ self.noise.is_some_and(|noise| noise.inverts(time, bit))
+    }
+
+    /// A new edge replaces all that was said about the time after it.
+    pub(super) fn push(&mut self, edge: Edge<Cycles>) {
+        while self.edges.back().is_some_and(|last| last.at >= edge.at) {
+            self.edges.pop_back();
+        }
+        self.edges.push_back(edge);
+    }
+
+    /// The level at a time; earlier edges are forgotten.
+    pub(super) fn level_at(&mut self, time: Cycles) -> bool {
+        while let Some(edge) = self.edges.front().filter(|edge| edge.at <= time) {
+            self.level = edge.level;
+            self.edges.pop_front();
+        }
+        self.level
+    }
+
+    /// The next falling edge up to `now`; the level goes along.
+    pub(super) fn falling_edge(&mut self, now: Cycles) -> Option<Cycles> {
+        while let Some(edge) = self.edges.front().copied().filter(|edge| edge.at <= now) {
+            self.edges.pop_front();
+            let falls = self.level && !edge.level;
+            self.level = edge.level;
+            if falls {
+                return Some(edge.at);
+            }
+        }
+        None
+    }
+}

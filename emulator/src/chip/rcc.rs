@@ -1,0 +1,279 @@
+//! Reset and clock control: RM0390 chapter 6.
+
+use super::Peripheral;
+use super::clocks::{Clocks, Source};
+use super::map::{BusName, PLACES, Place, Unit};
+use crate::cpu::Cycles;
+
+const HSI: u64 = 16_000_000;
+
+const CR: u32 = 0x00;
+const PLLCFGR: u32 = 0x04;
+const CFGR: u32 = 0x08;
+const FIRST_RESET: u32 = 0x10;
+const FIRST_ENABLE: u32 = 0x30;
+const BDCR: u32 = 0x70;
+const CSR: u32 = 0x74;
+const LAST: u32 = 0x94;
+
+const HSI_ON: u32 = 1;
+const HSE_ON: u32 = 1 << 16;
+const PLL_ON: u32 = 1 << 24;
+const PLLI2S_ON: u32 = 1 << 26;
+const PLLSAI_ON: u32 = 1 << 28;
+const PLL_FROM_HSE: u32 = 1 << 22;
+const REMOVE_FLAGS: u32 = 1 << 24;
+
+/// Why the chip was reset, as CSR shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ResetCause {
+    PowerOn,
+    Software,
+    Watchdog,
+}
+
+impl ResetCause {
+    /// Every reset pulls the reset pin too.
+    fn flags(self) -> u32 {
+        match self {
+            ResetCause::PowerOn => 0b111 << 25,
+            ResetCause::Software => 1 << 26 | 1 << 28,
+            ResetCause::Watchdog => 1 << 26 | 1 << 29,
+        }
+    }
+}
+
+pub(super) struct Rcc {
+    registers: [u32; LAST as usize / 4 + 1],
+    hse: Option<u32>,
+    resets: Vec<Unit>,
+}
+
+impl Rcc {
+    pub(super) fn new(hse: Option<u32>, cause: ResetCause) -> Self {
+        let mut rcc = Rcc {
+            registers: [0; LAST as usize / 4 + 1],
+            hse,
+            resets: Vec::new(),
+        };
+        *rcc.register(CR) = 0x83;
+        *rcc.register(PLLCFGR) = 0x2400_3010;
+        *rcc.register(CSR) = cause.flags();
+        rcc
+    }
+
+    /// The flags of earlier resets stay until software removes them; so does the backup domain.
+    pub(super) fn after_reset(&mut self, cause: ResetCause) -> Self {
+        let mut fresh = Rcc::new(self.hse, cause);
+        *fresh.register(CSR) |= *self.register(CSR) & 0xfe00_0000;
+        *fresh.register(BDCR) = *self.register(BDCR);
+        fresh
+    }
+
+    fn register(&mut self, offset: u32) -> &mut u32 {
+        &mut self.registers[offset as usize / 4]
+    }
+
+    fn value(&self, offset: u32) -> u32 {
+        self.registers[offset as usize / 4]
+    }
+
+    /// Whether the clock of a peripheral is on.
+    pub(super) fn is_clocked(&self, place: &Place) -> bool {
+        place
+            .gate
+            .is_none_or(|(bus, bit)| self.value(FIRST_ENABLE + bus_offset(bus)) >> bit & 1 != 0)
+    }
+
+    /// Peripherals that have been reset since the last call.
+    pub(super) fn take_resets(&mut self) -> Vec<Unit> {
+        std::mem::take(&mut self.resets)
+    }
+
+    fn pll(&self) -> u64 {
+        let bits = self.value(PLLCFGR);
+        let input = if bits & PLL_FROM_HSE != 0 {
+            self.hse.map_or(0, u64::from)
+        } else {
+            HSI
+        };
+        let (m, n, p) = (
+            u64::from(bits & 0x3f),
+            u64::from(bits >> 6 & 0x1ff),
+            u64::from(bits >> 16 & 3) * 2 + 2,
+        );
+        (input * n).checked_div(m * p).unwrap_or(0)
+    }
+
+    /// The frequencies that the registers come to.
+    pub(super) fn clocks(&self) -> Clocks {
+        let cfgr = self.value(CFGR);
+        let external_pll = self.value(PLLCFGR) & PLL_FROM_HSE != 0;
+        let (source, system) = match cfgr >> 2 & 3 {
+            1 => (Source::External, self.hse.map_or(0, u64::from)),
+            2 if external_pll => (Source::External, self.pll()),
+            2 => (Source::Internal, self.pll()),
+            _ => (Source::Internal, HSI),
+        };
+        let ahb = match cfgr >> 4 & 0xf {
+            divided @ 8..=11 => 2 << (divided - 8),
+            divided @ 12.. => 64 << (divided - 12),
+            _ => 1,
+        };
+        let apb = |bits: u32| if bits & 4 == 0 { 1 } else { 2 << (bits & 3) };
+        Clocks {
+            source,
+            hclk: (system / ahb).max(1),
+            apb1: apb(cfgr >> 10 & 7),
+            apb2: apb(cfgr >> 13 & 7),
+        }
+    }
+
+    /// Each oscillator and PLL is ready as soon as it is on; the HSE only if there is one, the PLL only if it is fed.
+    fn set_control(&mut self, value: u32) {
+        let mut ready = 0;
+        for on in [HSI_ON, HSE_ON, PLL_ON, PLLI2S_ON, PLLSAI_ON] {
+            let fed = match on {
+                HSE_ON => self.hse.is_some(),
+                PLL_ON => self.pll() > 0,
+                _ => true,
+            };
+            if value & on != 0 && fed {
+                ready |= on << 1;
+            }
+        }
+        let writable = 0x150d_00f9;
+        *self.register(CR) = value & writable | ready | self.value(CR) & 0xff00;
+    }
+
+    /// The system clock changes to a source that is ready.
+    fn set_configuration(&mut self, value: u32) {
+        let ready = match value & 3 {
+            0 => self.value(CR) & HSI_ON << 1 != 0,
+            1 => self.value(CR) & HSE_ON << 1 != 0,
+            2 => self.value(CR) & PLL_ON << 1 != 0,
+            _ => false,
+        };
+        let status = if ready {
+            (value & 3) << 2
+        } else {
+            self.value(CFGR) & 0xc
+        };
+        *self.register(CFGR) = value & !0xc | status;
+    }
+
+    fn collect_resets(&mut self, bus: BusName, bits: u32) {
+        let hit = PLACES.iter().filter(|place| {
+            place
+                .gate
+                .is_some_and(|(other, bit)| other == bus && bits >> bit & 1 != 0)
+        });
+        self.resets.extend(hit.map(|place| place.unit));
+    }
+}
+
+fn bus_offset(bus: BusName) -> u32 {
+    match bus {
+        BusName::Ahb1 => 0x0,
+        BusName::Ahb2 => 0x4,
+        BusName::Ahb3 => 0x8,
+        BusName::Apb1 => 0x10,
+        BusName::Apb2 => 0x14,
+    }
+}
+
+impl Peripheral for Rcc {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        if offset > LAST { 0 } else { self.value(offset) }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        match offset {
+            CR => self.set_control(value),
+            CFGR => self.set_configuration(value),
+            BDCR => *self.register(BDCR) = value & !2 | (value & 1) << 1,
+            CSR => {
+                let flags = if value & REMOVE_FLAGS != 0 {
+                    0
+                } else {
+                    self.value(CSR) & 0xfe00_0000
+                };
+                *self.register(CSR) = flags | ((value & 1) * 3);
+            }
+            offset if offset > LAST => {}
+            offset => {
+                *self.register(offset) = value;
+                for bus in [
+                    BusName::Ahb1,
+                    BusName::Ahb2,
+                    BusName::Ahb3,
+                    BusName::Apb1,
+                    BusName::Apb2,
+                ] {
+                    if offset == FIRST_RESET + bus_offset(bus) {
+                        self.collect_resets(bus, value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        if offset > LAST { 0 } else { self.value(offset) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_tree_of_a_nucleo() {
+        let mut rcc = Rcc::new(Some(8_000_000), ResetCause::PowerOn);
+        assert_eq!(
+            rcc.clocks(),
+            Clocks {
+                source: Source::Internal,
+                hclk: 16_000_000,
+                apb1: 1,
+                apb2: 1
+            }
+        );
+        rcc.write(CR, 0x83 | HSE_ON | 1 << 18, 0);
+        assert_ne!(rcc.read(CR, 0) & HSE_ON << 1, 0);
+        // 8 MHz / 4 * 180 / 2.
+        rcc.write(PLLCFGR, 4 | 180 << 6 | PLL_FROM_HSE, 0);
+        rcc.write(CR, 0x83 | HSE_ON | PLL_ON, 0);
+        rcc.write(CFGR, 2 | 0b101 << 10 | 0b100 << 13, 0);
+        assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 2);
+        let clocks = rcc.clocks();
+        assert_eq!(
+            clocks,
+            Clocks {
+                source: Source::External,
+                hclk: 180_000_000,
+                apb1: 4,
+                apb2: 2
+            }
+        );
+        assert_eq!((clocks.timer1(), clocks.flash_wait_states()), (2, 5));
+    }
+
+    #[test]
+    fn without_a_crystal_nothing_gets_ready() {
+        let mut rcc = Rcc::new(None, ResetCause::PowerOn);
+        rcc.write(CR, 0x83 | HSE_ON, 0);
+        assert_eq!(rcc.read(CR, 0) & HSE_ON << 1, 0);
+        rcc.write(CFGR, 1, 0);
+        assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 0, "the system clock stays");
+    }
+
+    #[test]
+    fn reset_flags_add_up_until_removed() {
+        let mut rcc = Rcc::new(None, ResetCause::PowerOn).after_reset(ResetCause::Software);
+        assert_eq!(rcc.read(CSR, 0) >> 25, 0b1111);
+        rcc.write(CSR, REMOVE_FLAGS, 0);
+        let mut rcc = rcc.after_reset(ResetCause::Watchdog);
+        assert_eq!(rcc.read(CSR, 0) >> 25, 0b10010);
+    }
+}

@@ -1,0 +1,209 @@
+//! Register scripts against the chip as the core sees it, from the rules of the reference manual.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::image::Image;
+use crate::memory::SRAM;
+
+const RCC: u32 = 0x4002_3800;
+const APB1ENR: u32 = RCC + 0x40;
+const APB2ENR: u32 = RCC + 0x44;
+const APB1RSTR: u32 = RCC + 0x20;
+const AHB1ENR: u32 = RCC + 0x30;
+const USART2: u32 = 0x4000_4400;
+const FLASH_REGISTERS: u32 = 0x4002_3c00;
+
+struct Script {
+    chip: Chip,
+    memory: Memory,
+    now: Cycles,
+}
+
+impl Script {
+    fn new(model: Model) -> Self {
+        let memory = Memory::new(model.memory(), Arc::new(Image::from_bytes(vec![0; 64])));
+        Script {
+            chip: Chip::new(model, [7, 8, 9], Some(8_000_000)),
+            memory,
+            now: 0,
+        }
+    }
+
+    fn write(&mut self, address: u32, value: u32) {
+        self.chip
+            .write(address, 4, value, self.now, &mut self.memory)
+            .expect("something there");
+    }
+
+    fn read(&mut self, address: u32) -> u32 {
+        self.chip
+            .read(address, 4, self.now, &mut self.memory)
+            .expect("something there")
+    }
+
+    fn run(&mut self, cycles: Cycles) {
+        let end = self.now + cycles;
+        while self.now < end {
+            let next = self.chip.poll(self.now, &mut self.memory);
+            self.now = next.clamp(self.now + 1, end);
+        }
+        self.chip.poll(self.now, &mut self.memory);
+    }
+
+    fn requested(&self, interrupt: usize) -> bool {
+        self.chip.lines()[interrupt / 32] >> (interrupt % 32) & 1 != 0
+    }
+
+    fn remarks(&self) -> Vec<&str> {
+        self.chip.remarks().iter().map(|remark| remark.0.as_str()).collect()
+    }
+}
+
+#[test]
+fn what_is_not_modelled_is_said_once_and_what_is_not_there_is_an_error() {
+    let mut script = Script::new(Model::F446);
+    for _ in 0..3 {
+        assert_eq!(script.read(0x4000_5400), 0);
+        script.write(0x5006_0800, 1);
+    }
+    assert_eq!(script.remarks(), ["I2C1 is not modelled", "RNG is not modelled"]);
+    let memory = &mut script.memory;
+    assert_eq!(script.chip.read(0x4000_2400, 4, 0, memory), None);
+    assert_eq!(script.chip.write(0x7000_0000, 4, 0, 0, memory), None);
+}
+
+#[test]
+fn a_peripheral_without_a_clock_does_nothing() {
+    let mut script = Script::new(Model::F446);
+    script.write(USART2 + 0x08, 0x1234);
+    assert_eq!(script.read(USART2 + 0x08), 0);
+    assert_eq!(script.remarks(), ["USART2 is used while its clock is off"]);
+    script.write(APB1ENR, 1 << 17);
+    script.write(USART2 + 0x08, 0x1234);
+    assert_eq!(script.read(USART2 + 0x08), 0x1234);
+    script.write(APB1RSTR, 1 << 17);
+    assert_eq!(script.read(USART2 + 0x08), 0, "reset by the RCC");
+}
+
+#[test]
+fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
+    let mut script = Script::new(Model::F446);
+    script.write(APB1ENR, 1 << 17);
+    script.write(AHB1ENR, 1 << 21);
+    script.memory.sram[..3].copy_from_slice(b"abc");
+    script.write(USART2 + 0x08, 16); // a million baud at 16 MHz
+    script.write(USART2 + 0x14, 1 << 7);
+    script.write(USART2 + 0x0c, 1 << 13 | 1 << 3);
+    let stream = 0x4002_6000 + 0x10 + 0x18 * 6;
+    script.write(stream + 0x04, 3);
+    script.write(stream + 0x08, USART2 + 4);
+    script.write(stream + 0x0c, SRAM);
+    script.write(stream, 4 << 25 | 1 << 10 | 1 << 6 | 1 << 4 | 1);
+    script.run(160 * 2);
+    assert!(script.requested(17), "the last byte has been taken");
+    script.run(160 * 2);
+    assert_eq!(
+        (script.chip.uart(1).traffic.sent, script.read(USART2) & 0xc0),
+        (3, 0xc0)
+    );
+    assert_eq!(script.read(stream + 0x04), 0);
+}
+
+#[test]
+fn flash_is_unlocked_programmed_and_erased() {
+    let mut script = Script::new(Model::F446);
+    let page = 0x0806_0000;
+    script.write(page, 0x1234_5678);
+    assert_eq!(script.read(FLASH_REGISTERS + 0x0c), 1 << 7, "locked: a sequence error");
+    script.write(FLASH_REGISTERS + 0x04, 0x4567_0123);
+    script.write(FLASH_REGISTERS + 0x04, 0xcdef_89ab);
+    script.write(FLASH_REGISTERS + 0x10, 1 | 2 << 8);
+    script.write(page, 0x1234_5678);
+    script.write(page, 0xffff_0000);
+    assert_eq!(
+        script.memory.bytes(page, 4).expect("flash"),
+        [0, 0, 0x34, 0x12],
+        "bits only go to zero"
+    );
+    assert!(script.chip.take_stall() > 0, "the core stands still");
+    script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 1 << 16);
+    assert_eq!(script.memory.bytes(page, 4).expect("flash"), [0xff; 4]);
+    // A second of the 16 MHz that the chip starts with.
+    assert_eq!(script.chip.take_stall(), 16_000_000);
+    script.write(FLASH_REGISTERS + 0x10, 1 | 2 << 8);
+    script.chip.write(page, 1, 0, 0, &mut script.memory).expect("flash");
+    assert_eq!(
+        script.read(FLASH_REGISTERS + 0x0c) & 1 << 6,
+        1 << 6,
+        "a byte where words were announced"
+    );
+}
+
+#[test]
+fn the_button_interrupts_through_exti() {
+    let mut script = Script::new(Model::F446);
+    script.chip.drive_pin(2, 13, Some(true));
+    script.write(AHB1ENR, 1 << 2);
+    script.write(APB2ENR, 1 << 14);
+    script.write(0x4001_3800 + 0x14, 2 << 4); // EXTI13 is PC13
+    script.write(0x4001_3c00, 1 << 13);
+    script.write(0x4001_3c0c, 1 << 13); // falling
+    script.chip.drive_pin(2, 13, Some(false));
+    script.run(1);
+    assert!(script.requested(40));
+    assert_eq!(script.read(0x4002_0810) >> 13 & 1, 0);
+    script.write(0x4001_3c14, 1 << 13);
+    script.run(1);
+    assert!(!script.requested(40));
+    script.chip.drive_pin(2, 13, Some(true));
+    script.run(1);
+    assert!(!script.requested(40), "only falling edges were asked for");
+}
+
+#[test]
+fn the_watchdog_resets_and_the_cause_is_shown() {
+    let mut script = Script::new(Model::F446);
+    for (register, value) in [(0x0, 0x5555), (0x8, 1), (0x0, 0xcccc)] {
+        script.write(0x4000_3000 + register, value);
+    }
+    // Two counts of four ticks of 32 kHz: 250 us.
+    script.run(3999);
+    assert_eq!(script.chip.wants_stop(), None);
+    script.run(1);
+    assert_eq!(script.chip.wants_stop(), Some(Stop::Reset));
+    script.write(0x4000_2850, 0xcafe);
+    script.chip.reset(false, script.now);
+    assert_eq!(script.chip.wants_stop(), None);
+    assert_eq!(script.read(RCC + 0x74) >> 29 & 1, 1);
+    assert_eq!(script.read(0x4000_2850), 0xcafe, "backup registers stay");
+}
+
+#[test]
+fn a_faster_clock_needs_wait_states_and_its_notice() {
+    let mut script = Script::new(Model::F446);
+    script.write(RCC, 0x83 | 1 << 16 | 1 << 18);
+    script.write(RCC + 0x04, 4 | 180 << 6 | 1 << 22);
+    script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
+    script.write(RCC + 0x08, 2 | 5 << 10 | 4 << 13);
+    assert_eq!(
+        script.remarks(),
+        ["FLASH: 0 wait states at 180000000 Hz, where silicon needs 5"]
+    );
+    assert_eq!(script.chip.wants_stop(), Some(Stop::Clock));
+    assert_eq!(script.chip.clocks().hclk, 180_000_000);
+}
+
+#[test]
+fn chips_have_their_own_memories_and_numbers() {
+    for (model, id, kilobytes) in [(Model::F446, 0x421, 512), (Model::F405, 0x413, 1024)] {
+        let mut script = Script::new(model);
+        assert_eq!(script.read(0xe004_2000) & 0xfff, id);
+        assert_eq!(script.read(0x1fff_7a20) >> 16, kilobytes);
+        assert_eq!(
+            [0x10, 0x14, 0x18].map(|place| script.read(0x1fff_7a00 + place)),
+            [7, 8, 9]
+        );
+        assert_eq!(script.memory.flash_size(), kilobytes * 1024);
+    }
+}

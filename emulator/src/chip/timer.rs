@@ -1,0 +1,288 @@
+//! General-purpose timers TIM2 to TIM5: RM0390 chapter 17. Counting upwards, with update and four compare channels;
+//! without inputs, outputs and triggers.
+
+use super::Peripheral;
+use crate::cpu::{Cycles, NEVER};
+
+const CEN: u32 = 1;
+const UDIS: u32 = 1 << 1;
+const URS: u32 = 1 << 2;
+const OPM: u32 = 1 << 3;
+const DIR_AND_CENTER: u32 = 0x70;
+const UIF: u32 = 1;
+const INTERRUPTS: u32 = 0x5f;
+
+pub(super) struct Timer {
+    /// Largest count: 32 bits in TIM2 and TIM5, 16 in the others.
+    limit: u32,
+    /// Core cycles for one cycle of the timer's clock.
+    clock: u64,
+    control: u32,
+    enable: u32,
+    status: u32,
+    /// As written, and as in use since the last update.
+    prescaler: (u32, u32),
+    reload: u32,
+    compare: [u32; 4],
+    /// Registers without effect here: CR2, SMCR, CCMR1, CCMR2, CCER, DCR, OR.
+    plain: [u32; 32],
+    /// Counts that were counted, without end, and when the last of them began.
+    counted: u64,
+    counted_at: Cycles,
+}
+
+impl Timer {
+    pub(super) fn new(is_wide: bool) -> Self {
+        let limit = if is_wide { u32::MAX } else { 0xffff };
+        Timer {
+            limit,
+            clock: 1,
+            control: 0,
+            enable: 0,
+            status: 0,
+            prescaler: (0, 0),
+            reload: limit,
+            compare: [0; 4],
+            plain: [0; 32],
+            counted: 0,
+            counted_at: 0,
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        *self = Timer {
+            clock: self.clock,
+            ..Timer::new(self.limit == u32::MAX)
+        };
+    }
+
+    pub(super) fn set_clock(&mut self, clock: u64, now: Cycles) {
+        self.advance(now);
+        self.counted_at = now;
+        self.clock = clock;
+    }
+
+    /// A mode in use that this model does not have.
+    pub(super) fn beyond_model(&self) -> Option<&'static str> {
+        if self.control & DIR_AND_CENTER != 0 {
+            Some("counting downwards")
+        } else if self.plain[2] & 7 != 0 {
+            Some("the slave mode")
+        } else {
+            None
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.control & CEN != 0
+    }
+
+    /// Core cycles for one count.
+    fn step(&self) -> u64 {
+        (u64::from(self.prescaler.1) + 1) * self.clock
+    }
+
+    fn period(&self) -> u64 {
+        u64::from(self.reload) + 1
+    }
+
+    fn count(&self) -> u32 {
+        (self.counted % self.period()) as u32
+    }
+
+    fn set_count(&mut self, count: u32, now: Cycles) {
+        self.counted = u64::from(count);
+        self.counted_at = now;
+    }
+
+    /// Counts until the counter shows `value` next, at least one.
+    fn counts_to(&self, value: u32) -> Option<u64> {
+        let period = self.period();
+        if u64::from(value) >= period {
+            return None;
+        }
+        let ahead = (u64::from(value) + period - self.counted % period) % period;
+        Some(if ahead == 0 { period } else { ahead })
+    }
+
+    /// The update event by software: counter and prescaler begin anew.
+    fn generate(&mut self, value: u32, now: Cycles) {
+        if value & UIF != 0 {
+            self.prescaler.1 = self.prescaler.0;
+            self.set_count(0, now);
+            if self.control & (URS | UDIS) == 0 {
+                self.status |= UIF;
+            }
+        }
+        self.status |= value & 0x1e;
+    }
+}
+
+impl Peripheral for Timer {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            0x00 => self.control,
+            0x0c => self.enable,
+            0x10 => self.status,
+            0x24 => self.count(),
+            0x28 => self.prescaler.0,
+            0x2c => self.reload,
+            0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4],
+            offset => self.plain.get(offset as usize / 4).copied().unwrap_or(0),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        match offset {
+            0x00 => {
+                if value & CEN != 0 && !self.is_running() {
+                    self.counted_at = now;
+                }
+                self.control = value;
+            }
+            0x0c => self.enable = value,
+            0x10 => self.status &= value,
+            0x14 => self.generate(value, now),
+            0x24 => self.set_count(value & self.limit, now),
+            0x28 => self.prescaler.0 = value & 0xffff,
+            0x2c => {
+                let count = self.count();
+                self.reload = value & self.limit;
+                // A counter beyond the new end runs on to its own; that is left out.
+                self.set_count(count.min(self.reload), self.counted_at);
+            }
+            0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4] = value & self.limit,
+            offset => {
+                if let Some(register) = self.plain.get_mut(offset as usize / 4) {
+                    *register = value;
+                }
+            }
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            0x00 => self.control,
+            0x0c => self.enable,
+            // Flags are cleared by writing zero: bytes that are not written must not clear any.
+            0x10 => u32::MAX,
+            0x24 => self.count(),
+            0x28 => self.prescaler.0,
+            0x2c => self.reload,
+            0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4],
+            offset => self.plain.get(offset as usize / 4).copied().unwrap_or(0),
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        if !self.is_running() {
+            return;
+        }
+        let counts = now.saturating_sub(self.counted_at) / self.step();
+        if counts == 0 {
+            return;
+        }
+        for channel in 0..4 {
+            if self
+                .counts_to(self.compare[channel])
+                .is_some_and(|ahead| ahead <= counts)
+            {
+                self.status |= 2 << channel;
+            }
+        }
+        let to_update = self.period() - self.counted % self.period();
+        self.counted_at += counts * self.step();
+        self.counted = (self.counted + counts) % self.period();
+        if to_update <= counts && self.control & UDIS == 0 {
+            self.status |= UIF;
+            self.prescaler.1 = self.prescaler.0;
+            if self.control & OPM != 0 {
+                self.control &= !CEN;
+                self.counted = 0;
+            }
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        if !self.is_running() {
+            return NEVER;
+        }
+        let wanted = self.enable & !self.status;
+        let update = (wanted & UIF != 0).then(|| self.period() - self.counted % self.period());
+        let compares = (0..4).filter(|channel| wanted & 2 << channel != 0);
+        let compares = compares.filter_map(|channel| self.counts_to(self.compare[channel]));
+        match update.into_iter().chain(compares).min() {
+            Some(counts) => self.counted_at + counts * self.step(),
+            None => NEVER,
+        }
+    }
+
+    fn interrupt(&self) -> bool {
+        self.status & self.enable & INTERRUPTS != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(reload: u32, prescaler: u32) -> Timer {
+        let mut timer = Timer::new(false);
+        timer.set_clock(2, 0);
+        timer.write(0x28, prescaler, 0);
+        timer.write(0x2c, reload, 0);
+        timer.write(0x14, 1, 0);
+        timer.write(0x10, 0, 0);
+        timer.write(0x00, CEN, 0);
+        timer
+    }
+
+    #[test]
+    fn counts_with_prescaler_and_updates_at_the_end() {
+        let mut timer = running(9, 4);
+        timer.write(0x0c, UIF, 0);
+        // Ten counts of five cycles of a clock at half the core's.
+        assert_eq!(timer.next_event(), 100);
+        timer.advance(55);
+        assert_eq!(timer.read(0x24, 55), 5);
+        timer.advance(99);
+        assert!(!timer.interrupt());
+        timer.advance(100);
+        assert!(timer.interrupt());
+        assert_eq!(timer.read(0x24, 100), 0);
+        timer.write(0x10, !UIF, 100);
+        assert_eq!(timer.next_event(), 200);
+    }
+
+    #[test]
+    fn compare_fires_once_in_each_period() {
+        let mut timer = running(99, 0);
+        timer.write(0x38, 30, 0);
+        timer.write(0x0c, 4, 0);
+        assert_eq!(timer.next_event(), 60);
+        timer.advance(60);
+        assert_eq!(timer.read(0x10, 60) & 4, 4);
+        timer.write(0x10, !4, 60);
+        assert_eq!(timer.next_event(), 260);
+        // A compare value beyond the end is never reached.
+        timer.write(0x38, 100, 60);
+        assert_eq!(timer.next_event(), NEVER);
+    }
+
+    #[test]
+    fn a_long_sleep_loses_no_phase() {
+        let mut timer = running(9, 0);
+        timer.advance(1_000_007);
+        assert_eq!(timer.read(0x24, 0), 1_000_007 / 2 % 10);
+        timer.advance(1_000_008);
+        assert_eq!(timer.read(0x24, 0), 1_000_008 / 2 % 10);
+    }
+
+    #[test]
+    fn one_pulse_stops_at_the_update() {
+        let mut timer = running(9, 0);
+        timer.write(0x00, CEN | OPM, 0);
+        timer.advance(1000);
+        assert_eq!((timer.read(0x00, 0) & CEN, timer.read(0x24, 0)), (0, 0));
+    }
+}

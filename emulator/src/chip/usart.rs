@@ -1,0 +1,499 @@
+//! Serial ports: RM0390 chapter 25, asynchronous mode.
+//!
+//! A wire carries levels: the transmitter puts out edges, the receiver looks at the level three times in the middle
+//! of each bit, as the real one does. Whatever happens to a wire in between, the flags for noise, framing and overrun
+//! come out of the same sampling.
+
+use super::Peripheral;
+pub use super::line::Edge;
+use super::line::{Line, Noise};
+use crate::cpu::{Cycles, NEVER};
+
+const TXE: u32 = 1 << 7;
+const TC: u32 = 1 << 6;
+const RXNE: u32 = 1 << 5;
+const IDLE: u32 = 1 << 4;
+const ORE: u32 = 1 << 3;
+const NF: u32 = 1 << 2;
+const FE: u32 = 1 << 1;
+const PE: u32 = 1;
+
+const UE: u32 = 1 << 13;
+const M: u32 = 1 << 12;
+const PCE: u32 = 1 << 10;
+const PS: u32 = 1 << 9;
+const PEIE: u32 = 1 << 8;
+const TE: u32 = 1 << 3;
+const RE: u32 = 1 << 2;
+const SBK: u32 = 1;
+const OVER8: u32 = 1 << 15;
+
+const EIE: u32 = 1;
+const DMAR: u32 = 1 << 6;
+const DMAT: u32 = 1 << 7;
+const ONEBIT: u32 = 1 << 11;
+
+/// What has passed through a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes sent.
+    pub sent: u64,
+    /// Bytes received, with or without errors.
+    pub received: u64,
+    /// Bytes that came before the previous one was taken.
+    pub overruns: u64,
+    /// Received bytes whose stop bit was low.
+    pub framing_errors: u64,
+    /// Received bytes of which some sample differed from its neighbours.
+    pub noise_errors: u64,
+    /// Received bytes with the wrong parity.
+    pub parity_errors: u64,
+    /// Framing errors with nothing but zeros.
+    pub breaks: u64,
+    /// Bytes that software threw away by writing a zero to RXNE.
+    pub discarded: u64,
+}
+
+/// One serial port.
+pub struct Usart {
+    status: u32,
+    received: u32,
+    /// What waits for the shift register.
+    waiting: Option<u32>,
+    baud: u32,
+    control: [u32; 3],
+    guard: u32,
+    /// Status was read: the next access to the data register clears flags.
+    status_read: bool,
+    /// Core cycles for one cycle of its bus.
+    clock: u64,
+    /// When the shift register is free again.
+    sending_until: Option<Cycles>,
+    line: Line,
+    /// Start of the frame being received.
+    receiving_since: Option<Cycles>,
+    /// Since when the line is idle after a reception; `None` once that has been reported.
+    idle_since: Option<Cycles>,
+    /// Edges put out since they were last taken.
+    output: Vec<Edge<Cycles>>,
+    /// Bytes sent since they were last taken, if anyone wants them.
+    bytes: Option<Vec<u8>>,
+    /// Statistics.
+    pub traffic: Traffic,
+}
+
+impl Default for Usart {
+    fn default() -> Self {
+        Usart {
+            status: TXE | TC,
+            received: 0,
+            waiting: None,
+            baud: 0,
+            control: [0; 3],
+            guard: 0,
+            status_read: false,
+            clock: 1,
+            sending_until: None,
+            line: Line::default(),
+            receiving_since: None,
+            idle_since: None,
+            output: Vec::new(),
+            bytes: None,
+            traffic: Traffic::default(),
+        }
+    }
+}
+
+impl Usart {
+    /// Registers go back to what they are at reset; the wire and the statistics stay. A frame that is being sent ends.
+    pub(super) fn reset(&mut self, now: Cycles) {
+        if self.sending_until.is_some_and(|end| end > now) {
+            self.output.push(Edge { at: now, level: true });
+        }
+        let old = std::mem::take(self);
+        let Usart {
+            clock,
+            line,
+            output,
+            bytes,
+            traffic,
+            ..
+        } = old;
+        *self = Usart {
+            clock,
+            line,
+            output,
+            bytes,
+            traffic,
+            ..Usart::default()
+        };
+    }
+
+    pub(super) fn set_clock(&mut self, clock: u64) {
+        self.clock = clock;
+    }
+
+    /// A mode in use that this model does not have.
+    pub(super) fn beyond_model(&self) -> Option<&'static str> {
+        if self.control[1] & 1 << 14 != 0 {
+            Some("LIN mode")
+        } else if self.control[1] & 1 << 11 != 0 {
+            Some("the synchronous mode")
+        } else if self.control[2] & 1 << 1 != 0 {
+            Some("IrDA mode")
+        } else if self.control[2] & 1 << 3 != 0 {
+            Some("half-duplex mode")
+        } else if self.control[2] & 1 << 5 != 0 {
+            Some("smartcard mode")
+        } else if self.control[2] & 3 << 8 != 0 {
+            Some("hardware flow control")
+        } else {
+            None
+        }
+    }
+
+    /// Core cycles for one bit.
+    pub fn bit_time(&self) -> Cycles {
+        let divider = if self.control[0] & OVER8 != 0 {
+            self.baud >> 4 << 3 | self.baud & 7
+        } else {
+            self.baud
+        };
+        u64::from(divider.max(1)) * self.clock
+    }
+
+    /// Bits between start and stop, with the parity bit.
+    fn data_bits(&self) -> u64 {
+        if self.control[0] & M != 0 { 9 } else { 8 }
+    }
+
+    /// Length of the stop bits in half bits.
+    fn stop_halves(&self) -> u64 {
+        match self.control[1] >> 12 & 3 {
+            0 => 2,
+            1 => 1,
+            2 => 4,
+            _ => 3,
+        }
+    }
+
+    fn frame_time(&self) -> Cycles {
+        self.bit_time() * (1 + self.data_bits()) + self.bit_time() * self.stop_halves() / 2
+    }
+
+    fn can_send(&self) -> bool {
+        self.control[0] & (UE | TE) == UE | TE && self.baud != 0
+    }
+
+    fn can_receive(&self) -> bool {
+        self.control[0] & (UE | RE) == UE | RE && self.baud != 0
+    }
+
+    /// How soon after an edge software can notice it; `None` if it does not listen.
+    pub(crate) fn reaction_time(&self) -> Option<Cycles> {
+        self.can_receive().then(|| self.bit_time() * (1 + self.data_bits()))
+    }
+
+    /// When the line will have been idle for a frame, if nothing comes.
+    pub(crate) fn idle_decision(&self) -> Option<Cycles> {
+        self.idle_since.map(|since| since + self.frame_time())
+    }
+
+    /// An edge arrives at the receiver.
+    pub(crate) fn push_edge(&mut self, edge: Edge<Cycles>) {
+        self.line.push(edge);
+    }
+
+    /// Disturbs the receiver's wire from now on, or no longer.
+    pub(crate) fn set_noise(&mut self, noise: Option<Noise>) {
+        self.line.set_noise(noise);
+    }
+
+    /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
+    pub(crate) fn keep_bytes(&mut self) {
+        self.bytes.get_or_insert_default();
+    }
+
+    /// The bytes sent since the last call, if they are kept.
+    pub(crate) fn take_bytes(&mut self) -> Vec<u8> {
+        self.bytes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The edges that the transmitter has put out.
+    pub(crate) fn take_output(&mut self) -> Vec<Edge<Cycles>> {
+        std::mem::take(&mut self.output)
+    }
+
+    pub(crate) fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// Whether DMA shall take a received byte.
+    pub(super) fn wants_dma_read(&self) -> bool {
+        self.control[2] & DMAR != 0 && self.status & RXNE != 0
+    }
+
+    /// Whether DMA shall give a byte to be sent.
+    pub(super) fn wants_dma_write(&self) -> bool {
+        self.control[2] & DMAT != 0 && self.status & TXE != 0 && self.can_send()
+    }
+
+    /// Reads the data register.
+    pub(super) fn take_data(&mut self) -> u32 {
+        self.status &= !RXNE;
+        if std::mem::take(&mut self.status_read) {
+            self.status &= !(IDLE | ORE | NF | FE | PE);
+        }
+        self.received
+    }
+
+    /// Writes the data register.
+    pub(super) fn give_data(&mut self, value: u32, now: Cycles) {
+        if !self.can_send() {
+            return;
+        }
+        self.waiting = Some(value & 0x1ff);
+        self.status &= !TXE;
+        if std::mem::take(&mut self.status_read) {
+            self.status &= !TC;
+        }
+        if self.sending_until.is_none() {
+            self.start_frame(now);
+        }
+    }
+
+    /// Moves what waits into the shift register.
+    fn start_frame(&mut self, at: Cycles) {
+        if let Some(data) = self.waiting.take() {
+            let bits = self.with_parity(data);
+            let levels = bits << 1 | 1 << (1 + self.data_bits());
+            for place in 0..self.data_bits() + 2 {
+                let level = levels >> place & 1 != 0;
+                let before = place == 0 || levels >> (place - 1) & 1 != 0;
+                if level != before {
+                    self.output.push(Edge {
+                        at: at + place * self.bit_time(),
+                        level,
+                    });
+                }
+            }
+            self.sending_until = Some(at + self.frame_time());
+            self.status = self.status & !TC | TXE;
+            self.traffic.sent += 1;
+            if let Some(bytes) = &mut self.bytes {
+                bytes.push(data as u8);
+            }
+        } else if self.control[0] & SBK != 0 {
+            let length = self.bit_time() * (2 + self.data_bits());
+            self.output.push(Edge { at, level: false });
+            self.output.push(Edge {
+                at: at + length,
+                level: true,
+            });
+            self.sending_until = Some(at + length + self.bit_time());
+            self.control[0] &= !SBK;
+        }
+    }
+
+    /// The data bits with parity as the last of them, if that is on.
+    fn with_parity(&self, data: u32) -> u64 {
+        let bits = self.data_bits() as u32;
+        let data = data & ((1 << bits) - 1);
+        if self.control[0] & PCE == 0 {
+            return u64::from(data);
+        }
+        let data = data & !(1 << (bits - 1));
+        u64::from(data | self.parity_of(data) << (bits - 1))
+    }
+
+    fn parity_of(&self, data: u32) -> u32 {
+        let odd = u32::from(self.control[0] & PS != 0);
+        data.count_ones() & 1 ^ odd
+    }
+
+    fn advance_transmitter(&mut self, now: Cycles) {
+        while let Some(end) = self.sending_until.filter(|end| *end <= now) {
+            self.sending_until = None;
+            if self.can_send() {
+                self.start_frame(end);
+            }
+            if self.sending_until.is_none() {
+                self.status |= TC;
+            }
+        }
+    }
+
+    fn advance_receiver(&mut self, now: Cycles) {
+        if !self.can_receive() {
+            self.line.level_at(now);
+            (self.receiving_since, self.idle_since) = (None, None);
+            return;
+        }
+        loop {
+            match self.receiving_since {
+                Some(start) if self.decided_at(start) <= now => self.receive(start),
+                Some(_) => return,
+                None => {
+                    // Up to the time at which the line counts as idle nothing but an edge matters.
+                    let idle = self.idle_decision();
+                    let until = idle.map_or(now, |idle| idle.min(now));
+                    self.receiving_since = self.line.falling_edge(until);
+                    if self.receiving_since.is_some() {
+                        self.idle_since = None;
+                    } else if idle.is_some_and(|idle| idle <= now) {
+                        self.idle_since = None;
+                        self.status |= IDLE;
+                    } else {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the stop bit has been sampled and the byte is there.
+    fn decided_at(&self, start: Cycles) -> Cycles {
+        start + self.bit_time() * (1 + self.data_bits()) + self.bit_time() * 10 / 16
+    }
+
+    /// The majority of three samples in the middle of a bit, and whether they differ.
+    fn sample(&mut self, bit_start: Cycles) -> (bool, bool) {
+        let bit = self.bit_time();
+        // Samples 8, 9 and 10 of 16, or 4, 5 and 6 of 8.
+        let (first, shift) = if self.control[0] & OVER8 != 0 { (4, 3) } else { (8, 4) };
+        let mut look = |sample: u64| self.line.sample(bit_start + ((bit * sample) >> shift), bit);
+        let levels = [look(first), look(first + 1), look(first + 2)];
+        if self.control[2] & ONEBIT != 0 {
+            return (levels[1], false);
+        }
+        let high = levels.iter().filter(|level| **level).count();
+        (high >= 2, high == 1 || high == 2)
+    }
+
+    fn receive(&mut self, start: Cycles) {
+        self.receiving_since = None;
+        let bit = self.bit_time();
+        let (level, mut noise) = self.sample(start);
+        if level {
+            // No start bit, only a spike.
+            return;
+        }
+        let mut data = 0;
+        for place in 0..self.data_bits() {
+            let (level, differ) = self.sample(start + bit * (1 + place));
+            data |= u32::from(level) << place;
+            noise |= differ;
+        }
+        let (stop, differ) = self.sample(start + bit * (1 + self.data_bits()));
+        noise |= differ;
+        self.deliver(data, noise, !stop);
+        // A line that stays low after a break is not idle.
+        if stop {
+            self.idle_since = Some(start + self.frame_time());
+        }
+    }
+
+    fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
+        if self.status & RXNE != 0 {
+            self.status |= ORE;
+            self.traffic.overruns += 1;
+            return;
+        }
+        self.received = data;
+        self.status |= RXNE;
+        self.traffic.received += 1;
+        if noise {
+            self.status |= NF;
+            self.traffic.noise_errors += 1;
+        }
+        if framing_error {
+            self.status |= FE;
+            self.traffic.framing_errors += 1;
+            self.traffic.breaks += u64::from(data == 0);
+        }
+        let last = self.data_bits() as u32 - 1;
+        if self.control[0] & PCE != 0 && self.parity_of(data & !(1 << last)) != data >> last & 1 {
+            self.status |= PE;
+            self.traffic.parity_errors += 1;
+        }
+    }
+
+    fn set_control(&mut self, value: u32, now: Cycles) {
+        let was_receiving = self.can_receive();
+        self.control[0] = value;
+        if !was_receiving && self.can_receive() {
+            // Only what comes from now on is listened to.
+            self.line.level_at(now);
+            (self.receiving_since, self.idle_since) = (None, None);
+        }
+        if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || self.waiting.is_some()) {
+            self.start_frame(now);
+        }
+    }
+}
+
+impl Peripheral for Usart {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            0x00 => {
+                self.status_read = true;
+                self.status
+            }
+            0x04 => self.take_data(),
+            offset => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        match offset {
+            0x00 => {
+                self.traffic.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
+                self.status &= value | !(TC | RXNE);
+            }
+            0x04 => self.give_data(value, now),
+            0x08 => self.baud = value & 0xffff,
+            0x0c => self.set_control(value, now),
+            0x10 | 0x14 => self.control[(offset as usize - 0x0c) / 4] = value,
+            0x18 => self.guard = value,
+            _ => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            0x08 => self.baud,
+            0x0c..=0x14 => self.control[(offset as usize - 0x0c) / 4],
+            0x18 => self.guard,
+            _ => 0,
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        self.advance_transmitter(now);
+        self.advance_receiver(now);
+    }
+
+    fn next_event(&self) -> Cycles {
+        let sent = self.sending_until.unwrap_or(NEVER);
+        if !self.can_receive() {
+            return sent;
+        }
+        let received = match self.receiving_since {
+            Some(start) => self.decided_at(start),
+            None => self.line.next_edge().unwrap_or(NEVER),
+        };
+        sent.min(received).min(self.idle_decision().unwrap_or(NEVER))
+    }
+
+    fn interrupt(&self) -> bool {
+        let (status, control) = (self.status, self.control[0]);
+        // The interrupt enables of TXE, TC, RXNE and IDLE stand at the places of their flags.
+        status & control & (TXE | TC | RXNE | IDLE) != 0
+            || status & ORE != 0 && control & RXNE != 0
+            || status & PE != 0 && control & PEIE != 0
+            || status & (ORE | NF | FE) != 0 && self.control[2] & (EIE | DMAR) == EIE | DMAR
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! Ports wired to each other, bit by bit.
+
+use super::*;
+
+const BIT: u64 = 160;
+
+fn port(bit: u64, control: u32) -> Usart {
+    let mut port = Usart::default();
+    port.write(0x08, bit as u32, 0);
+    port.write(0x0c, UE | TE | RE | control, 0);
+    port
+}
+
+/// Carries what `from` has sent to `to`.
+fn carry(from: &mut Usart, to: &mut Usart) {
+    for edge in from.take_output() {
+        to.push_edge(edge);
+    }
+}
+
+fn advance(port: &mut Usart, now: Cycles) {
+    while port.next_event() <= now {
+        let then = port.next_event();
+        port.advance(then);
+        if port.next_event() <= then {
+            break;
+        }
+    }
+    port.advance(now);
+}
+
+#[test]
+fn every_byte_arrives_as_it_was_sent() {
+    for byte in 0..=255 {
+        let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
+        from.write(0x04, byte, 1000);
+        carry(&mut from, &mut to);
+        advance(&mut to, 1000 + BIT * 9);
+        assert_eq!(to.status & RXNE, 0, "the stop bit has not been seen");
+        advance(&mut to, 1000 + BIT * 10);
+        assert_eq!(to.read(0x00, 0) & (RXNE | NF | FE | ORE), RXNE);
+        assert_eq!(to.read(0x04, 0), byte);
+        assert_eq!(to.status & RXNE, 0);
+    }
+}
+
+#[test]
+fn transmit_flags_follow_the_shift_register() {
+    let mut port = port(BIT, 0);
+    port.write(0x04, 1, 0);
+    assert_eq!(port.status & (TXE | TC), TXE, "the byte has gone to the shift register");
+    port.write(0x04, 2, 0);
+    assert_eq!(port.status & (TXE | TC), 0);
+    advance(&mut port, BIT * 10);
+    assert_eq!(port.status & (TXE | TC), TXE);
+    advance(&mut port, BIT * 20 - 1);
+    assert_eq!(port.status & (TXE | TC), TXE);
+    advance(&mut port, BIT * 20);
+    assert_eq!(port.status & (TXE | TC), TXE | TC);
+}
+
+#[test]
+fn a_byte_not_taken_is_an_overrun() {
+    let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
+    for (byte, at) in [(0x11, 0), (0x22, BIT * 10)] {
+        advance(&mut from, at);
+        from.write(0x04, byte, at);
+    }
+    advance(&mut from, BIT * 30);
+    carry(&mut from, &mut to);
+    advance(&mut to, BIT * 30);
+    assert_eq!(to.read(0x00, 0) & (RXNE | ORE), RXNE | ORE);
+    assert_eq!((to.read(0x04, 0), to.traffic.overruns), (0x11, 1));
+    assert_eq!(to.read(0x00, 0) & (RXNE | ORE), 0, "status and data were read");
+}
+
+#[test]
+fn idle_comes_one_frame_after_the_last_byte() {
+    let (mut from, mut to) = (port(BIT, 0), port(BIT, IDLE));
+    from.write(0x04, 0x55, 0);
+    carry(&mut from, &mut to);
+    advance(&mut to, BIT * 20 - 1);
+    assert_eq!(to.status & IDLE, 0);
+    advance(&mut to, BIT * 20);
+    assert!(to.status & IDLE != 0 && to.interrupt());
+    to.read(0x00, 0);
+    to.read(0x04, 0);
+    advance(&mut to, BIT * 100);
+    assert_eq!(to.status & IDLE, 0, "only once");
+}
+
+#[test]
+fn the_receiver_bears_four_percent_and_not_eight() {
+    let errors = |bit: u64| {
+        let mut wrong = 0;
+        for byte in 0..=255 {
+            let (mut from, mut to) = (port(BIT, 0), port(bit, 0));
+            from.write(0x04, byte, 1000);
+            carry(&mut from, &mut to);
+            advance(&mut to, 1000 + BIT * 11);
+            wrong += u32::from(to.read(0x00, 0) & (RXNE | FE | NF) != RXNE || to.read(0x04, 0) != byte);
+        }
+        wrong
+    };
+    assert_eq!((errors(BIT * 104 / 100), errors(BIT * 96 / 100)), (0, 0));
+    assert!(errors(BIT * 108 / 100) > 200 && errors(BIT * 92 / 100) > 100);
+}
+
+#[test]
+fn a_line_that_stays_low_is_one_break() {
+    let mut to = port(BIT, 0);
+    to.push_edge(Edge { at: 50, level: false });
+    advance(&mut to, BIT * 100);
+    assert_eq!(to.read(0x00, 0) & (RXNE | FE | ORE), RXNE | FE);
+    assert_eq!((to.read(0x04, 0), to.traffic.breaks), (0, 1));
+    to.push_edge(Edge {
+        at: BIT * 100,
+        level: true,
+    });
+    advance(&mut to, BIT * 200);
+    assert_eq!(to.read(0x00, 0) & RXNE, 0);
+}
+
+#[test]
+fn a_spike_is_no_byte_and_a_glitch_is_noise() {
+    let mut to = port(BIT, 0);
+    for (at, level) in [(100, false), (110, true)] {
+        to.push_edge(Edge { at, level });
+    }
+    advance(&mut to, BIT * 20);
+    assert_eq!(to.status & RXNE, 0);
+    // A byte of ones, with the ninth sample of one bit pulled low.
+    let start = BIT * 30;
+    let glitch = start + BIT * 3 + BIT * 9 / 16;
+    for (at, level) in [
+        (start, false),
+        (start + BIT, true),
+        (glitch - 2, false),
+        (glitch + 2, true),
+    ] {
+        to.push_edge(Edge { at, level });
+    }
+    advance(&mut to, BIT * 45);
+    assert_eq!(to.read(0x00, 0) & (RXNE | NF | FE), RXNE | NF);
+    assert_eq!(to.read(0x04, 0), 0xff);
+}
+
+#[test]
+fn parity_is_added_and_checked() {
+    let (mut from, mut to) = (port(BIT, M | PCE), port(BIT, M | PCE));
+    from.write(0x04, 0x07, 0);
+    carry(&mut from, &mut to);
+    advance(&mut to, BIT * 12);
+    assert_eq!((to.status & PE, to.received), (0, 0x107));
+    let mut odd = port(BIT, M | PCE | PS);
+    from = port(BIT, M | PCE);
+    from.write(0x04, 0x07, 0);
+    carry(&mut from, &mut odd);
+    advance(&mut odd, BIT * 12);
+    assert_eq!(odd.status & PE, PE);
+}
+
+#[test]
+fn writing_zero_to_rxne_loses_a_byte() {
+    let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
+    from.write(0x04, 9, 0);
+    carry(&mut from, &mut to);
+    advance(&mut to, BIT * 10);
+    to.write(0x00, !(TC | RXNE), 0);
+    assert_eq!((to.status & RXNE, to.traffic.discarded), (0, 1));
+}

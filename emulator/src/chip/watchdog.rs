@@ -1,0 +1,113 @@
+//! The independent watchdog: RM0390 chapter 20. It counts a clock of its own of 32 kHz.
+
+use super::Peripheral;
+use crate::cpu::{Cycles, NEVER};
+
+const LSI: u64 = 32_000;
+const START: u32 = 0xcccc;
+const RELOAD: u32 = 0xaaaa;
+const UNLOCK: u32 = 0x5555;
+
+pub(super) struct Watchdog {
+    prescaler: u32,
+    reload: u32,
+    unlocked: bool,
+    /// When it runs out, if it was started.
+    expires_at: Option<Cycles>,
+    expired: bool,
+    hclk: u64,
+}
+
+impl Default for Watchdog {
+    fn default() -> Self {
+        Watchdog {
+            prescaler: 0,
+            reload: 0xfff,
+            unlocked: false,
+            expires_at: None,
+            expired: false,
+            hclk: 1,
+        }
+    }
+}
+
+impl Watchdog {
+    pub(super) fn set_clock(&mut self, hclk: u64) {
+        self.hclk = hclk;
+    }
+
+    /// Keeps the time that is left when the core's clock changes.
+    pub(super) fn rescale(&mut self, now: Cycles, before: u64, after: u64) {
+        if let Some(expires_at) = &mut self.expires_at {
+            let left = u128::from(expires_at.saturating_sub(now)) * u128::from(after) / u128::from(before);
+            *expires_at = now + left as u64;
+        }
+    }
+
+    pub(super) fn has_expired(&self) -> bool {
+        self.expired
+    }
+
+    fn timeout(&self) -> Cycles {
+        let ticks = (u64::from(self.reload) + 1) * (4 << self.prescaler.min(6));
+        ticks * self.hclk / LSI
+    }
+}
+
+impl Peripheral for Watchdog {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            0x4 => self.prescaler,
+            0x8 => self.reload,
+            _ => 0,
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        match (offset, value) {
+            (0x0, START) => self.expires_at = Some(now + self.timeout()),
+            (0x0, RELOAD) if self.expires_at.is_some() => self.expires_at = Some(now + self.timeout()),
+            (0x0, key) => self.unlocked = key == UNLOCK,
+            (0x4, prescaler) if self.unlocked => self.prescaler = prescaler & 7,
+            (0x8, reload) if self.unlocked => self.reload = reload & 0xfff,
+            _ => {}
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        self.expired |= self.expires_at.is_some_and(|then| then <= now);
+    }
+
+    fn next_event(&self) -> Cycles {
+        if self.expired {
+            NEVER
+        } else {
+            self.expires_at.unwrap_or(NEVER)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_out_unless_it_is_reloaded() {
+        let mut watchdog = Watchdog::default();
+        watchdog.set_clock(32_000_000);
+        watchdog.write(0x8, 9, 0);
+        assert_eq!(watchdog.read(0x8, 0), 0xfff, "locked");
+        watchdog.write(0x0, UNLOCK, 0);
+        watchdog.write(0x8, 9, 0);
+        watchdog.write(0x0, START, 0);
+        // Ten counts of four ticks of 31.25 us: 1.25 ms.
+        assert_eq!(watchdog.next_event(), 40_000);
+        watchdog.write(0x0, RELOAD, 30_000);
+        watchdog.advance(69_999);
+        assert!(!watchdog.has_expired());
+        watchdog.rescale(50_000, 32_000_000, 16_000_000);
+        assert_eq!(watchdog.next_event(), 60_000);
+        watchdog.advance(60_000);
+        assert!(watchdog.has_expired());
+    }
+}

@@ -1,0 +1,155 @@
+//! Loads and stores: from the address to the memory, the register or the bit that it means.
+
+use super::fault::Fault;
+use super::instruction::Width;
+use super::scs::UNALIGN_TRP;
+use super::{Bus, Cpu};
+use crate::memory::SRAM;
+
+/// The private peripheral bus: registers of the core itself.
+const SYSTEM: std::ops::RangeInclusive<u32> = 0xe000_0000..=0xe003_ffff;
+
+impl Width {
+    #[inline(always)]
+    fn bytes(self) -> u32 {
+        match self {
+            Width::Byte | Width::SignedByte => 1,
+            Width::Half | Width::SignedHalf => 2,
+            Width::Word => 4,
+        }
+    }
+
+    #[inline(always)]
+    fn extend(self, word: u32) -> u32 {
+        match self {
+            Width::Byte => word & 0xff,
+            Width::Half => word & 0xffff,
+            Width::Word => word,
+            Width::SignedByte => word as i8 as u32,
+            Width::SignedHalf => word as i16 as u32,
+        }
+    }
+}
+
+/// The byte and the bit that a bit-band address stands for: each bit of the first megabyte of RAM and of the peripherals
+/// has a word of its own.
+fn bit_band(address: u32) -> Option<(u32, u32)> {
+    let base = match address {
+        0x2200_0000..=0x23ff_ffff => 0x2000_0000,
+        0x4200_0000..=0x43ff_ffff => 0x4000_0000,
+        _ => return None,
+    };
+    let bit = (address & 0x1ff_ffff) >> 2;
+    Some((base + (bit >> 3), bit & 7))
+}
+
+impl<B: Bus> Cpu<B> {
+    /// Loads and extends a value.
+    #[inline(always)]
+    pub(super) fn load(&mut self, address: u32, width: Width) -> Result<u32, Fault> {
+        let bytes = width.bytes();
+        if address & (bytes - 1) == 0 || self.scs.ccr & UNALIGN_TRP == 0 {
+            if let Some(word) = self.memory.sram_word(address) {
+                return Ok(width.extend(word));
+            }
+            if let Some(word) = self.memory.shared_word(address) {
+                return Ok(width.extend(word));
+            }
+        }
+        self.load_elsewhere(address, bytes).map(|word| width.extend(word))
+    }
+
+    /// Loads an aligned word.
+    #[inline(always)]
+    pub(super) fn load_word(&mut self, address: u32) -> Result<u32, Fault> {
+        if address & 3 != 0 {
+            return Err(Fault::Unaligned(address));
+        }
+        self.load(address, Width::Word)
+    }
+
+    /// Stores the lowest bytes of a value.
+    #[inline(always)]
+    pub(super) fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), Fault> {
+        let bytes = width.bytes();
+        let offset = address.wrapping_sub(SRAM) as usize;
+        if (address & (bytes - 1) == 0 || self.scs.ccr & UNALIGN_TRP == 0)
+            && let Some(place) = self.memory.sram.get_mut(offset..offset.wrapping_add(bytes as usize))
+        {
+            match place {
+                [a, b, c, d] => [*a, *b, *c, *d] = value.to_le_bytes(),
+                [a, b] => [*a, *b] = (value as u16).to_le_bytes(),
+                place => place[0] = value as u8,
+            }
+            return Ok(());
+        }
+        self.store_elsewhere(address, bytes, value)
+    }
+
+    /// Stores an aligned word.
+    #[inline(always)]
+    pub(super) fn store_word(&mut self, address: u32, value: u32) -> Result<(), Fault> {
+        if address & 3 != 0 {
+            return Err(Fault::Unaligned(address));
+        }
+        self.store(address, Width::Word, value)
+    }
+
+    fn check_alignment(&self, address: u32, bytes: u32) -> Result<(), Fault> {
+        if address & (bytes - 1) != 0 && self.scs.ccr & UNALIGN_TRP != 0 {
+            return Err(Fault::Unaligned(address));
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn load_elsewhere(&mut self, address: u32, bytes: u32) -> Result<u32, Fault> {
+        self.check_alignment(address, bytes)?;
+        if let Some(content) = self.memory.bytes(address, bytes as usize) {
+            return Ok(content.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
+        }
+        if let Some((byte, bit)) = bit_band(address) {
+            return Ok(self.load_elsewhere(byte, 1)? >> bit & 1);
+        }
+        if address & (bytes - 1) != 0 {
+            return Err(Fault::Unaligned(address));
+        }
+        self.deadline = 0;
+        if SYSTEM.contains(&address) {
+            return Ok(self.read_system(address) >> (8 * (address & 3)));
+        }
+        self.bus
+            .read(address, bytes, self.now, &mut self.memory)
+            .ok_or(Fault::DataBus(address))
+    }
+
+    #[inline(never)]
+    fn store_elsewhere(&mut self, address: u32, bytes: u32, value: u32) -> Result<(), Fault> {
+        self.check_alignment(address, bytes)?;
+        if (0..bytes).all(|place| self.memory.ram_byte_mut(address.wrapping_add(place)).is_some()) {
+            for place in 0..bytes {
+                if let Some(byte) = self.memory.ram_byte_mut(address.wrapping_add(place)) {
+                    *byte = (value >> (8 * place)) as u8;
+                }
+            }
+            return Ok(());
+        }
+        if let Some((byte, bit)) = bit_band(address) {
+            let content = self.load(byte, Width::Byte)?;
+            return self.store(byte, Width::Byte, content & !(1 << bit) | (value & 1) << bit);
+        }
+        if address & (bytes - 1) != 0 {
+            return Err(Fault::Unaligned(address));
+        }
+        self.deadline = 0;
+        if SYSTEM.contains(&address) {
+            self.write_system(address, bytes, value);
+            return Ok(());
+        }
+        self.bus
+            .write(address, bytes, value, self.now, &mut self.memory)
+            .ok_or(Fault::DataBus(address))?;
+        self.now += self.bus.take_stall();
+        Ok(())
+    }
+}

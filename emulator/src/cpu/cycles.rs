@@ -1,0 +1,46 @@
+//! How many cycles an instruction takes: the table of the Cortex-M4 Technical Reference Manual, section 3.3.
+//!
+//! The counts assume memory without wait states, so they are a lower bound. A taken branch costs [`BRANCH`] more,
+//! the middle of the one to three cycles that the manual gives for refilling the pipeline. Consecutive loads are
+//! not overlapped as the real pipeline does in part.
+
+use super::instruction::{Dsp, Float, Op};
+
+/// Refilling the pipeline after a taken branch.
+pub const BRANCH: u64 = 2;
+/// From the interrupt to the first instruction of its handler.
+pub const EXCEPTION_ENTRY: u64 = 12;
+/// From the end of a handler to the instruction that was interrupted.
+pub const EXCEPTION_RETURN: u64 = 10;
+/// From the end of a handler to the first instruction of the next one.
+pub const TAIL_CHAIN: u64 = 6;
+
+/// Cycles without those of a taken branch.
+pub(super) fn of(op: &Op) -> u8 {
+    match *op {
+        Op::Load { .. } | Op::LoadRegister { .. } | Op::LoadLiteral { .. } => 2,
+        Op::Store { .. } | Op::StoreRegister { .. } => 2,
+        Op::LoadExclusive { .. } | Op::StoreExclusive { .. } => 2,
+        Op::LoadDual { .. } | Op::StoreDual { .. } => 3,
+        Op::LoadMultiple { list, .. } | Op::StoreMultiple { list, .. } => 1 + list.count_ones() as u8,
+        Op::MultiplyAdd { .. } => 2,
+        // Between 2 and 12, depending on the operands.
+        Op::Divide { .. } => 7,
+        Op::TableBranch { .. } => 2,
+        Op::ReadSpecial { .. } | Op::WriteSpecial { .. } => 2,
+        Op::Dsp(Dsp::LongDoubleAccumulate { .. }) => 1,
+        Op::Float(float) => of_float(&float),
+        _ => 1,
+    }
+}
+
+fn of_float(op: &Float) -> u8 {
+    match *op {
+        Float::Divide { .. } | Float::SquareRoot { .. } => 14,
+        Float::MultiplyAdd { .. } | Float::FusedMultiplyAdd { .. } => 3,
+        Float::PairToCore { .. } | Float::PairFromCore { .. } => 2,
+        Float::Load { words, .. } | Float::Store { words, .. } => 1 + words,
+        Float::LoadMultiple { words, .. } | Float::StoreMultiple { words, .. } => 1 + words,
+        _ => 1,
+    }
+}

@@ -1,0 +1,235 @@
+//! Multiplication, division and the DSP extension: manual sections A5.3.11 (PKH) and A5.3.13 to A5.3.17.
+
+use super::{Fields, Row, row};
+use crate::cpu::instruction::{Dsp, LaneResult, Lanes, Op, SetFlags};
+
+pub(super) const ROWS: &[Row] = &[
+    row("1110101 0110 0 nnnn 0 iii dddd ii t 0 mmmm", "PKHBT, PKHTB", |f| {
+        let amount = match (f.is_set('t'), f.small('i')) {
+            (true, 0) => 32,
+            (_, amount) => amount,
+        };
+        Op::Dsp(Dsp::Pack {
+            top: f.is_set('t'),
+            amount,
+            rd: f.small('d'),
+            rn: f.small('n'),
+            rm: f.small('m'),
+        })
+    }),
+    // A5.3.13 and A5.3.14: parallel addition and subtraction; `o` the lanes, `g` unsigned, `h` what becomes of overflow.
+    row(
+        "11111010 1 ooo nnnn 1111 dddd 0 g hh mmmm",
+        "parallel addition and subtraction",
+        parallel,
+    ),
+    // A5.3.15: miscellaneous.
+    row(
+        "11111010 1000 nnnn 1111 dddd 10 s o mmmm",
+        "QADD, QDADD, QSUB, QDSUB",
+        |f| {
+            let (rd, rn, rm) = (f.small('d'), f.small('n'), f.small('m'));
+            Op::Dsp(Dsp::SaturatingAdd {
+                double: f.is_set('o'),
+                subtract: f.is_set('s'),
+                rd,
+                rn,
+                rm,
+            })
+        },
+    ),
+    row("11111010 1010 nnnn 1111 dddd 1000 mmmm", "SEL", |f| {
+        Op::Dsp(Dsp::Select {
+            rd: f.small('d'),
+            rn: f.small('n'),
+            rm: f.small('m'),
+        })
+    }),
+    // A5.3.16: 32-bit results. An Ra of 15 means that nothing is added.
+    row("11111011 0000 nnnn 1111 dddd 0000 mmmm", "MUL T2", |f| Op::Multiply {
+        set: SetFlags::No,
+        rd: f.small('d'),
+        rn: f.small('n'),
+        rm: f.small('m'),
+    }),
+    row("11111011 0000 nnnn aaaa dddd 000 s mmmm", "MLA, MLS", |f| {
+        Op::MultiplyAdd {
+            subtract: f.is_set('s'),
+            rd: f.small('d'),
+            rn: f.small('n'),
+            rm: f.small('m'),
+            ra: f.small('a'),
+        }
+    }),
+    row(
+        "11111011 0001 nnnn aaaa dddd 00 p q mmmm",
+        "SMLABB and others, SMULBB and others",
+        |f| {
+            let (rd, rn, rm, ra) = registers(f);
+            Op::Dsp(Dsp::MultiplyHalves {
+                n_top: f.is_set('p'),
+                m_top: f.is_set('q'),
+                rd,
+                rn,
+                rm,
+                ra,
+            })
+        },
+    ),
+    row("11111011 0010 nnnn aaaa dddd 000 e mmmm", "SMLAD, SMUAD", |f| {
+        pair(f, false)
+    }),
+    row(
+        "11111011 0011 nnnn aaaa dddd 000 q mmmm",
+        "SMLAWB and others, SMULWB and others",
+        |f| {
+            let (rd, rn, rm, ra) = registers(f);
+            Op::Dsp(Dsp::MultiplyWordHalf {
+                m_top: f.is_set('q'),
+                rd,
+                rn,
+                rm,
+                ra,
+            })
+        },
+    ),
+    row("11111011 0100 nnnn aaaa dddd 000 e mmmm", "SMLSD, SMUSD", |f| {
+        pair(f, true)
+    }),
+    row("11111011 0101 nnnn aaaa dddd 000 r mmmm", "SMMLA, SMMUL", |f| {
+        top(f, false)
+    }),
+    row("11111011 0110 nnnn aaaa dddd 000 r mmmm", "SMMLS", |f| top(f, true)),
+    row("11111011 0111 nnnn aaaa dddd 0000 mmmm", "USAD8, USADA8", |f| {
+        let (rd, rn, rm, ra) = registers(f);
+        Op::Dsp(Dsp::SumOfDifferences { rd, rn, rm, ra })
+    }),
+    // A5.3.17: 64-bit results in RdHi (`h`) and RdLo (`l`), and division.
+    row("11111011 1000 nnnn llll hhhh 0000 mmmm", "SMULL", |f| {
+        long(f, true, false)
+    }),
+    row("11111011 1001 nnnn 1111 hhhh 1111 mmmm", "SDIV", |f| divide(f, true)),
+    row("11111011 1010 nnnn llll hhhh 0000 mmmm", "UMULL", |f| {
+        long(f, false, false)
+    }),
+    row("11111011 1011 nnnn 1111 hhhh 1111 mmmm", "UDIV", |f| divide(f, false)),
+    row("11111011 1100 nnnn llll hhhh 0000 mmmm", "SMLAL", |f| {
+        long(f, true, true)
+    }),
+    row("11111011 1100 nnnn llll hhhh 10 p q mmmm", "SMLALBB and others", |f| {
+        let (lo, hi, rn, rm) = long_registers(f);
+        Op::Dsp(Dsp::LongHalves {
+            n_top: f.is_set('p'),
+            m_top: f.is_set('q'),
+            lo,
+            hi,
+            rn,
+            rm,
+        })
+    }),
+    row("11111011 1100 nnnn llll hhhh 110 e mmmm", "SMLALD", |f| {
+        long_pair(f, false)
+    }),
+    row("11111011 1101 nnnn llll hhhh 110 e mmmm", "SMLSLD", |f| {
+        long_pair(f, true)
+    }),
+    row("11111011 1110 nnnn llll hhhh 0000 mmmm", "UMLAL", |f| {
+        long(f, false, true)
+    }),
+    row("11111011 1110 nnnn llll hhhh 0110 mmmm", "UMAAL", |f| {
+        let (lo, hi, rn, rm) = long_registers(f);
+        Op::Dsp(Dsp::LongDoubleAccumulate { lo, hi, rn, rm })
+    }),
+];
+
+fn parallel(f: &Fields) -> Op {
+    let lanes = match f.number('o') {
+        0b001 => Lanes::Add16,
+        0b010 => Lanes::AddSubExchange,
+        0b110 => Lanes::SubAddExchange,
+        0b101 => Lanes::Sub16,
+        0b000 => Lanes::Add8,
+        0b100 => Lanes::Sub8,
+        _ => return Op::Undefined,
+    };
+    let result = match f.number('h') {
+        0 => LaneResult::Wrap,
+        1 => LaneResult::Saturate,
+        2 => LaneResult::Halve,
+        _ => return Op::Undefined,
+    };
+    let (rd, rn, rm) = (f.small('d'), f.small('n'), f.small('m'));
+    Op::Dsp(Dsp::Parallel {
+        lanes,
+        result,
+        signed: !f.is_set('g'),
+        rd,
+        rn,
+        rm,
+    })
+}
+
+fn registers(f: &Fields) -> (u8, u8, u8, u8) {
+    (f.small('d'), f.small('n'), f.small('m'), f.small('a'))
+}
+
+fn long_registers(f: &Fields) -> (u8, u8, u8, u8) {
+    (f.small('l'), f.small('h'), f.small('n'), f.small('m'))
+}
+
+fn pair(f: &Fields, subtract: bool) -> Op {
+    let (rd, rn, rm, ra) = registers(f);
+    Op::Dsp(Dsp::MultiplyPair {
+        subtract,
+        exchange: f.is_set('e'),
+        rd,
+        rn,
+        rm,
+        ra,
+    })
+}
+
+fn top(f: &Fields, subtract: bool) -> Op {
+    let (rd, rn, rm, ra) = registers(f);
+    Op::Dsp(Dsp::MultiplyTop {
+        subtract,
+        round: f.is_set('r'),
+        rd,
+        rn,
+        rm,
+        ra,
+    })
+}
+
+fn long(f: &Fields, signed: bool, accumulate: bool) -> Op {
+    let (lo, hi, rn, rm) = long_registers(f);
+    Op::MultiplyLong {
+        signed,
+        accumulate,
+        lo,
+        hi,
+        rn,
+        rm,
+    }
+}
+
+fn long_pair(f: &Fields, subtract: bool) -> Op {
+    let (lo, hi, rn, rm) = long_registers(f);
+    Op::Dsp(Dsp::LongPair {
+        subtract,
+        exchange: f.is_set('e'),
+        lo,
+        hi,
+        rn,
+        rm,
+    })
+}
+
+fn divide(f: &Fields, signed: bool) -> Op {
+    Op::Divide {
+        signed,
+        rd: f.small('h'),
+        rn: f.small('n'),
+        rm: f.small('m'),
+    }
+}

@@ -1,0 +1,355 @@
+//! The floating-point extension FPv4-SP: manual sections A6.4 to A6.7.
+//!
+//! A single register is a four-bit field and one more bit elsewhere, which is the lowest: `ddddD` in the manual. Both
+//! have one letter here; [`single`] puts the bits in order. A double register is the pair of singles with the number
+//! `2 * field`; its extra bit must be zero because FPv4-SP has sixteen doubles.
+
+use super::{Fields, Row, row};
+use crate::cpu::instruction::{Float, Op};
+
+pub(super) const ROWS: &[Row] = &[
+    // A6.4: data processing. In these rows the lone letter (D, N, M of the manual) is `e`, `o`, `l`.
+    row("11101110 0 e 00 nnnn dddd 101 0 o p l 0 mmmm", "VMLA, VMLS", |f| {
+        multiply_add(f, false)
+    }),
+    row("11101110 0 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VNMLA, VNMLS", |f| {
+        multiply_add(f, true)
+    }),
+    row("11101110 0 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VMUL, VNMUL", |f| {
+        let (d, n, m) = singles(f);
+        Op::Float(Float::Multiply {
+            negate: f.is_set('p'),
+            d,
+            n,
+            m,
+        })
+    }),
+    row("11101110 0 e 11 nnnn dddd 101 0 o 0 l 0 mmmm", "VADD", |f| {
+        let (d, n, m) = singles(f);
+        Op::Float(Float::Add { d, n, m })
+    }),
+    row("11101110 0 e 11 nnnn dddd 101 0 o 1 l 0 mmmm", "VSUB", |f| {
+        let (d, n, m) = singles(f);
+        Op::Float(Float::Subtract { d, n, m })
+    }),
+    row("11101110 1 e 00 nnnn dddd 101 0 o 0 l 0 mmmm", "VDIV", |f| {
+        let (d, n, m) = singles(f);
+        Op::Float(Float::Divide { d, n, m })
+    }),
+    row("11101110 1 e 01 nnnn dddd 101 0 o p l 0 mmmm", "VFNMA, VFNMS", |f| {
+        fused(f, true)
+    }),
+    row("11101110 1 e 10 nnnn dddd 101 0 o p l 0 mmmm", "VFMA, VFMS", |f| {
+        fused(f, false)
+    }),
+    row(
+        "11101110 1 e 11 iiii dddd 101 0 x 0 x 0 iiii",
+        "VMOV (immediate)",
+        |f| {
+            Op::Float(Float::Immediate {
+                d: single(f, 'd', 'e'),
+                value: f.small('i'),
+            })
+        },
+    ),
+    row("11101110 1 e 11 0000 dddd 101 0 0 1 l 0 mmmm", "VMOV (register)", |f| {
+        unary(f, |d, m| Float::Move { d, m })
+    }),
+    row("11101110 1 e 11 0000 dddd 101 0 1 1 l 0 mmmm", "VABS", |f| {
+        unary(f, |d, m| Float::Absolute { d, m })
+    }),
+    row("11101110 1 e 11 0001 dddd 101 0 0 1 l 0 mmmm", "VNEG", |f| {
+        unary(f, |d, m| Float::Negate { d, m })
+    }),
+    row("11101110 1 e 11 0001 dddd 101 0 1 1 l 0 mmmm", "VSQRT", |f| {
+        unary(f, |d, m| Float::SquareRoot { d, m })
+    }),
+    row("11101110 1 e 11 001 o dddd 101 0 t 1 l 0 mmmm", "VCVTB, VCVTT", |f| {
+        let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+        Op::Float(Float::Half {
+            widen: !f.is_set('o'),
+            top: f.is_set('t'),
+            d,
+            m,
+        })
+    }),
+    row("11101110 1 e 11 0100 dddd 101 0 s 1 l 0 mmmm", "VCMP, VCMPE", |f| {
+        compare(f, false)
+    }),
+    row(
+        "11101110 1 e 11 0101 dddd 101 0 s 1 0 0 0000",
+        "VCMP, VCMPE with zero",
+        |f| compare(f, true),
+    ),
+    row(
+        "11101110 1 e 11 1000 dddd 101 0 s 1 l 0 mmmm",
+        "VCVT from integer",
+        |f| {
+            let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+            Op::Float(Float::FromInteger {
+                signed: f.is_set('s'),
+                d,
+                m,
+            })
+        },
+    ),
+    row(
+        "11101110 1 e 11 110 s dddd 101 0 z 1 l 0 mmmm",
+        "VCVT, VCVTR to integer",
+        |f| {
+            let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+            Op::Float(Float::ToInteger {
+                signed: f.is_set('s'),
+                toward_zero: f.is_set('z'),
+                d,
+                m,
+            })
+        },
+    ),
+    // `u` unsigned, `w` 32 bits instead of 16; the fraction bits are the size less `imm4:i`.
+    row(
+        "11101110 1 e 11 101 u dddd 101 0 w 1 l 0 iiii",
+        "VCVT from fixed point",
+        |f| match fraction(f) {
+            Some(fraction) => Op::Float(Float::FromFixed {
+                signed: !f.is_set('u'),
+                wide: f.is_set('w'),
+                fraction,
+                d: single(f, 'd', 'e'),
+            }),
+            None => Op::Undefined,
+        },
+    ),
+    row(
+        "11101110 1 e 11 111 u dddd 101 0 w 1 l 0 iiii",
+        "VCVT to fixed point",
+        |f| match fraction(f) {
+            Some(fraction) => Op::Float(Float::ToFixed {
+                signed: !f.is_set('u'),
+                wide: f.is_set('w'),
+                fraction,
+                d: single(f, 'd', 'e'),
+            }),
+            None => Op::Undefined,
+        },
+    ),
+    // A6.6: transfers of 32 bits. VMOV of half a double register is a VMOV of one of its singles.
+    row("11101110 000 0 nnnn tttt 1010 o 00 1 0000", "VMOV to single", |f| {
+        Op::Float(Float::FromCore {
+            rt: f.small('t'),
+            s: single(f, 'n', 'o'),
+        })
+    }),
+    row("11101110 000 1 nnnn tttt 1010 o 00 1 0000", "VMOV from single", |f| {
+        Op::Float(Float::ToCore {
+            rt: f.small('t'),
+            s: single(f, 'n', 'o'),
+        })
+    }),
+    row(
+        "11101110 00 o 0 nnnn tttt 1011 0 00 1 0000",
+        "VMOV to half of a double",
+        |f| {
+            Op::Float(Float::FromCore {
+                rt: f.small('t'),
+                s: single(f, 'n', 'o'),
+            })
+        },
+    ),
+    row(
+        "11101110 00 o 1 nnnn tttt 1011 0 00 1 0000",
+        "VMOV from half of a double",
+        |f| {
+            Op::Float(Float::ToCore {
+                rt: f.small('t'),
+                s: single(f, 'n', 'o'),
+            })
+        },
+    ),
+    row("11101110 111 0 0001 tttt 1010 0 00 1 0000", "VMSR", |f| {
+        Op::Float(Float::WriteStatus { rt: f.small('t') })
+    }),
+    row("11101110 111 1 0001 tttt 1010 0 00 1 0000", "VMRS", |f| {
+        Op::Float(Float::ReadStatus { rt: f.small('t') })
+    }),
+    // A6.7: transfers of 64 bits.
+    row(
+        "11101100 010 0 uuuu tttt 1010 00 l 1 mmmm",
+        "VMOV to two singles",
+        |f| pair(f, single(f, 'm', 'l'), false),
+    ),
+    row(
+        "11101100 010 1 uuuu tttt 1010 00 l 1 mmmm",
+        "VMOV from two singles",
+        |f| pair(f, single(f, 'm', 'l'), true),
+    ),
+    row("11101100 010 0 uuuu tttt 1011 00 0 1 mmmm", "VMOV to double", |f| {
+        pair(f, f.small('m') << 1, false)
+    }),
+    row("11101100 010 1 uuuu tttt 1011 00 0 1 mmmm", "VMOV from double", |f| {
+        pair(f, f.small('m') << 1, true)
+    }),
+    // A6.5: loads and stores. `a` adds the offset, `w` writes back.
+    row("1110110 1 a e 0 0 nnnn dddd 1010 iiiiiiii", "VSTR (single)", |f| {
+        transfer(f, false, single(f, 'd', 'e'), 1)
+    }),
+    row("1110110 1 a 0 0 0 nnnn dddd 1011 iiiiiiii", "VSTR (double)", |f| {
+        transfer(f, false, f.small('d') << 1, 2)
+    }),
+    row("1110110 1 a e 0 1 nnnn dddd 1010 iiiiiiii", "VLDR (single)", |f| {
+        transfer(f, true, single(f, 'd', 'e'), 1)
+    }),
+    row("1110110 1 a 0 0 1 nnnn dddd 1011 iiiiiiii", "VLDR (double)", |f| {
+        transfer(f, true, f.small('d') << 1, 2)
+    }),
+    row("1110110 0 1 e w 0 nnnn dddd 1010 iiiiiiii", "VSTMIA (single)", |f| {
+        many(f, false, First::single(f), false)
+    }),
+    row("1110110 0 1 0 w 0 nnnn dddd 1011 iiiiiiii", "VSTMIA (double)", |f| {
+        many(f, false, First::double(f), false)
+    }),
+    row("1110110 0 1 e w 1 nnnn dddd 1010 iiiiiiii", "VLDMIA (single)", |f| {
+        many(f, true, First::single(f), false)
+    }),
+    row("1110110 0 1 0 w 1 nnnn dddd 1011 iiiiiiii", "VLDMIA (double)", |f| {
+        many(f, true, First::double(f), false)
+    }),
+    row("1110110 1 0 e w 0 nnnn dddd 1010 iiiiiiii", "VSTMDB (single)", |f| {
+        many(f, false, First::single(f), true)
+    }),
+    row("1110110 1 0 0 w 0 nnnn dddd 1011 iiiiiiii", "VSTMDB (double)", |f| {
+        many(f, false, First::double(f), true)
+    }),
+    row("1110110 1 0 e w 1 nnnn dddd 1010 iiiiiiii", "VLDMDB (single)", |f| {
+        many(f, true, First::single(f), true)
+    }),
+    row("1110110 1 0 0 w 1 nnnn dddd 1011 iiiiiiii", "VLDMDB (double)", |f| {
+        many(f, true, First::double(f), true)
+    }),
+];
+
+fn single(f: &Fields, field: char, lowest: char) -> u8 {
+    f.small(field) << 1 | f.small(lowest)
+}
+
+fn singles(f: &Fields) -> (u8, u8, u8) {
+    (single(f, 'd', 'e'), single(f, 'n', 'o'), single(f, 'm', 'l'))
+}
+
+fn unary(f: &Fields, make: fn(u8, u8) -> Float) -> Op {
+    Op::Float(make(single(f, 'd', 'e'), single(f, 'm', 'l')))
+}
+
+/// `p` is op of the manual: VMLS negates the product; of the two that negate the addend, VNMLA negates it too.
+fn multiply_add(f: &Fields, negated: bool) -> Op {
+    let (d, n, m) = singles(f);
+    Op::Float(Float::MultiplyAdd {
+        negate_product: f.is_set('p'),
+        negate_addend: negated,
+        d,
+        n,
+        m,
+    })
+}
+
+fn fused(f: &Fields, negated: bool) -> Op {
+    let (d, n, m) = singles(f);
+    Op::Float(Float::FusedMultiplyAdd {
+        negate_product: f.is_set('p'),
+        negate_addend: negated,
+        d,
+        n,
+        m,
+    })
+}
+
+fn compare(f: &Fields, with_zero: bool) -> Op {
+    let (d, m) = (single(f, 'd', 'e'), single(f, 'm', 'l'));
+    Op::Float(Float::Compare {
+        with_zero,
+        signal_quiet: f.is_set('s'),
+        d,
+        m,
+    })
+}
+
+fn fraction(f: &Fields) -> Option<u8> {
+    let size: u8 = if f.is_set('w') { 32 } else { 16 };
+    size.checked_sub(f.small('i') << 1 | f.small('l'))
+}
+
+fn pair(f: &Fields, s: u8, to_core: bool) -> Op {
+    let (rt, rt2) = (f.small('t'), f.small('u'));
+    match (s, to_core) {
+        (31, _) => Op::Undefined,
+        (s, true) => Op::Float(Float::PairToCore { rt, rt2, s }),
+        (s, false) => Op::Float(Float::PairFromCore { rt, rt2, s }),
+    }
+}
+
+fn transfer(f: &Fields, load: bool, s: u8, words: u8) -> Op {
+    let (rn, add, offset) = (f.small('n'), f.is_set('a'), f.small('i'));
+    Op::Float(match load {
+        true => Float::Load {
+            s,
+            words,
+            rn,
+            add,
+            offset,
+        },
+        false => Float::Store {
+            s,
+            words,
+            rn,
+            add,
+            offset,
+        },
+    })
+}
+
+/// The first register of a list, as the number of its single register.
+enum First {
+    Single(u8),
+    Double(u8),
+}
+
+impl First {
+    fn single(f: &Fields) -> Self {
+        First::Single(single(f, 'd', 'e'))
+    }
+
+    fn double(f: &Fields) -> Self {
+        First::Double(f.small('d') << 1)
+    }
+}
+
+/// A list that runs past the last register is UNPREDICTABLE.
+fn many(f: &Fields, load: bool, first: First, decrement: bool) -> Op {
+    let (rn, step, write_back) = (f.small('n'), f.small('i'), f.is_set('w'));
+    // The odd counts of the double forms are the old FLDMX and FSTMX: one word of the step is not transferred.
+    let (s, words) = match first {
+        First::Single(s) => (s, step),
+        First::Double(s) => (s, step & !1),
+    };
+    if words == 0 || u32::from(s) + u32::from(words) > 32 || decrement && !write_back {
+        return Op::Undefined;
+    }
+    Op::Float(match load {
+        true => Float::LoadMultiple {
+            s,
+            words,
+            step,
+            rn,
+            decrement,
+            write_back,
+        },
+        false => Float::StoreMultiple {
+            s,
+            words,
+            step,
+            rn,
+            decrement,
+            write_back,
+        },
+    })
+}

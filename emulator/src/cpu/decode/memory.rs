@@ -1,0 +1,283 @@
+//! 32-bit loads and stores: manual sections A5.3.5 to A5.3.10.
+
+use super::{Fields, Row, row};
+use crate::cpu::instruction::{Index, Op, Width};
+
+pub(super) const ROWS: &[Row] = &[
+    // A5.3.5: multiple registers. `w` is the write-back bit.
+    row("1110100 010 w 0 nnnn llllllllllllllll", "STM T2", |f| {
+        multiple(f, false, false)
+    }),
+    row("1110100 010 w 1 nnnn llllllllllllllll", "LDM T2", |f| {
+        multiple(f, true, false)
+    }),
+    row("1110100 100 w 0 nnnn llllllllllllllll", "STMDB", |f| {
+        multiple(f, false, true)
+    }),
+    row("1110100 100 w 1 nnnn llllllllllllllll", "LDMDB", |f| {
+        multiple(f, true, true)
+    }),
+    // A5.3.6: dual and exclusive, table branch.
+    row("1110100 0010 0 nnnn tttt dddd iiiiiiii", "STREX", |f| {
+        Op::StoreExclusive {
+            width: Width::Word,
+            rd: f.small('d'),
+            rt: f.small('t'),
+            rn: f.small('n'),
+            offset: (f.number('i') << 2) as u16,
+        }
+    }),
+    row("1110100 0010 1 nnnn tttt xxxx iiiiiiii", "LDREX", |f| {
+        Op::LoadExclusive {
+            width: Width::Word,
+            rt: f.small('t'),
+            rn: f.small('n'),
+            offset: (f.number('i') << 2) as u16,
+        }
+    }),
+    row("1110100 0110 0 nnnn tttt xxxx 0100 dddd", "STREXB", |f| {
+        store_exclusive(f, Width::Byte)
+    }),
+    row("1110100 0110 0 nnnn tttt xxxx 0101 dddd", "STREXH", |f| {
+        store_exclusive(f, Width::Half)
+    }),
+    row("1110100 0110 1 nnnn xxxx xxxx 0000 mmmm", "TBB", |f| {
+        table_branch(f, false)
+    }),
+    row("1110100 0110 1 nnnn xxxx xxxx 0001 mmmm", "TBH", |f| {
+        table_branch(f, true)
+    }),
+    row("1110100 0110 1 nnnn tttt xxxx 0100 xxxx", "LDREXB", |f| {
+        load_exclusive(f, Width::Byte)
+    }),
+    row("1110100 0110 1 nnnn tttt xxxx 0101 xxxx", "LDREXH", |f| {
+        load_exclusive(f, Width::Half)
+    }),
+    // `a` says whether the offset is added. The rows above have taken the patterns with neither of P and W.
+    row("1110100 0 a 1 1 0 nnnn tttt uuuu iiiiiiii", "STRD, post-indexed", |f| {
+        dual(f, false, Index::Post)
+    }),
+    row("1110100 0 a 1 1 1 nnnn tttt uuuu iiiiiiii", "LDRD, post-indexed", |f| {
+        dual(f, true, Index::Post)
+    }),
+    row("1110100 1 a 1 0 0 nnnn tttt uuuu iiiiiiii", "STRD", |f| {
+        dual(f, false, Index::Offset)
+    }),
+    row("1110100 1 a 1 0 1 nnnn tttt uuuu iiiiiiii", "LDRD", |f| {
+        dual(f, true, Index::Offset)
+    }),
+    row("1110100 1 a 1 1 0 nnnn tttt uuuu iiiiiiii", "STRD, pre-indexed", |f| {
+        dual(f, false, Index::Pre)
+    }),
+    row("1110100 1 a 1 1 1 nnnn tttt uuuu iiiiiiii", "LDRD, pre-indexed", |f| {
+        dual(f, true, Index::Pre)
+    }),
+    // A5.3.7 to A5.3.10: single items. Loads of bytes and halfwords to register 15 are memory hints.
+    row("1111100 p x 0x 1 1111 1111 iiiiiiiiiiii", "PLD, PLI (literal)", |_| {
+        Op::Nop
+    }),
+    row(
+        "1111100 x 1 0x 1 nnnn 1111 iiiiiiiiiiii",
+        "PLD, PLI (immediate) T1",
+        |_| Op::Nop,
+    ),
+    row(
+        "1111100 x 0 0x 1 nnnn 1111 1100 iiiiiiii",
+        "PLD, PLI (immediate) T2",
+        |_| Op::Nop,
+    ),
+    row(
+        "1111100 x 0 0x 1 nnnn 1111 000000 ii mmmm",
+        "PLD, PLI (register)",
+        |_| Op::Nop,
+    ),
+    row(
+        "1111100 g a zz 1 1111 tttt iiiiiiiiiiii",
+        "LDR and others (literal) T2",
+        literal,
+    ),
+    row("1111100 0 a zz 0 1111 tttt iiiiiiiiiiii", "store to a literal", |_| {
+        Op::Undefined
+    }),
+    row(
+        "1111100 0 1 zz 0 nnnn tttt iiiiiiiiiiii",
+        "STR and others (immediate) T3",
+        |f| store(f, Index::Offset, f.number('i') as i32),
+    ),
+    row(
+        "1111100 g 1 zz 1 nnnn tttt iiiiiiiiiiii",
+        "LDR and others (immediate) T3",
+        |f| load(f, Index::Offset, f.number('i') as i32),
+    ),
+    row(
+        "1111100 0 0 zz 0 nnnn tttt 000000 ii mmmm",
+        "STR and others (register) T2",
+        |f| match width(f) {
+            Some(width) => Op::StoreRegister {
+                width,
+                rt: f.small('t'),
+                rn: f.small('n'),
+                rm: f.small('m'),
+                shift: f.small('i'),
+            },
+            None => Op::Undefined,
+        },
+    ),
+    row(
+        "1111100 g 0 zz 1 nnnn tttt 000000 ii mmmm",
+        "LDR and others (register) T2",
+        |f| match width(f) {
+            Some(width) => Op::LoadRegister {
+                width,
+                rt: f.small('t'),
+                rn: f.small('n'),
+                rm: f.small('m'),
+                shift: f.small('i'),
+            },
+            None => Op::Undefined,
+        },
+    ),
+    // T4 of the manual: `p` pre-indexed, `u` upwards, `w` with write-back; 1110 are the unprivileged forms.
+    row(
+        "1111100 0 0 zz 0 nnnn tttt 1 p u w iiiiiiii",
+        "STR and others (immediate) T4",
+        |f| match indexed(f) {
+            Some((index, offset)) => store(f, index, offset),
+            None => Op::Undefined,
+        },
+    ),
+    row(
+        "1111100 g 0 zz 1 nnnn tttt 1 p u w iiiiiiii",
+        "LDR and others (immediate) T4",
+        |f| match indexed(f) {
+            Some((index, offset)) => load(f, index, offset),
+            None => Op::Undefined,
+        },
+    ),
+];
+
+fn multiple(f: &Fields, load: bool, decrement: bool) -> Op {
+    let (rn, write_back, list) = (f.small('n'), f.is_set('w'), f.number('l') as u16);
+    if load {
+        Op::LoadMultiple {
+            rn,
+            write_back,
+            decrement,
+            list,
+        }
+    } else {
+        Op::StoreMultiple {
+            rn,
+            write_back,
+            decrement,
+            list,
+        }
+    }
+}
+
+fn load_exclusive(f: &Fields, width: Width) -> Op {
+    Op::LoadExclusive {
+        width,
+        rt: f.small('t'),
+        rn: f.small('n'),
+        offset: 0,
+    }
+}
+
+fn store_exclusive(f: &Fields, width: Width) -> Op {
+    Op::StoreExclusive {
+        width,
+        rd: f.small('d'),
+        rt: f.small('t'),
+        rn: f.small('n'),
+        offset: 0,
+    }
+}
+
+fn table_branch(f: &Fields, half: bool) -> Op {
+    Op::TableBranch {
+        half,
+        rn: f.small('n'),
+        rm: f.small('m'),
+    }
+}
+
+fn dual(f: &Fields, load: bool, index: Index) -> Op {
+    let offset = (f.number('i') << 2) as i16;
+    let offset = if f.is_set('a') { offset } else { -offset };
+    let (rt, rt2, rn) = (f.small('t'), f.small('u'), f.small('n'));
+    if load {
+        Op::LoadDual {
+            rt,
+            rt2,
+            rn,
+            index,
+            offset,
+        }
+    } else {
+        Op::StoreDual {
+            rt,
+            rt2,
+            rn,
+            index,
+            offset,
+        }
+    }
+}
+
+/// `zz` is the size, `g` says whether a load extends the sign. The rows of the stores have no `g`.
+fn width(f: &Fields) -> Option<Width> {
+    match (f.number('z'), f.is_set('g')) {
+        (0, false) => Some(Width::Byte),
+        (1, false) => Some(Width::Half),
+        (2, false) => Some(Width::Word),
+        (0, true) => Some(Width::SignedByte),
+        (1, true) => Some(Width::SignedHalf),
+        _ => None,
+    }
+}
+
+fn literal(f: &Fields) -> Op {
+    let (base, offset) = (f.aligned_pc(), f.number('i'));
+    let address = if f.is_set('a') {
+        base.wrapping_add(offset)
+    } else {
+        base.wrapping_sub(offset)
+    };
+    width(f).map_or(Op::Undefined, |width| Op::LoadLiteral {
+        width,
+        rt: f.small('t'),
+        address,
+    })
+}
+
+fn indexed(f: &Fields) -> Option<(Index, i32)> {
+    let offset = f.number('i') as i32;
+    let offset = if f.is_set('u') { offset } else { -offset };
+    match (f.is_set('p'), f.is_set('w')) {
+        (true, false) => Some((Index::Offset, offset)),
+        (true, true) => Some((Index::Pre, offset)),
+        (false, true) => Some((Index::Post, offset)),
+        (false, false) => None,
+    }
+}
+
+fn load(f: &Fields, index: Index, offset: i32) -> Op {
+    width(f).map_or(Op::Undefined, |width| Op::Load {
+        width,
+        rt: f.small('t'),
+        rn: f.small('n'),
+        index,
+        offset,
+    })
+}
+
+fn store(f: &Fields, index: Index, offset: i32) -> Op {
+    width(f).map_or(Op::Undefined, |width| Op::Store {
+        width,
+        rt: f.small('t'),
+        rn: f.small('n'),
+        index,
+        offset,
+    })
+}

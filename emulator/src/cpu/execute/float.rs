@@ -1,0 +1,263 @@
+//! The floating-point extension: moves, loads and stores here, arithmetic in [`rounding`](crate::cpu::rounding).
+
+use crate::cpu::fault::Fault;
+use crate::cpu::instruction::Float;
+use crate::cpu::rounding::{self, Status};
+use crate::cpu::{Bus, Cpu};
+
+const SIGN: u32 = 0x8000_0000;
+
+impl<B: Bus> Cpu<B> {
+    fn s(&self, register: u8) -> u32 {
+        self.s[register as usize & 31]
+    }
+
+    fn set_s(&mut self, register: u8, value: u32) {
+        self.s[register as usize & 31] = value;
+    }
+
+    /// Computes with the modes of FPSCR and collects its exception flags.
+    fn compute(&mut self, d: u8, function: impl FnOnce(&mut Status) -> u32) {
+        let mut status = Status::new(self.fpscr);
+        let value = function(&mut status);
+        self.fpscr |= status.raised;
+        self.set_s(d, value);
+    }
+
+    pub(super) fn execute_float(&mut self, op: &Float) -> Result<(), Fault> {
+        match *op {
+            Float::Add { d, n, m } => self.binary(d, n, m, rounding::add),
+            Float::Subtract { d, n, m } => self.binary(d, n, m, rounding::subtract),
+            Float::Divide { d, n, m } => self.binary(d, n, m, rounding::divide),
+            Float::Multiply { negate: false, d, n, m } => self.binary(d, n, m, rounding::multiply),
+            Float::Multiply { negate: true, d, n, m } => {
+                self.binary(d, n, m, |n, m, status| rounding::multiply(n, m, status) ^ SIGN);
+            }
+            Float::MultiplyAdd {
+                negate_product,
+                negate_addend,
+                d,
+                n,
+                m,
+            } => {
+                let (addend, n, m) = (self.s(d), self.s(n), self.s(m));
+                self.compute(d, |status| {
+                    // VNMLA negates addend and product, VNMLS the addend alone.
+                    let product = rounding::multiply(n, m, status);
+                    let addend = if negate_addend { addend ^ SIGN } else { addend };
+                    rounding::add(addend, if negate_product { product ^ SIGN } else { product }, status)
+                });
+            }
+            Float::FusedMultiplyAdd {
+                negate_product,
+                negate_addend,
+                d,
+                n,
+                m,
+            } => {
+                let (addend, n, m) = (self.s(d), self.s(n), self.s(m));
+                let addend = if negate_addend { addend ^ SIGN } else { addend };
+                let n = if negate_product { n ^ SIGN } else { n };
+                self.compute(d, |status| rounding::fused_multiply_add(addend, n, m, status));
+            }
+            Float::SquareRoot { d, m } => {
+                let m = self.s(m);
+                self.compute(d, |status| rounding::square_root(m, status));
+            }
+            Float::Half { widen, top, d, m } => self.convert_half(widen, top, d, m),
+            Float::Compare {
+                with_zero,
+                signal_quiet,
+                d,
+                m,
+            } => {
+                let (a, b) = (self.s(d), if with_zero { 0 } else { self.s(m) });
+                let mut status = Status::new(self.fpscr);
+                let flags = rounding::compare(a, b, signal_quiet, &mut status);
+                self.fpscr = (self.fpscr | status.raised) & 0x0fff_ffff | flags << 28;
+            }
+            Float::FromInteger { signed, d, m } => {
+                let bits = self.s(m);
+                let value = if signed {
+                    f64::from(bits as i32)
+                } else {
+                    f64::from(bits)
+                };
+                self.compute(d, |status| rounding::from_exact(value, status));
+            }
+            Float::ToInteger {
+                signed,
+                toward_zero,
+                d,
+                m,
+            } => {
+                let value = self.s(m);
+                self.compute(d, |status| rounding::to_integer(value, signed, toward_zero, status));
+            }
+            Float::FromFixed {
+                signed,
+                wide,
+                fraction,
+                d,
+            } => {
+                let value = rounding::fixed_value(self.s(d), signed, wide, fraction);
+                self.compute(d, |status| rounding::from_fixed(value, status));
+            }
+            Float::ToFixed {
+                signed,
+                wide,
+                fraction,
+                d,
+            } => {
+                let value = self.s(d);
+                self.compute(d, |status| rounding::to_fixed(value, signed, wide, fraction, status));
+            }
+            ref other => return self.move_float(other),
+        }
+        Ok(())
+    }
+
+    fn binary(&mut self, d: u8, n: u8, m: u8, function: fn(u32, u32, &mut Status) -> u32) {
+        let (n, m) = (self.s(n), self.s(m));
+        self.compute(d, |status| function(n, m, status));
+    }
+
+    fn convert_half(&mut self, widen: bool, top: bool, d: u8, m: u8) {
+        let (source, target, shift) = (self.s(m), self.s(d), if top { 16 } else { 0 });
+        self.compute(d, |status| {
+            if widen {
+                rounding::widen((source >> shift) as u16, status)
+            } else {
+                target & !(0xffff << shift) | u32::from(rounding::narrow(source, status)) << shift
+            }
+        });
+    }
+
+    fn move_float(&mut self, op: &Float) -> Result<(), Fault> {
+        match *op {
+            Float::Immediate { d, value } => self.set_s(d, expand(value)),
+            Float::Move { d, m } => self.set_s(d, self.s(m)),
+            Float::Absolute { d, m } => self.set_s(d, self.s(m) & !SIGN),
+            Float::Negate { d, m } => self.set_s(d, self.s(m) ^ SIGN),
+            Float::ToCore { rt, s } => self.set_r(rt, self.s(s)),
+            Float::FromCore { rt, s } => self.set_s(s, self.r(rt)),
+            Float::PairToCore { rt, rt2, s } => {
+                self.set_r(rt, self.s(s));
+                self.set_r(rt2, self.s(s + 1));
+            }
+            Float::PairFromCore { rt, rt2, s } => {
+                self.set_s(s, self.r(rt));
+                self.set_s(s + 1, self.r(rt2));
+            }
+            Float::ReadStatus { rt: 15 } => self.set_condition_flags(self.fpscr),
+            Float::ReadStatus { rt } => self.set_r(rt, self.fpscr),
+            Float::WriteStatus { rt } => self.fpscr = self.r(rt) & 0xf7c0_009f,
+            Float::Load {
+                s,
+                words,
+                rn,
+                add,
+                offset,
+            } => {
+                let address = self.float_address(rn, add, offset);
+                return self.load_floats(s, words, address);
+            }
+            Float::Store {
+                s,
+                words,
+                rn,
+                add,
+                offset,
+            } => {
+                let address = self.float_address(rn, add, offset);
+                return self.store_floats(s, words, address);
+            }
+            Float::LoadMultiple {
+                s,
+                words,
+                step,
+                rn,
+                decrement,
+                write_back,
+            } => {
+                let (address, base) = self.float_span(rn, step, decrement);
+                self.load_floats(s, words, address)?;
+                if write_back {
+                    self.set_r(rn, base);
+                }
+            }
+            Float::StoreMultiple {
+                s,
+                words,
+                step,
+                rn,
+                decrement,
+                write_back,
+            } => {
+                let (address, base) = self.float_span(rn, step, decrement);
+                self.store_floats(s, words, address)?;
+                if write_back {
+                    self.set_r(rn, base);
+                }
+            }
+            _ => return Err(Fault::Undefined),
+        }
+        Ok(())
+    }
+
+    fn float_address(&self, rn: u8, add: bool, offset: u8) -> u32 {
+        let base = if rn == 15 { self.r[15] & !3 } else { self.r(rn) };
+        let offset = u32::from(offset) * 4;
+        if add {
+            base.wrapping_add(offset)
+        } else {
+            base.wrapping_sub(offset)
+        }
+    }
+
+    /// Lowest address of a list and what the base becomes.
+    fn float_span(&self, rn: u8, step: u8, decrement: bool) -> (u32, u32) {
+        let (base, size) = (self.r(rn), u32::from(step) * 4);
+        if decrement {
+            (base.wrapping_sub(size), base.wrapping_sub(size))
+        } else {
+            (base, base.wrapping_add(size))
+        }
+    }
+
+    fn load_floats(&mut self, first: u8, words: u8, address: u32) -> Result<(), Fault> {
+        for place in 0..words {
+            let value = self.load_word(address.wrapping_add(u32::from(place) * 4))?;
+            self.set_s(first + place, value);
+        }
+        Ok(())
+    }
+
+    fn store_floats(&mut self, first: u8, words: u8, address: u32) -> Result<(), Fault> {
+        for place in 0..words {
+            self.store_word(address.wrapping_add(u32::from(place) * 4), self.s(first + place))?;
+        }
+        Ok(())
+    }
+}
+
+/// VFPExpandImm: sign, an exponent of three bits, four bits of mantissa.
+fn expand(value: u8) -> u32 {
+    let value = u32::from(value);
+    let exponent = if value & 0x40 != 0 { 0x3e00_0000 } else { 0x4000_0000 };
+    (value & 0x80) << 24 | exponent | (value & 0x3f) << 19
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    #[test]
+    fn immediates() {
+        assert_eq!(f32::from_bits(expand(0x70)), 1.0);
+        assert_eq!(f32::from_bits(expand(0x00)), 2.0);
+        assert_eq!(f32::from_bits(expand(0x80)), -2.0);
+        assert_eq!(f32::from_bits(expand(0x3f)), 31.0);
+        assert_eq!(f32::from_bits(expand(0x40)), 0.125);
+    }
+}

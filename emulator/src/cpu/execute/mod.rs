@@ -1,0 +1,299 @@
+//! What each operation does to registers, flags and memory: the pseudocode of manual chapter A7.
+
+mod data;
+mod dsp;
+mod float;
+mod memory;
+mod system;
+
+use super::fault::Fault;
+use super::instruction::{Op, SetFlags};
+use super::{Bus, Cpu};
+
+impl SetFlags {
+    #[inline(always)]
+    fn applies(self, in_it_block: bool) -> bool {
+        match self {
+            SetFlags::No => false,
+            SetFlags::Yes => true,
+            SetFlags::OutsideIt => !in_it_block,
+        }
+    }
+}
+
+impl<B: Bus> Cpu<B> {
+    /// Executes one operation. The frequent ones are here, so that the compiler makes one jump table of them.
+    #[inline(always)]
+    pub(super) fn execute(&mut self, op: &Op, in_it_block: bool) -> Result<(), Fault> {
+        match *op {
+            Op::MoveImmediate { set, rd, value } => {
+                if set.applies(in_it_block) {
+                    self.set_nz(value);
+                }
+                self.set_r(rd, value);
+            }
+            Op::Move { rd, rm } => {
+                let value = self.r(rm);
+                self.set_or_jump(rd, value);
+            }
+            Op::Add { rd, rn, rm } => {
+                let value = self.r(rn).wrapping_add(self.r(rm));
+                self.set_or_jump(rd, value);
+            }
+            Op::AddOffset { rd, rn, offset } => {
+                let value = self.r(rn).wrapping_add(offset as u32);
+                self.set_r(rd, value);
+            }
+            Op::Immediate {
+                alu,
+                set,
+                rd,
+                rn,
+                carry,
+                value,
+            } => {
+                self.data_immediate(alu, set.applies(in_it_block), rd, rn, carry, value);
+            }
+            Op::Register {
+                alu,
+                set,
+                rd,
+                rn,
+                rm,
+                shift,
+                amount,
+            } => {
+                self.data_register(alu, set.applies(in_it_block), rd, rn, (rm, shift, amount));
+            }
+            Op::Load {
+                width,
+                rt,
+                rn,
+                index,
+                offset,
+            } => return self.load_indexed(width, rt, rn, index, offset),
+            Op::Store {
+                width,
+                rt,
+                rn,
+                index,
+                offset,
+            } => return self.store_indexed(width, rt, rn, index, offset),
+            Op::LoadRegister {
+                width,
+                rt,
+                rn,
+                rm,
+                shift,
+            } => {
+                let address = self.r(rn).wrapping_add(self.r(rm) << shift);
+                let value = self.load(address, width)?;
+                return self.set_loaded(rt, value);
+            }
+            Op::StoreRegister {
+                width,
+                rt,
+                rn,
+                rm,
+                shift,
+            } => {
+                let address = self.r(rn).wrapping_add(self.r(rm) << shift);
+                return self.store(address, width, self.r(rt));
+            }
+            Op::LoadLiteral { width, rt, address } => {
+                let value = self.load(address, width)?;
+                return self.set_loaded(rt, value);
+            }
+            Op::LoadMultiple {
+                rn,
+                write_back,
+                decrement,
+                list,
+            } => {
+                return self.load_multiple(rn, write_back, decrement, list);
+            }
+            Op::StoreMultiple {
+                rn,
+                write_back,
+                decrement,
+                list,
+            } => {
+                return self.store_multiple(rn, write_back, decrement, list);
+            }
+            Op::Branch { to } => self.jump(to),
+            Op::BranchIf { condition, to } => {
+                if self.condition(condition) {
+                    self.jump(to);
+                }
+            }
+            Op::BranchLink { to } => {
+                self.r[14] = self.next | 1;
+                self.jump(to);
+            }
+            Op::BranchExchange { rm } => {
+                let target = self.r(rm);
+                return self.branch_exchange(target);
+            }
+            Op::BranchLinkExchange { rm } => {
+                let target = self.r(rm);
+                self.r[14] = self.next | 1;
+                return self.branch_exchange(target);
+            }
+            Op::CompareBranch { nonzero, rn, to } => {
+                if (self.r(rn) != 0) == nonzero {
+                    self.jump(to);
+                }
+            }
+            Op::IfThen { state } => self.it = state,
+            ref other => return self.execute_rest(other, in_it_block),
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn execute_rest(&mut self, op: &Op, in_it_block: bool) -> Result<(), Fault> {
+        match *op {
+            Op::ShiftByRegister { shift, set, rd, rn, rm } => {
+                self.shift_by_register(shift, set.applies(in_it_block), rd, rn, rm);
+            }
+            Op::MoveTop { rd, value } => self.set_r(rd, self.r(rd) & 0xffff | u32::from(value) << 16),
+            Op::BitFieldInsert { rd, rn, lsb, width } => self.bit_field_insert(rd, self.r(rn), lsb, width),
+            Op::BitFieldClear { rd, lsb, width } => self.bit_field_insert(rd, 0, lsb, width),
+            Op::BitFieldExtract {
+                signed,
+                rd,
+                rn,
+                lsb,
+                width,
+            } => self.bit_field_extract(signed, rd, rn, lsb, width),
+            Op::Saturate {
+                signed,
+                bits,
+                rd,
+                rn,
+                shift,
+                amount,
+            } => {
+                self.saturate_shifted(signed, bits, rd, rn, shift, amount);
+            }
+            Op::SaturatePair { signed, bits, rd, rn } => self.saturate_pair(signed, bits, rd, rn),
+            Op::Extend {
+                extend,
+                rd,
+                rn,
+                rm,
+                rotate,
+            } => self.extend(extend, rd, rn, rm, rotate),
+            Op::Reorder { reorder, rd, rm } => self.reorder(reorder, rd, rm),
+            Op::Multiply { set, rd, rn, rm } => {
+                let value = self.r(rn).wrapping_mul(self.r(rm));
+                if set.applies(in_it_block) {
+                    self.set_nz(value);
+                }
+                self.set_r(rd, value);
+            }
+            Op::MultiplyAdd {
+                subtract,
+                rd,
+                rn,
+                rm,
+                ra,
+            } => {
+                let product = self.r(rn).wrapping_mul(self.r(rm));
+                let addend = self.r(ra);
+                self.set_r(
+                    rd,
+                    if subtract {
+                        addend.wrapping_sub(product)
+                    } else {
+                        addend.wrapping_add(product)
+                    },
+                );
+            }
+            Op::MultiplyLong {
+                signed,
+                accumulate,
+                lo,
+                hi,
+                rn,
+                rm,
+            } => {
+                self.multiply_long(signed, accumulate, (lo, hi), rn, rm);
+            }
+            Op::Divide { signed, rd, rn, rm } => return self.divide(signed, rd, rn, rm),
+            Op::Dsp(ref dsp) => self.execute_dsp(dsp),
+            Op::Float(ref float) => {
+                self.begin_float()?;
+                return self.execute_float(float);
+            }
+            Op::LoadDual {
+                rt,
+                rt2,
+                rn,
+                index,
+                offset,
+            } => return self.load_dual(rt, rt2, rn, index, offset),
+            Op::StoreDual {
+                rt,
+                rt2,
+                rn,
+                index,
+                offset,
+            } => return self.store_dual(rt, rt2, rn, index, offset),
+            Op::LoadExclusive { width, rt, rn, offset } => return self.load_exclusive(width, rt, rn, offset),
+            Op::StoreExclusive {
+                width,
+                rd,
+                rt,
+                rn,
+                offset,
+            } => return self.store_exclusive(width, rd, rt, rn, offset),
+            Op::ClearExclusive => self.exclusive = None,
+            Op::TableBranch { half, rn, rm } => return self.table_branch(half, rn, rm),
+            ref system => return self.execute_system(system),
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub(super) fn r(&self, register: u8) -> u32 {
+        self.r[register as usize & 15]
+    }
+
+    /// Writes a register that is not the program counter.
+    #[inline(always)]
+    fn set_r(&mut self, register: u8, value: u32) {
+        self.r[register as usize & 15] = if register == 13 { value & !3 } else { value };
+    }
+
+    /// ALUWritePC of the manual if the register is the program counter.
+    #[inline(always)]
+    fn set_or_jump(&mut self, register: u8, value: u32) {
+        if register == 15 {
+            self.jump(value & !1);
+        } else {
+            self.set_r(register, value);
+        }
+    }
+
+    #[inline(always)]
+    fn set_nz(&mut self, value: u32) {
+        self.n = value >> 31 != 0;
+        self.z = value == 0;
+    }
+
+    /// BXWritePC of the manual: a code address with the Thumb bit, or an exception return.
+    #[inline(always)]
+    pub(super) fn branch_exchange(&mut self, target: u32) -> Result<(), Fault> {
+        if target >= 0xf000_0000 && self.exception != 0 {
+            return self.return_from_exception(target);
+        }
+        if target & 1 == 0 {
+            // The next instruction will fail for it.
+            self.scs.thumb = false;
+            self.deadline = 0;
+        }
+        self.jump(target & !1);
+        Ok(())
+    }
+}

@@ -1,0 +1,273 @@
+//! A Cortex-M4F: registers, instructions, exceptions and the system control space.
+//!
+//! The way of an instruction: [`decode`] looks up its encoding once, `run` fetches the decoded form, `execute` does
+//! what it says, `access` carries its loads and stores to memory or to the [`Bus`]. Whatever interrupts that way is
+//! in `exceptions` and [`fault`]; `nvic`, `systick` and `scs` hold the registers of the system control space.
+
+mod access;
+mod arithmetic;
+#[cfg(test)]
+mod comparison;
+pub mod cycles;
+pub mod decode;
+mod exceptions;
+mod execute;
+pub mod fault;
+pub mod instruction;
+mod nvic;
+mod rounding;
+mod run;
+mod scs;
+mod systick;
+#[cfg(test)]
+mod tests;
+
+use crate::memory::Memory;
+use fault::FaultReport;
+use nvic::Nvic;
+use scs::SystemControl;
+use systick::SysTick;
+
+pub use run::Stop;
+
+/// Time as the core counts it: cycles of its clock since the board was first powered.
+pub type Cycles = u64;
+/// A time that never comes.
+pub const NEVER: Cycles = Cycles::MAX;
+/// Interrupt request lines of the chip, one bit each.
+pub type Lines = [u32; 4];
+
+/// What is around the core: all addresses that are neither memory nor the core's own registers.
+pub trait Bus {
+    /// Reads 1, 2 or 4 bytes at an address that is a multiple of that; `None` if nothing answers.
+    fn read(&mut self, address: u32, bytes: u32, now: Cycles, memory: &mut Memory) -> Option<u32>;
+    /// Writes 1, 2 or 4 bytes; `None` if nothing answers.
+    fn write(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> Option<()>;
+    /// Does all that is due up to `now` and returns when something is due next.
+    fn poll(&mut self, now: Cycles, memory: &mut Memory) -> Cycles;
+    /// The interrupt requests as of the last poll.
+    fn lines(&self) -> Lines;
+    /// Cycles for which the core stands still after a write, asked for once.
+    fn take_stall(&mut self) -> Cycles {
+        0
+    }
+    /// Whether the chip needs its owner before the core goes on.
+    fn wants_stop(&self) -> Option<Stop> {
+        None
+    }
+}
+
+/// Why the core executes nothing at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sleep {
+    /// It does execute.
+    Awake,
+    /// WFI.
+    ForInterrupt,
+    /// WFE.
+    ForEvent,
+    /// A fault inside a fault handler: only a reset helps.
+    LockedUp,
+}
+
+/// The processor with its memory and what is around it.
+pub struct Cpu<B: Bus> {
+    /// R0 to R15. R15 holds what an instruction reads as the program counter: its own address plus 4.
+    pub r: [u32; 16],
+    /// Address of the next instruction.
+    pub next: u32,
+    n: bool,
+    z: bool,
+    c: bool,
+    v: bool,
+    q: bool,
+    ge: u8,
+    /// State of the IT block, ITSTATE of the manual.
+    it: u8,
+    /// Number of the exception being handled; 0 in thread mode.
+    exception: u16,
+    primask: bool,
+    faultmask: bool,
+    basepri: u8,
+    control: u8,
+    /// The stack pointer that is not in R13 at the moment.
+    other_sp: u32,
+    /// Floating-point registers.
+    pub s: [u32; 32],
+    /// Floating-point status.
+    pub fpscr: u32,
+    /// The event register of WFE.
+    event: bool,
+    /// Whether and why it sleeps.
+    pub sleep: Sleep,
+    /// The address that an exclusive load has marked.
+    exclusive: Option<u32>,
+    nvic: Nvic,
+    scs: SystemControl,
+    systick: SysTick,
+    /// The present time.
+    pub now: Cycles,
+    /// When the run loop looks up from executing; 0 makes it look at once.
+    deadline: Cycles,
+    /// When something is due while it sleeps, as of the last time it looked.
+    next_look: Cycles,
+    /// Instructions executed so far.
+    pub instructions: u64,
+    /// Exceptions entered so far.
+    pub exceptions: u64,
+    /// Set by a write to AIRCR; the owner of the core resets it.
+    reset_request: bool,
+    /// Faults so far, the first [`fault::KEPT`] of them in full.
+    pub faults: Vec<FaultReport>,
+    /// How many faults there were.
+    pub fault_count: u64,
+    /// Executions per halfword of flash, if counted.
+    pub profile: Vec<u64>,
+    /// Flash and RAM.
+    pub memory: Memory,
+    /// The chip around the core.
+    pub bus: B,
+}
+
+impl<B: Bus> Cpu<B> {
+    /// A core as it comes out of power-on reset at time 0.
+    pub fn new(memory: Memory, bus: B) -> Self {
+        let mut cpu = Cpu {
+            r: [0; 16],
+            next: 0,
+            n: false,
+            z: false,
+            c: false,
+            v: false,
+            q: false,
+            ge: 0,
+            it: 0,
+            exception: 0,
+            primask: false,
+            faultmask: false,
+            basepri: 0,
+            control: 0,
+            other_sp: 0,
+            s: [0; 32],
+            fpscr: 0,
+            event: false,
+            sleep: Sleep::Awake,
+            exclusive: None,
+            nvic: Nvic::default(),
+            scs: SystemControl::default(),
+            systick: SysTick::default(),
+            now: 0,
+            deadline: 0,
+            next_look: 0,
+            instructions: 0,
+            exceptions: 0,
+            reset_request: false,
+            faults: Vec::new(),
+            fault_count: 0,
+            profile: Vec::new(),
+            memory,
+            bus,
+        };
+        cpu.reset();
+        cpu
+    }
+
+    /// TakeReset of the manual. Time, counters, memory and what is around the core stay as they are.
+    pub fn reset(&mut self) {
+        self.r = [0; 16];
+        (self.n, self.z, self.c, self.v, self.q) = (false, false, false, false, false);
+        (self.ge, self.it, self.exception) = (0, 0, 0);
+        (self.primask, self.faultmask, self.basepri, self.control) = (false, false, 0, 0);
+        (self.other_sp, self.s, self.fpscr) = (0, [0; 32], 0);
+        (self.event, self.sleep, self.exclusive) = (false, Sleep::Awake, None);
+        self.nvic = Nvic::default();
+        self.scs = SystemControl::default();
+        self.systick = SysTick::default();
+        (self.deadline, self.next_look, self.reset_request) = (0, 0, false);
+        self.r[14] = 0xffff_ffff;
+        self.r[13] = self.memory.boot_word(0) & !3;
+        self.next = self.memory.boot_word(4) & !1;
+        // Without the Thumb bit the first instruction faults, as on silicon.
+        self.scs.thumb = self.memory.boot_word(4) & 1 != 0;
+    }
+
+    /// Whether the owner of the core has something to do before it goes on.
+    fn wants_stop(&self) -> Option<Stop> {
+        if self.reset_request {
+            Some(Stop::Reset)
+        } else {
+            self.bus.wants_stop()
+        }
+    }
+
+    /// Whether a write to AIRCR has asked for a reset.
+    pub fn asked_for_reset(&self) -> bool {
+        self.reset_request
+    }
+
+    /// Number of the exception being handled; 0 in thread mode.
+    pub fn exception(&self) -> u16 {
+        self.exception
+    }
+
+    /// The program status register.
+    pub fn xpsr(&self) -> u32 {
+        u32::from(self.n) << 31
+            | u32::from(self.z) << 30
+            | u32::from(self.c) << 29
+            | u32::from(self.v) << 28
+            | u32::from(self.q) << 27
+            | u32::from(self.it & 3) << 25
+            | u32::from(self.scs.thumb) << 24
+            | u32::from(self.ge) << 16
+            | u32::from(self.it >> 2) << 10
+            | u32::from(self.exception)
+    }
+
+    /// Sets the flags, the GE bits and the IT state from a program status register.
+    pub fn set_xpsr_flags(&mut self, value: u32) {
+        self.set_condition_flags(value);
+        self.q = value >> 27 & 1 != 0;
+        self.ge = (value >> 16 & 15) as u8;
+        self.it = (value >> 25 & 3 | value >> 8 & 0xfc) as u8;
+    }
+
+    fn set_condition_flags(&mut self, value: u32) {
+        self.n = value >> 31 & 1 != 0;
+        self.z = value >> 30 & 1 != 0;
+        self.c = value >> 29 & 1 != 0;
+        self.v = value >> 28 & 1 != 0;
+    }
+
+    /// Whether R13 is the process stack pointer.
+    fn uses_process_stack(&self) -> bool {
+        self.control & 2 != 0
+    }
+
+    /// Everything that decides what the core will do, in a fixed order, for a hash.
+    pub fn state_words(&self) -> impl Iterator<Item = u64> + '_ {
+        let core = [
+            u64::from(self.next),
+            u64::from(self.xpsr()),
+            u64::from(self.other_sp),
+            self.now,
+            self.instructions,
+        ];
+        let masks = [
+            u64::from(self.primask),
+            u64::from(self.faultmask),
+            u64::from(self.basepri),
+            u64::from(self.control),
+            u64::from(self.fpscr),
+            u64::from(self.event),
+            self.sleep as u64,
+            self.fault_count,
+            self.exceptions,
+        ];
+        let registers = self.r.iter().take(15).chain(&self.s).map(|word| u64::from(*word));
+        core.into_iter()
+            .chain(masks)
+            .chain(registers)
+            .chain(self.nvic.state_words())
+    }
+}

@@ -1,0 +1,305 @@
+//! The interrupt controller: which exceptions are pending, enabled and active, and with what priority.
+//!
+//! Exceptions are numbered as in the manual: 1 to 15 are the core's own, 16 and above the interrupts of the chip.
+
+use super::Lines;
+
+/// Exceptions there are room for: 16 of the core and 112 interrupts.
+pub(super) const EXCEPTIONS: usize = 128;
+/// The exceptions of the core.
+pub(super) const NMI: usize = 2;
+pub(super) const HARD_FAULT: usize = 3;
+pub(super) const MEM_MANAGE: usize = 4;
+pub(super) const BUS_FAULT: usize = 5;
+pub(super) const USAGE_FAULT: usize = 6;
+pub(super) const SV_CALL: usize = 11;
+pub(super) const PEND_SV: usize = 14;
+pub(super) const SYS_TICK: usize = 15;
+/// The first interrupt of the chip.
+pub(super) const FIRST_INTERRUPT: usize = 16;
+
+/// Priority of code that no exception handler runs: lower than all.
+pub(super) const THREAD_PRIORITY: i32 = 256;
+/// STM32F4 implement the upper four bits of a priority.
+pub(super) const PRIORITY_BITS: u8 = 0xf0;
+
+/// A set of exceptions.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Set([u32; EXCEPTIONS / 32]);
+
+impl Set {
+    pub(super) fn contains(&self, exception: usize) -> bool {
+        self.0[exception / 32] >> (exception % 32) & 1 != 0
+    }
+
+    pub(super) fn set(&mut self, exception: usize, member: bool) {
+        let bit = 1 << (exception % 32);
+        if member {
+            self.0[exception / 32] |= bit;
+        } else {
+            self.0[exception / 32] &= !bit;
+        }
+    }
+
+    fn iter(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(place, mut word)| {
+            std::iter::from_fn(move || {
+                if word == 0 {
+                    return None;
+                }
+                let bit = word.trailing_zeros() as usize;
+                word &= word - 1;
+                Some(place * 32 + bit)
+            })
+        })
+    }
+
+    /// 32 interrupts, as the registers of the NVIC show them.
+    fn interrupts(&self, word: usize) -> u32 {
+        let low = self.0.get(word).map_or(0, |bits| bits >> FIRST_INTERRUPT);
+        let high = self.0.get(word + 1).map_or(0, |bits| bits << FIRST_INTERRUPT);
+        low | high
+    }
+
+    /// The set of the given interrupts of the chip.
+    fn of_lines(lines: Lines) -> Self {
+        let mut set = Set::default();
+        let mut below = 0;
+        for (word, line) in set.0.iter_mut().zip(lines) {
+            *word = line << FIRST_INTERRUPT | below;
+            below = line >> (32 - FIRST_INTERRUPT);
+        }
+        set
+    }
+
+    fn zip(self, other: Set, combine: impl Fn(u32, u32) -> u32) -> Set {
+        let mut result = Set::default();
+        for (place, word) in result.0.iter_mut().enumerate() {
+            *word = combine(self.0[place], other.0[place]);
+        }
+        result
+    }
+}
+
+/// State of the interrupt controller.
+pub(super) struct Nvic {
+    pending: Set,
+    enabled: Set,
+    active: Set,
+    /// Interrupt requests as they were last seen.
+    lines: Set,
+    priority: [u8; EXCEPTIONS],
+    /// PRIGROUP of AIRCR.
+    pub(super) group: u32,
+}
+
+impl Default for Nvic {
+    fn default() -> Self {
+        let mut enabled = Set::default();
+        // The exceptions of the core cannot be disabled; the configurable faults are held back in `fault`.
+        enabled.0[0] = 0xffff;
+        Nvic {
+            pending: Set::default(),
+            enabled,
+            active: Set::default(),
+            lines: Set::default(),
+            priority: [0; EXCEPTIONS],
+            group: 0,
+        }
+    }
+}
+
+impl Nvic {
+    pub(super) fn pend(&mut self, exception: usize, pending: bool) {
+        self.pending.set(exception, pending);
+    }
+
+    pub(super) fn is_pending(&self, exception: usize) -> bool {
+        self.pending.contains(exception)
+    }
+
+    pub(super) fn is_active(&self, exception: usize) -> bool {
+        self.active.contains(exception)
+    }
+
+    /// An exception begins: it is active and no longer pending.
+    pub(super) fn activate(&mut self, exception: usize) {
+        self.pending.set(exception, false);
+        self.active.set(exception, true);
+    }
+
+    pub(super) fn deactivate(&mut self, exception: usize) {
+        self.active.set(exception, false);
+    }
+
+    /// How many exceptions are active.
+    pub(super) fn active_count(&self) -> u32 {
+        self.active.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Takes over the requests of the chip: a rising one stays pending even if it falls again at once.
+    /// Returns whether anything became pending.
+    pub(super) fn see_lines(&mut self, lines: Lines) -> bool {
+        let lines = Set::of_lines(lines);
+        if lines == self.lines {
+            return false;
+        }
+        let rising = lines.zip(self.lines, |new, old| new & !old);
+        self.pending = self.pending.zip(rising, |pending, rising| pending | rising);
+        self.lines = lines;
+        rising != Set::default()
+    }
+
+    /// All that waits for its handler: a request that is still there counts again once its handler is done.
+    fn waiting(&self) -> Set {
+        let lines = self.lines.zip(self.active, |lines, active| lines & !active);
+        self.pending.zip(lines, |pending, lines| pending | lines)
+    }
+
+    fn group_priority(&self, exception: usize) -> i32 {
+        match exception {
+            NMI => -2,
+            HARD_FAULT => -1,
+            _ => i32::from(self.priority[exception]) & -2 << self.group,
+        }
+    }
+
+    /// The waiting exception to be handled first and its group priority.
+    pub(super) fn first_waiting(&self) -> Option<(usize, i32)> {
+        let ready = self.waiting().zip(self.enabled, |waiting, enabled| waiting & enabled);
+        if ready == Set::default() {
+            return None;
+        }
+        ready
+            .iter()
+            .min_by_key(|&exception| (self.group_priority(exception), self.priority[exception], exception))
+            .map(|exception| (exception, self.group_priority(exception)))
+    }
+
+    /// The highest priority of all active exceptions.
+    pub(super) fn active_priority(&self) -> i32 {
+        self.active
+            .iter()
+            .map(|exception| self.group_priority(exception))
+            .min()
+            .unwrap_or(THREAD_PRIORITY)
+    }
+
+    /// A mask priority as a group priority.
+    pub(super) fn mask_priority(&self, basepri: u8) -> i32 {
+        i32::from(basepri) & -2 << self.group
+    }
+
+    pub(super) fn priority_of(&self, exception: usize) -> i32 {
+        self.group_priority(exception)
+    }
+
+    pub(super) fn priority_byte(&self, exception: usize) -> u8 {
+        self.priority.get(exception).copied().unwrap_or(0)
+    }
+
+    pub(super) fn set_priority(&mut self, exception: usize, priority: u8) {
+        if let Some(entry) = self.priority.get_mut(exception) {
+            *entry = priority & PRIORITY_BITS;
+        }
+    }
+
+    /// The registers at 0xe000_e100 to 0xe000_e3ff; `offset` counts from there.
+    pub(super) fn read(&self, offset: u32) -> u32 {
+        let word = (offset as usize & 0x7f) / 4;
+        match offset {
+            0x000..=0x0ff => self.enabled.interrupts(word),
+            0x100..=0x1ff => self.waiting().interrupts(word),
+            0x200..=0x27f => self.active.interrupts(word),
+            _ => 0,
+        }
+    }
+
+    /// The same, written: each set bit enables, disables, pends or clears an interrupt.
+    pub(super) fn write(&mut self, offset: u32, value: u32) {
+        let word = (offset as usize & 0x7f) / 4;
+        let (set, member) = match offset {
+            0x000..=0x07f => (&mut self.enabled, true),
+            0x080..=0x0ff => (&mut self.enabled, false),
+            0x100..=0x17f => (&mut self.pending, true),
+            0x180..=0x1ff => (&mut self.pending, false),
+            _ => return,
+        };
+        for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
+            let exception = FIRST_INTERRUPT + word * 32 + bit;
+            if exception < EXCEPTIONS {
+                set.set(exception, member);
+            }
+        }
+    }
+
+    /// For a hash.
+    pub(super) fn state_words(&self) -> impl Iterator<Item = u64> + '_ {
+        let sets = [self.pending, self.enabled, self.active, self.lines];
+        sets.into_iter()
+            .flat_map(|set| set.0)
+            .map(u64::from)
+            .chain(self.priority.iter().map(|&byte| u64::from(byte)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_number_and_higher_priority_come_first() {
+        let mut nvic = Nvic::default();
+        nvic.write(0x000, 0b111);
+        nvic.write(0x100, 0b111);
+        assert_eq!(nvic.first_waiting(), Some((16, 0)));
+        for (exception, priority) in [(16, 0x50), (17, 0x40), (18, 0x40)] {
+            nvic.set_priority(exception, priority);
+        }
+        assert_eq!(nvic.first_waiting(), Some((17, 0x40)));
+        nvic.pend(HARD_FAULT, true);
+        assert_eq!(nvic.first_waiting(), Some((HARD_FAULT, -1)));
+    }
+
+    #[test]
+    fn sub_priorities_do_not_preempt_but_order() {
+        let mut nvic = Nvic {
+            group: 5,
+            ..Nvic::default()
+        };
+        nvic.write(0x000, 0b11);
+        nvic.write(0x100, 0b11);
+        nvic.set_priority(16, 0x50);
+        nvic.set_priority(17, 0x40);
+        assert_eq!(nvic.first_waiting(), Some((17, 0x40)));
+        assert_eq!(nvic.priority_of(16), 0x40);
+    }
+
+    #[test]
+    fn a_pulse_stays_pending_and_a_level_comes_again() {
+        let mut nvic = Nvic::default();
+        nvic.write(0x080 - 0x80, 1 << 5);
+        assert!(nvic.see_lines([1 << 5, 0, 0, 0]));
+        nvic.see_lines([0; 4]);
+        assert_eq!(nvic.first_waiting().map(|first| first.0), Some(21));
+        nvic.activate(21);
+        assert_eq!(nvic.first_waiting(), None);
+        nvic.see_lines([1 << 5, 0, 0, 0]);
+        nvic.pend(21, false);
+        assert_eq!(nvic.first_waiting(), None, "not while its handler runs");
+        nvic.deactivate(21);
+        assert_eq!(nvic.first_waiting().map(|first| first.0), Some(21));
+    }
+
+    #[test]
+    fn interrupts_cross_the_words_of_the_registers() {
+        let mut nvic = Nvic::default();
+        nvic.write(0x004, 1 << 31 | 1);
+        assert_eq!(
+            (nvic.read(0x000), nvic.read(0x004), nvic.read(0x084)),
+            (0, 1 << 31 | 1, 1 << 31 | 1)
+        );
+        nvic.write(0x084, 1);
+        assert_eq!(nvic.read(0x004), 1 << 31);
+    }
+}

@@ -1,0 +1,187 @@
+//! The run loop: fetch, execute, and in between whatever the chip and the interrupt controller want.
+
+use super::fault::Fault;
+use super::instruction::Decoded;
+use super::nvic::SYS_TICK;
+use super::scs::SEVONPEND;
+use super::{Bus, Cpu, Cycles, NEVER, Sleep, cycles};
+use crate::memory::{FLASH, NOTHING};
+
+/// Why [`Cpu::run_until`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The time is reached.
+    Time,
+    /// A reset is due.
+    Reset,
+    /// The chip has changed the clock: cycles last differently from here on.
+    Clock,
+}
+
+impl<B: Bus> Cpu<B> {
+    /// Lets the chip and the timers do what is due and takes an exception if one is due. Returns when to look again.
+    fn look_up(&mut self) -> Cycles {
+        let next = self.bus.poll(self.now, &mut self.memory);
+        let mut newly_pending = self.nvic.see_lines(self.bus.lines());
+        if self.systick.advance(self.now) {
+            self.nvic.pend(SYS_TICK, true);
+            newly_pending = true;
+        }
+        if newly_pending && self.scs.scr & SEVONPEND != 0 {
+            self.event = true;
+        }
+        if self.sleep != Sleep::LockedUp {
+            self.take_exception();
+            if self.sleep == Sleep::ForEvent && std::mem::take(&mut self.event) {
+                self.sleep = Sleep::Awake;
+            }
+        }
+        if !self.scs.thumb && self.sleep == Sleep::Awake {
+            self.take_fault(Fault::InvalidState, self.next);
+        }
+        next.min(self.systick.next_event())
+    }
+
+    /// When this core has something to do next: now if it is awake, else when something is due that can wake it. It only
+    /// says so: what is due at this very moment may depend on things that its owner has still to bring.
+    pub fn next_activity(&self) -> Cycles {
+        if self.sleep == Sleep::Awake {
+            self.now
+        } else {
+            self.next_look.max(self.now)
+        }
+    }
+
+    /// Runs until the time `limit`, or a few cycles more if an instruction takes that long.
+    pub fn run_until(&mut self, limit: Cycles) -> Stop {
+        if self.profile.is_empty() {
+            self.run::<false>(limit)
+        } else {
+            self.run::<true>(limit)
+        }
+    }
+
+    fn run<const PROFILE: bool>(&mut self, limit: Cycles) -> Stop {
+        let image = self.memory.image().clone();
+        loop {
+            if let Some(stop) = self.wants_stop() {
+                return stop;
+            }
+            if self.now >= limit {
+                return Stop::Time;
+            }
+            let next = self.look_up();
+            self.next_look = next;
+            if self.sleep != Sleep::Awake {
+                if next >= limit {
+                    self.now = limit;
+                    return self.wants_stop().unwrap_or(Stop::Time);
+                }
+                self.now = self.now.max(next);
+                continue;
+            }
+            self.deadline = next.min(limit);
+            let code = &image.code()[..self.memory.shared_code().min(image.code().len())];
+            while self.now < self.deadline {
+                let pc = self.next;
+                let place = (pc.wrapping_sub(FLASH) >> 1) as usize;
+                if PROFILE && let Some(count) = self.profile.get_mut(place) {
+                    *count += 1;
+                }
+                let decoded = match code.get(place) {
+                    Some(decoded) => decoded,
+                    None => &self.fetch(pc),
+                };
+                self.step_decoded(pc, decoded);
+            }
+        }
+    }
+
+    /// Executes exactly one instruction or enters one exception handler, for debuggers and comparisons. A sleeping core
+    /// is taken to the time at which it wakes.
+    pub fn step(&mut self) {
+        let exceptions = self.exceptions;
+        let next = self.look_up();
+        if self.exceptions != exceptions {
+            return;
+        }
+        if self.sleep != Sleep::Awake {
+            if next != NEVER {
+                self.now = self.now.max(next);
+                self.look_up();
+            }
+            return;
+        }
+        let pc = self.next;
+        let decoded = self.fetch(pc);
+        if let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
+            *count += 1;
+        }
+        self.step_decoded(pc, &decoded);
+    }
+
+    /// The instruction at any address; where there is none, one that cannot be executed.
+    #[inline(never)]
+    fn fetch(&self, pc: u32) -> Decoded {
+        if pc >= 0x4000_0000 {
+            NOTHING
+        } else {
+            self.memory.instruction(pc).unwrap_or(NOTHING)
+        }
+    }
+
+    #[inline(always)]
+    fn step_decoded(&mut self, pc: u32, decoded: &Decoded) {
+        self.instructions += 1;
+        self.now += u64::from(decoded.cycles);
+        self.r[15] = pc.wrapping_add(4);
+        self.next = pc.wrapping_add(u32::from(decoded.length));
+        let it = self.it;
+        if it != 0 {
+            self.it = if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f };
+            if !self.condition(it >> 4) {
+                return;
+            }
+        }
+        if let Err(fault) = self.execute(&decoded.op, it != 0) {
+            self.fail(fault, pc, it);
+        }
+    }
+
+    #[inline(never)]
+    fn fail(&mut self, fault: Fault, pc: u32, it: u8) {
+        // The instruction has not happened; if it is tried again it is at the same place of its IT block.
+        self.it = it;
+        let fault = match fault {
+            Fault::Undefined if pc >= 0xe000_0000 || (0x4000_0000..0x6000_0000).contains(&pc) => {
+                Fault::ExecuteNever(pc)
+            }
+            Fault::Undefined if self.memory.byte(pc).is_none() => Fault::InstructionBus(pc),
+            other => other,
+        };
+        self.take_fault(fault, pc);
+    }
+
+    /// Whether a condition code of the manual holds, section A7.3.
+    #[inline(always)]
+    pub(super) fn condition(&self, code: u8) -> bool {
+        let holds = match code >> 1 {
+            0 => self.z,
+            1 => self.c,
+            2 => self.n,
+            3 => self.v,
+            4 => self.c && !self.z,
+            5 => self.n == self.v,
+            6 => self.n == self.v && !self.z,
+            _ => return true,
+        };
+        holds != (code & 1 != 0)
+    }
+
+    /// Continues somewhere else.
+    #[inline(always)]
+    pub(super) fn jump(&mut self, to: u32) {
+        self.next = to;
+        self.now += cycles::BRANCH;
+    }
+}

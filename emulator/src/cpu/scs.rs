@@ -1,0 +1,230 @@
+//! The system control space: system control block, debug registers and the addresses of NVIC and SysTick.
+//! Manual sections B3.2, B3.4 and C1.8.
+
+use super::nvic::{FIRST_INTERRUPT, NMI, PEND_SV, SYS_TICK};
+use super::{Bus, Cpu, Cycles};
+
+/// CPUID of a Cortex-M4 r0p1.
+const CPUID: u32 = 0x410f_c241;
+const VECTKEY: u32 = 0x05fa;
+/// Bits of CCR.
+pub(super) const UNALIGN_TRP: u32 = 1 << 3;
+pub(super) const DIV_0_TRP: u32 = 1 << 4;
+const STKALIGN: u32 = 1 << 9;
+/// Bits of SCR.
+pub(super) const SLEEPONEXIT: u32 = 1 << 1;
+pub(super) const SLEEPDEEP: u32 = 1 << 2;
+pub(super) const SEVONPEND: u32 = 1 << 4;
+/// Bits of FPCCR.
+pub(super) const LSPACT: u32 = 1;
+pub(super) const LSPEN: u32 = 1 << 30;
+pub(super) const ASPEN: u32 = 1 << 31;
+/// Bits of DEMCR and DWT_CTRL.
+const TRCENA: u32 = 1 << 24;
+const CYCCNTENA: u32 = 1;
+
+/// Registers of the system control block and of the debug units.
+pub(super) struct SystemControl {
+    pub(super) vtor: u32,
+    pub(super) scr: u32,
+    pub(super) ccr: u32,
+    pub(super) shcsr: u32,
+    pub(super) cfsr: u32,
+    pub(super) hfsr: u32,
+    pub(super) mmfar: u32,
+    pub(super) bfar: u32,
+    pub(super) cpacr: u32,
+    pub(super) fpccr: u32,
+    pub(super) fpcar: u32,
+    pub(super) fpdscr: u32,
+    demcr: u32,
+    dwt_ctrl: u32,
+    /// The cycle counter is the time less this while it runs, and this alone while it stands.
+    cycle_base: Cycles,
+    /// EPSR.T: the core executes Thumb instructions only.
+    pub(super) thumb: bool,
+}
+
+impl Default for SystemControl {
+    fn default() -> Self {
+        SystemControl {
+            vtor: 0,
+            scr: 0,
+            ccr: STKALIGN,
+            shcsr: 0,
+            cfsr: 0,
+            hfsr: 0,
+            mmfar: 0,
+            bfar: 0,
+            cpacr: 0,
+            fpccr: ASPEN | LSPEN,
+            fpcar: 0,
+            fpdscr: 0,
+            demcr: 0,
+            dwt_ctrl: 0x4000_0000,
+            cycle_base: 0,
+            thumb: true,
+        }
+    }
+}
+
+impl SystemControl {
+    fn counts_cycles(&self) -> bool {
+        self.demcr & TRCENA != 0 && self.dwt_ctrl & CYCCNTENA != 0
+    }
+
+    fn cycle_count(&self, now: Cycles) -> u32 {
+        if self.counts_cycles() {
+            now.wrapping_sub(self.cycle_base) as u32
+        } else {
+            self.cycle_base as u32
+        }
+    }
+
+    fn set_cycle_count(&mut self, now: Cycles, count: u32) {
+        let count = u64::from(count);
+        self.cycle_base = if self.counts_cycles() {
+            now.wrapping_sub(count)
+        } else {
+            count
+        };
+    }
+
+    /// Changes DEMCR or DWT_CTRL and keeps the cycle count.
+    fn set_debug(&mut self, now: Cycles, change: impl FnOnce(&mut Self)) {
+        let count = self.cycle_count(now);
+        change(self);
+        self.set_cycle_count(now, count);
+    }
+}
+
+impl<B: Bus> Cpu<B> {
+    /// Reads a register of the private peripheral bus; those that are not modelled read as zero.
+    pub(super) fn read_system(&mut self, address: u32) -> u32 {
+        match address & !3 {
+            0xe000_1000 => self.scs.dwt_ctrl,
+            0xe000_1004 => self.scs.cycle_count(self.now),
+            address @ 0xe000_e010..=0xe000_e01c => {
+                self.systick.advance(self.now);
+                self.systick.read(address - 0xe000_e010, self.now)
+            }
+            // ICTR: four words of interrupts.
+            0xe000_e004 => 3,
+            address @ 0xe000_e100..=0xe000_e3ff => self.nvic.read(address - 0xe000_e100),
+            address @ 0xe000_e400..=0xe000_e4ef => self.read_priorities(FIRST_INTERRUPT, address - 0xe000_e400),
+            0xe000_ed00 => CPUID,
+            0xe000_ed04 => self.interrupt_state(),
+            0xe000_ed08 => self.scs.vtor,
+            0xe000_ed0c => 0xfa05_0000 | self.nvic.group << 8,
+            0xe000_ed10 => self.scs.scr,
+            0xe000_ed14 => self.scs.ccr,
+            address @ 0xe000_ed18..=0xe000_ed20 => self.read_priorities(4, address - 0xe000_ed18),
+            0xe000_ed24 => self.scs.shcsr | self.handler_state(),
+            0xe000_ed28 => self.scs.cfsr,
+            0xe000_ed2c => self.scs.hfsr,
+            0xe000_ed34 => self.scs.mmfar,
+            0xe000_ed38 => self.scs.bfar,
+            0xe000_ed88 => self.scs.cpacr,
+            0xe000_edfc => self.scs.demcr,
+            0xe000_ef34 => self.scs.fpccr,
+            0xe000_ef38 => self.scs.fpcar,
+            0xe000_ef3c => self.scs.fpdscr,
+            // MVFR0 and MVFR1: single precision, with fused multiply and half precision.
+            0xe000_ef40 => 0x1011_0021,
+            0xe000_ef44 => 0x1100_0011,
+            _ => 0,
+        }
+    }
+
+    /// Writes a register of the private peripheral bus. Only priorities and the fault status are written in parts.
+    pub(super) fn write_system(&mut self, address: u32, bytes: u32, value: u32) {
+        match address {
+            0xe000_1000 => self.scs.set_debug(self.now, |scs| {
+                scs.dwt_ctrl = scs.dwt_ctrl & !CYCCNTENA | value & CYCCNTENA
+            }),
+            0xe000_1004 => self.scs.set_cycle_count(self.now, value),
+            0xe000_e010..=0xe000_e018 => {
+                if self.systick.advance(self.now) {
+                    self.nvic.pend(SYS_TICK, true);
+                }
+                self.systick.write(address - 0xe000_e010, value, self.now);
+            }
+            0xe000_e100..=0xe000_e3ff => {
+                let before = self.nvic.first_waiting().is_some();
+                self.nvic.write(address - 0xe000_e100, value);
+                self.event |= self.scs.scr & SEVONPEND != 0 && !before && self.nvic.first_waiting().is_some();
+            }
+            0xe000_e400..=0xe000_e4ef => self.write_priorities(FIRST_INTERRUPT, address - 0xe000_e400, bytes, value),
+            0xe000_ed04 => self.set_interrupt_state(value),
+            0xe000_ed08 => self.scs.vtor = value & !0x7f,
+            0xe000_ed0c if value >> 16 == VECTKEY => {
+                self.nvic.group = value >> 8 & 7;
+                self.reset_request |= value & 1 << 2 != 0;
+            }
+            0xe000_ed10 => self.scs.scr = value & (SLEEPONEXIT | SLEEPDEEP | SEVONPEND),
+            0xe000_ed14 => self.scs.ccr = value & 0x31b,
+            0xe000_ed18..=0xe000_ed23 => self.write_priorities(4, address - 0xe000_ed18, bytes, value),
+            // Only the enables of the faults are kept; the state of the handlers is shown from the NVIC.
+            0xe000_ed24 => self.scs.shcsr = value & 0x7_0000,
+            // Write one to clear, in any size and place.
+            0xe000_ed28..=0xe000_ed2b => self.scs.cfsr &= !(value << (8 * (address & 3))),
+            0xe000_ed2c => self.scs.hfsr &= !value,
+            0xe000_ed34 => self.scs.mmfar = value,
+            0xe000_ed38 => self.scs.bfar = value,
+            0xe000_ed88 => self.scs.cpacr = value & 0x00f0_0000,
+            0xe000_edfc => self.scs.set_debug(self.now, |scs| scs.demcr = value),
+            0xe000_ef00 => self.nvic.write(0x100 + (value & 0x1e0) / 8, 1 << (value & 31)),
+            0xe000_ef34 => self.scs.fpccr = self.scs.fpccr & LSPACT | value & (ASPEN | LSPEN),
+            0xe000_ef38 => self.scs.fpcar = value & !7,
+            0xe000_ef3c => self.scs.fpdscr = value & 0x07c0_0000,
+            _ => {}
+        }
+    }
+
+    fn read_priorities(&self, first: usize, offset: u32) -> u32 {
+        let bytes = [0, 1, 2, 3].map(|byte| self.nvic.priority_byte(first + offset as usize + byte));
+        u32::from_le_bytes(bytes)
+    }
+
+    fn write_priorities(&mut self, first: usize, offset: u32, bytes: u32, value: u32) {
+        for byte in 0..bytes {
+            self.nvic
+                .set_priority(first + (offset + byte) as usize, (value >> (8 * byte)) as u8);
+        }
+    }
+
+    /// ICSR.
+    fn interrupt_state(&self) -> u32 {
+        let pending = |exception, bit: u32| u32::from(self.nvic.is_pending(exception)) << bit;
+        let first = self.nvic.first_waiting().map_or(0, |(exception, _)| exception as u32);
+        u32::from(self.exception)
+            | u32::from(self.nvic.active_count() <= 1) << 11
+            | first << 12
+            | u32::from(first >= FIRST_INTERRUPT as u32) << 22
+            | pending(NMI, 31)
+            | pending(PEND_SV, 28)
+            | pending(SYS_TICK, 26)
+    }
+
+    fn set_interrupt_state(&mut self, value: u32) {
+        for (bit, exception, pending) in [
+            (31, NMI, true),
+            (28, PEND_SV, true),
+            (27, PEND_SV, false),
+            (26, SYS_TICK, true),
+            (25, SYS_TICK, false),
+        ] {
+            if value >> bit & 1 != 0 {
+                self.nvic.pend(exception, pending);
+            }
+        }
+    }
+
+    /// The active bits of SHCSR.
+    fn handler_state(&self) -> u32 {
+        [(0, 4), (1, 5), (3, 6), (7, 11), (8, 12), (10, 14), (11, 15)]
+            .iter()
+            .map(|&(bit, exception)| u32::from(self.nvic.is_active(exception)) << bit)
+            .sum()
+    }
+}

@@ -1,0 +1,157 @@
+//! A firmware image: what is flashed, its instructions decoded, and its symbols.
+
+use std::fmt;
+
+use object::read::elf::{ElfFile32, FileHeader, ProgramHeader};
+use object::{Endianness, Object, ObjectSymbol, SymbolKind, elf};
+
+use crate::cpu::decode::decode;
+use crate::cpu::instruction::Decoded;
+use crate::memory::FLASH;
+
+/// No STM32F4 has more flash.
+const MOST: u32 = 2 << 20;
+
+/// A function or variable of the firmware.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// As the linker wrote it.
+    pub name: String,
+    /// Without the Thumb bit.
+    pub address: u32,
+    /// In bytes; 0 for labels.
+    pub size: u32,
+    /// Whether it is code.
+    pub is_function: bool,
+}
+
+/// A firmware image, decoded once and shared by all boards that run it.
+#[derive(Debug)]
+pub struct Image {
+    bytes: Vec<u8>,
+    code: Vec<Decoded>,
+    /// By address.
+    symbols: Vec<Symbol>,
+}
+
+/// Why a file is no firmware.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFirmware(String);
+
+impl fmt::Display for NotFirmware {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotFirmware {}
+
+impl Image {
+    /// Reads an ELF file for a Cortex-M: what its program headers put into the flash.
+    pub fn from_elf(file: &[u8]) -> Result<Self, NotFirmware> {
+        let elf = ElfFile32::<Endianness>::parse(file).map_err(|error| NotFirmware(format!("no ELF file: {error}")))?;
+        let endian = elf.endian();
+        if elf.elf_header().e_machine(endian) != elf::EM_ARM || endian != Endianness::Little {
+            return Err(NotFirmware("an ELF file, but not for a little-endian ARM".into()));
+        }
+        let mut bytes = Vec::new();
+        for header in elf.elf_program_headers() {
+            let Some(offset) = header.p_paddr(endian).checked_sub(FLASH) else {
+                continue;
+            };
+            if header.p_type(endian) != elf::PT_LOAD || header.p_filesz(endian) == 0 || offset >= MOST {
+                continue;
+            }
+            let data = header
+                .data(endian, file)
+                .map_err(|()| NotFirmware("the ELF file is cut short".into()))?;
+            let (begin, end) = (offset as usize, offset as usize + data.len());
+            if end > MOST as usize {
+                return Err(NotFirmware("it does not fit into the flash of any STM32F4".into()));
+            }
+            if bytes.len() < end {
+                bytes.resize(end, 0xff);
+            }
+            bytes[begin..end].copy_from_slice(data);
+        }
+        if bytes.is_empty() {
+            return Err(NotFirmware(format!(
+                "an ELF file that puts nothing into the flash at {FLASH:#010x}"
+            )));
+        }
+        Ok(Self::new(bytes, read_symbols(&elf)))
+    }
+
+    /// The contents of the flash from its beginning, without symbols.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self::new(bytes, Vec::new())
+    }
+
+    fn new(mut bytes: Vec<u8>, symbols: Vec<Symbol>) -> Self {
+        bytes.resize(bytes.len().next_multiple_of(4), 0xff);
+        let half = |place: usize| match bytes.get(place * 2..place * 2 + 2) {
+            Some(half) => u16::from_le_bytes([half[0], half[1]]),
+            None => 0xffff,
+        };
+        let code = (0..bytes.len() / 2)
+            .map(|place| decode(FLASH + place as u32 * 2, half(place), half(place + 1)))
+            .collect();
+        Image { bytes, code, symbols }
+    }
+
+    /// The contents of the flash from its beginning.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// One instruction for every halfword, whether one begins there or not.
+    pub fn code(&self) -> &[Decoded] {
+        &self.code
+    }
+
+    /// All symbols by address.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Where a symbol is.
+    pub fn address_of(&self, name: &str) -> Option<u32> {
+        self.symbols
+            .iter()
+            .find(|symbol| symbol.name == name)
+            .map(|symbol| symbol.address)
+    }
+
+    /// The function that holds an address.
+    pub fn function_at(&self, address: u32) -> Option<&Symbol> {
+        let after = self.symbols.partition_point(|symbol| symbol.address <= address);
+        self.symbols[..after]
+            .iter()
+            .rev()
+            .take_while(|symbol| address - symbol.address < 0x1_0000)
+            .find(|symbol| symbol.is_function && address - symbol.address < symbol.size.max(2))
+    }
+}
+
+fn read_symbols(elf: &ElfFile32<'_, Endianness>) -> Vec<Symbol> {
+    let mut symbols: Vec<Symbol> = elf
+        .symbols()
+        .filter(|symbol| matches!(symbol.kind(), SymbolKind::Text | SymbolKind::Data | SymbolKind::Unknown))
+        .filter_map(|symbol| {
+            let is_function = symbol.kind() == SymbolKind::Text;
+            let name = symbol
+                .name()
+                .ok()
+                .filter(|name| !name.is_empty() && !name.starts_with('$'))?;
+            let address = symbol.address() as u32 & if is_function { !1 } else { !0 };
+            Some(Symbol {
+                name: name.into(),
+                address,
+                size: symbol.size() as u32,
+                is_function,
+            })
+        })
+        .collect();
+    symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+    symbols
+}

@@ -1,0 +1,343 @@
+//! One board: a chip with its clock, its log and what is soldered to it.
+
+use std::sync::Arc;
+
+use crate::chip::clocks::Source;
+use crate::chip::line::Noise;
+use crate::chip::usart::{Edge, Traffic};
+use crate::chip::{Chip, Model, Remark, UARTS};
+use crate::cpu::fault::FaultReport;
+use crate::cpu::{Cpu, Cycles, NEVER, Stop};
+use crate::hash::StateHash;
+use crate::image::Image;
+use crate::memory::{Memory, NotFlash};
+use crate::rtt::Rtt;
+use crate::time::{BoardClock, Time};
+
+/// Port and pin of the user button of a Nucleo-64, which pulls it low.
+const BUTTON: (usize, u32) = (2, 13);
+
+/// What differs between boards of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardOptions {
+    /// Which chip.
+    pub model: Model,
+    /// The frequency at the HSE pin; a Nucleo gets 8 MHz from its ST-LINK.
+    pub hse: Option<u32>,
+    /// By how many parts in a million that is too fast.
+    pub hse_ppm: f64,
+    /// By how many parts in a million the internal oscillator is too fast.
+    pub hsi_ppm: f64,
+    /// When the board is powered.
+    pub start: Time,
+    /// The number that is unique to the chip.
+    pub unique_id: [u32; 3],
+}
+
+impl Default for BoardOptions {
+    fn default() -> Self {
+        BoardOptions {
+            model: Model::F446,
+            hse: Some(8_000_000),
+            hse_ppm: 0.0,
+            hsi_ppm: 0.0,
+            start: 0,
+            unique_id: [0x0030_0041, 0x3437_5109, 0x3532_3831],
+        }
+    }
+}
+
+/// Something done to a board from outside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Command {
+    Reset,
+    Button(bool),
+    Noise {
+        uart: usize,
+        noise: Option<(u32, u64, Time)>,
+    },
+}
+
+/// A board.
+pub struct Board {
+    /// Core and chip.
+    pub cpu: Cpu<Chip>,
+    options: BoardOptions,
+    clock: BoardClock,
+    rtt: Option<Rtt>,
+    /// What came out of the log channel: when, and the bytes.
+    log: Vec<(Time, Vec<u8>)>,
+    log_hash: StateHash,
+    resets: u64,
+    /// When the last byte fed from the host will have been received, for each port.
+    fed_until: [Cycles; UARTS],
+}
+
+/// When a board matters to the others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Horizon {
+    /// When it has something to do.
+    pub(crate) wake: Time,
+    /// How soon after an edge on a wire it can notice that.
+    pub(crate) reaction: Time,
+    /// When it will decide that a line is idle, for each that it waits for.
+    pub(crate) idle: [Time; UARTS],
+}
+
+impl Board {
+    /// A board that has just been powered, with `image` in its flash.
+    pub fn new(image: &Arc<Image>, options: BoardOptions) -> Self {
+        let memory = Memory::new(options.model.memory(), image.clone());
+        let chip = Chip::new(options.model, options.unique_id, options.hse);
+        let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);
+        let rtt = image.address_of("_SEGGER_RTT").and_then(Rtt::new);
+        let mut board = Board {
+            cpu: Cpu::new(memory, chip),
+            options,
+            clock,
+            rtt,
+            log: Vec::new(),
+            log_hash: StateHash::default(),
+            resets: 0,
+            fed_until: [0; UARTS],
+        };
+        let (port, pin) = BUTTON;
+        board.cpu.bus.drive_pin(port, pin, Some(true));
+        board
+    }
+
+    /// Writes to the flash as a debug probe does, before the board runs.
+    pub fn write_flash(&mut self, address: u32, bytes: &[u8]) -> Result<(), NotFlash> {
+        self.cpu.memory.write_flash(address, bytes)?;
+        self.cpu.reset();
+        Ok(())
+    }
+
+    /// Runs up to a time, or a few cycles more.
+    pub(crate) fn run_until(&mut self, time: Time) {
+        loop {
+            match self.cpu.run_until(self.clock.cycles_at(time)) {
+                Stop::Time => break,
+                Stop::Reset => self.reset(),
+                Stop::Clock => self.adapt_clock(),
+            }
+        }
+        self.read_log();
+    }
+
+    /// One instruction, for a debugger.
+    pub fn step(&mut self) {
+        self.cpu.step();
+        if self.cpu.asked_for_reset() || self.cpu.bus.watchdog_expired() {
+            self.reset();
+        }
+        self.adapt_clock();
+    }
+
+    fn adapt_clock(&mut self) {
+        self.cpu.bus.acknowledge_clocks();
+        let clocks = self.cpu.bus.clocks();
+        let ppm = match clocks.source {
+            Source::Internal => self.options.hsi_ppm,
+            Source::External => self.options.hse_ppm,
+        };
+        self.clock.change(self.cpu.now, clocks.hclk, ppm);
+    }
+
+    /// System reset.
+    fn reset(&mut self) {
+        let by_software = !self.cpu.bus.watchdog_expired();
+        self.read_log();
+        self.cpu.bus.reset(by_software, self.cpu.now);
+        self.cpu.reset();
+        self.adapt_clock();
+        if let Some(rtt) = &mut self.rtt {
+            rtt.detach();
+        }
+        self.resets += 1;
+    }
+
+    fn read_log(&mut self) {
+        if let Some(bytes) = self.rtt.as_mut().and_then(|rtt| rtt.read(&mut self.cpu.memory)) {
+            self.log_hash.bytes(&bytes);
+            self.log.push((self.now(), bytes));
+        }
+    }
+
+    /// How far it has run.
+    pub fn now(&self) -> Time {
+        self.clock.time_of(self.cpu.now)
+    }
+
+    /// When a cycle of this board is.
+    pub fn time_of(&self, cycles: Cycles) -> Time {
+        self.clock.time_of(cycles)
+    }
+
+    /// The log since the last call: when, and the bytes of the channel.
+    pub fn take_log(&mut self) -> Vec<(Time, Vec<u8>)> {
+        std::mem::take(&mut self.log)
+    }
+
+    /// Resets since power-on.
+    pub fn resets(&self) -> u64 {
+        self.resets
+    }
+
+    /// The faults that are kept in full.
+    pub fn faults(&self) -> &[FaultReport] {
+        &self.cpu.faults
+    }
+
+    /// What the firmware did that is not modelled.
+    pub fn remarks(&self) -> &[Remark] {
+        self.cpu.bus.remarks()
+    }
+
+    /// What has passed through a serial port.
+    pub fn traffic(&self, uart: usize) -> Traffic {
+        self.cpu.bus.uart(uart).traffic
+    }
+
+    /// The level of an output pin; ports are numbered from A.
+    pub fn output(&self, port: usize, pin: u32) -> Option<bool> {
+        self.cpu.bus.output(port, pin)
+    }
+
+    /// The little-endian words of a variable of the firmware.
+    pub fn variable(&self, name: &str, words: usize) -> Option<Vec<u32>> {
+        let address = self.cpu.memory.image().address_of(name)?;
+        let bytes = self.cpu.memory.bytes(address, words * 4)?;
+        Some(
+            bytes
+                .chunks_exact(4)
+                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+                .collect(),
+        )
+    }
+
+    /// Counts the executions of every instruction from now on.
+    pub fn start_profile(&mut self) {
+        self.cpu.profile = vec![0; self.cpu.memory.image().code().len()];
+    }
+
+    pub(crate) fn command(&mut self, command: Command) {
+        match command {
+            Command::Reset => self.reset(),
+            Command::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
+            Command::Noise { uart, noise } => {
+                let clock = self.clock;
+                let noise = noise.map(|(chance, seed, until)| Noise {
+                    chance,
+                    seed,
+                    until: clock.cycles_at(until),
+                });
+                self.cpu.bus.uart_mut(uart).set_noise(noise);
+            }
+        }
+    }
+
+    /// An edge arrives at a serial port.
+    pub(crate) fn push_edge(&mut self, uart: usize, edge: Edge<Time>) {
+        let at = self.clock.cycles_at(edge.at);
+        self.cpu.bus.uart_mut(uart).push_edge(Edge { at, level: edge.level });
+    }
+
+    /// The edges that a serial port has put out since the last call.
+    pub(crate) fn take_output(&mut self, uart: usize) -> Vec<Edge<Time>> {
+        if !self.cpu.bus.uart(uart).has_output() {
+            return Vec::new();
+        }
+        let clock = self.clock;
+        let edges = self.cpu.bus.uart_mut(uart).take_output();
+        edges
+            .into_iter()
+            .map(|edge| Edge {
+                at: clock.time_of(edge.at),
+                level: edge.level,
+            })
+            .collect()
+    }
+
+    /// Connects a port to the host: its bytes are kept for [`take_bytes`](Self::take_bytes).
+    pub fn connect_host(&mut self, uart: usize) {
+        self.cpu.bus.uart_mut(uart).keep_bytes();
+    }
+
+    /// The bytes that a port connected to the host has sent since the last call.
+    pub fn take_bytes(&mut self, uart: usize) -> Vec<u8> {
+        self.cpu.bus.uart_mut(uart).take_bytes()
+    }
+
+    /// Sends bytes to a port at its own speed, one after the other.
+    pub fn feed(&mut self, uart: usize, bytes: &[u8]) {
+        let mut at = self.fed_until[uart].max(self.cpu.now);
+        let port = self.cpu.bus.uart_mut(uart);
+        let bit = port.bit_time();
+        for byte in bytes {
+            let levels = u64::from(*byte) << 1 | 1 << 9;
+            let mut level = true;
+            for place in 0..10 {
+                let next = levels >> place & 1 != 0;
+                if next != level {
+                    port.push_edge(Edge {
+                        at: at + bit * place,
+                        level: next,
+                    });
+                    level = next;
+                }
+            }
+            at += bit * 10;
+        }
+        self.fed_until[uart] = at;
+    }
+
+    pub(crate) fn horizon(&self, connected: &[bool; UARTS]) -> Horizon {
+        let clock = self.clock;
+        let time = |cycles: Cycles| {
+            if cycles == NEVER {
+                Time::MAX
+            } else {
+                clock.time_of(cycles)
+            }
+        };
+        let mut horizon = Horizon {
+            wake: time(self.cpu.next_activity()),
+            reaction: Time::MAX,
+            idle: [Time::MAX; UARTS],
+        };
+        for uart in (0..UARTS).filter(|uart| connected[*uart]) {
+            let port = self.cpu.bus.uart(uart);
+            let reaction = port.reaction_time().map_or(Time::MAX, |cycles| clock.duration(cycles));
+            horizon.reaction = horizon.reaction.min(reaction);
+            horizon.idle[uart] = port.idle_decision().map_or(Time::MAX, time);
+        }
+        horizon
+    }
+
+    /// A hash of memory, core registers, interrupt states, serial traffic counts and log; without peripheral registers.
+    pub fn state_hash(&self) -> u64 {
+        let mut hash = StateHash::default();
+        for word in self.cpu.state_words() {
+            hash.word(word);
+        }
+        for memory in self.cpu.memory.changeable() {
+            hash.bytes(memory);
+        }
+        for uart in 0..UARTS {
+            let traffic = self.traffic(uart);
+            let errors = [
+                traffic.overruns,
+                traffic.framing_errors,
+                traffic.noise_errors,
+                traffic.discarded,
+            ];
+            for word in [traffic.sent, traffic.received].into_iter().chain(errors) {
+                hash.word(word);
+            }
+        }
+        hash.word(self.log_hash.finish());
+        hash.word(self.resets);
+        hash.finish()
+    }
+}

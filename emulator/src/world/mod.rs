@@ -1,0 +1,256 @@
+//! Many boards and the wires between them, in one virtual time.
+//!
+//! Boards run independently of each other for as long as nothing that one does can reach another: an edge on a wire is
+//! noticed by software only when the receiver has seen the whole frame that it begins, nine bits later, or not at all.
+//! So all boards run to a common time, exchange their edges, and go on. Because edges are exchanged at fixed times only,
+//! it does not matter in which order, or on how many threads, boards run in between. When all boards sleep, time jumps
+//! to the next thing that wakes one.
+
+mod board;
+mod rounds;
+mod script;
+mod wire;
+
+pub use board::{Board, BoardOptions};
+pub use script::{Action, Script, ScriptError, parse_port, parse_time};
+pub use wire::Port;
+
+use crate::chip::UARTS;
+use crate::chip::line::mix;
+use crate::chip::usart::Edge;
+use crate::hash::StateHash;
+use crate::time::Time;
+use board::Command;
+use wire::{Condition, Conductor};
+
+/// Boards, wires and what happens to them.
+pub struct World {
+    boards: Vec<Board>,
+    conductors: Vec<Conductor>,
+    connected: Vec<[bool; UARTS]>,
+    /// Edges that were sent in the last round and have not arrived yet.
+    on_the_way: Vec<(Port, Edge<Time>)>,
+    script: Script,
+    /// Events of the script that have happened.
+    happened: usize,
+    seed: u64,
+    now: Time,
+    rounds: u64,
+    threads: usize,
+}
+
+/// A wire that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadWire {
+    /// There is no such port.
+    NoSuchPort(Port),
+    /// The port already has a wire.
+    Taken(Port),
+    /// The port has no wire.
+    NoWire(Port),
+    /// There is no such board.
+    NoSuchBoard(usize),
+}
+
+impl std::fmt::Display for BadWire {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = |port: &Port| {
+            format!(
+                "{}.{}",
+                port.board,
+                crate::chip::UART_NAMES.get(port.uart).unwrap_or(&"?")
+            )
+        };
+        match self {
+            BadWire::NoSuchPort(port) => write!(out, "there is no port {}", name(port)),
+            BadWire::Taken(port) => write!(out, "port {} already has a wire", name(port)),
+            BadWire::NoWire(port) => write!(out, "there is no wire at port {}", name(port)),
+            BadWire::NoSuchBoard(board) => write!(out, "there is no board {board}"),
+        }
+    }
+}
+
+impl std::error::Error for BadWire {}
+
+impl World {
+    /// A world without boards. The seed decides all that happens by chance.
+    pub fn new(seed: u64) -> Self {
+        World {
+            boards: Vec::new(),
+            conductors: Vec::new(),
+            connected: Vec::new(),
+            on_the_way: Vec::new(),
+            script: Script::default(),
+            happened: 0,
+            seed,
+            now: 0,
+            rounds: 0,
+            threads: 1,
+        }
+    }
+
+    /// On how many threads the boards run. The result does not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.threads = threads.max(1);
+    }
+
+    /// Adds a board and returns its number.
+    pub fn add(&mut self, board: Board) -> usize {
+        self.boards.push(board);
+        self.connected.push([false; UARTS]);
+        self.boards.len() - 1
+    }
+
+    /// Connects two ports, TX to RX both ways.
+    pub fn wire(&mut self, a: Port, b: Port) -> Result<(), BadWire> {
+        for port in [a, b] {
+            let connected = self
+                .connected
+                .get_mut(port.board)
+                .and_then(|board| board.get_mut(port.uart));
+            let connected = connected.ok_or(BadWire::NoSuchPort(port))?;
+            if std::mem::replace(connected, true) {
+                return Err(BadWire::Taken(port));
+            }
+        }
+        self.conductors.extend([Conductor::new(a, b), Conductor::new(b, a)]);
+        Ok(())
+    }
+
+    /// Connects a port to the host instead of to another board; see [`Board::take_bytes`] and [`Board::feed`].
+    pub fn connect_host(&mut self, port: Port) -> Result<(), BadWire> {
+        let connected = self
+            .connected
+            .get_mut(port.board)
+            .and_then(|board| board.get_mut(port.uart));
+        if std::mem::replace(connected.ok_or(BadWire::NoSuchPort(port))?, true) {
+            return Err(BadWire::Taken(port));
+        }
+        self.boards[port.board].connect_host(port.uart);
+        Ok(())
+    }
+
+    /// Sets what will happen. Every event must be about a wire or a board that there is.
+    pub fn set_script(&mut self, script: Script) -> Result<(), BadWire> {
+        for (_, action) in script.events() {
+            match action.place() {
+                (board, None) if board >= self.boards.len() => return Err(BadWire::NoSuchBoard(board)),
+                (_, Some(port)) if !self.conductors.iter().any(|conductor| conductor.to == port) => {
+                    return Err(BadWire::NoWire(port));
+                }
+                _ => {}
+            }
+        }
+        self.script = script;
+        self.happened = 0;
+        Ok(())
+    }
+
+    /// All ports that have a wire to another board.
+    pub fn wired_ports(&self) -> Vec<Port> {
+        self.conductors.iter().map(|conductor| conductor.to).collect()
+    }
+
+    /// The boards by number.
+    pub fn boards(&self) -> &[Board] {
+        &self.boards
+    }
+
+    /// The boards, to be changed.
+    pub fn boards_mut(&mut self) -> &mut [Board] {
+        &mut self.boards
+    }
+
+    /// How far everything has run.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// How many times the boards have exchanged their edges.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Instructions that all boards have executed.
+    pub fn instructions(&self) -> u64 {
+        self.boards.iter().map(|board| board.cpu.instructions).sum()
+    }
+
+    /// A hash of all memory, core registers, interrupt states, serial traffic counts and logs of all boards. The registers
+    /// of peripherals are not in it; what they do shows in the rest.
+    pub fn state_hash(&self) -> u64 {
+        let mut hash = StateHash::default();
+        hash.word(self.now);
+        for board in &self.boards {
+            hash.word(board.state_hash());
+        }
+        hash.finish()
+    }
+
+    /// Does what the script says for the present time. Returns the edges that arrive because of it.
+    fn play(&mut self, commands: &mut Vec<(usize, Command)>) -> Vec<(Port, Edge<Time>)> {
+        let mut edges = Vec::new();
+        while let Some(&(time, action)) = self
+            .script
+            .events()
+            .get(self.happened)
+            .filter(|event| event.0 <= self.now)
+        {
+            self.happened += 1;
+            let now = self.now;
+            // Conductors towards a port, and away from it.
+            let mut set = |port: Port, towards: Option<Condition>, away: Option<Condition>| {
+                for conductor in &mut self.conductors {
+                    let condition = match port {
+                        port if conductor.to == port => towards,
+                        port if conductor.from == port => away,
+                        _ => None,
+                    };
+                    if let Some(condition) = condition {
+                        let to = conductor.to;
+                        edges.extend(
+                            conductor
+                                .set_condition(condition, now)
+                                .into_iter()
+                                .map(|edge| (to, edge)),
+                        );
+                    }
+                }
+            };
+            let (cut, whole) = (Some(Condition::Cut), Some(Condition::Whole));
+            match action {
+                Action::Cut(port) | Action::Swap(port) => set(port, cut, cut),
+                Action::Plug(port) => set(port, whole, whole),
+                Action::OneWay(port) => set(port, cut, None),
+                Action::Stuck(port) => set(port, Some(Condition::StuckLow), None),
+                Action::Noise(port, chance) => commands.push(self.noise(port, chance, Time::MAX, time)),
+                Action::Burst(port, length) => commands.push(self.noise(port, 0.5, now + length, time)),
+                Action::Quiet(port) => {
+                    commands.push((
+                        port.board,
+                        Command::Noise {
+                            uart: port.uart,
+                            noise: None,
+                        },
+                    ));
+                }
+                Action::Press(board) => commands.push((board, Command::Button(true))),
+                Action::Release(board) => commands.push((board, Command::Button(false))),
+                Action::Reset(board) => commands.push((board, Command::Reset)),
+            }
+        }
+        edges
+    }
+
+    fn noise(&self, port: Port, chance: f64, until: Time, at: Time) -> (usize, Command) {
+        let seed = mix(self.seed ^ mix(at) ^ mix((port.board * UARTS + port.uart) as u64));
+        let chance = (chance * f64::from(u32::MAX)) as u32;
+        (
+            port.board,
+            Command::Noise {
+                uart: port.uart,
+                noise: Some((chance, seed, until)),
+            },
+        )
+    }
+}

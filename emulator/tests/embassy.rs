@@ -1,0 +1,192 @@
+//! A real embassy firmware boots, and its boards exchange frames by DMA without losing any.
+
+mod support;
+
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, BoardOptions, Port, Script, World};
+use support::{LinkResult, chain, firmware, results};
+
+const CLEAN: BoardOptions = BoardOptions {
+    model: hopwise_emulator::chip::Model::F446,
+    hse: Some(8_000_000),
+    hse_ppm: 0.0,
+    hsi_ppm: 0.0,
+    start: 0,
+    unique_id: [1, 2, 3],
+};
+
+fn assert_no_trouble(world: &World) {
+    for (number, board) in world.boards().iter().enumerate() {
+        if let Some(fault) = board.faults().first() {
+            panic!("board {number}: {fault}");
+        }
+        assert_eq!(board.remarks(), [], "board {number}");
+    }
+}
+
+fn assert_all_arrived(world: &World, frames: u32) {
+    let last = world.boards().len() - 1;
+    for (number, board) in world.boards().iter().enumerate() {
+        for (link, result) in results(board).into_iter().enumerate() {
+            let has_neighbour = if link == 0 { number < last } else { number > 0 };
+            let count = if has_neighbour { frames } else { 0 };
+            let expected = LinkResult {
+                sent: count,
+                good: count,
+                bad: 0,
+                missing: 0,
+                errors: 0,
+            };
+            assert_eq!(result, expected, "board {number}, link {link}");
+        }
+    }
+}
+
+fn exchange(baud: u32, frames: u32, time: Time) {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 3, frames, baud, |_| CLEAN);
+    world.run_until(time);
+    assert_no_trouble(&world);
+    assert_all_arrived(&world, frames);
+}
+
+#[test]
+fn frames_at_115200_baud_all_arrive() {
+    exchange(115_200, 100, SECOND);
+}
+
+#[test]
+fn frames_at_one_million_baud_all_arrive() {
+    exchange(1_000_000, 1000, SECOND);
+}
+
+#[test]
+fn clocks_that_drift_and_start_apart_lose_nothing() {
+    let Some(image) = firmware() else { return };
+    let options = |number: usize| BoardOptions {
+        hse_ppm: [100.0, -100.0, 30.0][number],
+        start: number as Time * 3 * MILLISECOND,
+        ..CLEAN
+    };
+    let mut world = chain(&image, 3, 500, 1_000_000, options);
+    world.run_until(SECOND);
+    assert_no_trouble(&world);
+    assert_all_arrived(&world, 500);
+}
+
+#[test]
+fn running_in_many_short_pieces_loses_nothing_either() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 2, 200, 1_000_000, |_| CLEAN);
+    for piece in 1..=20_000 {
+        world.run_until(piece * 17 * SECOND / 1_000_000);
+    }
+    assert_no_trouble(&world);
+    assert_all_arrived(&world, 200);
+}
+
+#[test]
+fn the_log_comes_out_and_the_led_blinks() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 2, 0, 115_200, |_| CLEAN);
+    let mut levels = Vec::new();
+    for step in 1..=10 {
+        world.run_until(step * 250 * MILLISECOND + 100 * MILLISECOND);
+        levels.push(world.boards()[0].output(0, 5));
+    }
+    assert!(
+        levels.windows(2).all(|pair| pair[0].is_some() && pair[0] != pair[1]),
+        "{levels:?}"
+    );
+    let log = world.boards_mut()[0].take_log();
+    assert!(!log.is_empty() && log[0].0 < 5 * MILLISECOND, "{log:?}");
+}
+
+#[test]
+fn the_same_inputs_give_the_same_state_on_any_number_of_threads() {
+    let Some(image) = firmware() else { return };
+    let run = |threads, seed| {
+        let options = |number: usize| BoardOptions {
+            hse_ppm: number as f64 * 7.5,
+            ..CLEAN
+        };
+        let mut world = chain(&image, 5, u32::MAX, 1_000_000, options);
+        world.set_threads(threads);
+        let faults = Script::random(seed, &world.wired_ports(), 20.0, 150 * MILLISECOND);
+        world.set_script(faults).expect("ports that there are");
+        world.run_until(150 * MILLISECOND);
+        (world.state_hash(), world.instructions())
+    };
+    let one = run(1, 7);
+    assert_eq!(one, run(1, 7));
+    assert_eq!(one, run(2, 7));
+    assert_eq!(one, run(3, 7));
+    assert_ne!(one, run(1, 8));
+}
+
+#[test]
+fn a_cut_wire_loses_frames_and_recovers() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| CLEAN);
+    let port = Port {
+        board: 1,
+        uart: support::LEFT,
+    };
+    let events = vec![
+        (100 * MILLISECOND, Action::Cut(port)),
+        (200 * MILLISECOND, Action::Plug(port)),
+    ];
+    world.set_script(Script::new(events)).expect("a port that there is");
+    world.run_until(100 * MILLISECOND);
+    let before = results(&world.boards()[1])[1];
+    assert_eq!((before.missing, before.bad, before.errors), (0, 0, 0));
+    world.run_until(200 * MILLISECOND);
+    let during = results(&world.boards()[1])[1];
+    assert!(during.good - before.good <= 1, "{during:?}");
+    world.run_until(400 * MILLISECOND);
+    let after = results(&world.boards()[1])[1];
+    assert!(after.missing > 100 && after.good > during.good + 200, "{after:?}");
+}
+
+#[test]
+fn noise_shows_as_errors_of_the_receiver() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 2, u32::MAX, 1_000_000, |_| CLEAN);
+    let port = Port {
+        board: 1,
+        uart: support::LEFT,
+    };
+    world
+        .set_script(Script::new(vec![(50 * MILLISECOND, Action::Noise(port, 1e-3))]))
+        .expect("a port that there is");
+    world.run_until(300 * MILLISECOND);
+    let traffic = world.boards()[1].traffic(support::LEFT);
+    assert!(traffic.framing_errors > 0, "{traffic:?}");
+    let (noisy, clean) = (results(&world.boards()[1])[1], results(&world.boards()[0])[0]);
+    assert!(noisy.bad > 0 || noisy.errors > 0, "{noisy:?}");
+    assert_eq!(
+        (clean.missing, clean.bad, clean.errors),
+        (0, 0, 0),
+        "the other direction has no noise"
+    );
+}
+
+#[test]
+fn a_fault_is_reported_with_the_functions_on_the_stack() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 1, 0, 115_200, |_| CLEAN);
+    let main = image.address_of("main").expect("a main function");
+    // The second instruction of `main`, behind its prologue, becomes one that does not exist.
+    let broken = main + 4;
+    world.boards_mut()[0]
+        .write_flash(broken, &[0x00, 0xde])
+        .expect("code is in the flash");
+    world.run_until(10 * MILLISECOND);
+    let board = &world.boards()[0];
+    let report = &board.faults()[0];
+    assert_eq!((report.pc & !3, report.instruction), (broken & !3, "UDF T1"));
+    let names: Vec<&str> = report.stack.iter().map(|(_, name)| name.as_str()).collect();
+    assert_eq!(names.first(), Some(&"main"), "{report}");
+    assert!(names.contains(&"Reset"), "{report}");
+    assert_eq!(board.cpu.exception(), 3, "the hard fault handler runs");
+}

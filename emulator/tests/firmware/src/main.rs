@@ -1,0 +1,166 @@
+//! Boards in a chain: every board sends numbered frames to both neighbours and checks what they send.
+//!
+//! What a board does is in four words of the last flash sector: a magic number, how many frames to send on each link
+//! (0: none, the board only blinks; u32::MAX: without end), the baud rate, and which links have a neighbour. What came
+//! of it is in [`RESULTS`], which the test reads from memory, and in the log.
+#![no_std]
+#![no_main]
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use defmt::{info, unwrap, warn};
+use defmt_rtt as _;
+use embassy_executor::Spawner;
+use embassy_stm32::gpio::{Level, Output, Speed};
+use embassy_stm32::mode::Async;
+use embassy_stm32::time::Hertz;
+use embassy_stm32::usart::{self, RingBufferedUartRx, Uart, UartTx};
+use embassy_stm32::{Config, bind_interrupts, dma, peripherals};
+use embassy_time::Timer;
+use panic_probe as _;
+use static_cell::ConstStaticCell;
+
+bind_interrupts!(struct Interrupts {
+    USART1 => usart::InterruptHandler<peripherals::USART1>;
+    USART3 => usart::InterruptHandler<peripherals::USART3>;
+    DMA2_STREAM5 => dma::InterruptHandler<peripherals::DMA2_CH5>;
+    DMA2_STREAM7 => dma::InterruptHandler<peripherals::DMA2_CH7>;
+    DMA1_STREAM1 => dma::InterruptHandler<peripherals::DMA1_CH1>;
+    DMA1_STREAM3 => dma::InterruptHandler<peripherals::DMA1_CH3>;
+});
+
+const PAGE: *const u32 = 0x0806_0000 as *const u32;
+const MAGIC: u32 = 0x686f_7077;
+/// Marker, number (four bytes), 58 bytes made from the number, sum of all before.
+const FRAME: usize = 64;
+const MARKER: u8 = 0x7e;
+
+/// Per link: frames sent, good frames, bad bytes, numbers missing, errors of the receiver.
+#[unsafe(no_mangle)]
+static RESULTS: [[AtomicU32; 5]; 2] = [const { [const { AtomicU32::new(0) }; 5] }; 2];
+
+fn count(link: usize, what: usize, amount: u32) {
+    RESULTS[link][what].fetch_add(amount, Ordering::Relaxed);
+}
+
+fn page(word: usize) -> u32 {
+    // SAFETY: the flash is there and never changes while the board runs.
+    unsafe { PAGE.add(word).read_volatile() }
+}
+
+fn make_frame(number: u32) -> [u8; FRAME] {
+    let mut frame = [0; FRAME];
+    frame[0] = MARKER;
+    frame[1..5].copy_from_slice(&number.to_le_bytes());
+    for (place, byte) in frame[5..FRAME - 1].iter_mut().enumerate() {
+        *byte = (number as u8).wrapping_mul(31).wrapping_add(place as u8 * 7);
+    }
+    frame[FRAME - 1] = frame[..FRAME - 1].iter().fold(0, |sum, byte| sum.wrapping_add(*byte));
+    frame
+}
+
+#[embassy_executor::task(pool_size = 2)]
+async fn send(link: usize, mut tx: UartTx<'static, Async>, frames: u32) {
+    // The neighbour may start later; bytes before its receiver runs would be lost.
+    Timer::after_millis(20).await;
+    let mut number = 0;
+    while number < frames {
+        unwrap!(tx.write(&make_frame(number)).await);
+        count(link, 0, 1);
+        number = number.wrapping_add(1);
+    }
+    info!("link {} has sent {} frames", link, frames);
+}
+
+#[embassy_executor::task(pool_size = 2)]
+async fn receive(link: usize, mut rx: RingBufferedUartRx<'static>) {
+    let mut frame = [0; FRAME];
+    let mut filled = 0;
+    let mut expected = 0;
+    let mut buffer = [0; 64];
+    loop {
+        match rx.read(&mut buffer).await {
+            Ok(received) => {
+                for byte in &buffer[..received] {
+                    frame[filled] = *byte;
+                    if filled > 0 || *byte == MARKER {
+                        filled += 1;
+                    } else {
+                        count(link, 2, 1);
+                    }
+                    if filled == FRAME {
+                        filled = 0;
+                        check(link, &frame, &mut expected);
+                    }
+                }
+            }
+            Err(error) => {
+                warn!("link {}: {}", link, error);
+                count(link, 4, 1);
+                filled = 0;
+            }
+        }
+    }
+}
+
+fn check(link: usize, frame: &[u8; FRAME], expected: &mut u32) {
+    let number = u32::from_le_bytes([frame[1], frame[2], frame[3], frame[4]]);
+    if *frame != make_frame(number) {
+        count(link, 2, FRAME as u32);
+        return;
+    }
+    count(link, 1, 1);
+    count(link, 3, number.wrapping_sub(*expected));
+    *expected = number + 1;
+    if number % 64 == 63 {
+        info!("link {}: frame {} is here", link, number);
+    }
+}
+
+/// 180 MHz from the 8 MHz that the ST-LINK feeds into the HSE pin.
+fn clocks() -> Config {
+    use embassy_stm32::rcc::*;
+    let mut config = embassy_stm32::Config::default();
+    config.rcc.hse = Some(Hse { freq: Hertz(8_000_000), mode: HseMode::Bypass });
+    config.rcc.pll_src = PllSource::HSE;
+    config.rcc.pll = Some(Pll {
+        prediv: PllPreDiv::DIV4,
+        mul: PllMul::MUL180,
+        divp: Some(PllPDiv::DIV2),
+        divq: None,
+        divr: None,
+    });
+    config.rcc.ahb_pre = AHBPrescaler::DIV1;
+    config.rcc.apb1_pre = APBPrescaler::DIV4;
+    config.rcc.apb2_pre = APBPrescaler::DIV2;
+    config.rcc.sys = Sysclk::PLL1_P;
+    config
+}
+
+#[embassy_executor::main]
+async fn main(spawner: Spawner) {
+    let p = embassy_stm32::init(clocks());
+    let mut led = Output::new(p.PA5, Level::Low, Speed::Low);
+    let configured = page(0) == MAGIC;
+    let (frames, baud, links) = if configured { (page(1), page(2), page(3)) } else { (0, 115_200, 0) };
+    info!("board is up: {} frames at {} baud", frames, baud);
+    if frames > 0 {
+        let mut config = usart::Config::default();
+        config.baudrate = baud;
+        static RIGHT: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
+        static LEFT: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
+        let right = unwrap!(Uart::new(p.USART1, p.PA10, p.PA9, p.DMA2_CH7, p.DMA2_CH5, Interrupts, config));
+        let left = unwrap!(Uart::new(p.USART3, p.PC5, p.PB10, p.DMA1_CH3, p.DMA1_CH1, Interrupts, config));
+        for (link, uart, ring) in [(0, right, RIGHT.take()), (1, left, LEFT.take())] {
+            if links >> link & 1 != 0 {
+                let (tx, rx) = uart.split();
+                spawner.spawn(unwrap!(receive(link, rx.into_ring_buffered(ring))));
+                spawner.spawn(unwrap!(send(link, tx, frames)));
+            }
+        }
+    }
+    loop {
+        led.toggle();
+        Timer::after_millis(250).await;
+    }
+}

@@ -1,0 +1,133 @@
+//! The test firmware: built when the compiler can build for ARM, and boards in a chain that run it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+
+use hopwise_emulator::image::Image;
+use hopwise_emulator::world::{Board, BoardOptions, Port, World};
+
+/// Where the firmware looks for what it shall do.
+const PAGE: u32 = 0x0806_0000;
+const MAGIC: u32 = 0x686f_7077;
+/// The serial ports to the next and to the previous board of the chain.
+pub(crate) const RIGHT: usize = 0;
+/// See [`RIGHT`].
+pub(crate) const LEFT: usize = 2;
+
+/// The firmware, or `None` if there is no ARM compiler.
+pub(crate) fn firmware() -> Option<Arc<Image>> {
+    static IMAGE: OnceLock<Option<Arc<Image>>> = OnceLock::new();
+    let read = || {
+        let elf = std::fs::read(elf()?).expect("the ELF file");
+        Some(Arc::new(Image::from_elf(&elf).expect("firmware")))
+    };
+    IMAGE.get_or_init(read).clone()
+}
+
+/// The ELF file of the firmware. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
+pub(crate) fn elf() -> Option<PathBuf> {
+    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/arm-target");
+    match Command::new(tool).arg("--check").output() {
+        Ok(output) if output.status.success() => Some(build(String::from_utf8_lossy(&output.stdout).trim())),
+        _ => {
+            let mut terminal = std::io::stderr();
+            let _ = writeln!(
+                terminal,
+                "\n*** NOT TESTED: no ARM core library, so the embassy firmware was not built and not run. \
+                 Run tools/arm-target once. ***\n"
+            );
+            None
+        }
+    }
+}
+
+fn build(toolchain: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../emulator/tests/firmware");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware");
+    let status = Command::new("cargo")
+        .args([
+            "build",
+            "--release",
+            "--quiet",
+            "--locked",
+            "--target",
+            "thumbv7em-none-eabihf",
+        ])
+        .current_dir(source)
+        .env("RUSTUP_TOOLCHAIN", toolchain)
+        .env("CARGO_TARGET_DIR", &target)
+        .env_remove("RUSTFLAGS")
+        // Set by the cargo that runs this test, for its own compiler.
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .status()
+        .expect("cargo");
+    assert!(status.success(), "the test firmware does not build");
+    target.join("thumbv7em-none-eabihf/release/emulator-test-firmware")
+}
+
+/// A chain of boards that send `frames` frames to each neighbour.
+pub(crate) fn chain(
+    image: &Arc<Image>,
+    boards: usize,
+    frames: u32,
+    baud: u32,
+    options: impl Fn(usize) -> BoardOptions,
+) -> World {
+    let mut world = World::new(1);
+    for number in 0..boards {
+        let mut board = Board::new(image, options(number));
+        let links = u32::from(number + 1 < boards) | u32::from(number > 0) << 1;
+        let page: Vec<u8> = [MAGIC, frames, baud, links]
+            .into_iter()
+            .flat_map(u32::to_le_bytes)
+            .collect();
+        board.write_flash(PAGE, &page).expect("the page is in the flash");
+        world.add(board);
+    }
+    for number in 1..boards {
+        world
+            .wire(
+                Port {
+                    board: number - 1,
+                    uart: RIGHT,
+                },
+                Port {
+                    board: number,
+                    uart: LEFT,
+                },
+            )
+            .expect("a free port");
+    }
+    world
+}
+
+/// What a link of a board has counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code)]
+pub(crate) struct LinkResult {
+    /// Frames sent.
+    pub(crate) sent: u32,
+    /// Frames received in order and intact.
+    pub(crate) good: u32,
+    /// Bytes that were part of no frame.
+    pub(crate) bad: u32,
+    /// Frames missing.
+    pub(crate) missing: u32,
+    /// Errors that the receiver reported.
+    pub(crate) errors: u32,
+}
+
+/// The counters of a board's links, the right one first.
+pub(crate) fn results(board: &Board) -> [LinkResult; 2] {
+    let words = board.variable("RESULTS", 10).expect("the counters");
+    [0, 5].map(|at| LinkResult {
+        sent: words[at],
+        good: words[at + 1],
+        bad: words[at + 2],
+        missing: words[at + 3],
+        errors: words[at + 4],
+    })
+}

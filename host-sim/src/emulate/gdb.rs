@@ -1,0 +1,213 @@
+//! A GDB server for one board: all boards stand still while GDB holds it.
+
+use std::net::{TcpListener, TcpStream};
+
+use gdbstub::common::Signal;
+use gdbstub::conn::{Connection, ConnectionExt};
+use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
+use gdbstub::stub::{DisconnectReason, GdbStub, SingleThreadStopReason};
+use gdbstub::target::ext::base::BaseOps;
+use gdbstub::target::ext::base::singlethread::{
+    SingleThreadBase, SingleThreadResume, SingleThreadResumeOps, SingleThreadSingleStep, SingleThreadSingleStepOps,
+};
+use gdbstub::target::ext::breakpoints::{Breakpoints, BreakpointsOps, SwBreakpoint, SwBreakpointOps};
+use gdbstub::target::{Target, TargetError, TargetResult};
+use gdbstub_arch::arm::Armv4t;
+use gdbstub_arch::arm::reg::ArmCoreRegs;
+use hopwise_emulator::time::{MICROSECOND, Time};
+use hopwise_emulator::world::World;
+
+/// Instructions of the board between two looks at the connection.
+const BETWEEN_LOOKS: u32 = 10_000;
+
+/// A world of which GDB holds one board.
+pub struct Held<'w> {
+    world: &'w mut World,
+    node: usize,
+    breakpoints: Vec<u32>,
+    stepping: bool,
+    until: Time,
+}
+
+/// Waits for a GDB on a local port and serves it until it detaches or the time is over.
+pub fn serve(world: &mut World, node: usize, port: u16, until: Time) -> Result<String, String> {
+    let listener = TcpListener::bind(("127.0.0.1", port)).map_err(|error| format!("port {port}: {error}"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    eprintln!("board {node} waits for: gdb -ex 'target remote {address}'");
+    let (stream, _) = listener.accept().map_err(|error| error.to_string())?;
+    let mut held = Held {
+        world,
+        node,
+        breakpoints: Vec::new(),
+        stepping: false,
+        until,
+    };
+    let stub = GdbStub::new(stream);
+    match stub.run_blocking::<Held<'_>>(&mut held) {
+        Ok(DisconnectReason::TargetExited(_)) => Ok("the time is over".into()),
+        Ok(DisconnectReason::TargetTerminated(_)) => Ok("the board has stopped".into()),
+        Ok(DisconnectReason::Disconnect) => Ok("GDB has detached".into()),
+        Ok(DisconnectReason::Kill) => Ok("GDB has ended the run".into()),
+        Err(error) => Err(format!("the connection to GDB failed: {error}")),
+    }
+}
+
+impl Held<'_> {
+    /// One instruction of the board, and the others up to the same time.
+    fn step(&mut self) {
+        let board = &mut self.world.boards_mut()[self.node];
+        board.step();
+        let now = board.now();
+        if now > self.world.now() + MICROSECOND {
+            self.world.run_until(now);
+        }
+    }
+
+    fn pc(&self) -> u32 {
+        self.world.boards()[self.node].cpu.next
+    }
+}
+
+impl Target for Held<'_> {
+    type Arch = Armv4t;
+    type Error = &'static str;
+
+    fn base_ops(&mut self) -> BaseOps<'_, Self::Arch, Self::Error> {
+        BaseOps::SingleThread(self)
+    }
+
+    fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleThreadBase for Held<'_> {
+    fn read_registers(&mut self, registers: &mut ArmCoreRegs) -> TargetResult<(), Self> {
+        let cpu = &self.world.boards()[self.node].cpu;
+        registers.r.copy_from_slice(&cpu.r[..13]);
+        (registers.sp, registers.lr, registers.pc, registers.cpsr) = (cpu.r[13], cpu.r[14], cpu.next, cpu.xpsr());
+        Ok(())
+    }
+
+    fn write_registers(&mut self, registers: &ArmCoreRegs) -> TargetResult<(), Self> {
+        let cpu = &mut self.world.boards_mut()[self.node].cpu;
+        cpu.r[..13].copy_from_slice(&registers.r);
+        (cpu.r[13], cpu.r[14], cpu.next) = (registers.sp, registers.lr, registers.pc & !1);
+        cpu.set_xpsr_flags(registers.cpsr);
+        Ok(())
+    }
+
+    fn read_addrs(&mut self, start: u32, data: &mut [u8]) -> TargetResult<usize, Self> {
+        let memory = &self.world.boards()[self.node].cpu.memory;
+        let mut read = 0;
+        for (address, place) in (start..=u32::MAX).zip(data) {
+            let Some(byte) = memory.byte(address) else { break };
+            *place = byte;
+            read += 1;
+        }
+        if read == 0 {
+            Err(TargetError::NonFatal)
+        } else {
+            Ok(read)
+        }
+    }
+
+    fn write_addrs(&mut self, start: u32, data: &[u8]) -> TargetResult<(), Self> {
+        let memory = &mut self.world.boards_mut()[self.node].cpu.memory;
+        for (address, byte) in (start..=u32::MAX).zip(data) {
+            *memory.ram_byte_mut(address).ok_or(TargetError::NonFatal)? = *byte;
+        }
+        Ok(())
+    }
+
+    fn support_resume(&mut self) -> Option<SingleThreadResumeOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleThreadResume for Held<'_> {
+    fn resume(&mut self, _signal: Option<Signal>) -> Result<(), Self::Error> {
+        self.stepping = false;
+        Ok(())
+    }
+
+    fn support_single_step(&mut self) -> Option<SingleThreadSingleStepOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleThreadSingleStep for Held<'_> {
+    fn step(&mut self, _signal: Option<Signal>) -> Result<(), Self::Error> {
+        self.stepping = true;
+        Ok(())
+    }
+}
+
+impl Breakpoints for Held<'_> {
+    fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SwBreakpoint for Held<'_> {
+    fn add_sw_breakpoint(
+        &mut self,
+        address: u32,
+        _kind: gdbstub_arch::arm::ArmBreakpointKind,
+    ) -> TargetResult<bool, Self> {
+        self.breakpoints.push(address & !1);
+        Ok(true)
+    }
+
+    fn remove_sw_breakpoint(
+        &mut self,
+        address: u32,
+        _kind: gdbstub_arch::arm::ArmBreakpointKind,
+    ) -> TargetResult<bool, Self> {
+        let before = self.breakpoints.len();
+        self.breakpoints.retain(|breakpoint| *breakpoint != address & !1);
+        Ok(self.breakpoints.len() < before)
+    }
+}
+
+impl BlockingEventLoop for Held<'_> {
+    type Target = Self;
+    type Connection = TcpStream;
+    type StopReason = SingleThreadStopReason<u32>;
+
+    #[allow(clippy::type_complexity)]
+    fn wait_for_stop_reason(
+        target: &mut Self,
+        connection: &mut TcpStream,
+    ) -> Result<
+        Event<Self::StopReason>,
+        WaitForStopReasonError<<Self::Target as Target>::Error, <TcpStream as Connection>::Error>,
+    > {
+        let faults = target.world.boards()[target.node].cpu.fault_count;
+        loop {
+            for _ in 0..BETWEEN_LOOKS {
+                Held::step(target);
+                if target.stepping {
+                    return Ok(Event::TargetStopped(SingleThreadStopReason::DoneStep));
+                }
+                if target.breakpoints.contains(&target.pc()) {
+                    return Ok(Event::TargetStopped(SingleThreadStopReason::SwBreak(())));
+                }
+                if target.world.boards()[target.node].cpu.fault_count > faults {
+                    return Ok(Event::TargetStopped(SingleThreadStopReason::Signal(Signal::SIGSEGV)));
+                }
+                if target.world.boards()[target.node].now() >= target.until {
+                    return Ok(Event::TargetStopped(SingleThreadStopReason::Exited(0)));
+                }
+            }
+            if connection.peek().map_err(WaitForStopReasonError::Connection)?.is_some() {
+                let byte = connection.read().map_err(WaitForStopReasonError::Connection)?;
+                return Ok(Event::IncomingData(byte));
+            }
+        }
+    }
+
+    fn on_interrupt(_target: &mut Self) -> Result<Option<Self::StopReason>, &'static str> {
+        Ok(Some(SingleThreadStopReason::Signal(Signal::SIGINT)))
+    }
+}

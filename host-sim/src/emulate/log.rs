@@ -1,0 +1,111 @@
+//! The boards' logs: defmt frames decoded and merged by virtual time.
+
+use std::path::Path;
+
+use defmt_decoder::{DecodeError, Frame, Locations, StreamDecoder, Table};
+use defmt_parser::Level;
+use hopwise_emulator::time::Time;
+use hopwise_emulator::world::World;
+
+/// One line of a board's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// When the board had written it.
+    pub at: Time,
+    /// Which board.
+    pub board: usize,
+    /// How severe it is; `None` for plain output.
+    pub level: Option<Level>,
+    /// What it says.
+    pub text: String,
+    /// File and line of the statement, if the firmware has debug information.
+    pub place: Option<String>,
+}
+
+/// What is needed to read the log of a firmware.
+pub struct LogFormat {
+    table: Option<Table>,
+    locations: Option<Locations>,
+}
+
+impl LogFormat {
+    /// From the firmware's ELF file. A firmware without defmt has no log; that is no error.
+    pub fn of_elf(elf: &[u8]) -> Result<Self, String> {
+        let table = Table::parse(elf).map_err(|error| format!("cannot read its defmt table: {error}"))?;
+        let locations = table.as_ref().and_then(|table| table.get_locations(elf).ok());
+        Ok(LogFormat { table, locations })
+    }
+
+    /// Readers for that many boards.
+    pub fn readers(&self, boards: usize) -> LogReaders<'_> {
+        let decoders = match &self.table {
+            Some(table) => (0..boards).map(|_| Some(table.new_stream_decoder())).collect(),
+            None => (0..boards).map(|_| None).collect(),
+        };
+        LogReaders {
+            format: self,
+            decoders,
+            undecodable: 0,
+        }
+    }
+
+    fn line(&self, at: Time, board: usize, frame: &Frame<'_>) -> Line {
+        let location = self
+            .locations
+            .as_ref()
+            .and_then(|locations| locations.get(&frame.index()));
+        let place = location.map(|location| {
+            let file = location.file.file_name().map_or(Path::new(""), Path::new);
+            format!("{}:{}", file.display(), location.line)
+        });
+        Line {
+            at,
+            board,
+            level: frame.level(),
+            text: frame.display_message().to_string(),
+            place,
+        }
+    }
+}
+
+/// Decoders of the boards' streams.
+pub struct LogReaders<'t> {
+    format: &'t LogFormat,
+    decoders: Vec<Option<Box<dyn StreamDecoder + Send + Sync + 't>>>,
+    /// Pieces of logs that were no defmt frames.
+    pub undecodable: u64,
+}
+
+impl LogReaders<'_> {
+    /// All lines that the boards have written since the last call, by time and then by board.
+    pub fn take_lines(&mut self, world: &mut World) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (board, emulated) in world.boards_mut().iter_mut().enumerate() {
+            for (at, bytes) in emulated.take_log() {
+                let Some(decoder) = &mut self.decoders[board] else {
+                    continue;
+                };
+                decoder.received(&bytes);
+                loop {
+                    match decoder.decode() {
+                        Ok(frame) => lines.push(self.format.line(at, board, &frame)),
+                        Err(DecodeError::UnexpectedEof) => break,
+                        Err(DecodeError::Malformed) => {
+                            self.undecodable += 1;
+                            let recovers = self
+                                .format
+                                .table
+                                .as_ref()
+                                .is_some_and(|table| table.encoding().can_recover());
+                            if !recovers {
+                                break;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        lines.sort_by_key(|line| (line.at, line.board));
+        lines
+    }
+}

@@ -1,0 +1,151 @@
+//! From a network to boards with wires.
+
+use std::sync::Arc;
+
+use hopwise_core::{Network, NoSuchNode};
+use hopwise_emulator::image::Image;
+use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
+
+/// Boards that one process emulates at most.
+pub const MOST_BOARDS: u64 = 4096;
+
+/// The serial ports of a Nucleo-F446RE that make links, in the order of the node's ports: USART1, USART3, UART4, UART5
+/// and USART6. USART2 goes to the ST-LINK.
+pub const LINKS: [usize; 5] = [0, 2, 3, 4, 5];
+
+/// Why a network cannot be built of boards.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotBuild {
+    /// Too many nodes.
+    #[error("{nodes} boards are too many to emulate (at most {MOST_BOARDS})")]
+    TooMany {
+        /// How many.
+        nodes: u64,
+    },
+    /// A node with more links than a board has serial ports.
+    #[error("node {node} has {degree} links, but a Nucleo-F446RE has {} serial ports for links", LINKS.len())]
+    TooManyLinks {
+        /// Which node.
+        node: u64,
+        /// How many links.
+        degree: u64,
+    },
+    /// The network's own tables disagree.
+    #[error("{0}")]
+    Node(#[from] NoSuchNode),
+    /// Two links between the same nodes, or from a node to itself.
+    #[error("the wire between nodes {0} and {1} cannot be laid: {2}")]
+    Wire(u64, u64, BadWire),
+}
+
+/// How the boards differ from each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Differences {
+    /// Decides all that happens by chance.
+    pub seed: u64,
+    /// Crystals are off by up to this many parts in a million, each by its own amount.
+    pub drift_ppm: f64,
+}
+
+/// A board for each node and a wire for each edge.
+pub fn build(network: &Network, image: &Arc<Image>, differences: Differences) -> Result<World, CannotBuild> {
+    let nodes = network.nodes();
+    if nodes > MOST_BOARDS {
+        return Err(CannotBuild::TooMany { nodes });
+    }
+    let mut world = World::new(differences.seed);
+    for node in 0..nodes {
+        world.add(Board::new(image, options(node, differences)));
+    }
+    for node in 0..nodes {
+        wire_up(network, node, &mut world)?;
+    }
+    Ok(world)
+}
+
+/// Every edge is laid once, from its end with the lower number.
+fn wire_up(network: &Network, node: u64, world: &mut World) -> Result<(), CannotBuild> {
+    for port in 0..network.degree(node)? {
+        let Some(neighbor) = network.neighbor(node, port)?.filter(|neighbor| *neighbor > node) else {
+            continue;
+        };
+        let here = place(network, node, Some(port))?;
+        let there = place(network, neighbor, network.port_to(neighbor, node)?)?;
+        world
+            .wire(here, there)
+            .map_err(|error| CannotBuild::Wire(node, neighbor, error))?;
+    }
+    Ok(())
+}
+
+/// The serial port of a node's port.
+fn place(network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
+    match port.and_then(|port| LINKS.get(port as usize)) {
+        Some(uart) => Ok(Port {
+            board: node as usize,
+            uart: *uart,
+        }),
+        None => Err(CannotBuild::TooManyLinks {
+            node,
+            degree: network.degree(node)?,
+        }),
+    }
+}
+
+/// Unique number, drift and oscillator of a board.
+fn options(node: u64, differences: Differences) -> BoardOptions {
+    let first = scatter(differences.seed ^ scatter(node));
+    let second = scatter(first);
+    // A number between -1 and 1.
+    let chance = |bits: u64| (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+    BoardOptions {
+        hse_ppm: differences.drift_ppm * chance(first),
+        // The internal oscillator is good to one percent.
+        hsi_ppm: if differences.drift_ppm == 0.0 {
+            0.0
+        } else {
+            10_000.0 * chance(second)
+        },
+        unique_id: [node as u32, first as u32, second as u32],
+        ..BoardOptions::default()
+    }
+}
+
+/// The finalizer of SplitMix64.
+fn scatter(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn try_build(expression: &str) -> Result<usize, CannotBuild> {
+        let image = Arc::new(Image::from_bytes(vec![0; 8]));
+        let network: Network = expression.parse().expect("a network");
+        let differences = Differences {
+            seed: 1,
+            drift_ppm: 0.0,
+        };
+        build(&network, &image, differences).map(|world| world.wired_ports().len())
+    }
+
+    #[test]
+    fn every_edge_is_a_wire() {
+        assert_eq!(try_build("ring(5)"), Ok(10));
+        assert_eq!(try_build("torus(4,4)"), Ok(64));
+    }
+
+    #[test]
+    fn a_board_has_five_links_and_no_more() {
+        assert_eq!(try_build("complete(6)"), Ok(30));
+        assert_eq!(
+            try_build("complete(7)"),
+            Err(CannotBuild::TooManyLinks { node: 0, degree: 6 })
+        );
+        assert_eq!(try_build("ring(5000)"), Err(CannotBuild::TooMany { nodes: 5000 }));
+    }
+}
