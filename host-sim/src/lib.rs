@@ -2,8 +2,10 @@
 //!
 //! - [`analysis`]: networks built out as graphs, and what is measured on them;
 //! - [`command`]: one file a command, from arguments to output;
+//! - [`load`]: latency against load, by simulation of routers cycle by cycle;
 //! - [`refusal`]: what is said of bad input.
 
 pub mod analysis;
 pub mod command;
+pub mod load;
 pub mod refusal;

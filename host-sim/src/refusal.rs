@@ -55,6 +55,9 @@ pub enum Refusal {
         /// How many hops are listed.
         most: u64,
     },
+    /// A simulation that makes no sense, in a sentence.
+    #[error("{0}")]
+    Load(String),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

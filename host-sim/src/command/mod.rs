@@ -5,6 +5,7 @@ mod deadlock;
 mod demo;
 mod drawing;
 mod edges;
+mod load;
 mod neighbors;
 mod output;
 mod route;
@@ -42,6 +43,8 @@ enum Command {
     Broadcast(broadcast::BroadcastArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
+    /// Latency against load, by simulation of the routers cycle by cycle
+    Load(load::LoadArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -54,6 +57,7 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
         Command::Deadlock(args) => deadlock::run(args),
+        Command::Load(args) => load::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
