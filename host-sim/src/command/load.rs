@@ -11,6 +11,7 @@ use crate::load::measure::{self, Effort, Experiment, Point, rule_name};
 use crate::load::parameters::{Parameters, Preset, Process, Rings};
 use crate::load::report;
 use crate::load::saturation;
+use crate::load::study::{self, Study};
 use crate::load::sweep::{Folder, Job, Plan, Share, Task};
 use crate::load::traffic::Traffic;
 use crate::refusal::Refusal;
@@ -35,6 +36,8 @@ enum Action {
     Work(WorkArgs),
     /// Joins the results of a folder: table, chart and page
     Merge(MergeArgs),
+    /// Compares the papers' networks with torus and hypercube: a document with charts
+    Study(StudyArgs),
 }
 
 #[derive(Args)]
@@ -141,15 +144,16 @@ impl SceneArgs {
 
     fn effort(&self) -> Effort {
         let usual = Effort::default();
-        let most = self
+        let most_cycles = self
             .most_cycles
             .unwrap_or(usual.most_cycles.max(self.cycles.unwrap_or(0)));
-        let least_cycles = self.cycles.unwrap_or(usual.least_cycles).min(most);
+        let least_cycles = self.cycles.unwrap_or(usual.least_cycles).min(most_cycles);
         Effort {
             precision: self.precision,
             least_cycles,
-            most_cycles: most,
+            most_cycles,
             latency_limit: self.latency_limit,
+            ..usual
         }
     }
 }
@@ -200,6 +204,16 @@ struct MergeArgs {
     out: PathBuf,
 }
 
+#[derive(Args)]
+struct StudyArgs {
+    /// The folder of the jobs
+    #[arg(long, default_value = "load-study-jobs")]
+    jobs: PathBuf,
+    /// Where the document and its charts go
+    #[arg(long, default_value = ".")]
+    out: PathBuf,
+}
+
 pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
     match &args.action {
         None => point(&args.point),
@@ -221,6 +235,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
             work(&folder, share.unwrap_or(Share::ALL))?;
             Ok(Outcome::Done)
         }
+        Some(Action::Study(args)) => study(args),
         Some(Action::Merge(args)) => merge(&Folder::open(&args.jobs).map_err(Refusal::Load)?, &args.out),
     }
 }
@@ -377,17 +392,29 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
         ("load.svg", chart.svg()),
         ("load.html", report::page("Latency against load", &[chart], &rows)),
     ];
-    std::fs::create_dir_all(out).map_err(|error| Refusal::Output(error.to_string()))?;
-    for (name, text) in &files {
-        let path = out.join(name);
-        std::fs::write(&path, text).map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))?;
-    }
-    print(|printed| {
-        for (name, _) in &files {
-            writeln!(printed, "{}", out.join(name).display())?;
-        }
-        Ok(())
-    })?;
+    write_files(out, &files)?;
     let deadlock = rows.iter().find_map(|row| row.deadlock.clone());
     Ok(deadlock.map_or(Outcome::Done, Outcome::CheckFailed))
+}
+
+fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
+    let folder = Folder::create(&args.jobs, study::plan()).map_err(Refusal::Load)?;
+    work(&folder, Share::ALL)?;
+    let findings = folder.findings().map_err(Refusal::Load)?;
+    let Study { text, charts } = study::write(&report::rows(&findings));
+    let mut files = vec![("load-study.md".to_string(), text)];
+    files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
+    write_files(&args.out, &files)?;
+    Ok(Outcome::Done)
+}
+
+/// Writes files into a folder and prints where they are.
+fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), Refusal> {
+    std::fs::create_dir_all(folder).map_err(|error| Refusal::Output(error.to_string()))?;
+    for (name, text) in files {
+        let path = folder.join(name.as_ref());
+        std::fs::write(&path, text).map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))?;
+        print(|out| writeln!(out, "{}", path.display()))?;
+    }
+    Ok(())
 }

@@ -9,6 +9,9 @@
 //! back. References: W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004, chapters 16
 //! to 19; N. McKeown, The iSLIP scheduling algorithm for input-queued switches, IEEE/ACM Transactions on Networking 7(2), 1999.
 
+mod allocation;
+mod packets;
+
 use hopwise_core::{Network, Rule};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -117,8 +120,6 @@ struct Source {
 pub(super) enum Halt {
     /// A packet needs a class that was not provided for; begin again with so many.
     MoreClasses(u32),
-    /// More packets are waiting than memory is set aside for.
-    Backlog,
 }
 
 /// What is simulated.
@@ -145,6 +146,8 @@ pub(super) struct Engine<'a> {
     /// Virtual channels of a link: one a class, then those that every packet may use.
     pub(super) channels: u32,
     classes: u32,
+    /// Free buffers without which a packet does not enter a channel for all. With one class every channel is as good.
+    room_for_all: u16,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
     in_ports: Vec<InPort>,
@@ -175,13 +178,16 @@ pub(super) struct Engine<'a> {
     /// Flits that ever crossed a switch.
     pub(super) moved: u64,
     halt: Option<Halt>,
-    most_packets: usize,
+    /// Sources pause while so many packets are alive.
+    most_alive: u64,
+    /// Whether they ever had to.
+    pub(super) throttled: bool,
 }
 
-/// Packets that may wait in the whole network and its sources, a node.
-const BACKLOG_PER_NODE: usize = 4_096;
-const LEAST_BACKLOG: usize = 1 << 20;
-const MOST_BACKLOG: usize = 1 << 25;
+/// Packets that may be alive in the whole network and its sources, a node, and in all: more is overload.
+const BACKLOG_PER_NODE: u64 = 1_000;
+const LEAST_BACKLOG: u64 = 1 << 16;
+const MOST_BACKLOG: u64 = 1 << 22;
 
 impl<'a> Engine<'a> {
     /// One sentence if the traffic means nothing on this network.
@@ -285,12 +291,18 @@ impl<'a> Engine<'a> {
             alive: 0,
             moved: 0,
             halt: None,
-            most_packets: (nodes * BACKLOG_PER_NODE).clamp(LEAST_BACKLOG, MOST_BACKLOG),
+            most_alive: (nodes as u64 * BACKLOG_PER_NODE).clamp(LEAST_BACKLOG, MOST_BACKLOG),
+            throttled: false,
             scene,
             wiring,
             routes,
             channels,
             classes,
+            room_for_all: if classes > 1 {
+                parameters.packet_flits.min(parameters.buffers) as u16
+            } else {
+                0
+            },
         })
     }
 
@@ -316,10 +328,14 @@ impl<'a> Engine<'a> {
             match self.outputs.get_mut(credit as usize) {
                 Some(output) => {
                     output.credits += 1;
-                    let owner = output.owner;
-                    if owner != NONE && self.inputs[owner as usize].state == State::Starved {
-                        self.inputs[owner as usize].state = State::Active;
-                        self.contend(owner);
+                    match output.owner {
+                        NONE if self.classes > 1 => self.wake(credit / self.channels, self.now),
+                        NONE => (),
+                        owner if self.inputs[owner as usize].state == State::Starved => {
+                            self.inputs[owner as usize].state = State::Active;
+                            self.contend(owner);
+                        }
+                        _ => (),
                     }
                 }
                 None => self.source_credits[credit as usize - self.outputs.len()] += 1,
@@ -402,319 +418,6 @@ impl<'a> Engine<'a> {
         self.seeking.put(at, channel);
     }
 
-    fn make_packets(&mut self) {
-        let mut made = std::mem::take(&mut self.made);
-        self.making.cycle(self.now, &mut self.rng, &mut made);
-        for &node in &made {
-            self.recorder.made(self.now);
-            if self.pattern == Pattern::Broadcast {
-                self.fan_out(node, node, self.now, 0);
-            } else if let Some(dest) = self.pattern.destination(node, &mut self.rng) {
-                self.make(
-                    node,
-                    Packet {
-                        dest,
-                        born: self.now,
-                        hops: 0,
-                        origin: NONE,
-                        next: NONE,
-                    },
-                );
-            }
-        }
-        made.clear();
-        self.made = made;
-    }
-
-    /// Queues the copies of a broadcast of `origin` that `node` has to send.
-    fn fan_out(&mut self, node: u32, origin: u32, born: u32, hops: u32) {
-        let Ok(children) = self.scene.network.fanout(u64::from(node), u64::from(origin)) else {
-            return;
-        };
-        for (_, child) in children {
-            self.make(
-                node,
-                Packet {
-                    dest: child as u32,
-                    born,
-                    hops,
-                    origin,
-                    next: NONE,
-                },
-            );
-        }
-    }
-
-    /// A copy of a broadcast has arrived in full.
-    fn pass_on(&mut self, flit: u32) {
-        let packet = self.packets[self.flits[flit as usize].packet as usize];
-        self.release(self.flits[flit as usize].packet);
-        self.fan_out(packet.dest, packet.origin, packet.born, packet.hops);
-    }
-
-    fn make(&mut self, node: u32, packet: Packet) {
-        let index = self.new_packet(packet);
-        if matches!(self.routes.lookup, Lookup::Path) {
-            self.lay_out(node, index);
-        }
-        self.alive += 1;
-        self.recorder.expect(packet.born);
-        let source = &mut self.sources[node as usize];
-        if source.first == NONE {
-            source.first = index;
-            self.busy_sources.push(node);
-        } else {
-            self.packets[source.last as usize].next = index;
-        }
-        source.last = index;
-    }
-
-    fn lay_out(&mut self, node: u32, index: u32) {
-        let packet = &mut self.packets[index as usize];
-        let ends = (u64::from(node), u64::from(packet.dest));
-        let rng = &mut self.rng;
-        let path = &mut self.paths[index as usize];
-        let most = self.routes.lay_out(&self.wiring, ends, || rng.random(), path);
-        if packet.hops > 0 {
-            // A copy of a broadcast has hops behind it; its route begins here.
-            path.splice(0..0, std::iter::repeat_n(Step::default(), packet.hops as usize));
-        }
-        if most >= self.classes && self.scene.parameters.class_limit.is_none() {
-            self.halt = Some(Halt::MoreClasses(most + 1));
-        }
-    }
-
-    fn new_packet(&mut self, packet: Packet) -> u32 {
-        if self.free_packet != NONE {
-            let index = self.free_packet;
-            self.free_packet = self.packets[index as usize].next;
-            self.packets[index as usize] = packet;
-            return index;
-        }
-        let index = self.packets.len() as u32;
-        self.packets.push(packet);
-        self.paths.push(Vec::new());
-        self.flits.extend((0..self.scene.parameters.packet_flits).map(|_| Flit {
-            next: NONE,
-            packet: index,
-        }));
-        if self.packets.len() >= self.most_packets {
-            self.halt = Some(Halt::Backlog);
-        }
-        index
-    }
-
-    fn release(&mut self, index: u32) {
-        self.packets[index as usize].next = self.free_packet;
-        self.free_packet = index;
-    }
-
-    /// Every source with something to send puts one flit on its way into the router, if there is room.
-    fn enter(&mut self) {
-        let at = self.now + self.scene.parameters.entry();
-        let flits = self.scene.parameters.packet_flits;
-        let mut index = 0;
-        while index < self.busy_sources.len() {
-            let node = self.busy_sources[index];
-            let source = &mut self.sources[node as usize];
-            let base = node * self.channels;
-            if source.sent == 0 {
-                let start = source.vc;
-                let after = |turn| {
-                    if start + turn >= self.channels {
-                        start + turn - self.channels
-                    } else {
-                        start + turn
-                    }
-                };
-                let free = (1..=self.channels)
-                    .map(after)
-                    .find(|&vc| self.source_credits[(base + vc) as usize] > 0);
-                source.vc = free.unwrap_or(start);
-            }
-            let credit = &mut self.source_credits[(base + source.vc) as usize];
-            if *credit == 0 {
-                index += 1;
-                continue;
-            }
-            *credit -= 1;
-            let channel = (self.wiring.first[node as usize + 1] - 1) * self.channels + source.vc;
-            self.arrivals.put(at, (channel, source.first * flits + source.sent));
-            source.sent += 1;
-            if source.sent == flits {
-                source.sent = 0;
-                let next = self.packets[source.first as usize].next;
-                source.first = next;
-                if next == NONE {
-                    self.busy_sources.swap_remove(index);
-                    continue;
-                }
-            }
-            index += 1;
-        }
-    }
-
-    /// Heads ask for an output channel: that of their class, or one of those for all (one iteration of iSLIP). One that finds
-    /// all taken waits until one is freed.
-    ///
-    /// The channels for all cannot add a deadlock: whoever is at the head of one can still go on in its own class, and the
-    /// classes that a packet uses before and after are in the order in which its route has them anyway. J. Duato, A
-    /// new theory of deadlock-free adaptive routing in wormhole networks, IEEE Transactions on Parallel and Distributed
-    /// Systems 4(12), 1993.
-    fn allocate_channels(&mut self) {
-        let seekers = self.seeking.take(self.now);
-        for &channel in &seekers {
-            self.bid(channel);
-        }
-        self.seeking.give_back(self.now, seekers);
-        let mut bidders = std::mem::take(&mut self.bidders);
-        for channel in bidders.drain(..) {
-            self.settle(channel);
-        }
-        self.bidders = bidders;
-    }
-
-    /// The output channels that the packet at the head of a channel may use: its own, and a range.
-    fn candidates(&self, channel: u32) -> (u32, std::ops::Range<u32>) {
-        let Input { own, out_port, .. } = self.inputs[channel as usize];
-        let first = out_port * self.channels;
-        let shared = if self.out_ports[out_port as usize].local {
-            1
-        } else {
-            self.classes
-        };
-        (own, first + shared..first + self.channels)
-    }
-
-    /// Asks for all that are free; each goes, round robin, to the first after its last owner.
-    fn bid(&mut self, channel: u32) {
-        let (own, shared) = self.candidates(channel);
-        let mut any = false;
-        for out in std::iter::once(own).chain(shared) {
-            let output = &mut self.outputs[out as usize];
-            let rival = output.owner;
-            if rival != NONE && output.claimed != self.now {
-                continue;
-            }
-            any = true;
-            if rival == NONE || turn_after(output.last, channel) < turn_after(output.last, rival) {
-                (output.owner, output.claimed) = (channel, self.now);
-            }
-        }
-        if any {
-            self.bidders.push(channel);
-            return;
-        }
-        let port = &mut self.out_ports[self.inputs[channel as usize].out_port as usize];
-        self.inputs[channel as usize].next_waiter = std::mem::replace(&mut port.first_waiter, channel);
-    }
-
-    /// Takes one of the output channels that were won and gives back the others: round robin, but the channel of a class
-    /// only if there is no other, for it is the way out when all else is blocked.
-    fn settle(&mut self, channel: u32) {
-        let (own, shared) = self.candidates(channel);
-        let Input {
-            out: last, out_port, ..
-        } = self.inputs[channel as usize];
-        let last_resort = if self.classes == 1 || self.out_ports[out_port as usize].local {
-            NONE
-        } else {
-            own
-        };
-        let mut best = NONE;
-        for out in std::iter::once(own).chain(shared) {
-            let output = &mut self.outputs[out as usize];
-            if output.owner != channel || output.claimed != self.now {
-                continue;
-            }
-            output.owner = NONE;
-            if best == NONE || best == last_resort || turn_after(last, out) < turn_after(last, best) {
-                best = out;
-            }
-        }
-        if best == NONE {
-            self.seeking.put(self.now + 1, channel);
-            return;
-        }
-        let output = &mut self.outputs[best as usize];
-        (output.owner, output.last) = (channel, channel);
-        let input = &mut self.inputs[channel as usize];
-        (input.out, input.state) = (best, State::Active);
-        self.granted.put(self.now + self.scene.parameters.vc_alloc, channel);
-    }
-
-    fn allocate_switch(&mut self) {
-        let granted = self.granted.take(self.now);
-        for &channel in &granted {
-            self.contend(channel);
-        }
-        self.granted.give_back(self.now, granted);
-        self.request_outputs();
-        self.accept_grants();
-        let mut accepted = std::mem::take(&mut self.touched_in);
-        for port in accepted.drain(..) {
-            self.send(port);
-        }
-        self.touched_in = accepted;
-    }
-
-    /// Every output port picks one of the channels that want it.
-    fn request_outputs(&mut self) {
-        let now = self.now;
-        let mut kept = 0;
-        for index in 0..self.contenders.len() {
-            let channel = self.contenders[index];
-            let input = &mut self.inputs[channel as usize];
-            let out = input.out;
-            if input.state != State::Active || input.filled == 0 {
-                input.contending = false;
-                continue;
-            }
-            let out_port = input.out_port;
-            let port = &mut self.out_ports[out_port as usize];
-            if self.outputs[out as usize].credits == 0 && !port.local {
-                input.state = State::Starved;
-                input.contending = false;
-                continue;
-            }
-            self.contenders[kept] = channel;
-            kept += 1;
-            if port.stamp != now {
-                (port.stamp, port.best) = (now, channel);
-                self.touched_out.push(out_port);
-                continue;
-            }
-            let rival = port.best;
-            let (mine, theirs) = (input.port, self.inputs[rival as usize].port);
-            let better = if mine == theirs {
-                let last = self.in_ports[mine as usize].last_vc;
-                turn_after(last, channel) < turn_after(last, rival)
-            } else {
-                turn_after(port.last_input, mine) < turn_after(port.last_input, theirs)
-            };
-            if better {
-                port.best = channel;
-            }
-        }
-        self.contenders.truncate(kept);
-    }
-
-    /// Every input port picks one of the output ports that chose it.
-    fn accept_grants(&mut self) {
-        let now = self.now;
-        for out in self.touched_out.drain(..) {
-            let channel = self.out_ports[out as usize].best;
-            let index = self.inputs[channel as usize].port;
-            let port = &mut self.in_ports[index as usize];
-            if port.stamp != now {
-                (port.stamp, port.best) = (now, out);
-                self.touched_in.push(index);
-            } else if turn_after(port.last_output, out) < turn_after(port.last_output, port.best) {
-                port.best = out;
-            }
-        }
-    }
-
     /// The flit that won the switch at an input port leaves.
     fn send(&mut self, in_port: u32) {
         let parameters = &self.scene.parameters;
@@ -750,15 +453,20 @@ impl<'a> Engine<'a> {
         let next = self.now + 1;
         self.outputs[out as usize].owner = NONE;
         let out_port = self.inputs[channel as usize].out_port;
-        let mut waiter = std::mem::replace(&mut self.out_ports[out_port as usize].first_waiter, NONE);
-        while waiter != NONE {
-            self.seeking.put(next, waiter);
-            waiter = self.inputs[waiter as usize].next_waiter;
-        }
+        self.wake(out_port, next);
         if self.inputs[channel as usize].filled > 0 {
             self.seek(channel, next + self.scene.parameters.routing);
         } else {
             self.inputs[channel as usize].state = State::Idle;
+        }
+    }
+
+    /// Whoever waits for a channel of an output port tries again in cycle `at`.
+    fn wake(&mut self, out_port: u32, at: u32) {
+        let mut waiter = std::mem::replace(&mut self.out_ports[out_port as usize].first_waiter, NONE);
+        while waiter != NONE {
+            self.seeking.put(at, waiter);
+            waiter = self.inputs[waiter as usize].next_waiter;
         }
     }
 
@@ -805,9 +513,4 @@ impl<'a> Engine<'a> {
             + self.paths.capacity() * size_of::<Vec<Step>>()
             + (self.wiring.first.capacity() + self.wiring.peer.capacity() + self.wiring.node.capacity()) * 4
     }
-}
-
-/// The place of `who` in a round that begins after `last`.
-fn turn_after(last: u32, who: u32) -> u32 {
-    who.wrapping_sub(last).wrapping_sub(1)
 }

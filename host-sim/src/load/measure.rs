@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
 use super::parameters::{Parameters, Process};
-use super::record::BATCH_BITS;
 use super::traffic::Traffic;
 use super::watchdog::{Deadlock, find_circle};
 
@@ -43,15 +42,18 @@ pub struct Effort {
     pub most_cycles: u32,
     /// A mean latency above this means saturation.
     pub latency_limit: f64,
+    /// Cycles between two looks at how things are going, as a power of two.
+    pub batch_bits: u32,
 }
 
 impl Default for Effort {
     fn default() -> Self {
         Self {
-            precision: 0.005,
-            least_cycles: 10 << BATCH_BITS,
-            most_cycles: 200 << BATCH_BITS,
+            precision: 0.01,
+            least_cycles: 10 << 10,
+            most_cycles: 100 << 10,
             latency_limit: 500.0,
+            batch_bits: 10,
         }
     }
 }
@@ -121,14 +123,14 @@ pub struct Point {
     pub packets_per_second: f64,
 }
 
-/// Cycles between two looks at how things are going.
-const BATCH: u32 = 1 << BATCH_BITS;
 /// Warm-up lasts until the mean latency changes by less than this from one batch to the next.
 const STEADY: f64 = 0.05;
 const LEAST_WARM_UP: u32 = 3;
 const MOST_WARM_UP: u32 = 20;
 /// Fewer delivered than made by more than this is saturation.
 const SHORTFALL: f64 = 0.05;
+/// After so many batches a large shortfall is enough to give up.
+const HOPELESS: u32 = 4;
 /// Batches are joined to this many, so that each is nearly independent of the next.
 const GROUPS: usize = 10;
 /// Student's t for 95% and 9 degrees of freedom.
@@ -189,6 +191,12 @@ fn check(experiment: &Experiment<'_>) -> Result<(), String> {
             experiment.network
         ));
     }
+    if !(1..=20).contains(&experiment.effort.batch_bits) {
+        return Err("a batch has 2 to 2^20 cycles".into());
+    }
+    if experiment.effort.most_cycles > 1 << 30 {
+        return Err("at most 2^30 cycles are measured".into());
+    }
     if !(0.0..=1.0).contains(&experiment.rate) {
         return Err(format!(
             "a rate is from 0 to 1 packets a node a cycle, not {}",
@@ -214,7 +222,7 @@ impl Measurement<'_> {
     fn run(&mut self) -> Result<bool, End> {
         self.warm_up()?;
         self.from = self.engine.now;
-        self.engine.recorder.open(self.from);
+        self.engine.recorder.open(self.from, self.experiment.effort.batch_bits);
         let measured = self.measure();
         self.to = self.engine.now;
         self.engine.recorder.close(self.to);
@@ -223,7 +231,7 @@ impl Measurement<'_> {
     }
 
     fn batch(&mut self) -> Result<(), End> {
-        for _ in 0..BATCH {
+        for _ in 0..1 << self.experiment.effort.batch_bits {
             self.engine.step().map_err(End::Halt)?;
         }
         self.watch()
@@ -234,7 +242,7 @@ impl Measurement<'_> {
         let moved = std::mem::replace(&mut self.moved, self.engine.moved);
         if self.engine.alive > 0 && moved == self.moved {
             self.stalled += 1;
-            let patience = 1 + self.experiment.parameters.longest_delay() / BATCH;
+            let patience = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
             if self.stalled > patience {
                 let circle = find_circle(&self.engine, self.experiment.parameters.buffers);
                 return Err(End::Deadlock(circle.unwrap_or(Deadlock { circle: Vec::new() })));
@@ -255,7 +263,9 @@ impl Measurement<'_> {
                 (None, None) => true,
                 _ => false,
             };
-            if batch + 1 >= LEAST_WARM_UP && steady {
+            // An overloaded network never gets steady.
+            let overloaded = mean.is_some_and(|mean| mean > self.experiment.effort.latency_limit);
+            if overloaded || (batch + 1 >= LEAST_WARM_UP && steady) {
                 break;
             }
             before = mean;
@@ -269,10 +279,10 @@ impl Measurement<'_> {
             self.batch()?;
             let cycles = self.engine.now - self.from;
             let Estimate { mean, half_width } = self.estimate();
-            let done = half_width <= effort.precision * mean
-                || mean > effort.latency_limit
-                || self.overloaded(2.0 * SHORTFALL);
-            if cycles >= effort.most_cycles || (cycles >= effort.least_cycles && done) {
+            let overloaded = self.engine.throttled || self.overloaded(2.0 * SHORTFALL);
+            let hopeless = overloaded && cycles >= HOPELESS << effort.batch_bits;
+            let done = half_width <= effort.precision * mean || mean > effort.latency_limit;
+            if hopeless || cycles >= effort.most_cycles || (cycles >= effort.least_cycles && done) {
                 return Ok(());
             }
         }
@@ -287,7 +297,11 @@ impl Measurement<'_> {
 
     /// Sources go on, so that the last measured packets meet the same traffic as the first.
     fn drain(&mut self) -> Result<bool, End> {
-        let patience = (4.0 * self.experiment.effort.latency_limit) as u32 / BATCH + 4;
+        if self.engine.throttled || self.overloaded(SHORTFALL) {
+            return Ok(false);
+        }
+        let effort = &self.experiment.effort;
+        let patience = ((4.0 * effort.latency_limit) as u32 >> effort.batch_bits) + 4;
         for _ in 0..patience {
             if self.engine.recorder.measured == self.engine.recorder.expected {
                 return Ok(true);
@@ -343,7 +357,9 @@ impl Measurement<'_> {
         let window = self.to - self.from;
         let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
         let saturated = match &outcome {
-            Ok(drained) => !drained || mean > experiment.effort.latency_limit || self.overloaded(SHORTFALL),
+            Ok(drained) => {
+                !drained || mean > experiment.effort.latency_limit || engine.throttled || self.overloaded(SHORTFALL)
+            }
             Err(_) => true,
         };
         let deadlock = match outcome {

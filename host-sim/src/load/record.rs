@@ -3,13 +3,12 @@
 /// Latencies up to this many cycles are counted one by one; longer ones share a bin.
 const BINS: usize = 1 << 16;
 
-/// Cycles of a batch, as a power of two.
-pub(super) const BATCH_BITS: u32 = 10;
-
 /// The packets made in the cycles `from..to`, and what became of them.
 pub(super) struct Recorder {
     from: u32,
     to: u32,
+    /// Cycles of a batch, as a power of two.
+    batch_bits: u32,
     bins: Vec<u32>,
     /// Sum of latencies and number of packets, by the time of making.
     pub(super) batches: Vec<(u64, u64)>,
@@ -32,6 +31,7 @@ impl Recorder {
         Self {
             from: u32::MAX,
             to: u32::MAX,
+            batch_bits: 0,
             bins: Vec::new(),
             batches: Vec::new(),
             hops: 0,
@@ -45,9 +45,9 @@ impl Recorder {
         }
     }
 
-    /// Packets count from this cycle on.
-    pub(super) fn open(&mut self, from: u32) {
-        self.from = from;
+    /// Packets count from this cycle on, in batches of so many cycles (as a power of two).
+    pub(super) fn open(&mut self, from: u32, batch_bits: u32) {
+        (self.from, self.batch_bits) = (from, batch_bits);
     }
 
     /// Packets made from this cycle on do not count.
@@ -81,7 +81,7 @@ impl Recorder {
         self.measured += 1;
         self.hops += u64::from(hops);
         self.longest = self.longest.max(u64::from(latency));
-        let batch = ((born - self.from) >> BATCH_BITS) as usize;
+        let batch = ((born - self.from) >> self.batch_bits) as usize;
         if batch >= self.batches.len() {
             self.batches.resize(batch + 1, (0, 0));
         }

@@ -15,37 +15,64 @@ pub struct Saturation {
     pub runs: u32,
 }
 
-/// Halves the interval until it is at most `precision` of the rate. Every rate is simulated with the same seed.
+/// The rate at which the hops of a packet are counted before the search.
+const PROBE: f64 = 0.001;
+
+/// Halves the interval between 0 and what the links could carry at best, until it is at most `precision` of the rate.
+/// Every rate is simulated with the same seed.
 pub fn find(experiment: &Experiment<'_>, precision: f64) -> Result<Saturation, String> {
-    // A source sends at most one flit a cycle.
-    let fastest = 1.0 / f64::from(experiment.parameters.packet_flits);
+    if !(precision > 0.0 && precision < 1.0) {
+        return Err("the precision of a saturation is above 0 and below 1".into());
+    }
     // Only whether a rate is carried matters here, not how exactly its latency is known.
     let effort = Effort {
         precision: 0.02,
         ..experiment.effort
     };
-    let (mut carried, mut saturated, mut runs) = (0.0, None, 0);
-    loop {
-        let top = saturated.unwrap_or(fastest);
-        if runs > 0 && (carried == fastest || (top - carried) <= precision * top) {
-            return Ok(Saturation {
-                saturation_rate: carried,
-                first_saturated_rate: saturated,
-                runs,
-            });
-        }
-        let rate = if runs == 0 { fastest } else { (carried + top) / 2.0 };
-        runs += 1;
-        if measure::run(&Experiment {
+    let carries = |rate: f64| {
+        measure::run(&Experiment {
             rate,
             effort,
             ..*experiment
-        })?
-        .saturated
-        {
-            saturated = Some(rate);
-        } else {
-            carried = rate;
+        })
+        .map(|point| !point.saturated)
+    };
+    let hops = measure::run(&Experiment {
+        rate: PROBE,
+        effort,
+        ..*experiment
+    })?
+    .hops_mean;
+    let flits = f64::from(experiment.parameters.packet_flits);
+    let bound = links_per_node(experiment) / (hops * flits);
+    // A source sends at most one flit a cycle.
+    let fastest = 1.0 / flits;
+    let mut runs = 1;
+    let (mut carried, mut top) = (0.0, bound.min(fastest));
+    if bound >= fastest {
+        runs += 1;
+        if carries(fastest)? {
+            return Ok(Saturation {
+                saturation_rate: fastest,
+                first_saturated_rate: None,
+                runs,
+            });
         }
     }
+    while top - carried > precision * top {
+        let rate = (carried + top) / 2.0;
+        runs += 1;
+        if carries(rate)? { carried = rate } else { top = rate }
+    }
+    Ok(Saturation {
+        saturation_rate: carried,
+        first_saturated_rate: Some(top),
+        runs,
+    })
+}
+
+fn links_per_node(experiment: &Experiment<'_>) -> f64 {
+    let topology = experiment.network.topology();
+    let links: u64 = (0..topology.nodes()).map(|node| topology.degree(node)).sum();
+    links as f64 / topology.nodes() as f64
 }

@@ -6,7 +6,7 @@ use hopwise::load::traffic::Traffic;
 use hopwise_core::{Network, Rule};
 
 /// A network from its expression.
-pub fn network(expression: &str) -> Network {
+pub(crate) fn network(expression: &str) -> Network {
     expression
         .parse()
         .unwrap_or_else(|error| panic!("{expression}: {error}"))
@@ -14,20 +14,20 @@ pub fn network(expression: &str) -> Network {
 
 /// An experiment with the parameters of the reference simulator, but for what is changed.
 #[derive(Clone)]
-pub struct Setup {
-    pub expression: String,
-    pub rule: Rule,
-    pub traffic: Traffic,
-    pub process: Process,
-    pub rate: f64,
-    pub flits: u32,
-    pub seed: u64,
-    pub class_limit: Option<u32>,
-    pub cycles: Option<u32>,
+pub(crate) struct Setup {
+    pub(crate) expression: String,
+    pub(crate) rule: Rule,
+    pub(crate) traffic: Traffic,
+    pub(crate) process: Process,
+    pub(crate) rate: f64,
+    pub(crate) flits: u32,
+    pub(crate) seed: u64,
+    pub(crate) class_limit: Option<u32>,
+    pub(crate) cycles: Option<u32>,
 }
 
 impl Setup {
-    pub fn new(expression: &str) -> Self {
+    pub(crate) fn new(expression: &str) -> Self {
         Self {
             expression: expression.into(),
             rule: Rule::Exact,
@@ -42,8 +42,12 @@ impl Setup {
     }
 
     /// Exactly `cycles` are measured if they are given.
-    pub fn run(&self) -> Point {
-        let mut effort = Effort::default();
+    pub(crate) fn run(&self) -> Point {
+        let mut effort = Effort {
+            precision: 0.005,
+            most_cycles: 200 << 10,
+            ..Effort::default()
+        };
         if let Some(cycles) = self.cycles {
             (effort.least_cycles, effort.most_cycles) = (cycles, cycles);
         }
