@@ -53,7 +53,7 @@ fn no_network_locks_up_under_overload() {
                 rule,
                 flits,
                 rate: 0.9,
-                cycles: Some(6_144),
+                cycles: Some(3_072),
                 ..Setup::new(expression)
             };
             let point = setup.run();
@@ -192,12 +192,12 @@ fn bursts_have_the_same_rate_and_wait_longer() {
 fn large_networks_behave_like_small_ones() {
     for expression in ["torus(40,40)", "hypercube(11)", "re(ring(4),complete(3),5)"] {
         let network = network(expression);
-        let any = |i: u64| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % network.nodes();
-        let pairs = (0..4_000).map(|i| (any(2 * i), any(2 * i + 1)));
-        let hops = pairs
-            .map(|(from, to)| network.distance(from, to).unwrap().unwrap() as f64)
-            .sum::<f64>()
-            / 4_000.0;
+        let nodes = network.nodes();
+        let sources = (0..24).map(|i| i * nodes / 24 + i % 3);
+        let sum: u64 = sources
+            .flat_map(|from| (0..nodes).map(move |to| network.distance(from, to).unwrap().unwrap()))
+            .sum();
+        let hops = sum as f64 / (24 * nodes) as f64;
         let point = Setup {
             rate: 0.001,
             cycles: Some(10_240),
