@@ -88,10 +88,10 @@ impl Chart {
         let right = WIDTH - RIGHT;
         for y in ticks(self.y_end) {
             let (_, at) = self.place((0.0, y));
-            let _ = write!(
+            let _ = writeln!(
                 out,
                 "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\" stroke=\"#ddd\"/>\
-                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
+                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 left - 6.0,
                 at + 4.0,
                 number(y)
@@ -99,10 +99,10 @@ impl Chart {
         }
         for x in ticks(self.x_end()) {
             let (at, _) = self.place((x, 0.0));
-            let _ = write!(
+            let _ = writeln!(
                 out,
                 "<line x1=\"{at:.1}\" y1=\"{bottom}\" x2=\"{at:.1}\" y2=\"{}\" stroke=\"#444\"/>\
-                 <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                 <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
                 bottom + 5.0,
                 bottom + 20.0,
                 number(x)

@@ -31,7 +31,7 @@ pub const SIZES: [Size; 4] = [
             "re(ring(4),complete(4),2)",
             "rcr(2,4,2)",
         ],
-        rates: &[0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6],
+        rates: &[0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6],
     },
     Size {
         nodes: 200,
@@ -42,7 +42,7 @@ pub const SIZES: [Size; 4] = [
             "re(ring(4),complete(3),3)",
             "rcr(2,3,4)",
         ],
-        rates: &[0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5],
+        rates: &[0.01, 0.04, 0.08, 0.12, 0.16, 0.2, 0.3, 0.4],
     },
     Size {
         nodes: 650,
@@ -53,7 +53,7 @@ pub const SIZES: [Size; 4] = [
             "re(ring(6),complete(3),3)",
             "rcr(3,10,3)",
         ],
-        rates: &[0.01, 0.03, 0.05, 0.08, 0.12, 0.16, 0.2, 0.3, 0.4],
+        rates: &[0.01, 0.03, 0.06, 0.09, 0.12, 0.16, 0.2, 0.3],
     },
     Size {
         nodes: 3_000,
@@ -64,7 +64,7 @@ pub const SIZES: [Size; 4] = [
             "re(ring(4),complete(3),5)",
             "rcr(4,12,4)",
         ],
-        rates: &[0.005, 0.01, 0.02, 0.04, 0.06, 0.1, 0.15, 0.2, 0.3],
+        rates: &[0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2],
     },
 ];
 
@@ -79,11 +79,12 @@ fn rules(network: &str) -> &'static [&'static str] {
 
 /// Large networks make enough packets for a good mean in fewer cycles.
 fn effort(nodes: u32) -> Effort {
-    let batch_bits = if nodes > 500 { 8 } else { 10 };
+    let batch_bits = if nodes > 100 { 8 } else { 10 };
+    let cycles = 10 << batch_bits;
     Effort {
         precision: 0.02,
-        least_cycles: 10 << batch_bits,
-        most_cycles: 20 << batch_bits,
+        least_cycles: cycles,
+        most_cycles: cycles,
         batch_bits,
         ..Effort::default()
     }
@@ -262,9 +263,9 @@ fn verdict(text: &mut String, lines: &[Line<'_>]) {
             .iter()
             .find(|line| line.network == paper.network && line.rule == "exact")
         {
-            let _ = write!(
+            let _ = writeln!(
                 text,
-                "On {} the exact rule takes {:.1}% fewer hops than the paper's and carries {:+.1}% load.\n",
+                "On {} the exact rule takes {:.1}% fewer hops than the paper's and carries {:+.1}% load.",
                 paper.network,
                 100.0 * (1.0 - exact.hops / paper.hops),
                 100.0 * (exact.saturation / paper.saturation - 1.0),

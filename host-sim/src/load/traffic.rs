@@ -63,13 +63,14 @@ impl FromStr for Traffic {
             return Ok(traffic);
         }
         let inner = text.strip_prefix("hotspot(").and_then(|rest| rest.strip_suffix(')'));
-        if let Some((node, share)) = inner.and_then(|inner| inner.split_once(',')) {
-            if let (Ok(node), Ok(share)) = (node.trim().parse(), share.trim().parse::<f64>()) {
-                if (0.0..=1.0).contains(&share) {
-                    return Ok(Traffic::HotSpot { node, share });
-                }
-                return Err("the share of a hot spot is from 0 to 1".into());
-            }
+        if let Some((node, share)) = inner.and_then(|inner| inner.split_once(','))
+            && let (Ok(node), Ok(share)) = (node.trim().parse(), share.trim().parse::<f64>())
+        {
+            return if (0.0..=1.0).contains(&share) {
+                Ok(Traffic::HotSpot { node, share })
+            } else {
+                Err("the share of a hot spot is from 0 to 1".into())
+            };
         }
         let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
         Err(format!(
