@@ -2,11 +2,14 @@
 //!
 //! - [`analysis`]: networks built out as graphs, and what is measured on them;
 //! - [`command`]: one file a command, from arguments to output;
+//! - [`emulate`]: the real firmware on emulated boards;
 //! - [`papers`]: what the papers claim, measured afresh;
+//! - [`load`]: latency against load, by simulation of routers cycle by cycle;
 //! - [`refusal`]: what is said of bad input.
 
 pub mod analysis;
 pub mod command;
 pub mod emulate;
+pub mod load;
 pub mod papers;
 pub mod refusal;

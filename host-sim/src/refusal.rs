@@ -91,6 +91,9 @@ pub enum Refusal {
     /// The boards cannot be emulated as asked.
     #[error("{0}")]
     Emulate(String),
+    /// A simulation that makes no sense, in a sentence.
+    #[error("{0}")]
+    Load(String),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

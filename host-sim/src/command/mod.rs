@@ -8,6 +8,7 @@ mod demo;
 mod drawing;
 mod edges;
 mod emulate;
+mod load;
 mod neighbors;
 mod output;
 mod paper;
@@ -55,6 +56,8 @@ enum Command {
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
     Emulate(emulate::EmulateArgs),
+    /// Latency against load, by simulation of the routers cycle by cycle
+    Load(load::LoadArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -71,6 +74,7 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Choose(args) => choose::run(args),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args),
+        Command::Load(args) => load::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

@@ -1,0 +1,416 @@
+//! One point of a curve: warm up, measure, drain.
+
+use std::time::Instant;
+
+use hopwise_core::{Network, Rule};
+use serde::{Deserialize, Serialize};
+
+use super::engine::{Engine, Halt, Scene};
+use super::parameters::{Parameters, Process};
+use super::traffic::Traffic;
+use super::watchdog::{Deadlock, find_circle};
+
+/// What to simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// The routing rule.
+    pub rule: Rule,
+    /// The routers.
+    pub parameters: Parameters,
+    /// Who sends to whom.
+    pub traffic: Traffic,
+    /// When.
+    pub process: Process,
+    /// Packets that a node makes in a cycle, on average.
+    pub rate: f64,
+    /// The same seed gives the same result, to the last digit.
+    pub seed: u64,
+    /// How long.
+    pub effort: Effort,
+}
+
+/// When a measurement is long enough.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Half the width of the 95% confidence interval of the mean latency, relative to it.
+    pub precision: f64,
+    /// Measured cycles, at least.
+    pub least_cycles: u32,
+    /// Measured cycles, at most.
+    pub most_cycles: u32,
+    /// A mean latency above this means saturation.
+    pub latency_limit: f64,
+    /// Cycles between two looks at how things are going, as a power of two.
+    pub batch_bits: u32,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self {
+            precision: 0.01,
+            least_cycles: 10 << 10,
+            most_cycles: 100 << 10,
+            latency_limit: 500.0,
+            batch_bits: 10,
+        }
+    }
+}
+
+/// The result of an experiment. Rates are packets a node a cycle, times are cycles.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// The network, as an expression.
+    pub network: String,
+    /// How many nodes it has.
+    pub nodes: u64,
+    /// The routing rule.
+    pub rule: String,
+    /// Who sends to whom.
+    pub traffic: String,
+    /// When.
+    pub process: String,
+    /// Flits of a packet.
+    pub packet_flits: u32,
+    /// The rate asked for.
+    pub rate: f64,
+    /// The seed.
+    pub seed: u64,
+    /// Mean latency from making to the delivery of the last flit; waiting at the source counts.
+    pub latency_mean: f64,
+    /// Half the width of its 95% confidence interval.
+    pub latency_ci95: f64,
+    /// Half of the packets took no longer.
+    pub latency_p50: u64,
+    /// 95 of 100 took no longer.
+    pub latency_p95: u64,
+    /// 99 of 100 took no longer.
+    pub latency_p99: u64,
+    /// The longest latency measured.
+    pub latency_max: u64,
+    /// Mean number of links on the way.
+    pub hops_mean: f64,
+    /// Packets that were made.
+    pub offered_rate: f64,
+    /// Packets that were delivered.
+    pub accepted_rate: f64,
+    /// Whether the network cannot carry the load.
+    pub saturated: bool,
+    /// The circle of waiting channels, if packets block each other for good.
+    pub deadlock: Option<String>,
+    /// Cycles simulated, with warm-up and drain.
+    pub cycles: u64,
+    /// Packets delivered, with warm-up and drain.
+    pub packets: u64,
+    /// Packets measured.
+    pub packets_measured: u64,
+    /// Flits that crossed a switch, with warm-up and drain.
+    pub flit_hops: u64,
+    /// Buffer classes in use.
+    pub classes: u32,
+    /// Virtual channels of a link.
+    pub virtual_channels: u32,
+    /// Memory of the simulation, a node.
+    pub bytes_per_node: u64,
+    /// Time to lay out the network and its routes.
+    pub setup_seconds: f64,
+    /// Time to simulate.
+    pub wall_seconds: f64,
+    /// Nodes times cycles, a second.
+    pub node_cycles_per_second: f64,
+    /// Packets a second.
+    pub packets_per_second: f64,
+}
+
+/// Warm-up lasts until the mean latency changes by less than this from one batch to the next.
+const STEADY: f64 = 0.05;
+const LEAST_WARM_UP: u32 = 3;
+const MOST_WARM_UP: u32 = 20;
+/// Fewer delivered than made by more than this is saturation.
+const SHORTFALL: f64 = 0.05;
+/// After so many batches a large shortfall is enough to give up.
+const HOPELESS: u32 = 4;
+/// Batches are joined to this many, so that each is nearly independent of the next.
+const GROUPS: usize = 10;
+/// Student's t for 95% and 9 degrees of freedom.
+const STUDENT: f64 = 2.262;
+
+/// Why a run was ended before its time.
+enum End {
+    Halt(Halt),
+    Deadlock(Deadlock),
+}
+
+/// Runs an experiment; one sentence if it makes no sense.
+pub fn run(experiment: &Experiment<'_>) -> Result<Point, String> {
+    check(experiment)?;
+    let mut classes = 0;
+    loop {
+        let begun = Instant::now();
+        let scene = Scene {
+            network: experiment.network,
+            rule: experiment.rule,
+            parameters: experiment.parameters,
+            traffic: experiment.traffic,
+            process: experiment.process,
+            rate: experiment.rate,
+            seed: experiment.seed,
+            classes,
+        };
+        let engine = Engine::new(scene)?;
+        let setup = begun.elapsed().as_secs_f64();
+        let mut measurement = Measurement {
+            experiment,
+            engine,
+            stalled: 0,
+            moved: 0,
+            from: 0,
+            to: 0,
+        };
+        let begun = Instant::now();
+        let outcome = measurement.run();
+        if let Err(End::Halt(Halt::MoreClasses(more))) = outcome {
+            classes = more;
+            continue;
+        }
+        let wall = begun.elapsed().as_secs_f64();
+        return Ok(measurement.point(outcome, setup, wall));
+    }
+}
+
+/// Largest network that is simulated: port and channel numbers have 32 bits.
+const MOST_NODES: u64 = 1 << 24;
+
+fn check(experiment: &Experiment<'_>) -> Result<(), String> {
+    experiment.parameters.check()?;
+    let nodes = experiment.network.nodes();
+    if nodes > MOST_NODES {
+        return Err(format!(
+            "{} has {nodes} nodes, too many to simulate (at most {MOST_NODES})",
+            experiment.network
+        ));
+    }
+    if !(1..=20).contains(&experiment.effort.batch_bits) {
+        return Err("a batch has 2 to 2^20 cycles".into());
+    }
+    if experiment.effort.most_cycles > 1 << 30 {
+        return Err("at most 2^30 cycles are measured".into());
+    }
+    if !(0.0..=1.0).contains(&experiment.rate) {
+        return Err(format!(
+            "a rate is from 0 to 1 packets a node a cycle, not {}",
+            experiment.rate
+        ));
+    }
+    Ok(())
+}
+
+struct Measurement<'a> {
+    experiment: &'a Experiment<'a>,
+    engine: Engine<'a>,
+    /// Batches without any movement.
+    stalled: u32,
+    moved: u64,
+    /// When measuring began and ended.
+    from: u32,
+    to: u32,
+}
+
+impl Measurement<'_> {
+    /// Whether all measured packets arrived.
+    fn run(&mut self) -> Result<bool, End> {
+        self.warm_up()?;
+        self.from = self.engine.now;
+        self.engine.recorder.open(self.from, self.experiment.effort.batch_bits);
+        let measured = self.measure();
+        self.to = self.engine.now;
+        self.engine.recorder.close(self.to);
+        measured?;
+        self.drain()
+    }
+
+    fn batch(&mut self) -> Result<(), End> {
+        for _ in 0..1 << self.experiment.effort.batch_bits {
+            self.engine.step().map_err(End::Halt)?;
+        }
+        self.watch()
+    }
+
+    /// Nothing moved for a whole batch although packets are alive: they wait for each other.
+    fn watch(&mut self) -> Result<(), End> {
+        let moved = std::mem::replace(&mut self.moved, self.engine.moved);
+        if self.engine.alive > 0 && moved == self.moved {
+            self.stalled += 1;
+            let patience = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
+            if self.stalled > patience {
+                let circle = find_circle(&self.engine, self.experiment.parameters.buffers);
+                return Err(End::Deadlock(circle.unwrap_or(Deadlock { circle: Vec::new() })));
+            }
+        } else {
+            self.stalled = 0;
+        }
+        Ok(())
+    }
+
+    fn warm_up(&mut self) -> Result<(), End> {
+        let mut before: Option<f64> = None;
+        for batch in 0..MOST_WARM_UP {
+            self.batch()?;
+            let mean = self.engine.recorder.take_recent();
+            let steady = match (before, mean) {
+                (Some(before), Some(mean)) => (mean - before).abs() < STEADY * mean,
+                (None, None) => true,
+                _ => false,
+            };
+            // An overloaded network never gets steady.
+            let overloaded = mean.is_some_and(|mean| mean > self.experiment.effort.latency_limit);
+            if overloaded || (batch + 1 >= LEAST_WARM_UP && steady) {
+                break;
+            }
+            before = mean;
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self) -> Result<(), End> {
+        let effort = &self.experiment.effort;
+        loop {
+            self.batch()?;
+            let cycles = self.engine.now - self.from;
+            let Estimate { mean, half_width } = self.estimate();
+            let overloaded = self.engine.throttled || self.overloaded(2.0 * SHORTFALL);
+            let hopeless = overloaded && cycles >= HOPELESS << effort.batch_bits;
+            let done = half_width <= effort.precision * mean || mean > effort.latency_limit;
+            if hopeless || cycles >= effort.most_cycles || (cycles >= effort.least_cycles && done) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether fewer packets arrived than were made, by more than this share and more than chance.
+    fn overloaded(&self, share: f64) -> bool {
+        let record = &self.engine.recorder;
+        let expected = record.expected as f64;
+        (record.accepted as f64) < expected * (1.0 - share) - 3.0 * expected.sqrt()
+    }
+
+    /// Sources go on, so that the last measured packets meet the same traffic as the first.
+    fn drain(&mut self) -> Result<bool, End> {
+        if self.engine.throttled || self.overloaded(SHORTFALL) {
+            return Ok(false);
+        }
+        let effort = &self.experiment.effort;
+        let patience = ((4.0 * effort.latency_limit) as u32 >> effort.batch_bits) + 4;
+        for _ in 0..patience {
+            if self.engine.recorder.measured == self.engine.recorder.expected {
+                return Ok(true);
+            }
+            self.batch()?;
+        }
+        Ok(self.engine.recorder.measured == self.engine.recorder.expected)
+    }
+
+    fn estimate(&self) -> Estimate {
+        let batches = &self.engine.recorder.batches;
+        let (sum, count) = batches
+            .iter()
+            .fold((0, 0), |total, batch| (total.0 + batch.0, total.1 + batch.1));
+        let mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+        if batches.len() < GROUPS {
+            return Estimate {
+                mean,
+                half_width: f64::INFINITY,
+            };
+        }
+        let size = batches.len() / GROUPS;
+        let groups: Vec<f64> = batches
+            .chunks(size)
+            .take(GROUPS)
+            .map(|chunk| {
+                chunk
+                    .iter()
+                    .fold((0, 0), |total, batch| (total.0 + batch.0, total.1 + batch.1))
+            })
+            .filter(|&(_, count)| count > 0)
+            .map(|(sum, count)| sum as f64 / count as f64)
+            .collect();
+        if groups.len() < GROUPS {
+            return Estimate {
+                mean,
+                half_width: f64::INFINITY,
+            };
+        }
+        let centre = groups.iter().sum::<f64>() / GROUPS as f64;
+        let variance = groups.iter().map(|group| (group - centre).powi(2)).sum::<f64>() / (GROUPS as f64 - 1.0);
+        Estimate {
+            mean,
+            half_width: STUDENT * (variance / GROUPS as f64).sqrt(),
+        }
+    }
+
+    fn point(&self, outcome: Result<bool, End>, setup_seconds: f64, wall_seconds: f64) -> Point {
+        let Self { experiment, engine, .. } = self;
+        let record = &engine.recorder;
+        let nodes = experiment.network.nodes();
+        let Estimate { mean, half_width } = self.estimate();
+        let window = self.to - self.from;
+        let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
+        let saturated = match &outcome {
+            Ok(drained) => {
+                !drained || mean > experiment.effort.latency_limit || engine.throttled || self.overloaded(SHORTFALL)
+            }
+            Err(_) => true,
+        };
+        let deadlock = match outcome {
+            Err(End::Deadlock(deadlock)) => Some(deadlock.to_string()),
+            _ => None,
+        };
+        let per_second = |count: f64| count / wall_seconds.max(1e-9);
+        Point {
+            network: experiment.network.to_string(),
+            nodes,
+            rule: rule_name(experiment.rule).into(),
+            traffic: experiment.traffic.to_string(),
+            process: experiment.process.to_string(),
+            packet_flits: experiment.parameters.packet_flits,
+            rate: experiment.rate,
+            seed: experiment.seed,
+            latency_mean: mean,
+            latency_ci95: if half_width.is_finite() { half_width } else { 0.0 },
+            latency_p50: record.quantile(0.50),
+            latency_p95: record.quantile(0.95),
+            latency_p99: record.quantile(0.99),
+            latency_max: record.longest,
+            hops_mean: record.hops as f64 / record.measured.max(1) as f64,
+            offered_rate: rate(record.offered),
+            accepted_rate: rate(record.accepted),
+            saturated,
+            deadlock,
+            cycles: u64::from(engine.now),
+            packets: record.delivered,
+            packets_measured: record.measured,
+            flit_hops: engine.moved,
+            classes: engine.classes(),
+            virtual_channels: engine.channels,
+            bytes_per_node: engine.bytes() as u64 / nodes,
+            setup_seconds,
+            wall_seconds,
+            node_cycles_per_second: per_second(nodes as f64 * f64::from(engine.now)),
+            packets_per_second: per_second(record.delivered as f64),
+        }
+    }
+}
+
+struct Estimate {
+    mean: f64,
+    half_width: f64,
+}
+
+/// A rule as it is written.
+pub fn rule_name(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Exact => "exact",
+        Rule::Paper => "paper",
+    }
+}

@@ -1,0 +1,197 @@
+//! The numbers that describe a router and its links.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How long each step of a router takes, in cycles, and how much it can hold.
+///
+/// A head flit that arrives in cycle `a` at an idle router is routed in `a`, asks for a virtual channel `routing` cycles
+/// later, for the switch `vc_alloc` after that, and is at the next router `switch_alloc + traversal + channel` cycles after
+/// the switch was granted. With every step 1, a hop takes 5 cycles, and entering and leaving the network 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// From the arrival of a head flit to its request for a virtual channel.
+    pub routing: u32,
+    /// Allocation of a virtual channel.
+    pub vc_alloc: u32,
+    /// Allocation of the switch.
+    pub switch_alloc: u32,
+    /// Traversal of the switch.
+    pub traversal: u32,
+    /// A link, in either direction: flits one way, credits the other.
+    pub channel: u32,
+    /// Extra delay of a credit at the router that receives it.
+    pub credit: u32,
+    /// Flits that a virtual channel holds at the receiving end of a link.
+    pub buffers: u32,
+    /// Virtual channels of a link that every packet may use, beside the one of each buffer class. Balanced rings have none.
+    pub shared_channels: u32,
+    /// Flits of a packet.
+    pub packet_flits: u32,
+    /// Use no more buffer classes than this, whatever deadlock freedom asks for: an experiment.
+    pub class_limit: Option<u32>,
+    /// What rings do at a tie, and with their two classes.
+    pub rings: Rings,
+}
+
+/// How rings and tori are routed where there is a choice. Other networks have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rings {
+    /// As the rule says: a tie goes +1, the class changes at the wrap
+    Core,
+    /// A tie is tossed; a packet keeps the class it enters a ring with
+    Balanced,
+}
+
+impl Parameters {
+    /// The parameters of the reference simulator BookSim 2 with two virtual channels of eight flits and every step one cycle.
+    ///
+    /// There a packet has the choice of two channels on every link, or, on a torus, of one, the other being for the other
+    /// class; so it has here, but where a network needs classes to be free of deadlock, they come on top.
+    pub const BOOKSIM: Self = Self {
+        routing: 1,
+        vc_alloc: 1,
+        switch_alloc: 1,
+        traversal: 1,
+        channel: 1,
+        credit: 0,
+        buffers: 8,
+        shared_channels: 1,
+        packet_flits: 1,
+        class_limit: None,
+        rings: Rings::Balanced,
+    };
+
+    /// From the grant of the switch to the arrival at the next router.
+    pub fn flight(&self) -> u32 {
+        self.switch_alloc + self.traversal + self.channel
+    }
+
+    /// From the grant of the switch to the credit at the router before.
+    pub fn credit_return(&self) -> u32 {
+        self.switch_alloc + self.channel + self.credit
+    }
+
+    /// From the source to the first router.
+    pub fn entry(&self) -> u32 {
+        self.channel + 1
+    }
+
+    /// The latency of a packet that meets no other on `hops` hops.
+    pub fn zero_load_latency(&self, hops: f64) -> f64 {
+        let router = f64::from(self.routing + self.vc_alloc + self.flight());
+        f64::from(self.entry()) + router * (hops + 1.0) + f64::from(self.packet_flits - 1)
+    }
+
+    /// The longest of the delays, for the size of the time wheel.
+    pub(super) fn longest_delay(&self) -> u32 {
+        [
+            self.flight(),
+            self.credit_return(),
+            self.entry(),
+            self.vc_alloc,
+            self.routing + 1,
+        ]
+        .into_iter()
+        .max()
+        .unwrap_or(1)
+    }
+
+    /// One sentence on the first number that makes no sense.
+    pub fn check(&self) -> Result<(), String> {
+        let positive = [
+            ("vc-alloc", self.vc_alloc),
+            ("switch-alloc", self.switch_alloc),
+            ("buffers", self.buffers),
+            ("packet-flits", self.packet_flits),
+            ("class-limit", self.class_limit.unwrap_or(1)),
+        ];
+        if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
+            return Err(format!("{name} has to be at least 1"));
+        }
+        let all = [
+            self.routing,
+            self.vc_alloc,
+            self.switch_alloc,
+            self.traversal,
+            self.channel,
+            self.credit,
+        ];
+        if all.into_iter().any(|delay| delay > 10_000) {
+            return Err("a delay is at most 10000 cycles".into());
+        }
+        if self.buffers > 60_000 || self.packet_flits > 60_000 {
+            return Err("buffers and packets have at most 60000 flits".into());
+        }
+        if self.shared_channels > 1_000 {
+            return Err("a link has at most 1000 virtual channels for all".into());
+        }
+        Ok(())
+    }
+}
+
+/// Named sets of parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Preset {
+    /// BookSim 2: every step one cycle, two virtual channels of eight flits
+    #[default]
+    Booksim,
+}
+
+impl Preset {
+    /// The parameters it stands for.
+    pub fn parameters(self) -> Parameters {
+        match self {
+            Preset::Booksim => Parameters::BOOKSIM,
+        }
+    }
+}
+
+/// When packets are made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Process {
+    /// Every node tosses a coin every cycle.
+    Bernoulli,
+    /// A node is silent, or makes packets at `peak` a cycle; both last a random (geometric) time.
+    Bursty {
+        /// Mean length of the active time, in cycles.
+        length: f64,
+        /// Packets a cycle while active.
+        peak: f64,
+    },
+}
+
+impl FromStr for Process {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "bernoulli" {
+            return Ok(Process::Bernoulli);
+        }
+        let wrong = || format!("'{text}' is not a source: bernoulli or bursty(LENGTH,PEAK)");
+        let inner = text
+            .strip_prefix("bursty(")
+            .and_then(|rest| rest.strip_suffix(')'))
+            .ok_or_else(wrong)?;
+        let (length, peak) = inner.split_once(',').ok_or_else(wrong)?;
+        let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
+        let (length, peak) = (number(length)?, number(peak)?);
+        if length >= 1.0 && length.is_finite() && peak > 0.0 && peak <= 1.0 {
+            Ok(Process::Bursty { length, peak })
+        } else {
+            Err("a burst lasts at least 1 cycle and has a peak above 0 and at most 1".into())
+        }
+    }
+}
+
+impl std::fmt::Display for Process {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Process::Bernoulli => write!(f, "bernoulli"),
+            Process::Bursty { length, peak } => write!(f, "bursty({length},{peak})"),
+        }
+    }
+}

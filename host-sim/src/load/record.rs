@@ -1,0 +1,119 @@
+//! What is written down while a simulation runs.
+
+/// Latencies up to this many cycles are counted one by one; longer ones share a bin.
+const BINS: usize = 1 << 16;
+
+/// The packets made in the cycles `from..to`, and what became of them.
+pub(super) struct Recorder {
+    from: u32,
+    to: u32,
+    /// Cycles of a batch, as a power of two.
+    batch_bits: u32,
+    bins: Vec<u32>,
+    /// Sum of latencies and number of packets, by the time of making.
+    pub(super) batches: Vec<(u64, u64)>,
+    pub(super) hops: u64,
+    /// Packets made in the window: by sources, and with the copies of broadcasts.
+    pub(super) offered: u64,
+    pub(super) expected: u64,
+    pub(super) measured: u64,
+    /// Packets delivered in the window, whenever made.
+    pub(super) accepted: u64,
+    pub(super) longest: u64,
+    /// All packets ever delivered.
+    pub(super) delivered: u64,
+    /// Sum and number of the latencies delivered since the last [`take_recent`](Self::take_recent).
+    recent: (u64, u64),
+}
+
+impl Recorder {
+    pub(super) fn new() -> Self {
+        Self {
+            from: u32::MAX,
+            to: u32::MAX,
+            batch_bits: 0,
+            bins: Vec::new(),
+            batches: Vec::new(),
+            hops: 0,
+            offered: 0,
+            expected: 0,
+            measured: 0,
+            accepted: 0,
+            longest: 0,
+            delivered: 0,
+            recent: (0, 0),
+        }
+    }
+
+    /// Packets count from this cycle on, in batches of so many cycles (as a power of two).
+    pub(super) fn open(&mut self, from: u32, batch_bits: u32) {
+        (self.from, self.batch_bits) = (from, batch_bits);
+    }
+
+    /// Packets made from this cycle on do not count.
+    pub(super) fn close(&mut self, to: u32) {
+        self.to = to;
+    }
+
+    fn counts(&self, cycle: u32) -> bool {
+        (self.from..self.to).contains(&cycle)
+    }
+
+    /// A source has made a packet.
+    pub(super) fn made(&mut self, now: u32) {
+        self.offered += u64::from(self.counts(now));
+    }
+
+    /// A packet will be delivered some time.
+    pub(super) fn expect(&mut self, born: u32) {
+        self.expected += u64::from(self.counts(born));
+    }
+
+    pub(super) fn delivered(&mut self, born: u32, at: u32, hops: u32) {
+        let latency = at - born;
+        self.delivered += 1;
+        self.recent.0 += u64::from(latency);
+        self.recent.1 += 1;
+        self.accepted += u64::from(self.counts(at));
+        if !self.counts(born) {
+            return;
+        }
+        self.measured += 1;
+        self.hops += u64::from(hops);
+        self.longest = self.longest.max(u64::from(latency));
+        let batch = ((born - self.from) >> self.batch_bits) as usize;
+        if batch >= self.batches.len() {
+            self.batches.resize(batch + 1, (0, 0));
+        }
+        self.batches[batch].0 += u64::from(latency);
+        self.batches[batch].1 += 1;
+        let bin = (latency as usize).min(BINS - 1);
+        if bin >= self.bins.len() {
+            self.bins.resize((bin + 1).next_power_of_two(), 0);
+        }
+        self.bins[bin] += 1;
+    }
+
+    /// The latency that a share of the measured packets did not exceed.
+    pub(super) fn quantile(&self, share: f64) -> u64 {
+        let wanted = (self.measured as f64 * share).ceil() as u64;
+        let mut seen = 0;
+        for (latency, &count) in self.bins.iter().enumerate() {
+            seen += u64::from(count);
+            if seen >= wanted && seen > 0 {
+                return if latency == BINS - 1 {
+                    self.longest
+                } else {
+                    latency as u64
+                };
+            }
+        }
+        self.longest
+    }
+
+    /// Mean latency of what was delivered since the last call.
+    pub(super) fn take_recent(&mut self) -> Option<f64> {
+        let (sum, count) = std::mem::take(&mut self.recent);
+        (count > 0).then(|| sum as f64 / count as f64)
+    }
+}

@@ -1,0 +1,78 @@
+//! The highest load that a network carries.
+
+use serde::{Deserialize, Serialize};
+
+use super::measure::{self, Effort, Experiment};
+
+/// Where a network saturates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Saturation {
+    /// The highest rate that was carried, packets a node a cycle.
+    pub saturation_rate: f64,
+    /// The lowest rate that was not, unless every rate up to the fastest source was.
+    pub first_saturated_rate: Option<f64>,
+    /// Rates tried.
+    pub runs: u32,
+}
+
+/// The rate at which the hops of a packet are counted before the search.
+const PROBE: f64 = 0.001;
+
+/// Halves the interval between 0 and what the links could carry at best, until it is at most `precision` of the rate.
+/// Every rate is simulated with the same seed.
+pub fn find(experiment: &Experiment<'_>, precision: f64) -> Result<Saturation, String> {
+    if !(precision > 0.0 && precision < 1.0) {
+        return Err("the precision of a saturation is above 0 and below 1".into());
+    }
+    // Only whether a rate is carried matters here, not how exactly its latency is known.
+    let effort = Effort {
+        precision: 0.02,
+        ..experiment.effort
+    };
+    let carries = |rate: f64| {
+        measure::run(&Experiment {
+            rate,
+            effort,
+            ..*experiment
+        })
+        .map(|point| !point.saturated)
+    };
+    let hops = measure::run(&Experiment {
+        rate: PROBE,
+        effort,
+        ..*experiment
+    })?
+    .hops_mean;
+    let flits = f64::from(experiment.parameters.packet_flits);
+    let bound = links_per_node(experiment) / (hops * flits);
+    // A source sends at most one flit a cycle.
+    let fastest = 1.0 / flits;
+    let mut runs = 1;
+    let (mut carried, mut top) = (0.0, bound.min(fastest));
+    if bound >= fastest {
+        runs += 1;
+        if carries(fastest)? {
+            return Ok(Saturation {
+                saturation_rate: fastest,
+                first_saturated_rate: None,
+                runs,
+            });
+        }
+    }
+    while top - carried > precision * top {
+        let rate = (carried + top) / 2.0;
+        runs += 1;
+        if carries(rate)? { carried = rate } else { top = rate }
+    }
+    Ok(Saturation {
+        saturation_rate: carried,
+        first_saturated_rate: Some(top),
+        runs,
+    })
+}
+
+fn links_per_node(experiment: &Experiment<'_>) -> f64 {
+    let topology = experiment.network.topology();
+    let links: u64 = (0..topology.nodes()).map(|node| topology.degree(node)).sum();
+    links as f64 / topology.nodes() as f64
+}

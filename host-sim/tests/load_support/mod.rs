@@ -1,0 +1,71 @@
+//! Shared by the tests of the load simulator.
+
+use hopwise::load::measure::{self, Effort, Experiment, Point};
+use hopwise::load::parameters::{Parameters, Process};
+use hopwise::load::traffic::Traffic;
+use hopwise_core::{Network, Rule};
+
+/// A network from its expression.
+pub(crate) fn network(expression: &str) -> Network {
+    expression
+        .parse()
+        .unwrap_or_else(|error| panic!("{expression}: {error}"))
+}
+
+/// An experiment with the parameters of the reference simulator, but for what is changed.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) expression: String,
+    pub(crate) rule: Rule,
+    pub(crate) traffic: Traffic,
+    pub(crate) process: Process,
+    pub(crate) rate: f64,
+    pub(crate) flits: u32,
+    pub(crate) seed: u64,
+    pub(crate) class_limit: Option<u32>,
+    pub(crate) cycles: Option<u32>,
+}
+
+impl Setup {
+    pub(crate) fn new(expression: &str) -> Self {
+        Self {
+            expression: expression.into(),
+            rule: Rule::Exact,
+            traffic: Traffic::Uniform,
+            process: Process::Bernoulli,
+            rate: 0.05,
+            flits: 1,
+            seed: 1,
+            class_limit: None,
+            cycles: None,
+        }
+    }
+
+    /// Exactly `cycles` are measured if they are given.
+    pub(crate) fn run(&self) -> Point {
+        let mut effort = Effort {
+            precision: 0.005,
+            most_cycles: 200 << 10,
+            ..Effort::default()
+        };
+        if let Some(cycles) = self.cycles {
+            (effort.least_cycles, effort.most_cycles) = (cycles, cycles);
+        }
+        let parameters = Parameters {
+            packet_flits: self.flits,
+            class_limit: self.class_limit,
+            ..Parameters::BOOKSIM
+        };
+        let experiment = Experiment {
+            network: &network(&self.expression),
+            rule: self.rule,
+            parameters,
+            traffic: self.traffic,
+            process: self.process,
+            rate: self.rate,
+            seed: self.seed,
+            effort,
+        };
+        measure::run(&experiment).unwrap_or_else(|error| panic!("{}: {error}", self.expression))
+    }
+}
