@@ -9,10 +9,17 @@ fn table(paper: Paper) -> (Vec<Claim>, String) {
     };
     let claims = measure(paper, &run, || ()).expect("every network of the papers can be read and searched");
     let line = |claim: &Claim| {
-        let counter = claim.counterexample.as_ref().map(|counter| format!("\n    ✗ {counter}"));
+        let counter = claim
+            .counterexample
+            .as_ref()
+            .map(|counter| format!("\n    ✗ {counter}"));
         let (place, says, how) = (&claim.place, &claim.says, claim.how.name());
         let head = format!("{}: {place}: {says}", claim.verdict.name());
-        format!("{head}\n    {} ({how}){}\n", claim.measured, counter.unwrap_or_default())
+        format!(
+            "{head}\n    {} ({how}){}\n",
+            claim.measured,
+            counter.unwrap_or_default()
+        )
     };
     let text = claims.iter().map(line).collect();
     (claims, text)
@@ -21,7 +28,12 @@ fn table(paper: Paper) -> (Vec<Claim>, String) {
 /// A claim that is not simply true says where it fails.
 fn explained(claims: &[Claim]) {
     for claim in claims.iter().filter(|claim| claim.verdict != Verdict::Holds) {
-        assert!(claim.counterexample.is_some(), "{}: {} has no counterexample", claim.place, claim.says);
+        assert!(
+            claim.counterexample.is_some(),
+            "{}: {} has no counterexample",
+            claim.place,
+            claim.says
+        );
     }
 }
 

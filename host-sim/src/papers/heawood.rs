@@ -469,10 +469,21 @@ fn hypercube(run: &Run) -> Result<Claim, Refusal> {
     for n in 1..=12 {
         let found = searched(run, &format!("hypercube({n})"))?;
         let so = found.nodes == 1 << n && found.degree_min == n && found.degree_max == n;
-        cases.push(Case::new(&found.expression, n, if so { diameter(&found)? } else { u64::MAX }));
+        cases.push(Case::new(
+            &found.expression,
+            n,
+            if so { diameter(&found)? } else { u64::MAX },
+        ));
     }
     let says = "hypercube: 2^n nodes, degree n, diameter n";
-    Ok(compared(Paper::Heawood, "Fig. 9", says, Said::Exactly, How::AllPairs, &cases))
+    Ok(compared(
+        Paper::Heawood,
+        "Fig. 9",
+        says,
+        Said::Exactly,
+        How::AllPairs,
+        &cases,
+    ))
 }
 
 fn fig_9_cost(_: &Run) -> Result<Vec<Claim>, Refusal> {
