@@ -80,10 +80,7 @@ fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let by_size = depth(found.nodes) - depth(graph.nodes()) + 1.0;
         levels_wrong += u32::from((by_size - f64::from(levels)).abs() > 1e-9);
         if found.degree_min < found.degree_max && levels > 1 && irregular.is_none() {
-            irregular = Some(format!(
-                "{}: leaders have degree {}",
-                found.expression, found.degree_min
-            ));
+            irregular = Some(format!("{} leaders have degree {}", found.expression, found.degree_min));
         }
     }
     let row = |place, says, how, cases: &[Case]| compared(Paper::Swapped, place, says, Said::Exactly, how, cases);
@@ -243,7 +240,11 @@ fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
         for (name, expression) in pairs {
             equal.push((name, built(name)?.1.edge_list().eq(built(expression)?.1.edge_list())));
         }
-        let same: Vec<&str> = equal.iter().filter(|(_, equal)| *equal).map(|(name, _)| *name).collect();
+        let same: Vec<&str> = equal
+            .iter()
+            .filter(|(_, equal)| *equal)
+            .map(|(name, _)| *name)
+            .collect();
         rows.push(Claim {
             measured: format!("link by link equal: {}", same.join(", ")),
             verdict: Verdict::of(equal.iter().all(|(_, equal)| *equal)),
