@@ -130,7 +130,7 @@ fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
             .topology()
             .distance(repeated(x), repeated(y))
             .unwrap_or(u64::MAX);
-        cases.push(Case::new(&network, farthest(graph.diameter(), levels), distance));
+        cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));
     }
     let says = "if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G + 1) - 1 apart";
     Ok(vec![compared(
