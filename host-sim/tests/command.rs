@@ -145,3 +145,35 @@ fn bad_input_gets_one_sentence_and_status_2() {
     assert_eq!(hopwise(&["route", "ring(3)", "0", "-1"]).status.code(), Some(2));
     assert_eq!(hopwise(&["topo"]).status.code(), Some(2));
 }
+
+#[test]
+fn compare_puts_networks_side_by_side() {
+    let found = json(&["compare", "rdn(ring(3),1)", "hypercube(4)", "--json"]);
+    let first = &found["networks"][0];
+    assert_eq!(first["expression"], "rdn(ring(3),1)");
+    assert_eq!((&first["diameter"], &first["cost"]), (&4.into(), &12.into()));
+    assert_eq!(first["bisection"]["least"], 5);
+    assert_eq!(first["broadcast_steps"], 6);
+    assert_eq!(found["networks"][1]["bisection"]["most"], 8);
+    assert_eq!(hopwise(&["compare", "ring(2)"]).status.code(), Some(2));
+}
+
+#[test]
+fn choose_ranks_what_fits() {
+    let found = json(&["choose", "--nodes", "18", "--ports", "3", "--json"]);
+    let networks = found["networks"].as_array().expect("a list");
+    assert!(networks.len() > 10);
+    let hops = |network: &Value| network["diameter"].as_u64().expect("known for 18 nodes");
+    assert!(
+        networks.windows(2).all(|pair| hops(&pair[0]) <= hops(&pair[1])),
+        "best first"
+    );
+    for network in networks {
+        assert_eq!(network["nodes"], 18);
+        assert!(network["degree_max"].as_u64().expect("a number") <= 3, "{network}");
+    }
+    assert_eq!(
+        hopwise(&["choose", "--nodes", "1", "--ports", "3"]).status.code(),
+        Some(2)
+    );
+}

@@ -218,7 +218,9 @@ fn by_number(nodes: u64) -> Vec<String> {
     for n in 1..=bits {
         names.extend(["ccc", "dualcube", "hcn", "hfn", "hcn3"].map(|name| format!("{name}({n})")));
         for m in 1..=bits {
-            names.extend(["cor", "symmetric-hypernet", "hypernet"].map(|name| format!("{name}({n},{m})")));
+            names.extend(
+                ["cor", "symmetric-hypernet", "hypernet", "exchanged-hypercube"].map(|name| format!("{name}({n},{m})")),
+            );
         }
     }
     names
@@ -232,7 +234,7 @@ mod tests {
     fn eighteen_boards_with_three_ports() {
         let found: Vec<String> = networks(18, 3).iter().map(ToString::to_string).collect();
         for expected in [
-            "rdn(complete(3),1)",
+            "rdn(ring(3),1)",
             "ring(18)",
             "torus(9,2)",
             "re(ring(9),complete(2),1,sd)",

@@ -19,6 +19,10 @@ pub enum Found {
     GaveUp,
 }
 
+/// The search would take too long to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
 /// Looks for a renumbering that carries `first` to `second`, and each pinned node of the first to its image.
 ///
 /// The nodes are placed breadth-first from the first pinned one, of which there must be one, each at a free neighbour of its predecessor's image that has the right
@@ -80,13 +84,13 @@ pub fn isomorphic(first: &Graph, second: &Graph) -> Option<bool> {
 }
 
 /// A node that node 0 cannot be carried to, if there is one: then not all nodes are alike. `Err` if it would take too long to
-/// find out.
-pub fn unlike_node_0(graph: &Graph) -> Result<Option<usize>, ()> {
+/// tell.
+pub fn unlike_node_0(graph: &Graph) -> Result<Option<usize>, TooLong> {
     for to in 1..graph.nodes() {
         match search(graph, graph, &[(0, to)]) {
             Found::Renumbering(_) => {}
             Found::Nothing => return Ok(Some(to)),
-            Found::GaveUp => return Err(()),
+            Found::GaveUp => return Err(TooLong),
         }
     }
     Ok(None)
@@ -94,13 +98,13 @@ pub fn unlike_node_0(graph: &Graph) -> Result<Option<usize>, ()> {
 
 /// A neighbour of node 0 to which its first neighbour cannot be carried with node 0 in place, if there is one. If there is none
 /// and all nodes are alike, all links are.
-pub fn unlike_first_link(graph: &Graph) -> Result<Option<usize>, ()> {
+pub fn unlike_first_link(graph: &Graph) -> Result<Option<usize>, TooLong> {
     let first = graph.neighbors(0)[0] as usize;
     for &other in &graph.neighbors(0)[1..] {
         match search(graph, graph, &[(0, 0), (first, other as usize)]) {
             Found::Renumbering(_) => {}
             Found::Nothing => return Ok(Some(other as usize)),
-            Found::GaveUp => return Err(()),
+            Found::GaveUp => return Err(TooLong),
         }
     }
     Ok(None)

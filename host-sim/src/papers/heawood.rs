@@ -10,7 +10,7 @@ use crate::analysis::broadcast::Broadcast;
 use crate::analysis::connectivity::disjoint_paths;
 use crate::analysis::distances::hops_from;
 use crate::analysis::graph::Graph;
-use crate::analysis::isomorphism::{unlike_first_link, unlike_node_0};
+use crate::analysis::isomorphism::{TooLong, unlike_first_link, unlike_node_0};
 use crate::analysis::stretch::Stretch;
 use crate::refusal::Refusal;
 
@@ -117,10 +117,10 @@ fn symmetry(run: &Run) -> Result<Vec<Claim>, Refusal> {
     let (_, graph) = built("folded(heawood,2)")?;
     let (nodes, links) = (unlike_node_0(&graph), unlike_first_link(&graph));
     let so = nodes == Ok(None) && links == Ok(None);
-    let word = |found: &Result<Option<usize>, ()>| match found {
+    let word = |found: &Result<Option<usize>, TooLong>| match found {
         Ok(None) => "to every other".to_string(),
         Ok(Some(node)) => format!("not to node {node}"),
-        Err(()) => "too long to find out".into(),
+        Err(TooLong) => "too long to find out".into(),
     };
     Ok(vec![Claim {
         measured: format!(
@@ -530,7 +530,7 @@ fn broadcast_steps(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let broadcast = Broadcast::follow(&network, 0, Tree::FewestSteps);
         let complete = broadcast.reached() == network.nodes() && broadcast.duplicates == 0;
         cases.push(Case::new(
-            &network,
+            network,
             4 * n,
             if complete { broadcast.one_port_steps() } else { u64::MAX },
         ));
@@ -559,7 +559,7 @@ fn routing_steps(run: &Run) -> Result<Vec<Claim>, Refusal> {
             let (network, graph) = built(&format!("{name}(heawood,{n})"))?;
             (run.progress)(&network.to_string());
             cases.push(Case::new(
-                &network,
+                network,
                 most(n),
                 Stretch::measure(&network, &graph, Rule::Paper)?.longest,
             ));

@@ -10,7 +10,7 @@ use crate::analysis::bisection::{self, cut_size};
 use crate::analysis::broadcast::Broadcast;
 use crate::analysis::distances::hops_from;
 use crate::analysis::graph::Graph;
-use crate::analysis::isomorphism::unlike_node_0;
+use crate::analysis::isomorphism::{TooLong, unlike_node_0};
 use crate::analysis::levels::Levels;
 use crate::analysis::profile::cost_ratio;
 use crate::analysis::stretch::Stretch;
@@ -73,7 +73,7 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, Refusal> {
         match unlike_node_0(&graph) {
             Ok(None) => alike.push(expression),
             Ok(Some(node)) => unlike = Some(format!("{expression}: nothing carries node 0 to node {node}")),
-            Err(()) => {}
+            Err(TooLong) => unlike = Some(format!("{expression}: too long to find out")),
         }
     }
     let nodes = Claim {
@@ -376,7 +376,7 @@ fn theorem_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
         pairs += found.pairs;
         shortest += found.shortest;
         longest.push(Case::new(
-            &network,
+            network,
             grown(base(expression)?.diameter(), levels),
             found.longest,
         ));

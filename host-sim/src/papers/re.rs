@@ -516,7 +516,7 @@ fn routing_delay(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let (network, graph) = built(&expansion.expression)?;
         let found = Stretch::measure(&network, &graph, Rule::Paper)?;
         stretch.push(found);
-        cases.push(Case::new(&network, expansion.diameter_sk(), found.longest));
+        cases.push(Case::new(network, expansion.diameter_sk(), found.longest));
     }
     let says = "highest phase first: no route is longer than k_u (r+1) + k_f r, of order (k_u + k_f) d_f r";
     let mut row = compared(Paper::Re, "Section 6", says, Said::AtMost, How::AllPairs, &cases);
