@@ -57,7 +57,7 @@ enum Command {
     /// The real firmware on emulated boards, wired as a network
     Emulate(emulate::EmulateArgs),
     /// Latency against load, by simulation of the routers cycle by cycle
-    Load(load::LoadArgs),
+    Load(Box<load::LoadArgs>),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
