@@ -126,11 +126,6 @@ fn dual_nets(nodes: u64, ports: u64) -> Vec<String> {
                 .iter()
                 .map(|base| format!("rdn({base},{levels})")),
         );
-        names.extend(
-            bases(size, ports.saturating_sub(levels))
-                .iter()
-                .map(|base| format!("bsw({base})")),
-        );
     }
     names
 }

@@ -1,6 +1,7 @@
 //! What one compares networks by.
 
 use hopwise_core::{Network, Tree};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::bisection::{self, Bisection};
@@ -16,7 +17,7 @@ const MOST_SEARCHED: u64 = 20_000;
 /// Larger networks are not searched even from one node.
 const MOST_FROM_ONE_NODE: u64 = 1 << 26;
 /// Networks up to this size are broadcast on from every node; larger ones, up to [`MOST_BROADCAST`], if all nodes are alike.
-const BROADCAST_FROM_ALL: u64 = 2048;
+const BROADCAST_FROM_ALL: u64 = 256;
 const MOST_BROADCAST: u64 = 1 << 20;
 
 /// The figures of a network that matter to who wires it. The names are those of the JSON keys; what is not known is null.
@@ -108,6 +109,7 @@ fn broadcast_steps(network: &Network) -> Option<u64> {
         _ => return None,
     };
     (0..sources)
+        .into_par_iter()
         .map(|source| Broadcast::follow(network, source, Tree::FewestSteps).one_port_steps())
         .max()
 }

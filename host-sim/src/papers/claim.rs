@@ -60,6 +60,8 @@ pub enum How {
     AsPrinted,
     /// Every possibility tried.
     Exhaustive,
+    /// The smallest cut into halves that was found: all cuts tried up to 32 nodes, local search above.
+    BestCut,
 }
 
 impl How {
@@ -72,6 +74,7 @@ impl How {
             How::Counted => "counted",
             How::AsPrinted => "done as printed",
             How::Exhaustive => "all cases tried",
+            How::BestCut => "best cut found",
         }
     }
 }
