@@ -55,7 +55,7 @@ pub struct Job {
 
 /// What a job found out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// The latency at a rate.
     Point(Box<Point>),
