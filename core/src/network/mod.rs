@@ -43,6 +43,7 @@ macro_rules! families {
         }
 
         impl Family {
+            #[inline]
             fn topology(&self) -> &dyn Topology {
                 match self {
                     Family::Base(base) => base,
@@ -129,6 +130,7 @@ impl Network {
     }
 
     /// The network as the trait that all families implement. Nodes are not checked there.
+    #[inline]
     pub fn topology(&self) -> &dyn Topology {
         self.family.topology()
     }

@@ -41,6 +41,8 @@ pub struct Rdn {
     sizes: [u64; MAX_LEVELS + 1],
     levels: u8,
     name: Name,
+    /// Whether all nodes fit 32 bits.
+    is_short: bool,
 }
 
 /// The word by which a network was written.
@@ -153,6 +155,7 @@ impl Rdn {
             sizes,
             levels: levels as u8,
             name: Name::RecursiveDualNet,
+            is_short: size >> 32 == 0,
         })
     }
 
@@ -293,7 +296,7 @@ impl Topology for Rdn {
     }
 
     fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
-        if self.nodes() >> 32 == 0 {
+        if self.is_short {
             self.next_by(here, dest, div_rem_short)
         } else {
             self.next_by(here, dest, div_rem)
