@@ -152,6 +152,14 @@ fn sizes_go_up_to_two_to_the_63() {
 }
 
 #[test]
+fn the_largest_rings_are_walked_without_overflow() {
+    for (text, distance) in [("rcr(0,9223372036854775808,0)", 1), ("rcr(1,4611686018427387904,0)", 2)] {
+        let network: Network = text.parse().unwrap();
+        assert_eq!(network.distance(0, network.nodes() - 1), Ok(Some(distance)), "{text}");
+    }
+}
+
+#[test]
 fn nodes_that_do_not_exist_are_refused() {
     let network: Network = "rdn(ring(3),1)".parse().unwrap();
     let error = network.next_hop(0, 18, Default::default()).unwrap_err();

@@ -260,6 +260,12 @@ impl Rcr {
     }
 
     fn ring_walk(&self, place: u64, end: u64, needed: u64) -> RingWalk {
+        if needed == 0 {
+            return RingWalk {
+                hops: Factor::Ring.distance(self.ring, place, end),
+                begins_up: Factor::Ring.next(self.ring, place, end) == wrap(place + 1, self.ring),
+            };
+        }
         if usize::from(self.bits) <= SHORT_REACH / 2 * usize::from(self.window) {
             self.ring_walk_within::<SHORT_REACH>(place, end, needed)
         } else {
@@ -303,7 +309,7 @@ impl Rcr {
             for turn in [ahead, ahead - ring] {
                 let (left, right) = ((left as i64).max(-turn), (right as i64).max(turn));
                 if left + right <= (ring - 1).max(turn.abs()) {
-                    let hops = (2 * (left + right) - turn.abs()) as u64;
+                    let hops = 2 * (left + right) as u64 - turn.unsigned_abs();
                     // Going beyond the end and back is done before the way to the end. All the way round is
                     // the same in both directions.
                     let begins_up = if turn > 0 {
