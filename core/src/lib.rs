@@ -38,9 +38,12 @@ extern crate std;
 mod arith;
 pub mod graph;
 pub mod limits;
+pub mod link;
 pub mod network;
+pub mod node;
 pub mod route;
 mod topology;
+mod varint;
 
 pub use graph::Base;
 pub use network::expression::ParseError;

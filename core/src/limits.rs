@@ -44,3 +44,44 @@ pub const MAX_PERMUTED: usize = 7;
 
 /// `hsn(l,G)` has at most this many digits: over the smallest nucleus, two nodes, that is [`MAX_NODES`].
 pub const MAX_DIGITS: usize = 63;
+
+/// The defaults of a node's sizes: five wires and the one to a computer.
+pub const PORTS: usize = 6;
+
+/// A packet's bytes after its header: the payload, and the trail of a detour. With addresses of one byte the packet has 256.
+pub const BODY: usize = 243;
+
+/// An application's payload has at most this many bytes; the rest of [`BODY`] is for detours.
+pub const MAX_PAYLOAD: usize = 200;
+
+/// The largest frame of a wire, encoded, with its delimiters.
+pub const WIRE: usize = crate::link::encoded_len(crate::link::OVERHEAD + crate::node::MAX_HEADER + BODY);
+
+/// Packets that a node holds.
+pub const BUFFERS: usize = 36;
+
+/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`node`](crate::node). A packet changes lane
+/// where its route turns from rising to falling node numbers or back; all the papers' networks of up to 200 nodes
+/// need no more.
+pub const LANES: usize = 8;
+
+/// Packets that wait for the application.
+pub const INBOX: usize = 4;
+
+/// Packets of the application that wait to be sent or confirmed.
+pub const OUTBOX: usize = 16;
+
+/// Answers that a node makes by itself and that wait to be sent.
+pub const SERVICE: usize = 4;
+
+/// Packets of one link that take part in the common buffers.
+pub const LINK_SHARE: usize = 8;
+
+/// Confirmed packets under way at once.
+pub const OUTSTANDING: usize = 8;
+
+/// Senders of confirmed packets that a node can tell apart at once.
+pub const PEERS: usize = 20;
+
+/// Packets that a node remembers to have seen, so that a copy made when a link died is known for one.
+pub const SEEN: usize = 40;

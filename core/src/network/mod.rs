@@ -135,6 +135,22 @@ impl Network {
         self.family.topology()
     }
 
+    /// A number that tells networks apart: the CRC-32C of the expression as [printed](fmt::Display).
+    pub fn id(&self) -> u32 {
+        const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
+        struct Sum<'a>(crc::Digest<'a, u32>);
+        impl fmt::Write for Sum<'_> {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                self.0.update(text.as_bytes());
+                Ok(())
+            }
+        }
+        let mut sum = Sum(CRC.digest());
+        // Writing into a sum does not fail.
+        let _ = fmt::write(&mut sum, format_args!("{self}"));
+        sum.0.finalize()
+    }
+
     /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,
     /// path, star or complete graph, and with pivot sets. A network has 1 KiB unless told otherwise; more than the crate
     /// was [built for](crate::limits) is never used. [`method`](Self::method) tells what it comes to.

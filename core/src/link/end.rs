@@ -1,0 +1,439 @@
+//! The state of one end: hello, session, and what is on the way.
+
+use super::frame::{Ack, Frame, FrameError, write_ack, write_data, write_hello};
+use super::hello::{Heard, Hello, Identity, VERSION};
+use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
+use super::{Down, LinkCounters, Micros, Received, Turn};
+
+/// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
+const HELLO_INTERVAL: Micros = 100_000;
+/// A hello takes at most a tenth of a slow wire.
+const HELLO_BYTES: Micros = 400;
+/// A link that is down says hello more often.
+const HELLO_WHILE_DOWN: Micros = 2;
+/// Without a frame for so many intervals, in halves, the link is down.
+const DEAD_HALF_INTERVALS: Micros = 7;
+/// An answer to news from the other end waits at least so long after the last hello, in bytes of the wire.
+const HELLO_SPACING: Micros = 60;
+/// So many hellos of an end that does not hear us, in a row, are no coincidence.
+const UNHEARD_HELLOS: u8 = 4;
+/// A lane that was said to be full is tried again after so long, should the word that it has room have been lost.
+const CLOSED_FOR: Micros = 20_000;
+/// An acknowledgement comes at most two frames later; and the other end takes some time to think.
+const TIMEOUT_FRAMES: Micros = 3;
+const THINKING: Micros = 2_000;
+/// Each time nothing is acknowledged, the sender waits twice as long, so many times.
+const MAX_BACKOFF: u32 = 3;
+
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    identity: Identity,
+    /// How long a byte takes on the wire, in nanoseconds.
+    byte_nanos: u64,
+    /// The largest frame, encoded.
+    wire: u64,
+    up: bool,
+    session: u8,
+    /// Who is there, and its session.
+    peer: Option<(Identity, u8)>,
+    last_heard: Micros,
+    unheard_hellos: u8,
+    one_way: bool,
+    hello_at: Micros,
+    hello_sent_at: Micros,
+    sender: Sender,
+    receiver: Receiver,
+    ack_due: bool,
+    /// Lanes with room here, now and as last told.
+    open_here: u8,
+    told_open: u8,
+    /// Lanes with room there, and until when one without is left alone.
+    open_there: u8,
+    closed_until: Micros,
+    timeout_at: Option<Micros>,
+    backoff: u32,
+    pub(super) counters: LinkCounters,
+}
+
+/// Counters go round rather than stop.
+fn count(counter: &mut u32) {
+    *counter = counter.wrapping_add(1);
+}
+
+impl End {
+    pub(super) fn new(identity: Identity, baud: u32, wire: usize, now: Micros) -> Self {
+        End {
+            identity,
+            // A start bit, eight of data, a stop bit.
+            byte_nanos: 10_000_000_000 / u64::from(baud.max(1)),
+            wire: wire as u64,
+            up: false,
+            session: 1,
+            peer: None,
+            last_heard: now,
+            unheard_hellos: 0,
+            one_way: false,
+            hello_at: now,
+            hello_sent_at: now,
+            sender: Sender::default(),
+            receiver: Receiver::default(),
+            ack_due: false,
+            open_here: 0xff,
+            told_open: 0xff,
+            open_there: 0xff,
+            closed_until: now,
+            timeout_at: None,
+            backoff: 0,
+            counters: LinkCounters::default(),
+        }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        self.up
+    }
+
+    pub(super) fn is_one_way(&self) -> bool {
+        self.one_way
+    }
+
+    pub(super) fn peer(&self) -> Option<Identity> {
+        self.peer.map(|(identity, _)| identity)
+    }
+
+    pub(super) fn set_open(&mut self, lanes: u8) {
+        self.open_here = lanes;
+        // Good news is worth a frame of its own; bad news goes with the next refusal.
+        self.ack_due |= self.up && lanes & !self.told_open != 0;
+    }
+
+    pub(super) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
+        let frame = match frame.and_then(Frame::read) {
+            Ok(frame) => frame,
+            Err(error) => return self.damaged(error),
+        };
+        count(&mut self.counters.frames_received);
+        match frame {
+            Frame::Hello(hello) => self.hear(&hello, now),
+            Frame::Ack(ack) => match self.acknowledged(&ack, now) {
+                Ok(()) => Received::Frame,
+                Err(received) => received,
+            },
+            Frame::Data {
+                ack,
+                sequence,
+                round,
+                lane,
+                packet,
+            } => {
+                if let Err(received) = self.acknowledged(&ack, now) {
+                    return received;
+                }
+                self.ack_due = true;
+                match self.receiver.arrive(sequence, round) {
+                    Arrival::InOrder => {
+                        count(&mut self.counters.packets_received);
+                        count(&mut self.counters.refused_here);
+                        Received::Packet { lane, packet }
+                    }
+                    Arrival::Repeated | Arrival::Early => {
+                        count(&mut self.counters.useless);
+                        Received::Frame
+                    }
+                }
+            }
+        }
+    }
+
+    fn damaged<'a>(&mut self, error: FrameError) -> Received<'a> {
+        count(&mut self.counters.damaged);
+        if self.up {
+            self.ack_due |= self.receiver.damaged();
+        }
+        Received::Damaged(error)
+    }
+
+    /// Takes an acknowledgement in, if it is of this session.
+    fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
+        let Some(peer) = self.peer().filter(|_| ack.session == self.session) else {
+            count(&mut self.counters.useless);
+            return Err(Received::Frame);
+        };
+        self.last_heard = now;
+        if !self.up {
+            // It names our session, so it hears us. Should a packet be in the frame, it is sent again.
+            return Err(self.come_up(peer));
+        }
+        self.open_there = ack.open;
+        self.closed_until = now.saturating_add(CLOSED_FOR);
+        let progress = self.sender.acknowledge(ack);
+        if progress.settled > 0 || progress.back {
+            self.backoff = 0;
+            self.timeout_at = (!self.sender.idle()).then(|| now.saturating_add(self.timeout()));
+        }
+        Ok(())
+    }
+
+    fn hear<'a>(&mut self, hello: &Hello, now: Micros) -> Received<'a> {
+        if hello.version != VERSION {
+            self.end_session(Down::Version(hello.version), now);
+            return Received::Down(Down::Version(hello.version));
+        }
+        let before = self.peer.replace((hello.identity, hello.session));
+        self.last_heard = now;
+        let news = before != self.peer;
+        if news {
+            self.answer_soon(now);
+        }
+        let heard_us = hello.heard
+            == Some(Heard {
+                epoch: self.identity.epoch,
+                session: self.session,
+            });
+        if self.up {
+            if !news {
+                return Received::Frame;
+            }
+            let ended = self.end_session(reason(before, hello), now);
+            self.peer = Some((hello.identity, hello.session));
+            return ended.unwrap_or(Received::Frame);
+        }
+        if heard_us {
+            self.answer_soon(now);
+            return self.come_up(hello.identity);
+        }
+        self.unheard_hellos = self.unheard_hellos.saturating_add(1);
+        if self.unheard_hellos == UNHEARD_HELLOS {
+            self.one_way = true;
+            return Received::Down(Down::OneWay);
+        }
+        if hello.heard.is_some() {
+            // It has heard an earlier session of ours.
+            self.answer_soon(now);
+        }
+        Received::Frame
+    }
+
+    fn come_up<'a>(&mut self, peer: Identity) -> Received<'a> {
+        self.up = true;
+        self.one_way = false;
+        self.unheard_hellos = 0;
+        self.ack_due = false;
+        self.told_open = 0xff;
+        self.open_there = 0xff;
+        count(&mut self.counters.sessions);
+        Received::Up(peer)
+    }
+
+    /// Gives the session up and begins another; `None` if there was none.
+    fn end_session<'a>(&mut self, reason: Down, now: Micros) -> Option<Received<'a>> {
+        self.peer = None;
+        if !self.up {
+            return None;
+        }
+        self.up = false;
+        self.unheard_hellos = 0;
+        self.session = self.session.wrapping_add(1);
+        self.receiver = Receiver::default();
+        self.timeout_at = None;
+        self.backoff = 0;
+        self.ack_due = false;
+        self.answer_soon(now);
+        Some(Received::Down(reason))
+    }
+
+    fn answer_soon(&mut self, now: Micros) {
+        self.hello_at = self.hello_at.min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
+    }
+
+    pub(super) fn take(&mut self) {
+        self.receiver.take();
+        self.counters.refused_here = self.counters.refused_here.wrapping_sub(1);
+    }
+
+    pub(super) fn settled(&mut self) -> Option<(Token, Fate)> {
+        let settled = self.sender.next_settled()?;
+        if settled.1 == Fate::Refused {
+            count(&mut self.counters.refused_there);
+        }
+        Some(settled)
+    }
+
+    pub(super) fn abandoned(&mut self) -> Option<Token> {
+        if self.up {
+            return None;
+        }
+        let token = self.sender.abandon();
+        if token.is_none() {
+            // All are fetched: the next session begins at the beginning.
+            self.sender = Sender::default();
+        }
+        token
+    }
+
+    pub(super) fn tick(&mut self, now: Micros) -> Option<Down> {
+        if self.up && now >= self.dead_at() {
+            self.end_session(Down::Silent, now);
+            return Some(Down::Silent);
+        }
+        if !self.up && self.peer.is_some() && now >= self.dead_at() {
+            // What was heard is old: it is not answered, and a one-way wire is not one any more.
+            self.peer = None;
+            self.unheard_hellos = 0;
+            if self.one_way {
+                self.one_way = false;
+                return Some(Down::Silent);
+            }
+        }
+        if now >= self.closed_until {
+            // Should the word that there is room have been lost.
+            self.open_there = 0xff;
+        }
+        if self.timeout_at.is_some_and(|at| now >= at) {
+            count(&mut self.counters.timeouts);
+            self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
+            self.sender.go_back();
+            self.timeout_at = None;
+        }
+        None
+    }
+
+    pub(super) fn deadline(&self) -> Micros {
+        let dead = if self.peer.is_some() {
+            self.dead_at()
+        } else {
+            Micros::MAX
+        };
+        let mut deadline = self.hello_at.min(dead);
+        if let Some(at) = self.timeout_at {
+            deadline = deadline.min(at);
+        }
+        if self.open_there != 0xff {
+            deadline = deadline.min(self.closed_until);
+        }
+        deadline
+    }
+
+    pub(super) fn turn(&mut self, now: Micros) -> Turn {
+        if now >= self.hello_at {
+            return Turn::Control;
+        }
+        if !self.up {
+            return Turn::Nothing;
+        }
+        if let Some(sent) = self.sender.again() {
+            return Turn::Again(sent.token);
+        }
+        if self.sender.has_room() {
+            return Turn::New(self.open_there);
+        }
+        if self.ack_due { Turn::Control } else { Turn::Nothing }
+    }
+
+    pub(super) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        if now >= self.hello_at {
+            return self.write_hello(now, out);
+        }
+        if !self.up || !self.ack_due {
+            return None;
+        }
+        let ack = self.acknowledgement()?;
+        let length = write_ack(&ack, out)?;
+        self.sent(length, now);
+        Some(length)
+    }
+
+    fn write_hello(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        let hello = Hello {
+            version: VERSION,
+            identity: self.identity,
+            session: self.session,
+            heard: self.peer.map(|(identity, session)| Heard {
+                epoch: identity.epoch,
+                session,
+            }),
+        };
+        let length = write_hello(&hello, out)?;
+        self.hello_sent_at = now;
+        self.sent(length, now);
+        Some(length)
+    }
+
+    pub(super) fn write_packet(
+        &mut self,
+        token: Token,
+        lane: u8,
+        packet: [&[u8]; 2],
+        now: Micros,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        if !self.up {
+            return None;
+        }
+        let again = match self.sender.again() {
+            Some(sent) => sent.token == token && sent.lane == lane,
+            None => false,
+        };
+        if !again && !self.sender.push(Sent { token, lane }) {
+            return None;
+        }
+        let ack = self.acknowledgement()?;
+        let (sequence, round) = self.sender.advance();
+        let length = write_data(&ack, sequence, round, lane, packet, again, out)?;
+        count(if again {
+            &mut self.counters.resent
+        } else {
+            &mut self.counters.packets_sent
+        });
+        self.sent(length, now);
+        if self.timeout_at.is_none() {
+            let sent_at = now.saturating_add(self.bytes(length as u64));
+            self.timeout_at = Some(sent_at.saturating_add(self.timeout()));
+        }
+        Some(length)
+    }
+
+    fn acknowledgement(&mut self) -> Option<Ack> {
+        let (_, session) = self.peer?;
+        self.ack_due = false;
+        self.told_open = self.open_here;
+        Some(self.receiver.acknowledgement(session, self.open_here))
+    }
+
+    /// Any frame says that we are here: the next hello is due after a quiet interval.
+    fn sent(&mut self, length: usize, now: Micros) {
+        count(&mut self.counters.frames_sent);
+        let interval = if self.up {
+            self.interval()
+        } else {
+            self.interval() / HELLO_WHILE_DOWN
+        };
+        self.hello_at = now.saturating_add(self.bytes(length as u64) + interval);
+    }
+
+    pub(super) fn bytes(&self, bytes: u64) -> Micros {
+        (bytes * self.byte_nanos).div_ceil(1_000)
+    }
+
+    fn interval(&self) -> Micros {
+        HELLO_INTERVAL.max(self.bytes(HELLO_BYTES))
+    }
+
+    fn dead_at(&self) -> Micros {
+        self.last_heard.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
+    }
+
+    fn timeout(&self) -> Micros {
+        (self.bytes(self.wire) * TIMEOUT_FRAMES + THINKING) << self.backoff
+    }
+}
+
+/// What a hello that differs from the one before tells.
+fn reason(before: Option<(Identity, u8)>, hello: &Hello) -> Down {
+    match before {
+        Some((identity, _)) if (identity.address, identity.role) != (hello.identity.address, hello.identity.role) => {
+            Down::Replaced
+        }
+        Some((identity, _)) if identity.epoch != hello.identity.epoch => Down::Restarted,
+        _ => Down::Ended,
+    }
+}

@@ -1,0 +1,204 @@
+//! One wire: frames, hello, and acknowledged delivery.
+//!
+//! A [`Link`] is one end of a UART wire. It takes the bytes that come and the time, and says what they mean; it gives the
+//! bytes to send. It is up once both ends have heard each other, down when nothing has been heard for a while. In between
+//! is a session: packets arrive in order, once each, or the session ends and the packets that were on the way come back to
+//! their sender as [abandoned](Link::abandoned), their fate unknown.
+
+mod end;
+mod frame;
+mod hello;
+mod window;
+
+use end::End;
+use frame::Collector;
+pub use frame::{DELIMITER, FrameError, OVERHEAD, encoded_len};
+pub use hello::{Identity, Role, VERSION};
+use serde::{Deserialize, Serialize};
+pub use window::{Fate, Token, WINDOW};
+
+/// Time in microseconds, from any beginning.
+pub type Micros = u64;
+
+/// What has happened on a wire, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkCounters {
+    /// Frames sent, of all kinds.
+    pub frames_sent: u32,
+    /// Frames received whole, of all kinds.
+    pub frames_received: u32,
+    /// Frames that carried a packet anew.
+    pub packets_sent: u32,
+    /// Packets received in order.
+    pub packets_received: u32,
+    /// Frames sent again.
+    pub resent: u32,
+    /// Times nothing was acknowledged in time.
+    pub timeouts: u32,
+    /// Frames received again, or too early, or of another session: of no use.
+    pub useless: u32,
+    /// Frames that could not be read.
+    pub damaged: u32,
+    /// Packets that the other end had no room for.
+    pub refused_there: u32,
+    /// Packets for which there was no room here.
+    pub refused_here: u32,
+    /// Times the link came up.
+    pub sessions: u32,
+}
+
+/// Why a link is not up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Down {
+    /// Nothing is heard.
+    Silent,
+    /// The other end speaks, but does not hear us: the wire is dead in one direction.
+    OneWay,
+    /// The other end has restarted.
+    Restarted,
+    /// The other end gave the session up.
+    Ended,
+    /// The other end speaks another version of the wire format.
+    Version(u8),
+    /// The other end is not who was there before.
+    Replaced,
+}
+
+/// What came in.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Received<'a> {
+    /// A packet in order. [`Link::take`] must be called next if there is room for it.
+    Packet {
+        /// The lane in which it waits.
+        lane: u8,
+        /// Its bytes.
+        packet: &'a [u8],
+    },
+    /// A frame that has no more to say than the link has already understood.
+    Frame,
+    /// Both ends hear each other.
+    Up(Identity),
+    /// The session is over. What was on the way is [abandoned](Link::abandoned).
+    Down(Down),
+    /// Not a frame.
+    Damaged(FrameError),
+}
+
+/// What may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// [`Link::write_control`] has something to send.
+    Control,
+    /// The packet of this token, again.
+    Again(Token),
+    /// A new packet, if it is in one of these lanes (bit 0 is lane 0); [`Link::write_control`] if there is none.
+    New(u8),
+    /// Nothing for now.
+    Nothing,
+}
+
+/// One end of a wire. `WIRE` is the [encoded length](encoded_len) of the largest frame.
+#[derive(Clone, Debug)]
+pub struct Link<const WIRE: usize> {
+    collector: Collector<WIRE>,
+    end: End,
+}
+
+impl<const WIRE: usize> Link<WIRE> {
+    /// An end that says hello at once.
+    pub fn new(identity: Identity, baud: u32, now: Micros) -> Self {
+        Link {
+            collector: Collector::new(),
+            end: End::new(identity, baud, WIRE, now),
+        }
+    }
+
+    /// Whether both ends hear each other.
+    pub fn is_up(&self) -> bool {
+        self.end.is_up()
+    }
+
+    /// Whether the other end is heard but does not hear us.
+    pub fn is_one_way(&self) -> bool {
+        self.end.is_one_way()
+    }
+
+    /// Who is at the other end, if it has been heard since the link went down.
+    pub fn peer(&self) -> Option<Identity> {
+        self.end.peer()
+    }
+
+    /// What has happened so far.
+    pub fn counters(&self) -> &LinkCounters {
+        &self.end.counters
+    }
+
+    /// Begins to count anew.
+    pub fn clear_counters(&mut self) {
+        self.end.counters = LinkCounters::default();
+    }
+
+    /// Says which lanes have room here.
+    pub fn set_open(&mut self, lanes: u8) {
+        self.end.set_open(lanes);
+    }
+
+    /// Takes bytes from the front of `input` up to the end of a frame and says what it means; `None` when the input is used
+    /// up. [`settled`](Self::settled) and [`abandoned`](Self::abandoned) are to be asked after each.
+    pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Received<'_>> {
+        let frame = self.collector.next(input)?;
+        Some(self.end.receive(frame, now))
+    }
+
+    /// The packet just received has found room.
+    pub fn take(&mut self) {
+        self.end.take();
+    }
+
+    /// A packet whose fate is known.
+    pub fn settled(&mut self) -> Option<(Token, Fate)> {
+        self.end.settled()
+    }
+
+    /// A packet that was on the way when the session ended: it may or may not have come. The oldest first.
+    pub fn abandoned(&mut self) -> Option<Token> {
+        self.end.abandoned()
+    }
+
+    /// Looks at the clock: says so if the link has gone down for silence.
+    pub fn tick(&mut self, now: Micros) -> Option<Down> {
+        self.end.tick(now)
+    }
+
+    /// When to look at the clock and at [`turn`](Self::turn) again, though nothing comes.
+    pub fn deadline(&self) -> Micros {
+        self.end.deadline()
+    }
+
+    /// What may be sent now, the wire being free.
+    pub fn turn(&mut self, now: Micros) -> Turn {
+        self.end.turn(now)
+    }
+
+    /// Writes hello or an acknowledgement, if one is due, and returns how many bytes to send.
+    pub fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        self.end.write_control(now, out)
+    }
+
+    /// How long so many bytes take on the wire.
+    pub fn wire_time(&self, bytes: usize) -> Micros {
+        self.end.bytes(bytes as u64)
+    }
+
+    /// Writes a packet, given in two parts, that [`turn`](Self::turn) has allowed. `lane` is that of the first time if it is sent again.
+    pub fn write_packet(
+        &mut self,
+        token: Token,
+        lane: u8,
+        packet: [&[u8]; 2],
+        now: Micros,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        self.end.write_packet(token, lane, packet, now, out)
+    }
+}

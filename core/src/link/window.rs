@@ -1,0 +1,194 @@
+//! Acknowledged delivery in order: go-back-N with refusals.
+//!
+//! The sender has up to [`WINDOW`] frames on the way and goes back to the first missing one when the receiver sees a gap, or
+//! when nothing is acknowledged in time. The receiver keeps no frames that come early, so a link costs no memory but one
+//! frame being received. A frame that has come but for which its lane has no room is acknowledged as refused: the ones behind
+//! it are not held up, or full buffers of one lane would block the others and with them the mesh.
+
+use heapless::Deque;
+
+use super::frame::{Ack, ROUND_MASK, SEQUENCE_MASK};
+
+/// So many frames are on the way at most. At full speed in both directions an acknowledgement comes up to two frames after
+/// its frame, so four keep the wire busy; and no more than eight refusals fit an acknowledgement.
+pub const WINDOW: usize = 6;
+
+/// The sender's own mark for a packet, given back when its fate is known.
+pub type Token = u8;
+
+/// A frame on the way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) token: Token,
+    pub(super) lane: u8,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The other end has it.
+    Taken,
+    /// The other end has no room for it.
+    Refused,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sender {
+    /// The sequence number of the oldest frame on the way.
+    base: u8,
+    on_the_way: Deque<Sent, WINDOW>,
+    /// How many of them have been sent in this round.
+    cursor: usize,
+    round: u8,
+    settled: Deque<(Token, Fate), WINDOW>,
+}
+
+/// What an acknowledgement changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// So many frames were settled.
+    pub(super) settled: usize,
+    /// The sender goes back, having been told of a gap.
+    pub(super) back: bool,
+}
+
+impl Sender {
+    pub(super) fn has_room(&self) -> bool {
+        // What is settled must be fetched first.
+        self.on_the_way.len() + self.settled.len() < WINDOW
+    }
+
+    pub(super) fn idle(&self) -> bool {
+        self.on_the_way.is_empty()
+    }
+
+    pub(super) fn next_settled(&mut self) -> Option<(Token, Fate)> {
+        self.settled.pop_front()
+    }
+
+    /// The frame to send again before any new one.
+    pub(super) fn again(&self) -> Option<Sent> {
+        self.on_the_way.iter().nth(self.cursor).copied()
+    }
+
+    /// A new frame joins those on the way; `false` if there is no room.
+    pub(super) fn push(&mut self, sent: Sent) -> bool {
+        self.has_room() && self.on_the_way.push_back(sent).is_ok()
+    }
+
+    /// The sequence number and round of the frame at the cursor, which is now sent.
+    pub(super) fn advance(&mut self) -> (u8, u8) {
+        let sequence = self.base.wrapping_add(self.cursor as u8) & SEQUENCE_MASK;
+        self.cursor += 1;
+        (sequence, self.round)
+    }
+
+    pub(super) fn go_back(&mut self) {
+        self.cursor = 0;
+        self.round = self.round.wrapping_add(1) & ROUND_MASK;
+    }
+
+    pub(super) fn acknowledge(&mut self, ack: &Ack) -> Progress {
+        let count = usize::from(ack.next.wrapping_sub(self.base) & SEQUENCE_MASK);
+        if count > self.on_the_way.len() {
+            return Progress {
+                settled: 0,
+                back: false,
+            };
+        }
+        for place in (0..count).rev() {
+            let Some(sent) = self.on_the_way.pop_front() else {
+                break;
+            };
+            let refused = u32::from(ack.refused) >> place & 1 == 1;
+            let fate = if refused { Fate::Refused } else { Fate::Taken };
+            // There is room: `has_room` counted what is settled.
+            let _ = self.settled.push_back((sent.token, fate));
+        }
+        self.base = ack.next;
+        self.cursor = self.cursor.saturating_sub(count);
+        let back = ack.missing == Some(self.round) && self.cursor > 0;
+        if back {
+            self.go_back();
+        }
+        Progress { settled: count, back }
+    }
+
+    /// Gives up: what is on the way may or may not have come. Returns it one by one, the oldest first.
+    pub(super) fn abandon(&mut self) -> Option<Token> {
+        self.on_the_way.pop_front().map(|sent| sent.token)
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    next: u8,
+    refused: u8,
+    /// The round in which the present gap was complained about.
+    complained: Option<u8>,
+    /// The complaint to send.
+    missing: Option<u8>,
+    /// The round of the last frame that came.
+    round: u8,
+}
+
+/// What to do with a data frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It is the next one.
+    InOrder,
+    /// It came before; its acknowledgement was lost.
+    Repeated,
+    /// One before it is missing.
+    Early,
+}
+
+impl Receiver {
+    pub(super) fn arrive(&mut self, sequence: u8, round: u8) -> Arrival {
+        self.round = round;
+        let ahead = usize::from(sequence.wrapping_sub(self.next) & SEQUENCE_MASK);
+        if ahead == 0 {
+            self.next = self.next.wrapping_add(1) & SEQUENCE_MASK;
+            // Until it is said to be taken.
+            self.refused = self.refused << 1 | 1;
+            self.complained = None;
+            self.missing = None;
+            Arrival::InOrder
+        } else if ahead < WINDOW {
+            self.complain();
+            Arrival::Early
+        } else {
+            Arrival::Repeated
+        }
+    }
+
+    /// The last frame in order was taken.
+    pub(super) fn take(&mut self) {
+        self.refused &= !1;
+    }
+
+    /// Something came that cannot be read: perhaps the next frame. Says whether that is worth a word.
+    pub(super) fn damaged(&mut self) -> bool {
+        self.complain()
+    }
+
+    fn complain(&mut self) -> bool {
+        let news = self.complained != Some(self.round);
+        if news {
+            self.complained = Some(self.round);
+            self.missing = Some(self.round);
+        }
+        news
+    }
+
+    /// The acknowledgement to send now. A complaint is made once.
+    pub(super) fn acknowledgement(&mut self, session: u8, open: u8) -> Ack {
+        Ack {
+            session,
+            next: self.next,
+            refused: self.refused,
+            open,
+            missing: self.missing.take(),
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Where a packet goes from here.
+
+use super::counters::add;
+use super::event::{DropReason, Event, Observer};
+use super::packet::{Header, Kind, Packet};
+use super::pool::{From, Place};
+use super::seen::Judgement;
+use super::service::Report;
+use super::times::LIFETIME;
+use super::trail::Trail;
+use super::{AGE_UNIT, Node, age};
+use crate::limits::LOOKAHEAD;
+use crate::link::{Link, Micros};
+use crate::{Network, Node as Address, Rule};
+
+/// The link a packet takes, and whether it goes round a dead one.
+struct Way {
+    link: u8,
+    detour: Option<Address>,
+}
+
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
+    /// A packet came on a link. If there is no room for it, the link is not told that it was taken.
+    pub(super) fn packet_in(
+        &mut self,
+        link: u8,
+        lane: u8,
+        packet: Option<Packet<BODY>>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) {
+        let host = self.host == Some(link);
+        if !host && self.wiring.neighbor_at(link).is_none() {
+            return;
+        }
+        let Some(mut packet) = packet else {
+            self.links.get_mut(usize::from(link)).map(Link::take);
+            add(&mut self.counters.received, 1);
+            self.counters.drop(DropReason::Malformed);
+            return;
+        };
+        let from = if host {
+            packet.header.source = self.here;
+            packet.header.from_host = true;
+            packet.header.hops_left = self.hops;
+            From::Host(link)
+        } else {
+            From::Link(link)
+        };
+        let header = packet.header;
+        let Some(place) = self.pool.admit(packet, from, lane, now) else {
+            return;
+        };
+        self.links.get_mut(usize::from(link)).map(Link::take);
+        add(&mut self.counters.received, 1);
+        observer.note(Event::Received {
+            link,
+            packet: header.id(),
+            dest: header.dest,
+        });
+        if self.network.check(header.source).is_err() || self.network.check(header.dest).is_err() {
+            self.discard(place, DropReason::NoSuchNode, observer);
+        } else {
+            self.go(place, now, observer);
+        }
+    }
+
+    /// A packet is here, whether it came or begins here: it is delivered, passed on, or sent on.
+    pub(super) fn go(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let Some(slot) = self.pool.get(place) else { return };
+        let header = slot.packet.header;
+        if u64::from(age(&header, slot.arrived, now)) * AGE_UNIT > LIFETIME {
+            self.give_up(place, DropReason::Expired, now, observer);
+        } else if header.kind == Kind::Broadcast && (header.dest == header.source || header.dest == self.here) {
+            self.spread(place, now, observer);
+        } else if header.dest == self.here {
+            self.arrive(place, now, observer);
+        } else {
+            self.send_on(place, now, observer);
+        }
+    }
+
+    /// Puts a packet for another node into the queue of a link, or gives it up.
+    pub(super) fn send_on(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        match self.choose(place) {
+            Ok(Way { link, detour }) => {
+                if let Some(by) = detour {
+                    add(&mut self.counters.detoured, 1);
+                    let packet = self.pool.get(place).map(|slot| slot.packet.header.id());
+                    if let Some(packet) = packet {
+                        observer.note(Event::Detoured { packet, by });
+                    }
+                }
+                self.enqueue(place, link);
+            }
+            Err(reason) => self.give_up(place, reason, now, observer),
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, place: Place, link: u8) {
+        if let (Some(slot), Some(queue)) = (self.pool.get_mut(place), self.queues.get_mut(usize::from(link))) {
+            slot.pending |= 1 << link;
+            // There is room: a place is in a queue once.
+            let _ = queue.push(place);
+        }
+    }
+
+    /// The link to take: the next hop's if it is up, otherwise as the search with a trail goes.
+    fn choose(&mut self, place: Place) -> Result<Way, DropReason> {
+        let Node {
+            network,
+            here,
+            rule,
+            wiring,
+            pool,
+            ..
+        } = self;
+        let (here, rule) = (*here, *rule);
+        let slot = pool.get_mut(place).ok_or(DropReason::Malformed)?;
+        let Packet { header, body } = &mut slot.packet;
+        if header.hops_left == 0 {
+            return Err(DropReason::HopsUsedUp);
+        }
+        let dest = header.dest;
+        if header.trail {
+            let trail = Trail::of(body).ok_or(DropReason::Malformed)?;
+            let start = trail.start().ok_or(DropReason::Malformed)?;
+            if nearer(network, here, start, dest) {
+                trail.remove();
+                header.trail = false;
+            }
+        }
+        if !header.trail {
+            let next = network.topology().next(here, dest, rule);
+            if let Some(link) = wiring.link_to(next) {
+                return Ok(Way { link, detour: None });
+            }
+            Trail::begin(body, here).map_err(|_| DropReason::TrailFull)?;
+            header.trail = true;
+        }
+        let mut trail = Trail::of(body).ok_or(DropReason::Malformed)?;
+        if !trail.has(here) {
+            trail.push(here).map_err(|_| DropReason::TrailFull)?;
+        }
+        // Whoever could hand it over has been asked.
+        if network.neighbors(dest).is_ok_and(|mut near| near.all(|node| trail.has(node))) {
+            trail.remove();
+            header.trail = false;
+            return Err(DropReason::NoRoute);
+        }
+        let fresh = wiring.live().filter(|&(node, _)| !trail.has(node));
+        if let Some((by, link)) = fresh.min_by_key(|&(node, _)| hops(network, node, dest, rule)) {
+            return Ok(Way { link, detour: Some(by) });
+        }
+        while let Some(before) = trail.back() {
+            if let Some(link) = wiring.link_to(before) {
+                return Ok(Way {
+                    link,
+                    detour: Some(before),
+                });
+            }
+        }
+        trail.remove();
+        header.trail = false;
+        Err(DropReason::NoRoute)
+    }
+
+    /// A link that a packet was to take is dead.
+    pub(super) fn turn_round(
+        &mut self,
+        place: Place,
+        link: u8,
+        port: Option<u8>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) {
+        let here = self.here;
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        slot.pending &= !(1 << link);
+        let header = slot.packet.header;
+        let Some(port) = port else {
+            // It was the computer's.
+            return self.give_up(place, DropReason::NoHost, now, observer);
+        };
+        if header.kind == Kind::Broadcast && header.dest == header.source {
+            slot.detached |= 1 << port;
+            slot.detached_from = here;
+            self.detached = true;
+        } else {
+            self.send_on(place, now, observer);
+        }
+    }
+
+    /// A broadcast is here: for the application, and for those to whom this node passes it on.
+    fn spread(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let here = self.here;
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        let header = slot.packet.header;
+        match self.seen.judge(&header, now) {
+            Judgement::New => self.seen.remember(&header, now),
+            Judgement::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
+            Judgement::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
+        }
+        remove_trail(&mut slot.packet);
+        slot.packet.header.dest = header.source;
+        let mut copies = 0;
+        if let Ok(fanout) = self.network.fanout(here, header.source) {
+            let ways: heapless::Vec<_, PORTS> = fanout.map(|(port, node)| (port, self.wiring.link_to(node))).collect();
+            for &(port, link) in &ways {
+                match link {
+                    Some(link) => self.enqueue(place, link),
+                    None => self.detach(place, here, port),
+                }
+            }
+            copies = ways.len() as u32;
+        }
+        if here != header.source {
+            copies += 1;
+            self.hand_over(place, observer);
+        }
+        // The first copy is the packet itself. A broadcast of a network of one node has none.
+        self.counters.copied = self.counters.copied.wrapping_add(copies).wrapping_sub(1);
+        if copies == 0 {
+            self.counters.copied = self.counters.copied.wrapping_add(1);
+            add(&mut self.counters.delivered, 1);
+        }
+        self.pool.release_if_unused(place);
+    }
+
+    fn detach(&mut self, place: Place, from: Address, port: u64) {
+        if let Some(slot) = self.pool.get_mut(place) {
+            slot.detached |= 1_u32.checked_shl(port.min(u64::from(u32::MAX)) as u32).unwrap_or(0);
+            slot.detached_from = from;
+            self.detached = true;
+        }
+    }
+
+    /// Sends broadcasts by another way to those whose link is dead, as far as there is room.
+    pub(super) fn reach_detached(&mut self, now: Micros) {
+        self.detached = false;
+        for place in self.pool.places() {
+            while let Some(slot) = self.pool.get(place).filter(|slot| slot.detached != 0) {
+                if !self.pool.service_has_room() {
+                    self.detached = true;
+                    return;
+                }
+                let port = slot.detached.trailing_zeros();
+                let from = slot.detached_from;
+                let mut packet = slot.packet.clone();
+                packet.header.age = age(&packet.header, slot.arrived, now);
+                packet.header.hops_left = self.hops;
+                if let Some(slot) = self.pool.get_mut(place) {
+                    slot.detached &= slot.detached - 1;
+                }
+                self.pool.release_if_unused(place);
+                let Ok(Some(child)) = self.network.neighbor(from, u64::from(port)) else {
+                    continue;
+                };
+                packet.header.dest = child;
+                if let Some(copy) = self.pool.admit(packet, From::Service, 0, now) {
+                    self.fresh |= 1 << copy;
+                }
+            }
+        }
+    }
+
+    /// A packet cannot go on: whoever is concerned is told, and a broadcast goes on without the node that it cannot reach.
+    pub(super) fn give_up(&mut self, place: Place, reason: DropReason, now: Micros, observer: &mut impl Observer) {
+        let (here, rule_hops) = (self.here, self.hops);
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        let header = slot.packet.header;
+        if slot.kept {
+            remove_trail(&mut slot.packet);
+            self.count_drop(&header, reason, observer);
+            return self.confirm.undeliverable(header.number, here, reason, now);
+        }
+        let tunnel = header.kind == Kind::Broadcast && header.dest != header.source;
+        if tunnel && matches!(reason, DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp) {
+            self.count_drop(&header, reason, observer);
+            return self.adopt(place, &header);
+        }
+        let asked = matches!(header.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
+        if !asked || slot.pending != 0 || slot.detached != 0 || slot.inbox {
+            return self.discard(place, reason, observer);
+        }
+        let body = Report {
+            number: header.number,
+            kind: header.kind,
+            dest: header.dest,
+            reason,
+        }
+        .write();
+        if !self.pool.make_service(place, now) {
+            return self.discard(place, reason, observer);
+        }
+        self.count_drop(&header, reason, observer);
+        add(&mut self.counters.originated, 1);
+        let number = self.number();
+        let epoch = self.epoch as u16;
+        if let Some(slot) = self.pool.get_mut(place) {
+            slot.packet.body = body;
+            slot.packet.header = Header {
+                kind: Kind::Undeliverable,
+                copied: false,
+                trail: false,
+                traced: false,
+                to_host: header.from_host,
+                from_host: false,
+                hops_left: rule_hops,
+                age: 0,
+                epoch,
+                number,
+                source: here,
+                dest: header.source,
+            };
+            self.fresh |= 1 << place;
+        }
+    }
+
+    /// A child in the tree of a broadcast cannot be reached: its children are reached from here.
+    fn adopt(&mut self, place: Place, header: &Header) {
+        let child = header.dest;
+        let mut ports = 0_u32;
+        if let Ok(fanout) = self.network.fanout(child, header.source) {
+            for (port, _) in fanout {
+                ports |= 1_u32.checked_shl(port.min(u64::from(u32::MAX)) as u32).unwrap_or(0);
+            }
+        }
+        add(&mut self.counters.copied, ports.count_ones());
+        if let Some(slot) = self.pool.get_mut(place) {
+            remove_trail(&mut slot.packet);
+            // The child may have passed it on before it died.
+            slot.packet.header.copied = true;
+            slot.detached = ports;
+            slot.detached_from = child;
+        }
+        self.detached |= ports != 0;
+        self.pool.release_if_unused(place);
+    }
+
+    /// Ends a packet, or one copy of it, with nobody to tell.
+    pub(super) fn discard(&mut self, place: Place, reason: DropReason, observer: &mut impl Observer) {
+        if let Some(slot) = self.pool.get(place) {
+            let header = slot.packet.header;
+            self.count_drop(&header, reason, observer);
+        }
+        self.pool.release_if_unused(place);
+    }
+
+    pub(super) fn count_drop(&mut self, header: &Header, reason: DropReason, observer: &mut impl Observer) {
+        self.counters.drop(reason);
+        observer.note(Event::Dropped {
+            packet: header.id(),
+            dest: header.dest,
+            reason,
+        });
+    }
+
+    /// Drops packets that have waited too long.
+    pub(super) fn sweep(&mut self, now: Micros, observer: &mut impl Observer) {
+        for place in self.pool.places() {
+            let Some(slot) = self.pool.get(place) else { continue };
+            if u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT <= LIFETIME {
+                continue;
+            }
+            for link in 0..self.links.len() as u8 {
+                let Some(queue) = self.queues.get_mut(usize::from(link)) else {
+                    continue;
+                };
+                if let Some(index) = queue.iter().position(|&waiting| waiting == place) {
+                    queue.remove(index);
+                    if let Some(slot) = self.pool.get_mut(place) {
+                        slot.pending &= !(1 << link);
+                    }
+                    self.give_up(place, DropReason::Expired, now, observer);
+                }
+            }
+            while let Some(slot) = self.pool.get_mut(place).filter(|slot| slot.detached != 0) {
+                slot.detached &= slot.detached - 1;
+                self.discard(place, DropReason::Expired, observer);
+            }
+        }
+    }
+
+    /// The number of a packet that begins here.
+    pub(super) fn number(&mut self) -> u32 {
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        number
+    }
+}
+
+/// Takes the trail off a packet, if it has one.
+pub(super) fn remove_trail<const BODY: usize>(packet: &mut Packet<BODY>) {
+    if packet.header.trail {
+        packet.header.trail = false;
+        if let Some(trail) = Trail::of(&mut packet.body) {
+            trail.remove();
+        }
+    }
+}
+
+/// How far it is, or how far the routing rule takes it where the distance is not known.
+fn hops(network: &Network, from: Address, to: Address, rule: Rule) -> u64 {
+    if let Ok(Some(distance)) = network.distance(from, to) {
+        return distance;
+    }
+    let mut here = from;
+    for hops in 0..LOOKAHEAD {
+        if here == to {
+            return hops;
+        }
+        here = network.topology().next(here, to, rule);
+    }
+    LOOKAHEAD
+}
+
+/// Whether one node is certainly nearer to the destination than another.
+fn nearer(network: &Network, here: Address, there: Address, dest: Address) -> bool {
+    match (network.distance(here, dest), network.distance(there, dest)) {
+        (Ok(Some(here)), Ok(Some(there))) => here < there,
+        _ => false,
+    }
+}

@@ -1,0 +1,488 @@
+//! The router: takes packets in, delivers, forwards and passes them on, and answers for itself.
+//!
+//! A [`Node`] does no I/O. It is given the bytes that came on a link ([`receive`](Node::receive)) and the time
+//! ([`tick`](Node::tick)), and gives the bytes to send when a link is free ([`transmit`](Node::transmit)). Firmware and
+//! simulator are shells around it. `docs/delivery.md` says what it promises, `docs/wire-format.md` what it sends.
+//!
+//! - `packet`, `trail`: what is sent; `wiring`: which neighbour is where;
+//! - `pool`: the buffers; `forward`: where a packet goes from here;
+//! - `confirm`, `peers`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
+//! - `service`: what a node answers by itself; `application`: what an application can do.
+//!
+//! # Lanes
+//!
+//! Finite buffers deadlock when packets wait for each other in a circle. Here a packet is in a lane, and waits only for room
+//! in the same lane of the next node or a higher one: along its route, the lane rises by one wherever the node numbers
+//! turn from rising to falling or back. Even lanes rise, odd ones fall. Within a lane a packet therefore waits for one at
+//! a node of a higher number (or lower), never in a circle, whatever the network and whatever the route. Each lane of each
+//! node keeps a buffer of its own. A packet that turns more often than there are lanes, as on a long detour, stays in the last
+//! one; should packets there wait for each other, they expire and are counted.
+
+mod application;
+mod confirm;
+mod counters;
+mod event;
+mod forward;
+mod packet;
+mod peers;
+mod pool;
+mod seen;
+mod service;
+pub mod times;
+mod trail;
+mod wiring;
+
+use core::fmt;
+
+pub use application::{Message, MessageKind, SendError};
+use confirm::Confirm;
+pub use counters::NodeCounters;
+use counters::add;
+pub use event::{DropReason, Event, Observer, Outcome};
+use heapless::{Deque, Vec};
+pub use packet::{AGE_UNIT, Header, Kind, MAX_HEADER, Packet, PacketId};
+use peers::Peers;
+use pool::{From, MAX_LINKS, Place, Pool};
+use seen::Seen;
+pub use service::{Card, LinkReport, NodeReport, Query, hops_of_trace};
+use wiring::Wiring;
+
+use crate::limits::{self, INBOX, LANES, PEERS, SEEN};
+use crate::link::{Down, Fate, Identity, Link, Micros, Received, Role, Turn};
+use crate::{Network, Node as Address, Rule};
+
+/// What a node must be told.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The network it is part of.
+    pub network: Network,
+    /// Its own address.
+    pub address: Address,
+    /// Differs at each start, and is not 0.
+    pub epoch: u32,
+    /// The speed of its wires, in bits per second.
+    pub baud: u32,
+    /// How many links the board has, the computer's included.
+    pub links: u8,
+    /// Which routing rule to follow.
+    pub rule: Rule,
+}
+
+/// Why a node cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConfigError {
+    /// The address is not in the network.
+    NoSuchNode(crate::NoSuchNode),
+    /// The node has more neighbours than the board has links.
+    TooFewLinks {
+        /// Neighbours.
+        needed: u64,
+        /// Links.
+        have: u8,
+    },
+    /// Epoch 0 means that none is known.
+    EpochZero,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::NoSuchNode(error) => error.fmt(f),
+            ConfigError::TooFewLinks { needed, have } => {
+                write!(f, "the node has {needed} neighbours, the board only {have} links")
+            }
+            ConfigError::EpochZero => f.write_str("the boot epoch must not be 0"),
+        }
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// A node of the mesh: its links, its buffers, and all it knows.
+///
+/// The sizes are parameters, their defaults in [`limits`](crate::limits): how many links it can have, how many packets it
+/// holds, the bytes of a packet's body, and the bytes of the [largest frame](crate::limits::WIRE).
+#[derive(Clone, Debug)]
+pub struct Node<
+    const PORTS: usize = { limits::PORTS },
+    const BUFFERS: usize = { limits::BUFFERS },
+    const BODY: usize = { limits::BODY },
+    const WIRE: usize = { limits::WIRE },
+> {
+    network: Network,
+    here: Address,
+    epoch: u32,
+    rule: Rule,
+    started: Micros,
+    /// A packet that begins here may go so many hops.
+    hops: u16,
+    links: Vec<Link<WIRE>, PORTS>,
+    /// Packets that wait for each link, in the order they came.
+    queues: [Vec<Place, BUFFERS>; PORTS],
+    /// Whose packet each link took last, so that all get their turn.
+    last_served: [u8; PORTS],
+    wiring: Wiring<PORTS>,
+    host: Option<u8>,
+    pool: Pool<BUFFERS, BODY>,
+    inbox: Deque<Place, INBOX>,
+    seen: Seen<SEEN>,
+    peers: Peers<PEERS>,
+    confirm: Confirm,
+    next_number: u32,
+    counters: NodeCounters,
+    card: Card,
+    sweep_at: Micros,
+    /// Broadcasts wait for room to go another way.
+    detached: bool,
+    /// Packets that begin here and have not yet been given a way: bit 0 is slot 0.
+    fresh: u64,
+}
+
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
+    /// A node that begins to say hello on all its links.
+    pub fn new(config: &Config, now: Micros) -> Result<Self, ConfigError> {
+        const {
+            assert!(PORTS <= MAX_LINKS, "a set of links is one word");
+            assert!(WIRE >= crate::link::encoded_len(crate::link::OVERHEAD + MAX_HEADER + BODY));
+        }
+        let &Config {
+            ref network,
+            address,
+            epoch,
+            baud,
+            links,
+            rule,
+        } = config;
+        if epoch == 0 {
+            return Err(ConfigError::EpochZero);
+        }
+        let needed = network.degree(address).map_err(ConfigError::NoSuchNode)?;
+        let have = links.min(PORTS as u8);
+        let wiring = Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
+        let link = |port: u8| {
+            let identity = Identity {
+                role: Role::Node,
+                network: network.id(),
+                address,
+                port,
+                epoch,
+                largest: (BODY + MAX_HEADER) as u16,
+            };
+            Link::new(identity, baud, now)
+        };
+        let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
+        let frame_time = 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1));
+        Ok(Node {
+            network: *network,
+            here: address,
+            epoch,
+            rule,
+            started: now,
+            hops: longest.saturating_mul(2).saturating_add(DETOUR_HOPS),
+            links: (0..have).map(link).collect(),
+            queues: [const { Vec::new() }; PORTS],
+            last_served: [0; PORTS],
+            wiring,
+            host: None,
+            pool: Pool::new(),
+            inbox: Deque::new(),
+            seen: Seen::new(),
+            peers: Peers::new(),
+            confirm: Confirm::new(longest, frame_time),
+            // Numbers differ after a restart, should the epoch's low half be the same.
+            next_number: epoch.wrapping_mul(0x9e37_79b9),
+            counters: NodeCounters::default(),
+            card: Card::default(),
+            sweep_at: now,
+            detached: false,
+            fresh: 0,
+        })
+    }
+
+    /// Its address.
+    pub fn address(&self) -> Address {
+        self.here
+    }
+
+    /// The network it is part of.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> &NodeCounters {
+        &self.counters
+    }
+
+    /// Copies of packets in its buffers, counted one by one.
+    pub fn held(&self) -> u32 {
+        let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+        slots.map(|slot| slot.copies()).sum()
+    }
+
+    /// Its links.
+    pub fn links(&self) -> &[Link<WIRE>] {
+        &self.links
+    }
+
+    /// The neighbours in the order of the ports, and the link that leads to each, if it is up.
+    pub fn neighbors(&self) -> impl Iterator<Item = (Address, Option<u8>)> + '_ {
+        self.wiring.ports()
+    }
+
+    /// Whether every neighbour is reached.
+    pub fn all_links_up(&self) -> bool {
+        self.wiring.ports().all(|(_, link)| link.is_some())
+    }
+
+    /// The link to a computer, if there is one.
+    pub fn host_link(&self) -> Option<u8> {
+        self.host
+    }
+
+    /// What the node says about itself when asked; the shell fills it in.
+    pub fn card_mut(&mut self) -> &mut Card {
+        &mut self.card
+    }
+
+    /// Takes in bytes that came on a link.
+    pub fn receive(&mut self, link: u8, mut bytes: &[u8], now: Micros, observer: &mut impl Observer) {
+        while let Some(end) = self.links.get_mut(usize::from(link)) {
+            let Some(received) = end.receive(&mut bytes, now) else {
+                break;
+            };
+            match received {
+                Received::Packet { lane, packet } => {
+                    let packet = Packet::read(packet);
+                    self.packet_in(link, lane, packet, now, observer);
+                }
+                Received::Frame => {}
+                Received::Damaged(error) => observer.note(Event::Damaged { link, error }),
+                Received::Up(peer) => self.link_up(link, peer, observer),
+                Received::Down(reason) => self.link_down(link, reason, now, observer),
+            }
+            self.settle(link, observer);
+        }
+        self.catch_up(now, observer);
+    }
+
+    /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
+    pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
+        let Some(end) = self.links.get_mut(usize::from(link)) else {
+            return 0;
+        };
+        let place = match end.turn(now) {
+            Turn::Nothing => return 0,
+            Turn::Control => None,
+            Turn::Again(place) => Some((place, true)),
+            Turn::New(open) => self.pick(link, open).map(|place| (place, false)),
+        };
+        let sent = match place {
+            Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
+            None => self
+                .links
+                .get_mut(usize::from(link))
+                .and_then(|end| end.write_control(now, out)),
+        };
+        sent.unwrap_or(0)
+    }
+
+    fn write_packet(
+        &mut self,
+        link: u8,
+        place: Place,
+        again: bool,
+        now: Micros,
+        out: &mut [u8],
+        observer: &mut impl Observer,
+    ) -> Option<usize> {
+        let lane = self.lane_on(link, place)?;
+        if !again {
+            self.sign(place, now);
+        }
+        let slot = self.pool.get(place)?;
+        let end = self.links.get_mut(usize::from(link))?;
+        let mut header = slot.packet.header;
+        let on_the_wire = end.wire_time(slot.packet.body.len() + MAX_HEADER);
+        header.age = age(&header, slot.arrived, now.saturating_add(on_the_wire));
+        header.hops_left = header.hops_left.saturating_sub(1);
+        let mut bytes = [0; MAX_HEADER];
+        let length = header.write(&mut bytes)?;
+        let parts = [bytes.get(..length)?, &slot.packet.body];
+        let sent = end.write_packet(place, lane, parts, now, out)?;
+        observer.note(Event::Sent {
+            link,
+            packet: header.id(),
+            dest: header.dest,
+            again,
+        });
+        Some(sent)
+    }
+
+    /// The lane in which a packet waits at the other end of a link.
+    fn lane_on(&self, link: u8, place: Place) -> Option<u8> {
+        if self.host == Some(link) {
+            return Some(0);
+        }
+        let slot = self.pool.get(place)?;
+        let rises = self.wiring.neighbor_at(link)? > self.here;
+        Some(next_lane(slot.lane, slot.begins_here(), rises))
+    }
+
+    /// The next packet for a link: one whose lane has room, of the one whose turn it is.
+    fn pick(&mut self, link: u8, open: u8) -> Option<Place> {
+        let queue = self.queues.get(usize::from(link))?;
+        let last = *self.last_served.get(usize::from(link))?;
+        let mut best: Option<(u8, usize, u8)> = None;
+        for (index, &place) in queue.iter().enumerate() {
+            let open = self.lane_on(link, place).is_some_and(|lane| open >> lane & 1 == 1);
+            let Some(slot) = self.pool.get(place).filter(|_| open) else {
+                continue;
+            };
+            let from = slot.from.number();
+            let turn = from.wrapping_sub(last).wrapping_sub(1) & FROM_MASK;
+            if best.is_none_or(|(least, ..)| turn < least) {
+                best = Some((turn, index, from));
+            }
+        }
+        let (_, index, from) = best?;
+        *self.last_served.get_mut(usize::from(link))? = from;
+        Some(self.queues.get_mut(usize::from(link))?.remove(index))
+    }
+
+    /// Looks at the clock.
+    pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
+        for link in 0..self.links.len() as u8 {
+            let down = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
+            if let Some(reason) = down {
+                self.link_down(link, reason, now, observer);
+            }
+        }
+        if now >= self.sweep_at {
+            self.sweep_at = now.saturating_add(times::SWEEP);
+            self.sweep(now, observer);
+        }
+        self.retry(now, observer);
+        self.catch_up(now, observer);
+    }
+
+    /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
+    pub fn deadline(&self) -> Micros {
+        let links = self.links.iter().map(Link::deadline).min();
+        let mut deadline = links.unwrap_or(Micros::MAX).min(self.confirm.deadline());
+        if self.pool.used() > 0 {
+            deadline = deadline.min(self.sweep_at);
+        }
+        deadline
+    }
+
+    /// A link is up: who is there?
+    fn link_up(&mut self, link: u8, peer: Identity, observer: &mut impl Observer) {
+        if peer.role == Role::Host {
+            self.host = Some(link);
+        } else if let Err(wrong) = self.wiring.attach(link, self.network.id(), &peer) {
+            observer.note(Event::Miswired {
+                link,
+                expected: wrong.expected,
+                found: peer,
+            });
+            return;
+        }
+        observer.note(Event::LinkUp { link, peer });
+    }
+
+    /// A link is down, or not what it should be: what was to go through it goes another way.
+    fn link_down(&mut self, link: u8, reason: Down, now: Micros, observer: &mut impl Observer) {
+        observer.note(Event::LinkDown { link, reason });
+        let port = self.wiring.detach(link);
+        if self.host == Some(link) {
+            self.host = None;
+        }
+        while let Some(place) = self.links.get_mut(usize::from(link)).and_then(Link::abandoned) {
+            if let Some(slot) = self.pool.get_mut(place) {
+                slot.packet.header.copied = true;
+            }
+            self.turn_round(place, link, port, now, observer);
+        }
+        let queue = self.queues.get_mut(usize::from(link)).map(core::mem::take);
+        for place in queue.unwrap_or_default() {
+            self.turn_round(place, link, port, now, observer);
+        }
+    }
+
+    /// Learns what became of packets that were on the way.
+    fn settle(&mut self, link: u8, observer: &mut impl Observer) {
+        while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
+            if fate == Fate::Refused {
+                if let Some(queue) = self.queues.get_mut(usize::from(link)) {
+                    // There is room: a place is in a queue once.
+                    let _ = queue.insert(0, place);
+                }
+                continue;
+            }
+            if let Some(slot) = self.pool.get_mut(place) {
+                slot.pending &= !(1 << link);
+                add(&mut self.counters.forwarded, 1);
+                observer.note(Event::Forwarded {
+                    link,
+                    packet: slot.packet.header.id(),
+                });
+            }
+            self.pool.release_if_unused(place);
+        }
+    }
+
+    /// Does what had to wait for room, and tells the neighbours how much there is.
+    fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
+        // Each turn ends a packet, or gives one that begins here its way: there are only so many.
+        for _ in 0..4 * BUFFERS {
+            self.send_confirmations(now, observer);
+            if self.detached {
+                self.reach_detached(now);
+            }
+            let place = self.fresh.trailing_zeros();
+            if place >= u64::BITS {
+                break;
+            }
+            self.fresh &= self.fresh - 1;
+            self.go(place as Place, now, observer);
+        }
+        for (link, end) in self.links.iter_mut().enumerate() {
+            end.set_open(self.pool.open_lanes(link as u8));
+        }
+        let used = self.pool.used() as u32;
+        self.counters.buffers_used = self.counters.buffers_used.max(used);
+    }
+}
+
+/// On top of twice the longest route a packet may take so many hops, for detours in small meshes.
+const DETOUR_HOPS: u16 = 128;
+
+/// Where packets come from, as numbers: the links, the application, the node itself.
+const FROM_MASK: u8 = 0x3f;
+
+impl From {
+    fn number(self) -> u8 {
+        match self {
+            From::Link(link) | From::Host(link) => link,
+            From::Application => MAX_LINKS as u8,
+            From::Service => MAX_LINKS as u8 + 1,
+        }
+    }
+}
+
+/// The lane after a hop; see the [module](self).
+pub const fn next_lane(lane: u8, begins: bool, rises: bool) -> u8 {
+    if begins {
+        return if rises { 0 } else { 1 };
+    }
+    let rising_lane = lane % 2 == 0;
+    let next = if rising_lane == rises { lane } else { lane + 1 };
+    if next < LANES as u8 { next } else { LANES as u8 - 1 }
+}
+
+/// The age of a packet that came at `arrived`, rounded up.
+fn age(header: &Header, arrived: Micros, now: Micros) -> u16 {
+    let more = now.saturating_sub(arrived).div_ceil(AGE_UNIT);
+    u64::from(header.age).saturating_add(more).min(u64::from(u16::MAX)) as u16
+}

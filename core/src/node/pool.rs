@@ -1,0 +1,284 @@
+//! The buffers of a node, and who may have them.
+//!
+//! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
+//! for each lane, for the inbox and for the node's own answers some are kept free: however full the rest is, a packet that
+//! arrives in an empty lane finds room. That is what makes lanes free of deadlock; see [`node`](super).
+
+use super::packet::Packet;
+use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
+use crate::Node;
+use crate::link::Micros;
+
+/// The number of a slot.
+pub(super) type Place = u8;
+
+/// Where a packet came from: a link, or the node itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    Link(u8),
+    /// The computer at this link. Its packets begin here, as the application's do.
+    Host(u8),
+    Application,
+    Service,
+}
+
+/// Whose share of the slots a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Account {
+    Lane(u8),
+    Outbox,
+    Service,
+    /// Only the inbox, which is counted by itself.
+    Inbox,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Slot<const BODY: usize> {
+    pub(super) packet: Packet<BODY>,
+    pub(super) from: From,
+    pub(super) lane: u8,
+    pub(super) arrived: Micros,
+    /// Links through which it is to go or on which it is: bit 0 is link 0.
+    pub(super) pending: u32,
+    /// Ports of the node `detached_from` whose neighbours a broadcast must reach by another way.
+    pub(super) detached: u32,
+    pub(super) detached_from: Node,
+    /// A traced packet has been signed by this node.
+    pub(super) signed: bool,
+    /// It waits for the application.
+    pub(super) inbox: bool,
+    /// A confirmed packet of this node, kept until its fate is known.
+    pub(super) kept: bool,
+    account: Account,
+}
+
+impl<const BODY: usize> Slot<BODY> {
+    fn unused(&self) -> bool {
+        self.pending == 0 && self.detached == 0 && !self.inbox && !self.kept
+    }
+
+    /// It starts here, so its first hop may rise or fall.
+    pub(super) fn begins_here(&self) -> bool {
+        !matches!(self.from, From::Link(_))
+    }
+
+    /// Copies still to be sent.
+    pub(super) fn copies(&self) -> u32 {
+        self.pending.count_ones() + self.detached.count_ones()
+    }
+}
+
+/// A set of links is one word.
+pub(super) const MAX_LINKS: usize = 32;
+
+#[derive(Clone, Debug)]
+pub(super) struct Pool<const BUFFERS: usize, const BODY: usize> {
+    slots: [Option<Slot<BODY>>; BUFFERS],
+    /// Which slots are in use: bit 0 is slot 0.
+    used: u64,
+    lanes: [u8; LANES],
+    links: [u8; MAX_LINKS],
+    outbox: u8,
+    service: u8,
+    inbox: u8,
+}
+
+impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
+    /// What is left when all that is kept free is taken off.
+    const COMMON: usize = {
+        assert!(BUFFERS > LANES + INBOX + SERVICE + 4, "too few buffers for the lanes");
+        assert!(BUFFERS <= 64, "the set of slots is one word");
+        BUFFERS - LANES - INBOX - SERVICE
+    };
+
+    pub(super) fn new() -> Self {
+        Pool {
+            slots: [const { None }; BUFFERS],
+            used: 0,
+            lanes: [0; LANES],
+            links: [0; MAX_LINKS],
+            outbox: 0,
+            service: 0,
+            inbox: 0,
+        }
+    }
+
+    fn common(&self) -> usize {
+        let lanes: usize = self.lanes.iter().map(|&count| usize::from(count.saturating_sub(1))).sum();
+        lanes + usize::from(self.outbox)
+    }
+
+    /// Slots in use.
+    pub(super) fn used(&self) -> usize {
+        self.used.count_ones() as usize
+    }
+
+    fn room_for(&self, account: Account, from: From) -> bool {
+        let common = self.common() < Self::COMMON;
+        match account {
+            Account::Lane(lane) => match self.lanes.get(usize::from(lane)) {
+                Some(0) => true,
+                Some(_) => common && self.of_link(from) < LINK_SHARE,
+                None => false,
+            },
+            Account::Outbox => common && usize::from(self.outbox) < OUTBOX,
+            Account::Service => usize::from(self.service) < SERVICE,
+            Account::Inbox => usize::from(self.inbox) < INBOX,
+        }
+    }
+
+    fn of_link(&self, from: From) -> usize {
+        match from {
+            From::Link(link) => self.links.get(usize::from(link)).map_or(0, |&count| usize::from(count)),
+            _ => 0,
+        }
+    }
+
+    /// The lanes that have room for a packet of this link, bit 0 being lane 0.
+    pub(super) fn open_lanes(&self, link: u8) -> u8 {
+        if self.common() < Self::COMMON && self.of_link(From::Link(link)) < LINK_SHARE {
+            return u8::MAX;
+        }
+        let empty = |&lane: &usize| self.lanes.get(lane) == Some(&0);
+        (0..LANES).filter(empty).fold(0, |open, lane| open | 1 << lane)
+    }
+
+    pub(super) fn inbox_has_room(&self) -> bool {
+        self.room_for(Account::Inbox, From::Application)
+    }
+
+    pub(super) fn outbox_has_room(&self) -> bool {
+        self.room_for(Account::Outbox, From::Application)
+    }
+
+    pub(super) fn service_has_room(&self) -> bool {
+        self.room_for(Account::Service, From::Service)
+    }
+
+    /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
+    /// [released](Self::release_if_unused).
+    pub(super) fn admit(&mut self, packet: Packet<BODY>, from: From, lane: u8, now: Micros) -> Option<Place> {
+        let account = match from {
+            From::Link(_) => Account::Lane(lane),
+            From::Host(_) | From::Application => Account::Outbox,
+            From::Service => Account::Service,
+        };
+        if !self.room_for(account, from) {
+            return None;
+        }
+        let place = self.used.trailing_ones() as usize;
+        *self.slots.get_mut(place)? = Some(Slot {
+            packet,
+            from,
+            lane,
+            arrived: now,
+            pending: 0,
+            detached: 0,
+            detached_from: 0,
+            signed: false,
+            inbox: false,
+            kept: false,
+            account,
+        });
+        self.used |= 1 << place;
+        self.change(account, 1);
+        self.change_link(from, 1);
+        Some(place as Place)
+    }
+
+    pub(super) fn get(&self, place: Place) -> Option<&Slot<BODY>> {
+        self.slots.get(usize::from(place))?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<BODY>> {
+        self.slots.get_mut(usize::from(place))?.as_mut()
+    }
+
+    /// All slots in use.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<BUFFERS, BODY> {
+        let used = self.used;
+        (0..BUFFERS as Place).filter(move |&place| used >> place & 1 == 1)
+    }
+
+    /// Puts a packet into the inbox; `false` if that is full.
+    pub(super) fn deliver(&mut self, place: Place) -> bool {
+        if !self.inbox_has_room() {
+            return false;
+        }
+        let Some(slot) = self.get_mut(place) else {
+            return false;
+        };
+        slot.inbox = true;
+        self.inbox += 1;
+        true
+    }
+
+    /// Takes a packet out of the inbox.
+    pub(super) fn take_from_inbox(&mut self, place: Place) {
+        let Some(slot) = self.get_mut(place) else {
+            return;
+        };
+        if slot.inbox {
+            slot.inbox = false;
+            self.inbox -= 1;
+        }
+    }
+
+    /// Makes the packet in a slot one of the node's own; `false` if there is no room for that.
+    pub(super) fn make_service(&mut self, place: Place, now: Micros) -> bool {
+        if !self.service_has_room() {
+            return false;
+        }
+        let Some(slot) = self.get_mut(place) else {
+            return false;
+        };
+        let before = core::mem::replace(&mut slot.account, Account::Service);
+        let from = core::mem::replace(&mut slot.from, From::Service);
+        slot.lane = 0;
+        slot.arrived = now;
+        self.change(before, -1);
+        self.change_link(from, -1);
+        self.change(Account::Service, 1);
+        true
+    }
+
+    /// Frees a slot that has nothing left to do, or gives its share back as soon as only the inbox holds it.
+    pub(super) fn release_if_unused(&mut self, place: Place) {
+        let Some(slot) = self.slots.get_mut(usize::from(place)) else {
+            return;
+        };
+        let Some(content) = slot else { return };
+        let (before, from) = (content.account, content.from);
+        if content.unused() {
+            *slot = None;
+            self.used &= !(1 << place);
+        } else if content.pending == 0 && content.detached == 0 && content.inbox && !content.kept {
+            content.account = Account::Inbox;
+            content.from = From::Service;
+        } else {
+            return;
+        }
+        self.change(before, -1);
+        self.change_link(from, -1);
+    }
+
+    fn change_link(&mut self, from: From, by: i8) {
+        let From::Link(link) = from else { return };
+        if let Some(count) = self.links.get_mut(usize::from(link)) {
+            *count = count.saturating_add_signed(by);
+        }
+    }
+
+    fn change(&mut self, account: Account, by: i8) {
+        let counter = match account {
+            Account::Lane(lane) => match self.lanes.get_mut(usize::from(lane)) {
+                Some(counter) => counter,
+                None => return,
+            },
+            Account::Outbox => &mut self.outbox,
+            Account::Service => &mut self.service,
+            Account::Inbox => return,
+        };
+        *counter = counter.saturating_add_signed(by);
+    }
+}

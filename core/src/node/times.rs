@@ -1,0 +1,25 @@
+//! How long things last, in microseconds. The promises of delivery rest on their order: a receiver must remember a sender
+//! longer than any packet of it can still come.
+
+use crate::link::Micros;
+
+/// A packet older than this is dropped wherever it is.
+pub const LIFETIME: Micros = 10_000_000;
+
+/// By so much ages may be wrong: each node rounds them, and clocks differ.
+pub const SLACK: Micros = 500_000;
+
+/// A confirmed packet is sent again until it is this old; then its fate is unknown.
+pub const CONFIRM_WITHIN: Micros = 20_000_000;
+
+/// A sender of confirmed packets is remembered this long after its last one: until its retries have ended and died out.
+pub const REMEMBER_PEER: Micros = CONFIRM_WITHIN + LIFETIME + 2 * SLACK;
+
+/// Between two attempts at most this long.
+pub const LONGEST_RETRY: Micros = 2_000_000;
+
+/// A destination that cannot be reached is given this long to come back.
+pub const UNREACHABLE_FOR: Micros = 3_000_000;
+
+/// The node looks through its buffers for packets that are too old this often.
+pub const SWEEP: Micros = 100_000;
