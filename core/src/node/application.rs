@@ -197,8 +197,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The fate of a confirmed packet that was sent from here, with its number.
     pub fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
-        let (number, outcome, _) = self.confirm.next_outcome()?;
-        Some((number, outcome))
+        self.confirm.next_outcome()
     }
 
     /// The next message for the application.

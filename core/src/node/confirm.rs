@@ -33,6 +33,7 @@ struct Outstanding {
     retry_at: Micros,
     patience: Micros,
     unreachable: u8,
+    given_up: bool,
     last_report: Option<(Address, DropReason)>,
     outcome: Option<Outcome>,
 }
@@ -97,6 +98,7 @@ impl Confirm {
             retry_at: now.saturating_add(self.first_patience),
             patience: self.first_patience,
             unreachable: 0,
+            given_up: false,
             last_report: None,
             outcome: None,
         });
@@ -114,8 +116,8 @@ impl Confirm {
         entry.unreachable = entry.unreachable.saturating_add(1);
         entry.last_report = Some((at, reason));
         if entry.unreachable >= UNREACHABLE_TIMES && now.saturating_sub(entry.started) >= UNREACHABLE_FOR {
+            entry.given_up = true;
             entry.retry_at = now;
-            entry.outcome = Some(Outcome::Undeliverable { at, reason });
         }
     }
 
@@ -124,11 +126,15 @@ impl Confirm {
         open.find(|entry| entry.number == number)
     }
 
+    pub(super) fn has_outcome(&self) -> bool {
+        self.outstanding.iter().any(|entry| entry.outcome.is_some())
+    }
+
     /// An outcome that nobody has fetched yet, with the number of its packet.
-    pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome, Place)> {
+    pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         let index = self.outstanding.iter().position(|entry| entry.outcome.is_some())?;
         let entry = self.outstanding.remove(index);
-        Some((entry.number, entry.outcome?, entry.place))
+        Some((entry.number, entry.outcome?))
     }
 }
 
@@ -215,6 +221,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         // It is reached: what was said before is out of date.
         entry.unreachable = 0;
+        entry.given_up = false;
         let outcome = match verdict {
             _ if verdict == Verdict::Delivered as u8 => Outcome::Delivered,
             _ if verdict == Verdict::Restarted as u8 => Outcome::Interrupted,
@@ -247,17 +254,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             let (number, place) = (entry.number, entry.place);
-            if entry.outcome.is_none() && now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
-                entry.outcome = Some(match entry.last_report {
+            if entry.outcome.is_some() {
+                continue;
+            }
+            if entry.given_up || now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
+                let outcome = match entry.last_report {
                     Some((at, reason)) if entry.unreachable > 0 => Outcome::Undeliverable { at, reason },
                     _ => Outcome::Unknown,
-                });
-            }
-            if let Some(outcome) = entry.outcome {
-                entry.retry_at = Micros::MAX;
-                if self.pool.get(place).is_some_and(|slot| slot.kept) {
-                    self.settle_confirmed(number, outcome, place, observer);
-                }
+                };
+                entry.outcome = Some(outcome);
+                self.settle_confirmed(number, outcome, place, observer);
                 continue;
             }
             entry.patience = (entry.patience * 2).min(LONGEST_RETRY);

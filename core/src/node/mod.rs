@@ -220,6 +220,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slots.map(|slot| slot.copies()).sum()
     }
 
+    /// The packets in its buffers.
+    pub fn packets(&self) -> impl Iterator<Item = PacketId> + '_ {
+        let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+        slots.map(|slot| slot.packet.header.id())
+    }
+
+    /// Whether there is a message or an outcome for the application.
+    pub fn has_news(&self) -> bool {
+        !self.inbox.is_empty() || self.confirm.has_outcome()
+    }
+
     /// Its links.
     pub fn links(&self) -> &[Link<WIRE>] {
         &self.links
