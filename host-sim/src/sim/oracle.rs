@@ -230,7 +230,7 @@ impl Oracle {
     pub fn reported(&mut self, node: u32, epoch: u32, packet: u32) {
         for kind in [Kind::Datagram, Kind::Request] {
             if let Some(&number) = self.ids.get(&(node, epoch as u16, kind, packet)) {
-                self.records[number as usize].dropped = true;
+                self.explain(number);
             }
         }
     }
@@ -241,7 +241,16 @@ impl Oracle {
             && *reason != DropReason::Duplicate
             && let Some(&number) = self.ids.get(&key(packet))
         {
-            self.records[number as usize].dropped = true;
+            self.explain(number);
+        }
+    }
+
+    /// A copy of a packet was dropped with a reason. A datagram is not waited for then, though another copy may still come.
+    fn explain(&mut self, number: u32) {
+        let record = &mut self.records[number as usize];
+        record.dropped = true;
+        if matches!(record.service, Service::Datagram | Service::Ping) {
+            self.close(number);
         }
     }
 
@@ -251,16 +260,29 @@ impl Oracle {
         for record in self.records[first..].iter_mut().filter(|record| !record.closed) {
             let concerned = record.source == node || record.dest == node;
             record.interrupted |= concerned || record.service == Service::Broadcast;
-            if record.source == node && record.service != Service::Broadcast {
-                // Nobody is left who could be told.
+            let untold = record.source == node || record.dest == node && record.service != Service::Confirmed;
+            if untold && record.service != Service::Broadcast {
+                // Nobody is left who could be told, or could answer.
                 record.closed = true;
                 self.open -= 1;
             }
         }
         for id in held {
             if let Some(&number) = self.ids.get(&key(&id)) {
-                self.records[number as usize].interrupted = true;
+                let record = &mut self.records[number as usize];
+                record.interrupted = true;
+                if matches!(record.service, Service::Datagram | Service::Ping) {
+                    self.close(number);
+                }
             }
+        }
+    }
+
+    /// A board comes on: packets for it that were sent while it was off were under way over its restart.
+    pub fn started(&mut self, node: u32) {
+        let first = self.first_open;
+        for record in self.records[first..].iter_mut().filter(|record| !record.closed && record.dest == node) {
+            record.interrupted = true;
         }
     }
 

@@ -26,6 +26,8 @@ const PULLED_FOR: Nanos = 700 * MILLISECOND;
 const OFF_FOR: Nanos = 300 * MILLISECOND;
 /// After the last packet was sent everything must be settled within this.
 const SETTLES_WITHIN: Nanos = 40 * SECOND;
+/// Where things go wrong, copies that come late are waited for.
+const LATE_COPIES: Nanos = 2 * SECOND;
 /// If nothing arrives anywhere for this long although something is under way, that is a stall.
 const STALL: Nanos = 30 * SECOND;
 
@@ -165,6 +167,8 @@ struct Run<'a, const PORTS: usize> {
     interval: Nanos,
     retried: u64,
     finished_sending: Option<Nanos>,
+    settled_at: Option<Nanos>,
+    calm: bool,
     buffers_used: u32,
 }
 
@@ -197,6 +201,8 @@ pub fn run<'a, const PORTS: usize>(
         interval: (1e9 / plan.rate) as Nanos,
         retried: 0,
         finished_sending: None,
+        settled_at: None,
+        calm,
         buffers_used: 0,
     };
     run.schedule();
@@ -275,8 +281,14 @@ impl<const PORTS: usize> Run<'_, PORTS> {
             return false;
         }
         let finished = *self.finished_sending.get_or_insert(now);
-        let last_script = self.plan.script.lines().last().map_or(0, |&(at, _)| at);
-        self.notes.oracle.open() == 0 && now > last_script || now > finished.max(last_script) + SETTLES_WITHIN
+        let quiet_from = finished.max(self.plan.script.lines().last().map_or(0, |&(at, _)| at));
+        if self.notes.oracle.open() > 0 {
+            self.settled_at = None;
+            return now > quiet_from + SETTLES_WITHIN;
+        }
+        let settled = *self.settled_at.get_or_insert(now);
+        let wait = if self.calm { 0 } else { LATE_COPIES };
+        now >= settled.max(quiet_from) + wait
     }
 
     fn act(&mut self, what: Plan32) -> Result<(), RunError> {
@@ -284,6 +296,7 @@ impl<const PORTS: usize> Run<'_, PORTS> {
         match what {
             Plan32::Start(board) => {
                 if self.world.node(board).is_none() {
+                    self.notes.oracle.started(board);
                     let started = self.world.start(board, &mut self.notes);
                     started.map_err(|error| RunError::Config(board, error))?;
                 }
