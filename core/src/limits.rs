@@ -80,8 +80,7 @@ pub const LINK_SHARE: usize = 8;
 /// Confirmed packets under way at once.
 pub const OUTSTANDING: usize = 6;
 
-/// Senders of confirmed packets that a node can tell apart at once.
-pub const PEERS: usize = 16;
-
-/// Sources of which a node remembers the last packets, so that a copy made when a link died is known for one.
-pub const SOURCES: usize = 16;
+/// Other nodes of which a node remembers what came from them, so that nothing comes twice. Should be as many as send to it
+/// within [20 seconds](crate::node::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
+/// are dropped rather than risked.
+pub const PEERS: usize = 24;

@@ -23,15 +23,15 @@ const CLOSED_FOR: Micros = 20_000;
 const TIMEOUT_FRAMES: Micros = 3;
 const THINKING: Micros = 2_000;
 /// Each time nothing is acknowledged, the sender waits twice as long, so many times.
-const MAX_BACKOFF: u32 = 3;
+const MAX_BACKOFF: u8 = 3;
 
 #[derive(Clone, Debug)]
 pub(super) struct End {
     identity: Identity,
     /// How long a byte takes on the wire, in nanoseconds.
-    byte_nanos: u64,
+    byte_nanos: u32,
     /// The largest frame, encoded.
-    wire: u64,
+    wire: u16,
     up: bool,
     session: u8,
     /// Who is there, and its session.
@@ -50,8 +50,9 @@ pub(super) struct End {
     /// Lanes with room there, and until when one without is left alone.
     open_there: u8,
     closed_until: Micros,
-    timeout_at: Option<Micros>,
-    backoff: u32,
+    /// When what is on the way is sent again; never if nothing is.
+    timeout_at: Micros,
+    backoff: u8,
     pub(super) counters: LinkCounters,
 }
 
@@ -65,8 +66,8 @@ impl End {
         End {
             identity,
             // A start bit, eight of data, a stop bit.
-            byte_nanos: 10_000_000_000 / u64::from(baud.max(1)),
-            wire: wire as u64,
+            byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
+            wire: wire.min(usize::from(u16::MAX)) as u16,
             up: false,
             session: 1,
             peer: None,
@@ -82,7 +83,7 @@ impl End {
             told_open: 0xff,
             open_there: 0xff,
             closed_until: now,
-            timeout_at: None,
+            timeout_at: Micros::MAX,
             backoff: 0,
             counters: LinkCounters::default(),
         }
@@ -168,7 +169,11 @@ impl End {
         let progress = self.sender.acknowledge(ack);
         if progress.settled > 0 || progress.back {
             self.backoff = 0;
-            self.timeout_at = (!self.sender.idle()).then(|| now.saturating_add(self.timeout()));
+            self.timeout_at = if self.sender.idle() {
+                Micros::MAX
+            } else {
+                now.saturating_add(self.timeout())
+            };
         }
         Ok(())
     }
@@ -234,7 +239,7 @@ impl End {
         self.unheard_hellos = 0;
         self.session = self.session.wrapping_add(1);
         self.receiver = Receiver::default();
-        self.timeout_at = None;
+        self.timeout_at = Micros::MAX;
         self.backoff = 0;
         self.ack_due = false;
         self.answer_soon(now);
@@ -288,11 +293,11 @@ impl End {
             // Should the word that there is room have been lost.
             self.open_there = 0xff;
         }
-        if self.timeout_at.is_some_and(|at| now >= at) {
+        if now >= self.timeout_at {
             count(&mut self.counters.timeouts);
             self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
             self.sender.go_back();
-            self.timeout_at = None;
+            self.timeout_at = Micros::MAX;
         }
         None
     }
@@ -303,10 +308,7 @@ impl End {
         } else {
             Micros::MAX
         };
-        let mut deadline = self.hello_at.min(dead);
-        if let Some(at) = self.timeout_at {
-            deadline = deadline.min(at);
-        }
+        let mut deadline = self.hello_at.min(dead).min(self.timeout_at);
         if self.open_there != 0xff {
             deadline = deadline.min(self.closed_until);
         }
@@ -385,9 +387,9 @@ impl End {
             &mut self.counters.packets_sent
         });
         self.sent(length, now);
-        if self.timeout_at.is_none() {
+        if self.timeout_at == Micros::MAX {
             let sent_at = now.saturating_add(self.bytes(length as u64));
-            self.timeout_at = Some(sent_at.saturating_add(self.timeout()));
+            self.timeout_at = sent_at.saturating_add(self.timeout());
         }
         Some(length)
     }
@@ -411,7 +413,7 @@ impl End {
     }
 
     pub(super) fn bytes(&self, bytes: u64) -> Micros {
-        (bytes * self.byte_nanos).div_ceil(1_000)
+        (bytes * u64::from(self.byte_nanos)).div_ceil(1_000)
     }
 
     fn interval(&self) -> Micros {
@@ -423,7 +425,7 @@ impl End {
     }
 
     fn timeout(&self) -> Micros {
-        (self.bytes(self.wire) * TIMEOUT_FRAMES + THINKING) << self.backoff
+        (self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING) << self.backoff
     }
 }
 

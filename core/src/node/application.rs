@@ -8,6 +8,7 @@ use super::packet::{Body, Header, Kind, Packet};
 use super::pool::{From, Place};
 use super::seen::Judgement;
 use super::service::{Query, Report};
+use super::trail::Trail;
 use super::{Node, confirm, forward};
 use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
@@ -73,7 +74,9 @@ pub struct Message<const BODY: usize> {
     pub payload: Body<BODY>,
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
+    Node<PORTS, BUFFERS, BODY, WIRE, PEERS>
+{
     /// Sends a datagram: each hop is reliable, but it is lost if a board dies with it. Returns its number.
     pub fn send(
         &mut self,
@@ -205,7 +208,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Header {
             kind, source, number, ..
         } = packet.header;
-        let body = packet.body.as_slice();
+        // A broadcast may be on a detour from here while it waits for the application.
+        let trail = if packet.header.trail {
+            Trail::of(&mut packet.body).map_or(0, |trail| trail.bytes())
+        } else {
+            0
+        };
+        let body = packet.body.get(..packet.body.len() - trail).unwrap_or(&[]);
         let mut message = Message {
             kind: MessageKind::Datagram,
             source,

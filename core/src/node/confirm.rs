@@ -31,11 +31,38 @@ struct Outstanding {
     place: Place,
     started: Micros,
     retry_at: Micros,
-    patience: Micros,
+    patience: u32,
     unreachable: u8,
     given_up: bool,
-    last_report: Option<(Address, DropReason)>,
-    outcome: Option<Outcome>,
+    /// Who said last that it cannot be delivered.
+    report: (Address, DropReason),
+    outcome: Option<Ending>,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Delivered,
+    Undeliverable,
+    Interrupted,
+    Unknown,
+}
+
+impl Outstanding {
+    fn end(&mut self, ending: Ending) -> Outcome {
+        self.outcome = Some(ending);
+        self.told(ending)
+    }
+
+    fn told(&self, ending: Ending) -> Outcome {
+        let (at, reason) = self.report;
+        match ending {
+            Ending::Delivered => Outcome::Delivered,
+            Ending::Undeliverable => Outcome::Undeliverable { at, reason },
+            Ending::Interrupted => Outcome::Interrupted,
+            Ending::Unknown => Outcome::Unknown,
+        }
+    }
 }
 
 /// What the destination makes of a confirmed packet.
@@ -96,10 +123,10 @@ impl Confirm {
             place,
             started: now,
             retry_at: now.saturating_add(self.first_patience),
-            patience: self.first_patience,
+            patience: self.first_patience as u32,
             unreachable: 0,
             given_up: false,
-            last_report: None,
+            report: (0, DropReason::NoRoute),
             outcome: None,
         });
         number
@@ -114,7 +141,7 @@ impl Confirm {
     pub(super) fn undeliverable(&mut self, number: u32, at: Address, reason: DropReason, now: Micros) {
         let Some(entry) = self.open(number) else { return };
         entry.unreachable = entry.unreachable.saturating_add(1);
-        entry.last_report = Some((at, reason));
+        entry.report = (at, reason);
         if entry.unreachable >= UNREACHABLE_TIMES && now.saturating_sub(entry.started) >= UNREACHABLE_FOR {
             entry.given_up = true;
             entry.retry_at = now;
@@ -134,11 +161,13 @@ impl Confirm {
     pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         let index = self.outstanding.iter().position(|entry| entry.outcome.is_some())?;
         let entry = self.outstanding.remove(index);
-        Some((entry.number, entry.outcome?))
+        Some((entry.number, entry.told(entry.outcome?)))
     }
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
+    Node<PORTS, BUFFERS, BODY, WIRE, PEERS>
+{
     /// A confirmed packet for this node.
     pub(super) fn confirmed_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get_mut(place) else { return };
@@ -225,8 +254,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         // It is reached: what was said before is out of date.
         entry.unreachable = 0;
         entry.given_up = false;
-        let outcome = match verdict {
-            _ if verdict == Verdict::Delivered as u8 => Outcome::Delivered,
+        let ending = match verdict {
+            _ if verdict == Verdict::Delivered as u8 => Ending::Delivered,
             _ if verdict == Verdict::Restarted as u8 => {
                 if now.saturating_sub(entry.started) + DRIFT < uptime {
                     // It restarted before the packet was first sent, so it has not had it.
@@ -235,14 +264,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.name_epoch(kept, header.epoch);
                     return self.consume(place, observer);
                 }
-                Outcome::Interrupted
+                Ending::Interrupted
             }
             _ => {
                 // Busy: it is tried again in time.
                 return self.consume(place, observer);
             }
         };
-        entry.outcome = Some(outcome);
+        let outcome = entry.end(ending);
         let kept = entry.place;
         self.consume(place, observer);
         self.settle_confirmed(number, outcome, kept, observer);
@@ -278,16 +307,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             if entry.given_up || now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
-                let outcome = match entry.last_report {
-                    Some((at, reason)) if entry.unreachable > 0 => Outcome::Undeliverable { at, reason },
-                    _ => Outcome::Unknown,
-                };
-                entry.outcome = Some(outcome);
+                let ending = if entry.unreachable > 0 { Ending::Undeliverable } else { Ending::Unknown };
+                let outcome = entry.end(ending);
                 self.settle_confirmed(number, outcome, place, observer);
                 continue;
             }
-            entry.patience = (entry.patience * 2).min(LONGEST_RETRY);
-            entry.retry_at = now.saturating_add(entry.patience);
+            entry.patience = (entry.patience * 2).min(LONGEST_RETRY as u32);
+            entry.retry_at = now.saturating_add(Micros::from(entry.patience));
             self.send_again(place, now, observer);
         }
     }

@@ -19,7 +19,9 @@ struct Way {
     detour: Option<Address>,
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
+    Node<PORTS, BUFFERS, BODY, WIRE, PEERS>
+{
     /// A packet came on a link. If there is no room for it, the link is not told that it was taken.
     pub(super) fn packet_in(
         &mut self,
@@ -183,7 +185,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         if header.kind == Kind::Broadcast && header.dest == header.source {
             slot.detached |= 1 << port;
-            self.detached = true;
+            self.go_on_with(place);
         } else {
             self.send_on(place, now, observer);
         }
@@ -222,43 +224,42 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.counters.copied = self.counters.copied.wrapping_add(1);
             add(&mut self.counters.delivered, 1);
         }
-        self.pool.release_if_unused(place);
+        self.go_on_with(place);
     }
 
     fn detach(&mut self, place: Place, port: u64) {
         if let Some(slot) = self.pool.get_mut(place) {
-            slot.detached |= 1_u32.checked_shl(port.min(u64::from(u32::MAX)) as u32).unwrap_or(0);
-            self.detached = true;
+            slot.detached |= bit(port);
         }
     }
 
-    /// Sends broadcasts by another way to those whose link is dead, as far as there is room.
-    pub(super) fn reach_detached(&mut self, now: Micros) {
-        self.detached = false;
-        for place in self.pool.places() {
-            while let Some(slot) = self.pool.get(place).filter(|slot| slot.detached != 0) {
-                if !self.pool.service_has_room() {
-                    self.detached = true;
-                    return;
-                }
-                let port = slot.detached.trailing_zeros();
-                let Header { source, dest, .. } = slot.packet.header;
-                let from = if dest == source { self.here } else { dest };
-                let mut packet = slot.packet.clone();
-                packet.header.age = age(&packet.header, slot.arrived, now);
-                packet.header.hops_left = self.hops;
-                if let Some(slot) = self.pool.get_mut(place) {
-                    slot.detached &= slot.detached - 1;
-                }
-                self.pool.release_if_unused(place);
-                let Ok(Some(child)) = self.network.neighbor(from, u64::from(port)) else {
-                    continue;
-                };
-                packet.header.dest = child;
-                if let Some(copy) = self.pool.admit(packet, From::Service, 0, now) {
-                    self.fresh |= 1 << copy;
-                }
-            }
+    /// A copy of a packet is done with. A broadcast whose other copies are, too, goes on to those whose link is dead, one
+    /// after the other: each as a packet of its own to that child, which passes it on from there. They use the slot and the
+    /// lane that the broadcast has, so they wait for nothing that could wait for them.
+    pub(super) fn go_on_with(&mut self, place: Place) {
+        let (here, hops_left) = (self.here, self.hops);
+        let Some(slot) = self.pool.get_mut(place).filter(|slot| slot.pending == 0 && slot.detached != 0) else {
+            return self.pool.release_if_unused(place);
+        };
+        let Header { source, dest, .. } = slot.packet.header;
+        let parent = if dest == source {
+            here
+        } else {
+            self.network.topology().next(dest, source, Rule::Exact)
+        };
+        let child = |port: u32| self.network.neighbor(parent, u64::from(port)).ok().flatten();
+        let lowest = slot.detached.trailing_zeros();
+        let others = slot.detached & (slot.detached - 1);
+        // Should this node be among them, it comes last: the slot is then free for its own children.
+        let port = if child(lowest) == Some(here) && others != 0 { others.trailing_zeros() } else { lowest };
+        slot.detached &= !(1 << port);
+        remove_trail(&mut slot.packet);
+        slot.packet.header.hops_left = hops_left;
+        if let Some(child) = child(port) {
+            slot.packet.header.dest = child;
+            self.fresh |= 1 << place;
+        } else {
+            self.pool.release_if_unused(place);
         }
     }
 
@@ -275,7 +276,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let tunnel = header.kind == Kind::Broadcast && header.dest != header.source;
         if tunnel && matches!(reason, DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp) {
             self.count_drop(&header, reason, observer);
-            return self.adopt(place, &header);
+            return self.adopt(place, &header, now);
         }
         let asked = matches!(header.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
         if !asked || slot.pending != 0 || slot.detached != 0 || slot.inbox {
@@ -316,23 +317,38 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A child in the tree of a broadcast cannot be reached: its children are reached from here.
-    fn adopt(&mut self, place: Place, header: &Header) {
-        let child = header.dest;
-        let mut ports = 0_u32;
-        if let Ok(fanout) = self.network.fanout(child, header.source) {
-            for (port, _) in fanout {
-                ports |= 1_u32.checked_shl(port.min(u64::from(u32::MAX)) as u32).unwrap_or(0);
+    fn adopt(&mut self, place: Place, header: &Header, now: Micros) {
+        let fanout = self.network.fanout(header.dest, header.source);
+        let ports = fanout.map_or(0, |fanout| fanout.fold(0, |ports, (port, _)| ports | bit(port)));
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        remove_trail(&mut slot.packet);
+        // The child may have passed it on before it died.
+        slot.packet.header.copied = true;
+        // Their parent is told by any of them.
+        let first = self.network.neighbor(header.dest, u64::from(ports.trailing_zeros()));
+        let Ok(Some(first)) = first else {
+            return self.go_on_with(place);
+        };
+        let others = ports & (ports - 1);
+        if slot.detached == 0 {
+            slot.packet.header.dest = first;
+            slot.detached = others;
+            self.fresh |= 1 << place;
+        } else {
+            let mut packet = slot.packet.clone();
+            packet.header.dest = first;
+            packet.header.age = age(&packet.header, slot.arrived, now);
+            self.go_on_with(place);
+            let Some(copy) = self.pool.admit(packet, From::Service, 0, now) else {
+                add(&mut self.counters.copied, ports.count_ones());
+                return (0..ports.count_ones()).for_each(|_| self.counters.drop(DropReason::Busy));
+            };
+            if let Some(slot) = self.pool.get_mut(copy) {
+                slot.detached = others;
             }
+            self.fresh |= 1 << copy;
         }
         add(&mut self.counters.copied, ports.count_ones());
-        if let Some(slot) = self.pool.get_mut(place) {
-            remove_trail(&mut slot.packet);
-            // The child may have passed it on before it died.
-            slot.packet.header.copied = true;
-            slot.detached = ports;
-        }
-        self.detached |= ports != 0;
-        self.pool.release_if_unused(place);
     }
 
     /// Ends a packet, or one copy of it, with nobody to tell.
@@ -385,6 +401,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.next_number = number.wrapping_add(1);
         number
     }
+}
+
+/// The set of one port.
+fn bit(port: u64) -> u32 {
+    u32::try_from(port).ok().and_then(|port| 1_u32.checked_shl(port)).unwrap_or(0)
 }
 
 /// Takes the trail off a packet, if it has one.

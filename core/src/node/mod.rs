@@ -47,7 +47,7 @@ use seen::Seen;
 pub use service::{Card, LinkReport, NodeReport, Query, hops_of_trace};
 use wiring::Wiring;
 
-use crate::limits::{self, INBOX, LANES, PEERS, SOURCES};
+use crate::limits::{self, INBOX, LANES};
 use crate::link::{Down, Fate, Identity, Link, Micros, Received, Role, Turn};
 use crate::{Network, Node as Address, Rule};
 
@@ -101,13 +101,15 @@ impl core::error::Error for ConfigError {}
 /// A node of the mesh: its links, its buffers, and all it knows.
 ///
 /// The sizes are parameters, their defaults in [`limits`](crate::limits): how many links it can have, how many packets it
-/// holds, the bytes of a packet's body, and the bytes of the [largest frame](crate::limits::WIRE).
+/// holds, the bytes of a packet's body, the bytes of the [largest frame](crate::limits::WIRE), and of how many other nodes it
+/// remembers what came from them.
 #[derive(Clone, Debug)]
 pub struct Node<
     const PORTS: usize = { limits::PORTS },
     const BUFFERS: usize = { limits::BUFFERS },
     const BODY: usize = { limits::BODY },
     const WIRE: usize = { limits::WIRE },
+    const PEERS: usize = { limits::PEERS },
 > {
     network: Network,
     here: Address,
@@ -125,20 +127,20 @@ pub struct Node<
     host: Option<u8>,
     pool: Pool<BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
-    seen: Seen<SOURCES>,
+    seen: Seen<PEERS>,
     peers: Peers<PEERS>,
     confirm: Confirm,
     next_number: u32,
     counters: NodeCounters,
     card: Card,
     sweep_at: Micros,
-    /// Broadcasts wait for room to go another way.
-    detached: bool,
     /// Packets that begin here and have not yet been given a way: bit 0 is slot 0.
     fresh: u64,
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
+    Node<PORTS, BUFFERS, BODY, WIRE, PEERS>
+{
     /// A node that begins to say hello on all its links.
     pub fn new(config: &Config, now: Micros) -> Result<Self, ConfigError> {
         const {
@@ -195,7 +197,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             counters: NodeCounters::default(),
             card: Card::default(),
             sweep_at: now,
-            detached: false,
             fresh: 0,
         })
     }
@@ -440,7 +441,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     packet: slot.packet.header.id(),
                 });
             }
-            self.pool.release_if_unused(place);
+            self.go_on_with(place);
         }
     }
 
@@ -449,9 +450,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         // Each turn ends a packet, or gives one that begins here its way: there are only so many.
         for _ in 0..4 * BUFFERS {
             self.send_confirmations(now, observer);
-            if self.detached {
-                self.reach_detached(now);
-            }
             let place = self.fresh.trailing_zeros();
             if place >= u64::BITS {
                 break;

@@ -7,6 +7,7 @@
 use heapless::Vec;
 
 use super::packet::Header;
+use super::seen::millis;
 use super::times::REMEMBER_PEER;
 use crate::Node;
 use crate::link::Micros;
@@ -19,13 +20,14 @@ struct Peer {
     node: Node,
     host: bool,
     epoch: u16,
-    /// The epoch before the last restart, whose packets may still come.
-    earlier_epoch: Option<u16>,
+    /// The epoch before the last restart, whose packets may still come; the same if there was none.
+    earlier_epoch: u16,
     /// The highest number delivered.
     highest: u32,
     /// Which were delivered of `highest` (bit 0) and those before it. None: only the epoch is known.
     delivered: u64,
-    heard: Micros,
+    /// In milliseconds, which go round after 49 days.
+    heard: u32,
 }
 
 /// What a confirmed packet is to its destination.
@@ -75,8 +77,9 @@ impl<const N: usize> Peers<N> {
         let Err(peer) = self.peers.push(peer) else {
             return true;
         };
-        let forgettable = |known: &&mut Peer| known.delivered == 0 || now.saturating_sub(known.heard) >= REMEMBER_PEER;
-        let oldest = self.peers.iter_mut().filter(forgettable).min_by_key(|known| known.heard);
+        let silence = |known: &Peer| Micros::from(millis(now).wrapping_sub(known.heard)) * 1_000;
+        let forgettable = |known: &&mut Peer| known.delivered == 0 || silence(known) >= REMEMBER_PEER;
+        let oldest = self.peers.iter_mut().filter(forgettable).max_by_key(|known| silence(known));
         let Some(place) = oldest else { return false };
         *place = peer;
         true
@@ -92,11 +95,11 @@ impl<const N: usize> Peers<N> {
         let Some(peer) = self.find(header.source, header.from_host) else {
             return Standing::NoRoom;
         };
-        if peer.earlier_epoch == Some(header.epoch) {
+        if peer.earlier_epoch == header.epoch && peer.epoch != header.epoch {
             return Standing::Stale;
         }
         peer.restart(header.epoch);
-        peer.heard = now;
+        peer.heard = millis(now);
         let behind = peer.highest.wrapping_sub(header.number);
         if peer.delivered == 0 || behind > u32::MAX / 2 {
             return Standing::New;
@@ -132,16 +135,16 @@ impl Peer {
             node,
             host,
             epoch,
-            earlier_epoch: None,
+            earlier_epoch: epoch,
             highest: 0,
             delivered: 0,
-            heard: now,
+            heard: millis(now),
         }
     }
 
     fn restart(&mut self, epoch: u16) {
         if epoch != self.epoch {
-            self.earlier_epoch = Some(self.epoch);
+            self.earlier_epoch = self.epoch;
             self.epoch = epoch;
             self.delivered = 0;
         }

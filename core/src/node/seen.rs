@@ -16,7 +16,7 @@ use crate::link::Micros;
 const COPIES: usize = 24;
 
 /// Of each source so many packets are remembered, by number.
-const SPAN: u32 = 256;
+const SPAN: u32 = 128;
 const WORDS: usize = SPAN as usize / 64;
 
 /// The last packets of one source.
@@ -29,12 +29,13 @@ struct Window {
     highest: u32,
     /// Bit 0 of word 0 is `highest`, then those before it.
     bits: [u64; WORDS],
-    heard: Micros,
+    /// In milliseconds, which go round after 49 days.
+    heard: u32,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Seen<const SOURCES: usize> {
-    windows: Vec<Window, SOURCES>,
+pub(super) struct Seen<const PEERS: usize> {
+    windows: Vec<Window, PEERS>,
     /// When the last source that was forgotten had been heard: what came later is remembered.
     forgotten_at: Option<Micros>,
     copies: Vec<(PacketId, Micros), COPIES>,
@@ -51,7 +52,7 @@ pub(super) enum Judgement {
     Uncertain,
 }
 
-impl<const SOURCES: usize> Seen<SOURCES> {
+impl<const PEERS: usize> Seen<PEERS> {
     pub(super) const fn new() -> Self {
         Seen {
             windows: Vec::new(),
@@ -109,17 +110,23 @@ impl<const SOURCES: usize> Seen<SOURCES> {
             epoch,
             highest: number,
             bits: [0; WORDS],
-            heard: now,
+            heard: millis(now),
         };
         let Err(fresh) = self.windows.push(fresh) else {
             return self.windows.len() - 1;
         };
-        let oldest = self.windows.iter_mut().enumerate().min_by_key(|(_, window)| window.heard);
+        let silence = |window: &Window| millis(now).wrapping_sub(window.heard);
+        let oldest = self.windows.iter_mut().enumerate().max_by_key(|(_, window)| silence(window));
         let Some((place, window)) = oldest else { return 0 };
-        self.forgotten_at = self.forgotten_at.max(Some(window.heard));
+        let heard = now.saturating_sub(Micros::from(silence(window)) * 1_000);
+        self.forgotten_at = self.forgotten_at.max(Some(heard));
         *window = fresh;
         place
     }
+}
+
+pub(super) fn millis(now: Micros) -> u32 {
+    (now / 1_000) as u32
 }
 
 impl Window {
@@ -137,7 +144,7 @@ impl Window {
     }
 
     fn mark(&mut self, number: u32, now: Micros) {
-        self.heard = now;
+        self.heard = millis(now);
         let ahead = number.wrapping_sub(self.highest);
         if ahead <= u32::MAX / 2 {
             self.shift(ahead);

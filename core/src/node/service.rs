@@ -175,7 +175,9 @@ pub fn hops_of_trace(mut answer: &[u8]) -> impl Iterator<Item = (Address, u64)> 
     })
 }
 
-impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
+    Node<PORTS, BUFFERS, BODY, WIRE, PEERS>
+{
     /// Answers a question that has come, or leaves it to the board.
     pub(super) fn answer(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };

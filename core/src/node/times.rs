@@ -13,7 +13,7 @@ pub const SLACK: Micros = 500_000;
 pub const DRIFT: Micros = 10_000;
 
 /// A confirmed packet is sent again until it is this old; then its fate is unknown.
-pub const CONFIRM_WITHIN: Micros = 20_000_000;
+pub const CONFIRM_WITHIN: Micros = 12_000_000;
 
 /// A sender of confirmed packets is remembered this long after its last one: until its retries have ended and died out.
 pub const REMEMBER_PEER: Micros = CONFIRM_WITHIN + LIFETIME + 2 * SLACK;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::limits::MAX_PAYLOAD;
+use hopwise_core::limits::{MAX_PAYLOAD, PEERS};
 use hopwise_core::node::DropReason;
 use hopwise_emulator::world::parse_time;
 use serde::Serialize;
@@ -26,9 +26,11 @@ use crate::sim::world::Build;
 const DEFAULT_LOAD: f64 = 0.1;
 /// What a packet costs on the wire besides its payload, about.
 const OVERHEAD_BYTES: f64 = 30.0;
-/// Boards of few links, as they are; and of as many as a node can have.
+/// Boards of few links, and of as many as a node can have.
 const NARROW: usize = 8;
 const WIDE: usize = 32;
+/// Peers that a node of a larger mesh than the default is made for remembers.
+const MANY: usize = 256;
 
 #[derive(Args)]
 pub(super) struct SimArgs {
@@ -134,10 +136,13 @@ fn dispatch<'a>(
 ) -> Result<Account, RunError> {
     let network = &plan.build.network;
     let widest = (0..network.nodes()).filter_map(|node| network.degree(node).ok()).max();
-    if widest.unwrap_or(0) <= NARROW as u64 {
-        simulate::<NARROW>(plan, trace, progress)
-    } else {
-        simulate::<WIDE>(plan, trace, progress)
+    let narrow = widest.unwrap_or(0) <= NARROW as u64;
+    let few = network.nodes() <= PEERS as u64;
+    match (narrow, few) {
+        (true, true) => simulate::<NARROW, PEERS>(plan, trace, progress),
+        (true, false) => simulate::<NARROW, MANY>(plan, trace, progress),
+        (false, true) => simulate::<WIDE, PEERS>(plan, trace, progress),
+        (false, false) => simulate::<WIDE, MANY>(plan, trace, progress),
     }
 }
 

@@ -157,9 +157,9 @@ impl Plan32 {
     }
 }
 
-struct Run<'a, const PORTS: usize> {
+struct Run<'a, const PORTS: usize, const PEERS: usize> {
     plan: &'a Plan,
-    world: World<PORTS>,
+    world: World<PORTS, PEERS>,
     notes: Notes<'a>,
     destinations: Destinations,
     random: Xoshiro256PlusPlus,
@@ -173,7 +173,7 @@ struct Run<'a, const PORTS: usize> {
 }
 
 /// Runs a plan; the trace is written down if there is somewhere to write it.
-pub fn run<'a, const PORTS: usize>(
+pub fn run<'a, const PORTS: usize, const PEERS: usize>(
     plan: &'a Plan,
     trace: Option<&'a mut dyn Write>,
     progress: &mut dyn FnMut(u64),
@@ -181,7 +181,7 @@ pub fn run<'a, const PORTS: usize>(
     let started = Instant::now();
     let nodes = plan.build.network.nodes() as u32;
     let calm = plan.pull_every.is_none() && plan.reset_every.is_none() && plan.script.is_empty();
-    let mut run = Run::<PORTS> {
+    let mut run = Run::<PORTS, PEERS> {
         plan,
         world: World::new(plan.build.clone()),
         notes: Notes {
@@ -221,7 +221,7 @@ pub enum RunError {
     Trace(std::io::Error),
 }
 
-impl<const PORTS: usize> Run<'_, PORTS> {
+impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
     fn schedule(&mut self) {
         let plan = self.plan;
         for board in 0..self.world.boards() {
@@ -329,7 +329,7 @@ impl<const PORTS: usize> Run<'_, PORTS> {
 
     fn perform(&mut self, action: Action) -> Result<(), RunError> {
         let notes = &mut self.notes;
-        let cable = |world: &World<PORTS>, end| world.cable_at(end);
+        let cable = |world: &World<PORTS, PEERS>, end| world.cable_at(end);
         match action {
             Action::Cut(end) => {
                 if let Some(cable) = cable(&self.world, end) {

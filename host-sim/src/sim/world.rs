@@ -14,8 +14,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::wire::{Direction, Nanos, Noise};
 
-/// A node with as many links as the simulation needs.
-pub type SimNode<const PORTS: usize> = Node<PORTS, { limits::BUFFERS }, { limits::BODY }, { limits::WIRE }>;
+/// A node with as many links and known peers as the simulation needs; all else as on the boards.
+pub type SimNode<const PORTS: usize, const PEERS: usize> =
+    Node<PORTS, { limits::BUFFERS }, { limits::BODY }, { limits::WIRE }, PEERS>;
 
 /// What all boards have in common.
 #[derive(Clone, Debug)]
@@ -52,8 +53,8 @@ struct Transmitter {
     missed: usize,
 }
 
-struct Board<const PORTS: usize> {
-    node: Option<Box<SimNode<PORTS>>>,
+struct Board<const PORTS: usize, const PEERS: usize> {
+    node: Option<Box<SimNode<PORTS, PEERS>>>,
     epoch: u32,
     cables: Vec<Option<u32>>,
     transmitters: Vec<Transmitter>,
@@ -81,11 +82,11 @@ pub trait Watcher {
 }
 
 /// The mesh.
-pub struct World<const PORTS: usize> {
+pub struct World<const PORTS: usize, const PEERS: usize> {
     build: Build,
     now: Nanos,
     byte_nanos: u64,
-    boards: Vec<Board<PORTS>>,
+    boards: Vec<Board<PORTS, PEERS>>,
     cables: Vec<Cable>,
     queue: BinaryHeap<Reverse<(Nanos, u64, Occasion)>>,
     order: u64,
@@ -95,7 +96,7 @@ pub struct World<const PORTS: usize> {
     frames: u64,
 }
 
-impl<const PORTS: usize> World<PORTS> {
+impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     /// All boards of the network, wired port by port, not yet started.
     pub fn new(build: Build) -> Self {
         let network = build.network;
@@ -186,7 +187,7 @@ impl<const PORTS: usize> World<PORTS> {
     }
 
     /// The node of a board, if it is on.
-    pub fn node(&self, board: u32) -> Option<&SimNode<PORTS>> {
+    pub fn node(&self, board: u32) -> Option<&SimNode<PORTS, PEERS>> {
         self.boards[board as usize].node.as_deref()
     }
 
@@ -320,7 +321,7 @@ impl<const PORTS: usize> World<PORTS> {
         &mut self,
         board: u32,
         watcher: &mut impl Watcher,
-        act: impl FnOnce(&mut SimNode<PORTS>, Micros, &mut dyn FnMut(Event)) -> T,
+        act: impl FnOnce(&mut SimNode<PORTS, PEERS>, Micros, &mut dyn FnMut(Event)) -> T,
     ) -> Option<T> {
         let now = self.now;
         let node = self.boards[board as usize].node.as_deref_mut()?;
