@@ -108,6 +108,11 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
         lanes + usize::from(self.outbox)
     }
 
+    /// Packets in the lanes.
+    fn passing(&self) -> usize {
+        self.lanes.iter().map(|&count| usize::from(count)).sum()
+    }
+
     /// Slots in use.
     pub(super) fn used(&self) -> usize {
         self.used.count_ones() as usize
@@ -121,7 +126,8 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
                 Some(_) => common && self.of_link(from) < LINK_SHARE,
                 None => false,
             },
-            Account::Outbox => common && usize::from(self.outbox) < OUTBOX,
+            // What comes from others goes first: the more of it there is, the less may be added here.
+            Account::Outbox => usize::from(self.outbox) + 2 * self.passing() < Self::COMMON.min(OUTBOX),
             Account::Service => usize::from(self.service) < SERVICE,
             Account::Inbox => usize::from(self.inbox) < INBOX,
         }
