@@ -245,7 +245,7 @@ impl Chip {
     }
 
     /// The same, to be changed from outside: its dates are looked at again.
-    pub(crate) fn uart_mut(&mut self, uart: usize) -> &mut Usart {
+    pub fn uart_mut(&mut self, uart: usize) -> &mut Usart {
         self.dirty |= 1 << (TIMERS + uart);
         &mut self.uarts[uart]
     }

@@ -200,7 +200,7 @@ impl Usart {
     }
 
     /// An edge arrives at the receiver.
-    pub(crate) fn push_edge(&mut self, edge: Edge<Cycles>) {
+    pub fn push_edge(&mut self, edge: Edge<Cycles>) {
         self.line.push(edge);
     }
 
@@ -220,11 +220,12 @@ impl Usart {
     }
 
     /// The edges that the transmitter has put out.
-    pub(crate) fn take_output(&mut self) -> Vec<Edge<Cycles>> {
+    pub fn take_output(&mut self) -> Vec<Edge<Cycles>> {
         std::mem::take(&mut self.output)
     }
 
-    pub(crate) fn has_output(&self) -> bool {
+    /// Whether there are such edges.
+    pub fn has_output(&self) -> bool {
         !self.output.is_empty()
     }
 
