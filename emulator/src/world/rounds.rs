@@ -190,7 +190,7 @@ impl World {
         } else {
             reaction.min(LONGEST_DEAF_ROUND)
         };
-        let deaf = self.conductors.is_empty() && reaction == LONGEST_DEAF_ROUND;
+        let deaf = reaction == LONGEST_DEAF_ROUND && self.cables.ports().next().is_none();
         let mut until = if deaf {
             end
         } else {
@@ -220,13 +220,10 @@ impl World {
                 horizons[board] = horizon;
             }
             for (port, edges) in outcome.edges {
-                let Some(conductor) = self.conductors.iter_mut().find(|conductor| conductor.from == port) else {
+                let Some((to, arriving)) = self.cables.carry(port, edges, self.now) else {
                     continue;
                 };
-                let to = conductor.to;
-                for edge in conductor.carry(edges, self.now) {
-                    waiting[to.board / per_thread].push((to, edge));
-                }
+                waiting[to.board / per_thread].extend(arriving.into_iter().map(|edge| (to, edge)));
             }
         }
         for (port, edge) in waiting.iter().flatten() {

@@ -125,7 +125,9 @@ impl Builder<'_, '_> {
                 // It cannot reach the instruction right behind it.
                 let offset = offset(self.forward(random, 4));
                 let opcode = 0xb100 | (random.below(2) as u16) << 11;
-                self.case.code.push(opcode | (offset >> 1 & 0x1f) as u16 * 8 | register);
+                self.case
+                    .code
+                    .push(opcode | ((offset >> 1 & 0x1f) as u16) << 3 | register);
             }
             "MOV (register) T1" => {
                 let target = self.target(random, 2);

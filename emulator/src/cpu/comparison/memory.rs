@@ -232,7 +232,7 @@ pub(super) fn draw(random: &mut Random, rows: &[&'static Row], site: &mut Site<'
 fn literal_is_inside(op: &Op, reach: &Reach, at: u32) -> bool {
     let address = match op {
         Op::LoadLiteral { address, .. } => *address as i32,
-        _ => (at as i32 + 4 & !3) + reach.lowest,
+        _ => ((at as i32 + 4) & !3) + reach.lowest,
     };
     reach.list & 1 << 15 == 0 && (0..0x1_0000).contains(&address)
 }
@@ -257,7 +257,7 @@ fn place(random: &mut Random, reach: &Reach, case: &mut Case, site: &mut Site<'_
         // The way on skips `adds r7, #1`.
         case.code.push(0x3701);
         let word = (low + reach.bytes) as usize / 4 - 1;
-        site.content[word] = site.code + case.code.len() as u32 * 2 | 1;
+        site.content[word] = (site.code + case.code.len() as u32 * 2) | 1;
     }
     true
 }

@@ -127,7 +127,7 @@ impl Program {
         self.table.extend([*fpscr, *apsr, r[13], r[14]]);
         self.table.extend(&r[..13]);
         // R0 is kept in S0 or S31, which is not compared in this case.
-        let (keep, back) = if number % 2 == 0 {
+        let (keep, back) = if number.is_multiple_of(2) {
             ([0xee00, 0x0a10], [0xee10, 0x2a10])
         } else {
             ([0xee0f, 0x0a90], [0xee1f, 0x2a90])
