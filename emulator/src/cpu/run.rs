@@ -52,6 +52,11 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
+    /// Says that something may be due earlier than the core knew when it went to sleep.
+    pub(crate) fn look_again(&mut self) {
+        self.next_look = 0;
+    }
+
     /// Runs until the time `limit`, or a few cycles more if an instruction takes that long.
     pub fn run_until(&mut self, limit: Cycles) -> Stop {
         if self.profile.is_empty() {

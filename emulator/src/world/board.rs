@@ -290,6 +290,12 @@ impl Board {
             at += bit * 10;
         }
         self.fed_until[uart] = at;
+        self.cpu.look_again();
+    }
+
+    /// Whether bytes given to [`feed`](Self::feed) are still on their way.
+    pub fn is_being_fed(&self, uart: usize) -> bool {
+        self.fed_until[uart] > self.cpu.now
     }
 
     pub(crate) fn horizon(&self, connected: &[bool; UARTS]) -> Horizon {
