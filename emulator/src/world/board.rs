@@ -7,7 +7,7 @@ use crate::chip::line::Noise;
 use crate::chip::usart::{Edge, Traffic};
 use crate::chip::{Chip, Model, Remark, UARTS};
 use crate::cpu::fault::FaultReport;
-use crate::cpu::{Cpu, Cycles, NEVER, Stop};
+use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
 use crate::hash::StateHash;
 use crate::image::Image;
 use crate::memory::{Memory, NotFlash};
@@ -132,6 +132,7 @@ impl Board {
             self.reset();
         }
         self.adapt_clock();
+        self.read_log();
     }
 
     fn adapt_clock(&mut self) {
@@ -167,6 +168,19 @@ impl Board {
     /// How far it has run.
     pub fn now(&self) -> Time {
         self.clock.time_of(self.cpu.now)
+    }
+
+    /// Whether it waits for an interrupt or event.
+    pub fn is_asleep(&self) -> bool {
+        self.cpu.sleep != Sleep::Awake
+    }
+
+    /// When it has something to do next, as far as it knows; the end of time if only a wire can wake it.
+    pub fn wakes_at(&self) -> Time {
+        match self.cpu.next_activity() {
+            NEVER => Time::MAX,
+            cycles => self.clock.time_of(cycles),
+        }
     }
 
     /// When a cycle of this board is.
