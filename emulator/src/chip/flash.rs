@@ -25,6 +25,7 @@ const ERASE_SMALL: u64 = 250_000;
 const ERASE_MEDIUM: u64 = 550_000;
 const ERASE_LARGE: u64 = 1_000_000;
 
+#[derive(Hash)]
 pub(super) struct FlashController {
     access: u32,
     status: u32,

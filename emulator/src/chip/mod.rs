@@ -124,10 +124,11 @@ const WATCHDOG: usize = TIMERS + UARTS;
 const ALL_DIRTY: u32 = (1 << TIMED) - 1;
 
 /// Something that firmware has done and the chip does not model, or that real silicon would not bear.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Remark(pub String);
 
 /// The chip without core and memory.
+#[derive(Hash)]
 pub struct Chip {
     model: Model,
     unique_id: [u32; 3],

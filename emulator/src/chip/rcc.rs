@@ -43,6 +43,7 @@ impl ResetCause {
     }
 }
 
+#[derive(Hash)]
 pub(super) struct Rcc {
     registers: [u32; LAST as usize / 4 + 1],
     hse: Option<u32>,

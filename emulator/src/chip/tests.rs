@@ -1,5 +1,6 @@
 //! Register scripts against the chip as the core sees it, from the rules of the reference manual.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::*;
@@ -205,5 +206,44 @@ fn chips_have_their_own_memories_and_numbers() {
             [7, 8, 9]
         );
         assert_eq!(script.memory.flash_size(), kilobytes * 1024);
+    }
+}
+
+#[test]
+fn the_state_hash_sees_every_peripheral() {
+    let fresh = || {
+        let mut script = Script::new(Model::F446);
+        script.write(AHB1ENR, 0x60_01ff);
+        script.write(APB1ENR, 0x101e_000f);
+        script.write(APB2ENR, 0x4030);
+        script
+    };
+    let hash = |script: &Script| {
+        let mut hash = crate::hash::StateHash::default();
+        script.chip.hash(&mut hash);
+        hash.finish()
+    };
+    let untouched = hash(&fresh());
+    assert_eq!(untouched, hash(&fresh()));
+    for (name, address) in [
+        ("TIM2 ARR", 0x4000_002c),
+        ("TIM5 CCR4", 0x4000_0c40),
+        ("backup register", 0x4000_2850),
+        ("IWDG KR", 0x4000_3000),
+        ("USART2 BRR", 0x4000_4408),
+        ("USART6 CR1", 0x4001_140c),
+        ("PWR CR", 0x4000_7000),
+        ("SYSCFG EXTICR1", 0x4001_3808),
+        ("EXTI IMR", 0x4001_3c00),
+        ("GPIOA ODR", 0x4002_0014),
+        ("RCC PLLCFGR", 0x4002_3804),
+        ("FLASH ACR", 0x4002_3c00),
+        ("DMA1 S0NDTR", 0x4002_6014),
+        ("DMA2 S7M0AR", 0x4002_64c4),
+        ("DBGMCU CR", 0xe004_2004),
+    ] {
+        let mut script = fresh();
+        script.write(address, 0x5555);
+        assert_ne!(hash(&script), untouched, "{name}");
     }
 }

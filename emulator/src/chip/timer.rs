@@ -12,6 +12,7 @@ const DIR_AND_CENTER: u32 = 0x70;
 const UIF: u32 = 1;
 const INTERRUPTS: u32 = 0x5f;
 
+#[derive(Hash)]
 pub(super) struct Timer {
     /// Largest count: 32 bits in TIM2 and TIM5, 16 in the others.
     limit: u32,

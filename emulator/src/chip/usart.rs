@@ -34,7 +34,7 @@ const DMAT: u32 = 1 << 7;
 const ONEBIT: u32 = 1 << 11;
 
 /// What has passed through a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Traffic {
     /// Bytes sent.
     pub sent: u64,
@@ -55,6 +55,7 @@ pub struct Traffic {
 }
 
 /// One serial port.
+#[derive(Hash)]
 pub struct Usart {
     status: u32,
     received: u32,

@@ -8,6 +8,7 @@ const START: u32 = 0xcccc;
 const RELOAD: u32 = 0xaaaa;
 const UNLOCK: u32 = 0x5555;
 
+#[derive(Hash)]
 pub(super) struct Watchdog {
     prescaler: u32,
     reload: u32,

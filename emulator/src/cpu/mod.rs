@@ -22,6 +22,8 @@ mod systick;
 #[cfg(test)]
 mod tests;
 
+use std::hash::{Hash, Hasher};
+
 use crate::memory::Memory;
 use fault::FaultReport;
 use nvic::Nvic;
@@ -58,7 +60,7 @@ pub trait Bus {
 }
 
 /// Why the core executes nothing at the moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sleep {
     /// It does execute.
     Awake,
@@ -243,31 +245,18 @@ impl<B: Bus> Cpu<B> {
     fn uses_process_stack(&self) -> bool {
         self.control & 2 != 0
     }
+}
 
-    /// Everything that decides what the core will do, in a fixed order, for a hash.
-    pub fn state_words(&self) -> impl Iterator<Item = u64> + '_ {
-        let core = [
-            u64::from(self.next),
-            u64::from(self.xpsr()),
-            u64::from(self.other_sp),
-            self.now,
-            self.instructions,
-        ];
-        let masks = [
-            u64::from(self.primask),
-            u64::from(self.faultmask),
-            u64::from(self.basepri),
-            u64::from(self.control),
-            u64::from(self.fpscr),
-            u64::from(self.event),
-            self.sleep as u64,
-            self.fault_count,
-            self.exceptions,
-        ];
-        let registers = self.r.iter().take(15).chain(&self.s).map(|word| u64::from(*word));
-        core.into_iter()
-            .chain(masks)
-            .chain(registers)
-            .chain(self.nvic.state_words())
+/// Everything that decides what core, memory and chip will do.
+impl<B: Bus + Hash> Hash for Cpu<B> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (&self.r[..15], self.next, self.xpsr(), self.other_sp).hash(hasher);
+        (self.s, self.fpscr).hash(hasher);
+        (self.primask, self.faultmask, self.basepri, self.control).hash(hasher);
+        (self.event, self.sleep, self.exclusive, self.reset_request).hash(hasher);
+        (&self.nvic, &self.scs, &self.systick).hash(hasher);
+        (self.now, self.instructions, self.exceptions, self.fault_count).hash(hasher);
+        self.memory.changeable().for_each(|memory| hasher.write(memory));
+        self.bus.hash(hasher);
     }
 }

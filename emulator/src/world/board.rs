@@ -1,5 +1,6 @@
 //! One board: a chip with its clock, its log and what is soldered to it.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::chip::clocks::Source;
@@ -160,7 +161,7 @@ impl Board {
 
     fn read_log(&mut self) {
         if let Some(bytes) = self.rtt.as_mut().and_then(|rtt| rtt.read(&mut self.cpu.memory)) {
-            self.log_hash.bytes(&bytes);
+            self.log_hash.write(&bytes);
             self.log.push((self.now(), bytes));
         }
     }
@@ -335,29 +336,11 @@ impl Board {
         horizon
     }
 
-    /// A hash of memory, core registers, interrupt states, serial traffic counts and log; without peripheral registers.
+    /// A hash of everything that decides what the board will do, and of its log.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
-        for word in self.cpu.state_words() {
-            hash.word(word);
-        }
-        for memory in self.cpu.memory.changeable() {
-            hash.bytes(memory);
-        }
-        for uart in 0..UARTS {
-            let traffic = self.traffic(uart);
-            let errors = [
-                traffic.overruns,
-                traffic.framing_errors,
-                traffic.noise_errors,
-                traffic.discarded,
-            ];
-            for word in [traffic.sent, traffic.received].into_iter().chain(errors) {
-                hash.word(word);
-            }
-        }
-        hash.word(self.log_hash.finish());
-        hash.word(self.resets);
+        (&self.cpu, self.clock, self.rtt, self.fed_until).hash(&mut hash);
+        (self.log_hash.finish(), self.resets).hash(&mut hash);
         hash.finish()
     }
 }

@@ -12,7 +12,7 @@ use crate::time::Time;
 pub(super) type Arrivals = Vec<(Port, Edge<Time>)>;
 
 /// The wires of a world. A wire is two conductors, one from each end; both know the other end.
-#[derive(Default)]
+#[derive(Default, Hash)]
 pub(super) struct Cables {
     /// By the port that they begin at; `None` where no wire ever is.
     conductors: Vec<[Option<Conductor>; UARTS]>,

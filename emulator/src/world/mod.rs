@@ -16,6 +16,8 @@ pub use board::{Board, BoardOptions};
 pub use script::{Action, Script, ScriptError, parse_port, parse_time};
 pub use wire::Port;
 
+use std::hash::{Hash, Hasher};
+
 use crate::chip::UARTS;
 use crate::chip::line::mix;
 use crate::chip::usart::Edge;
@@ -175,13 +177,12 @@ impl World {
         self.boards.iter().map(|board| board.cpu.instructions).sum()
     }
 
-    /// A hash of all memory, core registers, interrupt states, serial traffic counts and logs of all boards. The registers
-    /// of peripherals are not in it; what they do shows in the rest.
+    /// A hash of everything that decides what will happen, in boards and on wires, and of all logs.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
-        hash.word(self.now);
+        (self.now, self.happened, &self.cables, &self.on_the_way).hash(&mut hash);
         for board in &self.boards {
-            hash.word(board.state_hash());
+            board.state_hash().hash(&mut hash);
         }
         hash.finish()
     }

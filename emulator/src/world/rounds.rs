@@ -173,6 +173,8 @@ impl World {
             self.collect(outcomes, per_thread, &mut horizons, &mut waiting);
         }
         self.on_the_way = waiting.into_iter().flatten().collect();
+        // In an order that does not depend on the number of threads; that of one port's edges stays.
+        self.on_the_way.sort_by_key(|(port, _)| *port);
     }
 
     /// How far all boards can run before they must hear of each other.

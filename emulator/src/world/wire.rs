@@ -15,7 +15,7 @@ pub struct Port {
 }
 
 /// What a conductor does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
     Whole,
     /// The receiver's pull-up keeps it high.
@@ -24,7 +24,7 @@ pub(super) enum Condition {
 }
 
 /// One direction of a wire: what a sender puts out, and what of it arrives at the other end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) struct Conductor {
     /// `None` while nothing is plugged in there.
     pub(super) to: Option<Port>,
