@@ -31,13 +31,14 @@ use flash::FlashController;
 use gpio::Gpio;
 use map::Unit;
 use power::Power;
-use rcc::{Rcc, ResetCause};
+use rcc::Rcc;
 use syscfg::Syscfg;
 use timer::Timer;
 use usart::Usart;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
+pub(crate) use rcc::ResetCause;
 
 /// Registers on a bus. Offsets are those of the reference manual; accesses are whole words.
 trait Peripheral {
@@ -194,12 +195,7 @@ impl Chip {
     }
 
     /// System reset: everything but what reset leaves alone. Pins, wires and statistics are outside of the chip.
-    pub(crate) fn reset(&mut self, by_software: bool, now: Cycles) {
-        let cause = if by_software {
-            ResetCause::Software
-        } else {
-            ResetCause::Watchdog
-        };
+    pub(crate) fn reset(&mut self, cause: ResetCause, now: Cycles) {
         self.rcc = self.rcc.after_reset(cause);
         self.power = Power::new(self.model.has_overdrive());
         self.flash = FlashController::default();
@@ -543,6 +539,10 @@ impl Bus for Chip {
 
     fn take_stall(&mut self) -> Cycles {
         std::mem::take(&mut self.stall)
+    }
+
+    fn take_event(&mut self) -> bool {
+        self.exti.take_event()
     }
 
     fn wants_stop(&self) -> Option<Stop> {

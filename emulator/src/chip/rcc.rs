@@ -26,8 +26,9 @@ const REMOVE_FLAGS: u32 = 1 << 24;
 
 /// Why the chip was reset, as CSR shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResetCause {
+pub(crate) enum ResetCause {
     PowerOn,
+    Pin,
     Software,
     Watchdog,
 }
@@ -37,6 +38,7 @@ impl ResetCause {
     fn flags(self) -> u32 {
         match self {
             ResetCause::PowerOn => 0b111 << 25,
+            ResetCause::Pin => 1 << 26,
             ResetCause::Software => 1 << 26 | 1 << 28,
             ResetCause::Watchdog => 1 << 26 | 1 << 29,
         }

@@ -463,6 +463,8 @@ impl Peripheral for Usart {
 
     fn rest(&self, offset: u32) -> u32 {
         match offset {
+            // Flags are cleared by zeros: bytes that are not written must be ones.
+            0x00 => u32::MAX,
             0x08 => self.baud,
             0x0c..=0x14 => self.control[(offset as usize - 0x0c) / 4],
             0x18 => self.guard,

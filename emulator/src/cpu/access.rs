@@ -154,7 +154,11 @@ impl<B: Bus> Cpu<B> {
         self.bus
             .write(address, bytes, value, self.now, &mut self.memory)
             .ok_or(Fault::DataBus(address))?;
-        self.now += self.bus.take_stall();
+        let stall = self.bus.take_stall();
+        if stall > 0 {
+            self.stalled_until = self.stalled_until.max(self.now) + stall;
+            self.next_look = 0;
+        }
         Ok(())
     }
 }

@@ -53,6 +53,10 @@ pub trait Bus {
     fn take_stall(&mut self) -> Cycles {
         0
     }
+    /// Whether an event for WFE has come since the last call.
+    fn take_event(&mut self) -> bool {
+        false
+    }
     /// Whether the chip needs its owner before the core goes on.
     fn wants_stop(&self) -> Option<Stop> {
         None
@@ -111,6 +115,8 @@ pub struct Cpu<B: Bus> {
     pub now: Cycles,
     /// When the run loop looks up from executing; 0 makes it look at once.
     deadline: Cycles,
+    /// Until when the core stands still because the flash is busy.
+    stalled_until: Cycles,
     /// When something is due while it sleeps, as of the last time it looked.
     next_look: Cycles,
     /// Instructions executed so far.
@@ -160,6 +166,7 @@ impl<B: Bus> Cpu<B> {
             systick: SysTick::default(),
             now: 0,
             deadline: 0,
+            stalled_until: 0,
             next_look: 0,
             instructions: 0,
             exceptions: 0,
@@ -186,6 +193,7 @@ impl<B: Bus> Cpu<B> {
         self.scs = SystemControl::default();
         self.systick = SysTick::default();
         (self.deadline, self.next_look, self.reset_request) = (0, 0, false);
+        self.stalled_until = 0;
         self.r[14] = 0xffff_ffff;
         self.r[13] = self.memory.boot_word(0) & !3;
         self.next = self.memory.boot_word(4) & !1;
@@ -255,7 +263,8 @@ impl<B: Bus + Hash> Hash for Cpu<B> {
         (self.primask, self.faultmask, self.basepri, self.control).hash(hasher);
         (self.event, self.sleep, self.exclusive, self.reset_request).hash(hasher);
         (&self.nvic, &self.scs, &self.systick).hash(hasher);
-        (self.now, self.instructions, self.exceptions, self.fault_count).hash(hasher);
+        (self.now, self.stalled_until, self.instructions).hash(hasher);
+        (self.exceptions, self.fault_count).hash(hasher);
         self.memory.changeable().for_each(|memory| hasher.write(memory));
         self.bus.hash(hasher);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::chip::clocks::Source;
 use crate::chip::line::Noise;
 use crate::chip::usart::{Edge, Traffic};
-use crate::chip::{Chip, Model, Remark, UARTS};
+use crate::chip::{Chip, Model, Remark, ResetCause, UARTS};
 use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
 use crate::hash::StateHash;
@@ -119,7 +119,7 @@ impl Board {
         loop {
             match self.cpu.run_until(self.clock.cycles_at(time)) {
                 Stop::Time => break,
-                Stop::Reset => self.reset(),
+                Stop::Reset => self.reset(self.own_cause()),
                 Stop::Clock => self.adapt_clock(),
             }
         }
@@ -130,7 +130,7 @@ impl Board {
     pub fn step(&mut self) {
         self.cpu.step();
         if self.cpu.asked_for_reset() || self.cpu.bus.watchdog_expired() {
-            self.reset();
+            self.reset(self.own_cause());
         }
         self.adapt_clock();
         self.read_log();
@@ -146,11 +146,19 @@ impl Board {
         self.clock.change(self.cpu.now, clocks.hclk, ppm);
     }
 
-    /// System reset.
-    fn reset(&mut self) {
-        let by_software = !self.cpu.bus.watchdog_expired();
+    /// Why the board resets itself.
+    fn own_cause(&self) -> ResetCause {
+        if self.cpu.bus.watchdog_expired() {
+            ResetCause::Watchdog
+        } else {
+            ResetCause::Software
+        }
+    }
+
+    /// System reset. RAM stays as it is.
+    fn reset(&mut self, cause: ResetCause) {
         self.read_log();
-        self.cpu.bus.reset(by_software, self.cpu.now);
+        self.cpu.bus.reset(cause, self.cpu.now);
         self.cpu.reset();
         self.adapt_clock();
         if let Some(rtt) = &mut self.rtt {
@@ -238,7 +246,7 @@ impl Board {
 
     pub(crate) fn command(&mut self, command: Command) {
         match command {
-            Command::Reset => self.reset(),
+            Command::Reset => self.reset(ResetCause::Pin),
             Command::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
             Command::Noise { uart, noise } => {
                 let clock = self.clock;
