@@ -65,7 +65,7 @@ impl BoardClock {
 /// A clock that is `ppm` parts in a million too fast has shorter cycles.
 fn period(hertz: u64, ppm: f64) -> u64 {
     let actual = hertz.max(1) as f64 * (1.0 + ppm / 1e6);
-    (SECOND as f64 * f64::from(1 << FRACTION) / actual).round() as u64
+    ((SECOND as f64 * f64::from(1 << FRACTION) / actual).round() as u64).max(1)
 }
 
 #[cfg(test)]
