@@ -11,7 +11,7 @@ const CORE: usize = 17;
 const FLOAT: usize = 33;
 
 /// All registers in GDB's order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CortexMRegisters {
     /// R0 to R15; the last is the address of the next instruction.
     pub r: [u32; 16],
@@ -21,17 +21,6 @@ pub struct CortexMRegisters {
     pub s: [u32; 32],
     /// Their status.
     pub fpscr: u32,
-}
-
-impl Default for CortexMRegisters {
-    fn default() -> Self {
-        CortexMRegisters {
-            r: [0; 16],
-            xpsr: 0,
-            s: [0; 32],
-            fpscr: 0,
-        }
-    }
 }
 
 impl Registers for CortexMRegisters {
@@ -137,10 +126,12 @@ mod tests {
 
     #[test]
     fn registers_come_back_as_they_went() {
-        let mut registers = CortexMRegisters::default();
-        registers.r = std::array::from_fn(|number| number as u32 + 1);
-        registers.s = std::array::from_fn(|number| number as u32 + 100);
-        (registers.xpsr, registers.fpscr) = (7, 8);
+        let mut registers = CortexMRegisters {
+            r: std::array::from_fn(|number| number as u32 + 1),
+            xpsr: 7,
+            s: std::array::from_fn(|number| number as u32 + 100),
+            fpscr: 8,
+        };
         let mut bytes = Vec::new();
         registers.gdb_serialize(|byte| bytes.extend(byte));
         assert_eq!(bytes.len(), DESCRIPTION.matches("bitsize=\"32\"").count() * 4 + 16 * 8);
