@@ -49,7 +49,8 @@ impl std::error::Error for NotFirmware {}
 impl Image {
     /// Reads an ELF file for a Cortex-M: what its program headers put into the flash.
     pub fn from_elf(file: &[u8]) -> Result<Self, NotFirmware> {
-        let elf = ElfFile32::<Endianness>::parse(file).map_err(|error| NotFirmware(format!("no ELF file: {error}")))?;
+        let elf = ElfFile32::<Endianness>::parse(file)
+            .map_err(|error| NotFirmware(format!("no 32-bit ELF file: {error}")))?;
         let endian = elf.endian();
         if elf.elf_header().e_machine(endian) != elf::EM_ARM || endian != Endianness::Little {
             return Err(NotFirmware("an ELF file, but not for a little-endian ARM".into()));

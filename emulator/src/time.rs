@@ -15,7 +15,7 @@ pub const MICROSECOND: Time = SECOND / 1_000_000;
 const FRACTION: u32 = 20;
 
 /// The relation between a board's cycles and virtual time, from the last change of its clock on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct BoardClock {
     since_cycles: Cycles,
     /// In 2^-20 picoseconds.
@@ -65,7 +65,7 @@ impl BoardClock {
 /// A clock that is `ppm` parts in a million too fast has shorter cycles.
 fn period(hertz: u64, ppm: f64) -> u64 {
     let actual = hertz.max(1) as f64 * (1.0 + ppm / 1e6);
-    (SECOND as f64 * f64::from(1 << FRACTION) / actual).round() as u64
+    ((SECOND as f64 * f64::from(1 << FRACTION) / actual).round() as u64).max(1)
 }
 
 #[cfg(test)]

@@ -69,13 +69,39 @@ fn bad_input_is_refused_in_one_sentence() {
         ),
         (
             ["ring(4)", "--elf", file],
-            format!("hopwise: {file}: no ELF file: Unsupported ELF header\n"),
+            format!("hopwise: {file}: no 32-bit ELF file: Unsupported ELF header\n"),
         ),
     ] {
         let output = emulate(&arguments);
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(String::from_utf8_lossy(&output.stderr), sentence);
     }
+}
+
+#[test]
+fn options_and_scripts_that_make_no_sense_are_refused() {
+    let Some(elf) = support::elf() else { return };
+    let elf = elf.to_str().expect("a path");
+    let script = std::env::temp_dir().join(format!("hopwise-script-{}", std::process::id()));
+    std::fs::write(&script, "1s swap 0.USART1 1.USART6\n").expect("a file");
+    let script_path = script.to_str().expect("a path");
+    for (option, value, words) in [
+        ("--drift", "1e9", "a number from 0 to 10000"),
+        ("--faults", "nan", "a number from 0 to 1000"),
+        ("--boards", "7", "there is no board 7"),
+        ("--serial", "0.USART1=pty", "port 0.USART1 already has a wire"),
+        ("--for", "soon", "is no time such as"),
+        ("--script", script_path, "there is no wire at port 1.USART6"),
+    ] {
+        let output = emulate(&["ring(3)", "--elf", elf, option, value]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {text}");
+        assert!(
+            text.contains(words) && !text.contains("panicked"),
+            "{option} {value}: {text}"
+        );
+    }
+    let _ = std::fs::remove_file(script);
 }
 
 /// Sends a packet of GDB's protocol and returns the answer without its frame.

@@ -1,5 +1,7 @@
 //! Small programs on the core alone: exceptions, faults, waiting, and what only a running core shows.
 
+mod instructions;
+
 use std::sync::Arc;
 
 use super::fault::Fault;
@@ -8,11 +10,12 @@ use crate::chip::Model;
 use crate::image::Image;
 use crate::memory::{FLASH, Memory, SRAM};
 
-/// Interrupt lines that a test pulls, and one register at 0x4000_0000.
+/// Interrupt lines that a test pulls, one register at 0x4000_0000, and how long the core stands still after a write.
 #[derive(Default)]
 struct Pins {
     lines: Lines,
     register: u32,
+    stall: Cycles,
 }
 
 impl Bus for Pins {
@@ -34,6 +37,9 @@ impl Bus for Pins {
     }
     fn lines(&self) -> Lines {
         self.lines
+    }
+    fn take_stall(&mut self) -> Cycles {
+        std::mem::take(&mut self.stall)
     }
 }
 
@@ -259,6 +265,21 @@ fn bit_band_words_are_bits() {
     }
     assert_eq!(&cpu.memory.sram[4..8], &[0, 1 << 5, 0, 0]);
     assert_eq!((cpu.bus.register, cpu.r[4]), (1 << 9, 1));
+}
+
+#[test]
+fn while_the_flash_is_busy_time_goes_on_and_the_core_does_not() {
+    let mut cpu = core(&[0x6001, 0x2107], &[]); // str r1, [r0]; movs r1, #7
+    (cpu.r[0], cpu.bus.stall) = (0x4000_0000, 1000);
+    cpu.run_until(500);
+    assert_eq!((cpu.instructions, cpu.now, cpu.next_activity()), (1, 500, 1002));
+    // An interrupt has to wait, too.
+    enable(&mut cpu, 0, 0);
+    cpu.bus.lines[0] = 1;
+    cpu.run_until(1002);
+    assert_eq!((cpu.instructions, cpu.exception()), (1, 0));
+    cpu.run_until(1015);
+    assert_eq!(cpu.exception(), 16);
 }
 
 #[test]

@@ -19,11 +19,13 @@ pub(crate) const LEFT: usize = 2;
 /// The firmware, or `None` if there is no ARM compiler.
 pub(crate) fn firmware() -> Option<Arc<Image>> {
     static IMAGE: OnceLock<Option<Arc<Image>>> = OnceLock::new();
-    let read = || {
-        let elf = std::fs::read(elf()?).expect("the ELF file");
-        Some(Arc::new(Image::from_elf(&elf).expect("firmware")))
-    };
-    IMAGE.get_or_init(read).clone()
+    IMAGE.get_or_init(|| Some(image(&elf()?))).clone()
+}
+
+/// The image of an ELF file.
+pub(crate) fn image(elf: &Path) -> Arc<Image> {
+    let elf = std::fs::read(elf).expect("the ELF file");
+    Arc::new(Image::from_elf(&elf).expect("firmware"))
 }
 
 /// The ELF file of the firmware. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
@@ -68,6 +70,17 @@ fn build(toolchain: &str) -> PathBuf {
     target.join("thumbv7em-none-eabihf/release/emulator-test-firmware")
 }
 
+/// A board that sends `frames` frames on each of some links.
+pub(crate) fn board(image: &Arc<Image>, frames: u32, baud: u32, links: u32, options: BoardOptions) -> Board {
+    let mut board = Board::new(image, options);
+    let page: Vec<u8> = [MAGIC, frames, baud, links]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    board.write_flash(PAGE, &page).expect("the page is in the flash");
+    board
+}
+
 /// A chain of boards that send `frames` frames to each neighbour.
 pub(crate) fn chain(
     image: &Arc<Image>,
@@ -78,14 +91,8 @@ pub(crate) fn chain(
 ) -> World {
     let mut world = World::new(1);
     for number in 0..boards {
-        let mut board = Board::new(image, options(number));
         let links = u32::from(number + 1 < boards) | u32::from(number > 0) << 1;
-        let page: Vec<u8> = [MAGIC, frames, baud, links]
-            .into_iter()
-            .flat_map(u32::to_le_bytes)
-            .collect();
-        board.write_flash(PAGE, &page).expect("the page is in the flash");
-        world.add(board);
+        world.add(board(image, frames, baud, links, options(number)));
     }
     for number in 1..boards {
         world
@@ -120,14 +127,14 @@ pub(crate) struct LinkResult {
     pub(crate) errors: u32,
 }
 
-/// The counters of a board's links, the right one first.
-pub(crate) fn results(board: &Board) -> [LinkResult; 2] {
-    let words = board.variable("RESULTS", 10).expect("the counters");
-    [0, 5].map(|at| LinkResult {
-        sent: words[at],
-        good: words[at + 1],
-        bad: words[at + 2],
-        missing: words[at + 3],
-        errors: words[at + 4],
+/// The counters of a board's links: the right one first, then the left one, then the others.
+pub(crate) fn results(board: &Board) -> [LinkResult; 6] {
+    let words = board.variable("RESULTS", 30).expect("the counters");
+    std::array::from_fn(|link| LinkResult {
+        sent: words[link * 5],
+        good: words[link * 5 + 1],
+        bad: words[link * 5 + 2],
+        missing: words[link * 5 + 3],
+        errors: words[link * 5 + 4],
     })
 }

@@ -41,10 +41,10 @@ pub(super) struct EmulateArgs {
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
     /// Faults by chance: about this many a second at each port, instead of a script
-    #[arg(long, value_name = "RATE", conflicts_with = "script")]
+    #[arg(long, value_name = "RATE", conflicts_with = "script", value_parser = parse_rate)]
     faults: Option<f64>,
     /// Crystals are off by up to this many parts in a million
-    #[arg(long, value_name = "PPM", default_value_t = 0.0)]
+    #[arg(long, value_name = "PPM", default_value_t = 0.0, value_parser = parse_drift)]
     drift: f64,
     /// On how many threads to run; the result is the same
     #[arg(long, default_value_t = 1)]
@@ -70,6 +70,22 @@ pub(super) struct EmulateArgs {
     /// Print a JSON object and no logs
     #[arg(long)]
     json: bool,
+}
+
+fn parse_rate(text: &str) -> Result<f64, String> {
+    parse_between(text, 1000.0)
+}
+
+/// A crystal that is off by more than a hundredth is broken.
+fn parse_drift(text: &str) -> Result<f64, String> {
+    parse_between(text, 10_000.0)
+}
+
+fn parse_between(text: &str, most: f64) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=most).contains(&number) => Ok(number),
+        _ => Err(format!("it must be a number from 0 to {most}")),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -108,6 +124,9 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
     let image = Image::from_elf(&elf).map_err(|error| cannot_read(&args.elf, &error.to_string()))?;
     let format = LogFormat::of_elf(&elf).map_err(|reason| cannot_read(&args.elf, &reason))?;
     let mut world = build(args, &Arc::new(image))?;
+    if let Some(board) = args.boards.iter().find(|board| **board >= world.boards().len()) {
+        return Err(Refusal::Emulate(format!("there is no board {board}")));
+    }
     let mut ports = Vec::new();
     for wanted in &args.serial {
         world

@@ -22,11 +22,23 @@ use static_cell::ConstStaticCell;
 
 bind_interrupts!(struct Interrupts {
     USART1 => usart::InterruptHandler<peripherals::USART1>;
+    USART2 => usart::InterruptHandler<peripherals::USART2>;
     USART3 => usart::InterruptHandler<peripherals::USART3>;
-    DMA2_STREAM5 => dma::InterruptHandler<peripherals::DMA2_CH5>;
-    DMA2_STREAM7 => dma::InterruptHandler<peripherals::DMA2_CH7>;
+    UART4 => usart::InterruptHandler<peripherals::UART4>;
+    UART5 => usart::InterruptHandler<peripherals::UART5>;
+    USART6 => usart::InterruptHandler<peripherals::USART6>;
+    DMA1_STREAM0 => dma::InterruptHandler<peripherals::DMA1_CH0>;
     DMA1_STREAM1 => dma::InterruptHandler<peripherals::DMA1_CH1>;
+    DMA1_STREAM2 => dma::InterruptHandler<peripherals::DMA1_CH2>;
     DMA1_STREAM3 => dma::InterruptHandler<peripherals::DMA1_CH3>;
+    DMA1_STREAM4 => dma::InterruptHandler<peripherals::DMA1_CH4>;
+    DMA1_STREAM5 => dma::InterruptHandler<peripherals::DMA1_CH5>;
+    DMA1_STREAM6 => dma::InterruptHandler<peripherals::DMA1_CH6>;
+    DMA1_STREAM7 => dma::InterruptHandler<peripherals::DMA1_CH7>;
+    DMA2_STREAM1 => dma::InterruptHandler<peripherals::DMA2_CH1>;
+    DMA2_STREAM5 => dma::InterruptHandler<peripherals::DMA2_CH5>;
+    DMA2_STREAM6 => dma::InterruptHandler<peripherals::DMA2_CH6>;
+    DMA2_STREAM7 => dma::InterruptHandler<peripherals::DMA2_CH7>;
 });
 
 const PAGE: *const u32 = 0x0806_0000 as *const u32;
@@ -34,10 +46,14 @@ const MAGIC: u32 = 0x686f_7077;
 /// Marker, number (four bytes), 58 bytes made from the number, sum of all before.
 const FRAME: usize = 64;
 const MARKER: u8 = 0x7e;
+/// The right and the left neighbour on USART1 and USART3, then UART4, UART5, USART6 and USART2.
+const LINKS: usize = 6;
+/// Bytes of a link's DMA buffer.
+const RING: usize = 512;
 
 /// Per link: frames sent, good frames, bad bytes, numbers missing, errors of the receiver.
 #[unsafe(no_mangle)]
-static RESULTS: [[AtomicU32; 5]; 2] = [const { [const { AtomicU32::new(0) }; 5] }; 2];
+static RESULTS: [[AtomicU32; 5]; LINKS] = [const { [const { AtomicU32::new(0) }; 5] }; LINKS];
 
 fn count(link: usize, what: usize, amount: u32) {
     RESULTS[link][what].fetch_add(amount, Ordering::Relaxed);
@@ -59,7 +75,7 @@ fn make_frame(number: u32) -> [u8; FRAME] {
     frame
 }
 
-#[embassy_executor::task(pool_size = 2)]
+#[embassy_executor::task(pool_size = LINKS)]
 async fn send(link: usize, mut tx: UartTx<'static, Async>, frames: u32) {
     // The neighbour may start later; bytes before its receiver runs would be lost.
     Timer::after_millis(20).await;
@@ -72,12 +88,16 @@ async fn send(link: usize, mut tx: UartTx<'static, Async>, frames: u32) {
     info!("link {} has sent {} frames", link, frames);
 }
 
-#[embassy_executor::task(pool_size = 2)]
+#[embassy_executor::task(pool_size = LINKS)]
 async fn receive(link: usize, mut rx: RingBufferedUartRx<'static>) {
     let mut frame = [0; FRAME];
     let mut filled = 0;
     let mut expected = 0;
-    let mut buffer = [0; 64];
+    // After an error the driver stops its DMA stream, which raises "transfer complete", which the driver takes for one
+    // more full ring: it offers the whole ring to be read. If a byte comes while it copies the first piece of that, it
+    // reports an overrun and stops again. At one million baud a byte comes every 10 us: copying 64 bytes takes that
+    // long, so that it would never end, and no other task would run. 16 bytes take a quarter of it.
+    let mut buffer = [0; 16];
     loop {
         match rx.read(&mut buffer).await {
             Ok(received) => {
@@ -147,17 +167,24 @@ async fn main(spawner: Spawner) {
     if frames > 0 {
         let mut config = usart::Config::default();
         config.baudrate = baud;
-        static RIGHT: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
-        static LEFT: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
-        let right = unwrap!(Uart::new(p.USART1, p.PA10, p.PA9, p.DMA2_CH7, p.DMA2_CH5, Interrupts, config));
-        let left = unwrap!(Uart::new(p.USART3, p.PC5, p.PB10, p.DMA1_CH3, p.DMA1_CH1, Interrupts, config));
-        for (link, uart, ring) in [(0, right, RIGHT.take()), (1, left, LEFT.take())] {
-            if links >> link & 1 != 0 {
-                let (tx, rx) = uart.split();
-                spawner.spawn(unwrap!(receive(link, rx.into_ring_buffered(ring))));
-                spawner.spawn(unwrap!(send(link, tx, frames)));
-            }
+        // TX and RX pin, then the DMA streams of TX and RX.
+        macro_rules! start {
+            ($link:literal, $uart:ident, $tx:ident, $rx:ident, $dma_tx:ident, $dma_rx:ident) => {
+                if links >> $link & 1 != 0 {
+                    static RING_BUFFER: ConstStaticCell<[u8; RING]> = ConstStaticCell::new([0; RING]);
+                    let uart = unwrap!(Uart::new(p.$uart, p.$rx, p.$tx, p.$dma_tx, p.$dma_rx, Interrupts, config));
+                    let (tx, rx) = uart.split();
+                    spawner.spawn(unwrap!(receive($link, rx.into_ring_buffered(RING_BUFFER.take()))));
+                    spawner.spawn(unwrap!(send($link, tx, frames)));
+                }
+            };
         }
+        start!(0, USART1, PA9, PA10, DMA2_CH7, DMA2_CH5);
+        start!(1, USART3, PB10, PC5, DMA1_CH3, DMA1_CH1);
+        start!(2, UART4, PA0, PA1, DMA1_CH4, DMA1_CH2);
+        start!(3, UART5, PC12, PD2, DMA1_CH7, DMA1_CH0);
+        start!(4, USART6, PC6, PC7, DMA2_CH6, DMA2_CH1);
+        start!(5, USART2, PA2, PA3, DMA1_CH6, DMA1_CH5);
     }
     loop {
         led.toggle();
