@@ -315,6 +315,11 @@ impl End {
         deadline
     }
 
+    /// Whether there is something to send besides new packets.
+    pub(super) fn is_due(&self, now: Micros) -> bool {
+        now >= self.hello_at || self.up && (self.ack_due || self.sender.behind())
+    }
+
     pub(super) fn turn(&mut self, now: Micros) -> Turn {
         if now >= self.hello_at {
             return Turn::Control;

@@ -175,6 +175,11 @@ impl<const WIRE: usize> Link<WIRE> {
         self.end.deadline()
     }
 
+    /// Whether there is something to send now besides new packets.
+    pub fn is_due(&self, now: Micros) -> bool {
+        self.end.is_due(now)
+    }
+
     /// What may be sent now, the wire being free.
     pub fn turn(&mut self, now: Micros) -> Turn {
         self.end.turn(now)

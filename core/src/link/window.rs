@@ -66,6 +66,11 @@ impl Sender {
         self.settled.pop_front()
     }
 
+    /// Whether a frame is to be sent again.
+    pub(super) fn behind(&self) -> bool {
+        self.cursor < self.on_the_way.len()
+    }
+
     /// The frame to send again before any new one.
     pub(super) fn again(&self) -> Option<Sent> {
         self.on_the_way.iter().nth(self.cursor).copied()

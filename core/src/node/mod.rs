@@ -281,9 +281,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
-        let Some(end) = self.links.get_mut(usize::from(link)) else {
+        let (Some(end), Some(queue)) = (self.links.get_mut(usize::from(link)), self.queues.get(usize::from(link))) else {
             return 0;
         };
+        if queue.is_empty() && !end.is_due(now) {
+            return 0;
+        }
         let place = match end.turn(now) {
             Turn::Nothing => return 0,
             Turn::Control => None,

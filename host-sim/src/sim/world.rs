@@ -46,7 +46,10 @@ struct Cable {
 
 #[derive(Clone, Debug)]
 struct Transmitter {
+    /// Room for the largest frame.
     bytes: Vec<u8>,
+    /// Of the frame that is sent.
+    length: usize,
     started: Nanos,
     busy: bool,
     /// So many bytes of the frame found no cable.
@@ -118,6 +121,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             let degree = network.degree(u64::from(board)).unwrap_or(0) as usize;
             let transmitter = Transmitter {
                 bytes: vec![0; limits::WIRE],
+                length: 0,
                 started: 0,
                 busy: false,
                 missed: 0,
@@ -293,7 +297,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             return 0;
         }
         let passed = (self.now - transmitter.started) / self.byte_nanos;
-        (passed as usize).min(transmitter.bytes.len()).saturating_sub(transmitter.missed)
+        (passed as usize).min(transmitter.length).saturating_sub(transmitter.missed)
     }
 
     fn break_off(&mut self, end: End) {
@@ -301,8 +305,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         if transmitter.busy {
             // The rest never comes.
             let passed = ((self.now - transmitter.started) / self.byte_nanos) as usize;
-            let length = transmitter.bytes.len();
-            transmitter.bytes.truncate(passed.min(length));
+            transmitter.length = transmitter.length.min(passed);
         }
     }
 
@@ -369,7 +372,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// The last byte of a frame has left: it arrives, and the next one may be sent.
     fn sent(&mut self, from: End, watcher: &mut impl Watcher) -> Step {
-        let length = self.boards[from.0 as usize].transmitters[usize::from(from.1)].bytes.len();
+        let length = self.boards[from.0 as usize].transmitters[usize::from(from.1)].length;
         let reached = self.carry(from, length, watcher);
         let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
         transmitter.busy = false;
@@ -390,8 +393,8 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             plugged,
         } = &mut cables[cable as usize];
         let transmitter = &mut boards[from.0 as usize].transmitters[usize::from(from.1)];
-        let end = (transmitter.missed + count).min(transmitter.bytes.len());
-        let bytes = &transmitter.bytes[transmitter.missed..end];
+        let end = (transmitter.missed + count).min(transmitter.length);
+        let bytes = &transmitter.bytes[transmitter.missed.min(end)..end];
         let to = ends[1 - side];
         scratch.clear();
         if *plugged {
@@ -440,12 +443,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             if transmitter.busy {
                 continue;
             }
-            transmitter.bytes.resize(limits::WIRE, 0);
             let length = node.transmit(link as u8, micros(now), &mut transmitter.bytes, note);
-            transmitter.bytes.truncate(length);
             if length == 0 {
                 continue;
             }
+            transmitter.length = length;
             transmitter.busy = true;
             transmitter.started = now;
             transmitter.missed = 0;
