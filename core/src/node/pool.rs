@@ -6,7 +6,7 @@
 
 use super::packet::Packet;
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
-use crate::link::Micros;
+use crate::link::{LaneSet, Micros};
 
 /// The number of a slot.
 pub(super) type Place = u8;
@@ -76,6 +76,7 @@ pub(super) struct Pool<const BUFFERS: usize, const BODY: usize> {
     slots: [Option<Slot<BODY>>; BUFFERS],
     /// Which slots are in use: bit 0 is slot 0.
     used: u64,
+    used_lanes: u8,
     lanes: [u8; LANES],
     links: [u8; MAX_LINKS],
     outbox: u8,
@@ -84,15 +85,16 @@ pub(super) struct Pool<const BUFFERS: usize, const BODY: usize> {
 }
 
 impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
-    /// What is left when all that is kept free is taken off.
-    const COMMON: usize = {
+    const CHECKED: () = {
         assert!(BUFFERS > LANES + INBOX + SERVICE + 4, "too few buffers for the lanes");
         assert!(BUFFERS <= 64, "the set of slots is one word");
-        BUFFERS - LANES - INBOX - SERVICE
     };
 
-    pub(super) fn new() -> Self {
+    /// Buffers for a network that needs so many lanes, at most [`LANES`].
+    pub(super) fn new(lanes: u8) -> Self {
+        let () = Self::CHECKED;
         Pool {
+            used_lanes: lanes.min(LANES as u8),
             slots: [const { None }; BUFFERS],
             used: 0,
             lanes: [0; LANES],
@@ -101,6 +103,11 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
             service: 0,
             inbox: 0,
         }
+    }
+
+    /// What is left when all that is kept free is taken off.
+    fn capacity(&self) -> usize {
+        BUFFERS - INBOX - SERVICE - usize::from(self.used_lanes)
     }
 
     fn common(&self) -> usize {
@@ -113,21 +120,27 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
         self.lanes.iter().map(|&count| usize::from(count)).sum()
     }
 
+    /// How many lanes there are.
+    pub(super) fn lanes(&self) -> u8 {
+        self.used_lanes
+    }
+
     /// Slots in use.
     pub(super) fn used(&self) -> usize {
         self.used.count_ones() as usize
     }
 
     fn room_for(&self, account: Account, from: From) -> bool {
-        let common = self.common() < Self::COMMON;
+        let common = self.common() < self.capacity();
         match account {
+            Account::Lane(lane) if lane >= self.used_lanes => false,
             Account::Lane(lane) => match self.lanes.get(usize::from(lane)) {
                 Some(0) => true,
                 Some(_) => common && self.of_link(from) < LINK_SHARE,
                 None => false,
             },
             // What comes from others goes first: the more of it there is, the less may be added here.
-            Account::Outbox => usize::from(self.outbox) + 2 * self.passing() < Self::COMMON.min(OUTBOX),
+            Account::Outbox => usize::from(self.outbox) + 2 * self.passing() < self.capacity().min(OUTBOX),
             Account::Service => usize::from(self.service) < SERVICE,
             Account::Inbox => usize::from(self.inbox) < INBOX,
         }
@@ -141,12 +154,12 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
     }
 
     /// The lanes that have room for a packet of this link, bit 0 being lane 0.
-    pub(super) fn open_lanes(&self, link: u8) -> u8 {
-        if self.common() < Self::COMMON && self.of_link(From::Link(link)) < LINK_SHARE {
-            return u8::MAX;
+    pub(super) fn open_lanes(&self, link: u8) -> LaneSet {
+        if self.common() < self.capacity() && self.of_link(From::Link(link)) < LINK_SHARE {
+            return LaneSet::MAX;
         }
         let empty = |&lane: &usize| self.lanes.get(lane) == Some(&0);
-        (0..LANES).filter(empty).fold(0, |open, lane| open | 1 << lane)
+        (0..self.used_lanes.into()).filter(empty).fold(0, |open, lane| open | 1 << lane)
     }
 
     pub(super) fn inbox_has_room(&self) -> bool {
