@@ -125,7 +125,7 @@ pub struct Node<
     last_served: [u8; PORTS],
     wiring: Wiring<PORTS>,
     host: Option<u8>,
-    pool: Pool<BUFFERS, BODY>,
+    pool: Pool<PORTS, BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
     seen: Seen<PEERS>,
     peers: Peers<PEERS>,
@@ -459,6 +459,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
             self.fresh &= self.fresh - 1;
             self.go(place as Place, now, observer);
+        }
+        if !self.pool.has_changed() {
+            return;
         }
         for (link, end) in self.links.iter_mut().enumerate() {
             end.set_open(self.pool.open_lanes(link as u8));
