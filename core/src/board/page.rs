@@ -42,7 +42,8 @@ const VERSION: u8 = 1;
 const NAME: usize = 32;
 const EXPRESSION: usize = 48;
 const EXPRESSION_END: usize = PAGE_BYTES - 4;
-const BAUD_RATES: core::ops::RangeInclusive<u32> = 9_600..=4_000_000;
+/// Every serial port of every supported board runs at these.
+const BAUD_RATES: core::ops::RangeInclusive<u32> = 38_400..=2_000_000;
 
 /// The option that logs every packet.
 pub const fn packet_logging(options: u8) -> bool {
