@@ -58,7 +58,7 @@ pub const MAX_PAYLOAD: usize = 200;
 pub const WIRE: usize = crate::link::encoded_len(crate::link::OVERHEAD + crate::node::MAX_HEADER + BODY);
 
 /// Packets that a node holds.
-pub const BUFFERS: usize = 36;
+pub const BUFFERS: usize = 30;
 
 /// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`node`](crate::node). A packet changes lane
 /// where its route turns from rising to falling node numbers or back; all the papers' networks of up to 200 nodes
@@ -78,10 +78,10 @@ pub const SERVICE: usize = 4;
 pub const LINK_SHARE: usize = 8;
 
 /// Confirmed packets under way at once.
-pub const OUTSTANDING: usize = 8;
+pub const OUTSTANDING: usize = 6;
 
 /// Senders of confirmed packets that a node can tell apart at once.
-pub const PEERS: usize = 20;
+pub const PEERS: usize = 16;
 
-/// Packets that a node remembers to have seen, so that a copy made when a link died is known for one.
-pub const SEEN: usize = 40;
+/// Sources of which a node remembers the last packets, so that a copy made when a link died is known for one.
+pub const SOURCES: usize = 16;

@@ -5,6 +5,7 @@
 //! - [`emulate`]: the real firmware on emulated boards;
 //! - [`papers`]: what the papers claim, measured afresh;
 //! - [`load`]: latency against load, by simulation of routers cycle by cycle;
+//! - [`sim`]: many nodes in virtual time, over wires that fail;
 //! - [`refusal`]: what is said of bad input.
 
 pub mod analysis;
@@ -13,3 +14,4 @@ pub mod emulate;
 pub mod load;
 pub mod papers;
 pub mod refusal;
+pub mod sim;

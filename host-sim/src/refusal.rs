@@ -94,6 +94,9 @@ pub enum Refusal {
     /// A simulation that makes no sense, in a sentence.
     #[error("{0}")]
     Load(String),
+    /// A simulation of nodes that makes no sense, in a sentence.
+    #[error("{0}")]
+    Sim(String),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

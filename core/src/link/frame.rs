@@ -190,7 +190,7 @@ fn encode(parts: &[&[u8]], resynchronise: bool, out: &mut [u8]) -> Option<usize>
 /// Collects the bytes of a wire into frames of at most `N` bytes, encoded.
 #[derive(Clone, Debug)]
 pub(super) struct Collector<const N: usize> {
-    bytes: heapless::Vec<u8, N>,
+    bytes: heapless::Vec<u8, N, u16>,
     too_long: bool,
     /// The bytes are a frame that was handed out: the next byte begins another.
     complete: bool,

@@ -2,11 +2,9 @@
 
 use core::fmt;
 
-use heapless::Vec;
-
 use super::counters::add;
 use super::event::{DropReason, Event, Observer, Outcome};
-use super::packet::{Header, Kind, Packet};
+use super::packet::{Body, Header, Kind, Packet};
 use super::pool::{From, Place};
 use super::seen::Judgement;
 use super::service::{Query, Report};
@@ -79,7 +77,7 @@ pub struct Message<const BODY: usize> {
     /// Of an answer, when the question was asked, in microseconds of this node's clock (it goes round after 71 minutes).
     pub asked: u32,
     /// The payload.
-    pub payload: Vec<u8, BODY>,
+    pub payload: Body<BODY>,
 }
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize> Node<PORTS, BUFFERS, BODY, WIRE> {
@@ -143,7 +141,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if !self.pool.outbox_has_room() {
             return Err(SendError::Full);
         }
-        let mut body = Vec::new();
+        let mut body = Body::new();
         for part in parts {
             body.extend_from_slice(part).map_err(|_| SendError::TooLong)?;
         }
@@ -204,8 +202,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The fate of a confirmed packet that was sent from here, with its number.
     pub fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
-        let (number, outcome, _) = self.confirm.next_outcome()?;
-        Some((number, outcome))
+        self.confirm.next_outcome()
     }
 
     /// The next message for the application.
@@ -225,7 +222,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             source,
             number,
             asked: 0,
-            payload: Vec::new(),
+            payload: Body::new(),
         };
         let payload = match kind {
             Kind::Broadcast => {
@@ -310,7 +307,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             _ => {}
         }
         match self.seen.judge(&header, now) {
-            Judgement::New => self.seen.remember(&header, now),
+            Judgement::New => {}
             Judgement::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
             Judgement::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
         }

@@ -7,17 +7,17 @@ use heapless::{Deque, Vec};
 
 use super::counters::add;
 use super::event::{DropReason, Event, Observer, Outcome};
-use super::packet::{Header, Kind, Packet};
+use super::packet::{Body, Header, Kind, Packet};
 use super::peers::{SPAN, Standing};
 use super::pool::{From, Place};
-use super::times::{CONFIRM_WITHIN, LONGEST_RETRY, UNREACHABLE_FOR};
+use super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
 use super::{Node, forward};
 use crate::Node as Address;
 use crate::limits::OUTSTANDING;
 use crate::link::Micros;
 
 /// Confirmations that wait to be sent.
-const WAITING: usize = 8;
+const WAITING: usize = 6;
 
 /// A destination that cannot be reached so many times is given up, if enough time has passed.
 const UNREACHABLE_TIMES: u8 = 3;
@@ -33,6 +33,7 @@ struct Outstanding {
     retry_at: Micros,
     patience: Micros,
     unreachable: u8,
+    given_up: bool,
     last_report: Option<(Address, DropReason)>,
     outcome: Option<Outcome>,
 }
@@ -97,6 +98,7 @@ impl Confirm {
             retry_at: now.saturating_add(self.first_patience),
             patience: self.first_patience,
             unreachable: 0,
+            given_up: false,
             last_report: None,
             outcome: None,
         });
@@ -114,8 +116,8 @@ impl Confirm {
         entry.unreachable = entry.unreachable.saturating_add(1);
         entry.last_report = Some((at, reason));
         if entry.unreachable >= UNREACHABLE_TIMES && now.saturating_sub(entry.started) >= UNREACHABLE_FOR {
+            entry.given_up = true;
             entry.retry_at = now;
-            entry.outcome = Some(Outcome::Undeliverable { at, reason });
         }
     }
 
@@ -124,11 +126,15 @@ impl Confirm {
         open.find(|entry| entry.number == number)
     }
 
+    pub(super) fn has_outcome(&self) -> bool {
+        self.outstanding.iter().any(|entry| entry.outcome.is_some())
+    }
+
     /// An outcome that nobody has fetched yet, with the number of its packet.
-    pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome, Place)> {
+    pub(super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
         let index = self.outstanding.iter().position(|entry| entry.outcome.is_some())?;
         let entry = self.outstanding.remove(index);
-        Some((entry.number, entry.outcome?, entry.place))
+        Some((entry.number, entry.outcome?))
     }
 }
 
@@ -190,10 +196,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 return;
             };
             let header = self.header(Kind::Confirmation, confirmation.dest, confirmation.to_host);
-            let mut body = Vec::new();
+            let mut body = Body::new();
             let _ = body.extend_from_slice(&confirmation.number.to_le_bytes());
             let _ = body.extend_from_slice(&confirmation.epoch.to_le_bytes());
             let _ = body.push(confirmation.verdict as u8);
+            let uptime = now.saturating_sub(self.started).min(u64::from(u32::MAX)) as u32;
+            let _ = body.extend_from_slice(&uptime.to_le_bytes());
             self.originate(Packet { header, body }, From::Service, now, observer);
         }
     }
@@ -202,9 +210,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn confirmation_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
         let header = slot.packet.header;
-        let &[n0, n1, n2, n3, e0, e1, verdict, ..] = slot.packet.body.as_slice() else {
+        let &[n0, n1, n2, n3, e0, e1, verdict, u0, u1, u2, u3, ..] = slot.packet.body.as_slice() else {
             return self.discard(place, DropReason::Malformed, observer);
         };
+        let uptime = Micros::from(u32::from_le_bytes([u0, u1, u2, u3]));
         let number = u32::from_le_bytes([n0, n1, n2, n3]);
         if u16::from_le_bytes([e0, e1]) != self.epoch as u16 {
             return self.discard(place, DropReason::Stale, observer);
@@ -215,9 +224,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         // It is reached: what was said before is out of date.
         entry.unreachable = 0;
+        entry.given_up = false;
         let outcome = match verdict {
             _ if verdict == Verdict::Delivered as u8 => Outcome::Delivered,
-            _ if verdict == Verdict::Restarted as u8 => Outcome::Interrupted,
+            _ if verdict == Verdict::Restarted as u8 => {
+                if now.saturating_sub(entry.started) + DRIFT < uptime {
+                    // It restarted before the packet was first sent, so it has not had it.
+                    let kept = entry.place;
+                    entry.retry_at = now;
+                    self.name_epoch(kept, header.epoch);
+                    return self.consume(place, observer);
+                }
+                Outcome::Interrupted
+            }
             _ => {
                 // Busy: it is tried again in time.
                 return self.consume(place, observer);
@@ -227,6 +246,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let kept = entry.place;
         self.consume(place, observer);
         self.settle_confirmed(number, outcome, kept, observer);
+    }
+
+    /// Writes the destination's epoch into a packet.
+    fn name_epoch(&mut self, kept: Place, epoch: u16) {
+        let slot = self.pool.get_mut(kept).filter(|slot| slot.kept);
+        if let Some(prefix) = slot.and_then(|slot| slot.packet.body.first_chunk_mut::<PREFIX>()) {
+            *prefix = epoch.to_le_bytes();
+        }
     }
 
     fn settle_confirmed(&mut self, number: u32, outcome: Outcome, kept: Place, observer: &mut impl Observer) {
@@ -247,17 +274,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             let (number, place) = (entry.number, entry.place);
-            if entry.outcome.is_none() && now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
-                entry.outcome = Some(match entry.last_report {
+            if entry.outcome.is_some() {
+                continue;
+            }
+            if entry.given_up || now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
+                let outcome = match entry.last_report {
                     Some((at, reason)) if entry.unreachable > 0 => Outcome::Undeliverable { at, reason },
                     _ => Outcome::Unknown,
-                });
-            }
-            if let Some(outcome) = entry.outcome {
-                entry.retry_at = Micros::MAX;
-                if self.pool.get(place).is_some_and(|slot| slot.kept) {
-                    self.settle_confirmed(number, outcome, place, observer);
-                }
+                };
+                entry.outcome = Some(outcome);
+                self.settle_confirmed(number, outcome, place, observer);
                 continue;
             }
             entry.patience = (entry.patience * 2).min(LONGEST_RETRY);
@@ -275,7 +301,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         forward::remove_trail(&mut slot.packet);
         slot.packet.header.hops_left = hops_left;
         slot.packet.header.copied = true;
-        slot.arrived = now;
+        slot.arrived = now as u32;
         add(&mut self.counters.retried, 1);
         add(&mut self.counters.originated, 1);
         self.go(place, now, observer);

@@ -174,7 +174,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         now: Micros,
         observer: &mut impl Observer,
     ) {
-        let here = self.here;
         let Some(slot) = self.pool.get_mut(place) else { return };
         slot.pending &= !(1 << link);
         let header = slot.packet.header;
@@ -184,7 +183,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         if header.kind == Kind::Broadcast && header.dest == header.source {
             slot.detached |= 1 << port;
-            slot.detached_from = here;
             self.detached = true;
         } else {
             self.send_on(place, now, observer);
@@ -197,7 +195,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(slot) = self.pool.get_mut(place) else { return };
         let header = slot.packet.header;
         match self.seen.judge(&header, now) {
-            Judgement::New => self.seen.remember(&header, now),
+            Judgement::New => {}
             Judgement::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
             Judgement::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
         }
@@ -209,7 +207,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             for &(port, link) in &ways {
                 match link {
                     Some(link) => self.enqueue(place, link),
-                    None => self.detach(place, here, port),
+                    None => self.detach(place, port),
                 }
             }
             copies = ways.len() as u32;
@@ -227,10 +225,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.pool.release_if_unused(place);
     }
 
-    fn detach(&mut self, place: Place, from: Address, port: u64) {
+    fn detach(&mut self, place: Place, port: u64) {
         if let Some(slot) = self.pool.get_mut(place) {
             slot.detached |= 1_u32.checked_shl(port.min(u64::from(u32::MAX)) as u32).unwrap_or(0);
-            slot.detached_from = from;
             self.detached = true;
         }
     }
@@ -245,7 +242,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     return;
                 }
                 let port = slot.detached.trailing_zeros();
-                let from = slot.detached_from;
+                let Header { source, dest, .. } = slot.packet.header;
+                let from = if dest == source { self.here } else { dest };
                 let mut packet = slot.packet.clone();
                 packet.header.age = age(&packet.header, slot.arrived, now);
                 packet.header.hops_left = self.hops;
@@ -332,7 +330,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             // The child may have passed it on before it died.
             slot.packet.header.copied = true;
             slot.detached = ports;
-            slot.detached_from = child;
         }
         self.detached |= ports != 0;
         self.pool.release_if_unused(place);

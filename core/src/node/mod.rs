@@ -40,14 +40,14 @@ pub use counters::NodeCounters;
 use counters::add;
 pub use event::{DropReason, Event, Observer, Outcome};
 use heapless::{Deque, Vec};
-pub use packet::{AGE_UNIT, Header, Kind, MAX_HEADER, Packet, PacketId};
+pub use packet::{AGE_UNIT, Body, Header, Kind, MAX_HEADER, Packet, PacketId};
 use peers::Peers;
 use pool::{From, MAX_LINKS, Place, Pool};
 use seen::Seen;
 pub use service::{Card, LinkReport, NodeReport, Query, hops_of_trace};
 use wiring::Wiring;
 
-use crate::limits::{self, INBOX, LANES, PEERS, SEEN};
+use crate::limits::{self, INBOX, LANES, PEERS, SOURCES};
 use crate::link::{Down, Fate, Identity, Link, Micros, Received, Role, Turn};
 use crate::{Network, Node as Address, Rule};
 
@@ -118,14 +118,14 @@ pub struct Node<
     hops: u16,
     links: Vec<Link<WIRE>, PORTS>,
     /// Packets that wait for each link, in the order they came.
-    queues: [Vec<Place, BUFFERS>; PORTS],
+    queues: [Vec<Place, BUFFERS, u8>; PORTS],
     /// Whose packet each link took last, so that all get their turn.
     last_served: [u8; PORTS],
     wiring: Wiring<PORTS>,
     host: Option<u8>,
     pool: Pool<BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
-    seen: Seen<SEEN>,
+    seen: Seen<SOURCES>,
     peers: Peers<PEERS>,
     confirm: Confirm,
     next_number: u32,
@@ -142,6 +142,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// A node that begins to say hello on all its links.
     pub fn new(config: &Config, now: Micros) -> Result<Self, ConfigError> {
         const {
+            assert!(BODY <= 255, "the length of a body is one byte");
             assert!(PORTS <= MAX_LINKS, "a set of links is one word");
             assert!(WIRE >= crate::link::encoded_len(crate::link::OVERHEAD + MAX_HEADER + BODY));
         }
@@ -218,6 +219,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub fn held(&self) -> u32 {
         let slots = self.pool.places().filter_map(|place| self.pool.get(place));
         slots.map(|slot| slot.copies()).sum()
+    }
+
+    /// The packets in its buffers.
+    pub fn packets(&self) -> impl Iterator<Item = PacketId> + '_ {
+        let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+        slots.map(|slot| slot.packet.header.id())
+    }
+
+    /// Whether there is a message or an outcome for the application.
+    pub fn has_news(&self) -> bool {
+        !self.inbox.is_empty() || self.confirm.has_outcome()
     }
 
     /// Its links.
@@ -482,7 +494,7 @@ pub const fn next_lane(lane: u8, begins: bool, rises: bool) -> u8 {
 }
 
 /// The age of a packet that came at `arrived`, rounded up.
-fn age(header: &Header, arrived: Micros, now: Micros) -> u16 {
-    let more = now.saturating_sub(arrived).div_ceil(AGE_UNIT);
+fn age(header: &Header, arrived: u32, now: Micros) -> u16 {
+    let more = u64::from((now as u32).wrapping_sub(arrived)).div_ceil(AGE_UNIT);
     u64::from(header.age).saturating_add(more).min(u64::from(u16::MAX)) as u16
 }

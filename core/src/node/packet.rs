@@ -154,13 +154,16 @@ impl Header {
     }
 }
 
+/// The bytes of a packet after its header: at most 255, so that their number takes one.
+pub type Body<const BODY: usize> = Vec<u8, BODY, u8>;
+
 /// A packet with a body of at most `BODY` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet<const BODY: usize> {
     /// What stands before the body.
     pub header: Header,
     /// The rest.
-    pub body: Vec<u8, BODY>,
+    pub body: Body<BODY>,
 }
 
 impl<const BODY: usize> Packet<BODY> {
@@ -169,7 +172,7 @@ impl<const BODY: usize> Packet<BODY> {
         let (header, body) = Header::read(bytes)?;
         Some(Packet {
             header,
-            body: Vec::from_slice(body).ok()?,
+            body: Body::from_slice(body).ok()?,
         })
     }
 }

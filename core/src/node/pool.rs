@@ -6,7 +6,6 @@
 
 use super::packet::Packet;
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
-use crate::Node;
 use crate::link::Micros;
 
 /// The number of a slot.
@@ -37,12 +36,13 @@ pub(super) struct Slot<const BODY: usize> {
     pub(super) packet: Packet<BODY>,
     pub(super) from: From,
     pub(super) lane: u8,
-    pub(super) arrived: Micros,
+    /// When it came: the low half of the time, which goes round after 71 minutes. No packet lives that long.
+    pub(super) arrived: u32,
     /// Links through which it is to go or on which it is: bit 0 is link 0.
     pub(super) pending: u32,
-    /// Ports of the node `detached_from` whose neighbours a broadcast must reach by another way.
+    /// Ports whose neighbours a broadcast must reach by another way: of this node, or of the broadcast's destination if it has
+    /// one of its own, which cannot be reached.
     pub(super) detached: u32,
-    pub(super) detached_from: Node,
     /// A traced packet has been signed by this node.
     pub(super) signed: bool,
     /// It waits for the application.
@@ -171,10 +171,9 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
             packet,
             from,
             lane,
-            arrived: now,
+            arrived: now as u32,
             pending: 0,
             detached: 0,
-            detached_from: 0,
             signed: false,
             inbox: false,
             kept: false,
@@ -235,7 +234,7 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
         let before = core::mem::replace(&mut slot.account, Account::Service);
         let from = core::mem::replace(&mut slot.from, From::Service);
         slot.lane = 0;
-        slot.arrived = now;
+        slot.arrived = now as u32;
         self.change(before, -1);
         self.change_link(from, -1);
         self.change(Account::Service, 1);

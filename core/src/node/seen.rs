@@ -1,25 +1,41 @@
 //! What a node has seen of late, so that nothing arrives twice.
 //!
 //! Packets do not multiply by themselves: a link delivers each once. Only when a link dies with a packet on the way does its
-//! sender not know, and sends a copy, marked as such. So the node remembers what it took: ordinary packets as long as
-//! there is room, copies as long as a twin can be under way. A copy whose twin may have come before the memory begins is not
-//! taken: lost and counted rather than delivered twice.
+//! sender not know, and sends a copy, marked as such. So the node remembers for each source which of its last packets came,
+//! one bit each, and every copy for as long as a twin can be under way. A copy whose twin may have come before the memory
+//! begins is not taken: lost and counted rather than delivered twice.
 
 use heapless::Vec;
 
 use super::packet::{AGE_UNIT, Header, PacketId};
 use super::times::{LIFETIME, SLACK};
+use crate::Node;
 use crate::link::Micros;
 
 /// Copies are rare: they need a link to die. So many are remembered.
-const COPIES: usize = 16;
+const COPIES: usize = 24;
+
+/// Of each source so many packets are remembered, by number.
+const SPAN: u32 = 256;
+const WORDS: usize = SPAN as usize / 64;
+
+/// The last packets of one source.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    source: Node,
+    from_host: bool,
+    epoch: u16,
+    /// The highest number that came.
+    highest: u32,
+    /// Bit 0 of word 0 is `highest`, then those before it.
+    bits: [u64; WORDS],
+    heard: Micros,
+}
 
 #[derive(Clone, Debug)]
-pub(super) struct Seen<const N: usize> {
-    ordinary: Vec<(PacketId, Micros), N>,
-    /// Where in `ordinary` the oldest is, once it is full.
-    oldest: usize,
-    /// When the last one that was forgotten had come: what came later is remembered.
+pub(super) struct Seen<const SOURCES: usize> {
+    windows: Vec<Window, SOURCES>,
+    /// When the last source that was forgotten had been heard: what came later is remembered.
     forgotten_at: Option<Micros>,
     copies: Vec<(PacketId, Micros), COPIES>,
 }
@@ -35,47 +51,186 @@ pub(super) enum Judgement {
     Uncertain,
 }
 
-impl<const N: usize> Seen<N> {
+impl<const SOURCES: usize> Seen<SOURCES> {
     pub(super) const fn new() -> Self {
         Seen {
-            ordinary: Vec::new(),
-            oldest: 0,
+            windows: Vec::new(),
             forgotten_at: None,
             copies: Vec::new(),
         }
     }
 
-    /// Whether a packet is new. It must be [remembered](Self::remember) if it is taken.
+    /// Whether a packet is new. If it is, it is remembered.
     pub(super) fn judge(&mut self, header: &Header, now: Micros) -> Judgement {
         let id = header.id();
-        self.copies.retain(|&(_, at)| now.saturating_sub(at) < LIFETIME + SLACK);
-        if self.copies.iter().any(|&(seen, _)| seen == id) {
-            return Judgement::Duplicate;
-        }
-        if !header.copied {
-            return Judgement::New;
-        }
-        if self.ordinary.iter().any(|&(seen, _)| seen == id) {
-            return Judgement::Duplicate;
+        if !self.copies.is_empty() {
+            self.copies.retain(|&(_, at)| now.saturating_sub(at) < LIFETIME + SLACK);
+            if self.copies.iter().any(|&(seen, _)| seen == id) {
+                return Judgement::Duplicate;
+            }
         }
         let born = now.saturating_sub(u64::from(header.age) * AGE_UNIT + SLACK);
-        if self.copies.is_full() || self.forgotten_at.is_some_and(|at| at >= born) {
+        let uncertain = header.copied && (self.copies.is_full() || self.forgotten_at.is_some_and(|at| at >= born));
+        let place = self.place(header, now);
+        let Some(window) = self.windows.get_mut(place) else {
             return Judgement::Uncertain;
+        };
+        let standing = window.standing(header.number);
+        if standing == Judgement::Duplicate || header.copied && standing == Judgement::Uncertain {
+            return standing;
+        }
+        if uncertain {
+            return Judgement::Uncertain;
+        }
+        window.mark(header.number, now);
+        if header.copied {
+            // There is room: a full memory is uncertain.
+            let _ = self.copies.push((id, now));
         }
         Judgement::New
     }
 
-    pub(super) fn remember(&mut self, header: &Header, now: Micros) {
-        let entry = (header.id(), now);
-        if header.copied {
-            // There is room: a full memory was judged uncertain.
-            let _ = self.copies.push(entry);
-        } else if let Err(entry) = self.ordinary.push(entry) {
-            if let Some(slot) = self.ordinary.get_mut(self.oldest) {
-                self.forgotten_at = Some(slot.1);
-                *slot = entry;
-            }
-            self.oldest = (self.oldest + 1) % N.max(1);
+    /// Where the window of a packet's source is: in place of the one not heard for longest, if it is new.
+    fn place(&mut self, header: &Header, now: Micros) -> usize {
+        let Header {
+            source,
+            from_host,
+            epoch,
+            number,
+            ..
+        } = *header;
+        let same = |window: &Window| window.source == source && window.from_host == from_host && window.epoch == epoch;
+        if let Some(place) = self.windows.iter().position(same) {
+            return place;
         }
+        let fresh = Window {
+            source,
+            from_host,
+            epoch,
+            highest: number,
+            bits: [0; WORDS],
+            heard: now,
+        };
+        let Err(fresh) = self.windows.push(fresh) else {
+            return self.windows.len() - 1;
+        };
+        let oldest = self.windows.iter_mut().enumerate().min_by_key(|(_, window)| window.heard);
+        let Some((place, window)) = oldest else { return 0 };
+        self.forgotten_at = self.forgotten_at.max(Some(window.heard));
+        *window = fresh;
+        place
+    }
+}
+
+impl Window {
+    /// What a packet of this number is, if it is a copy.
+    fn standing(&self, number: u32) -> Judgement {
+        let behind = self.highest.wrapping_sub(number);
+        if behind > u32::MAX / 2 {
+            return Judgement::New;
+        }
+        match self.bits.get(behind as usize / 64) {
+            Some(word) if word >> (behind % 64) & 1 == 1 => Judgement::Duplicate,
+            Some(_) => Judgement::New,
+            None => Judgement::Uncertain,
+        }
+    }
+
+    fn mark(&mut self, number: u32, now: Micros) {
+        self.heard = now;
+        let ahead = number.wrapping_sub(self.highest);
+        if ahead <= u32::MAX / 2 {
+            self.shift(ahead);
+            self.highest = number;
+        }
+        let behind = self.highest.wrapping_sub(number);
+        if let Some(word) = self.bits.get_mut(behind as usize / 64) {
+            *word |= 1 << (behind % 64);
+        }
+    }
+
+    /// All numbers are `by` further behind.
+    fn shift(&mut self, by: u32) {
+        let (words, bits) = (by as usize / 64, by % 64);
+        let old = self.bits;
+        for (place, word) in self.bits.iter_mut().enumerate() {
+            let at = |place: Option<usize>| place.and_then(|place| old.get(place)).copied().unwrap_or(0);
+            let high = at(place.checked_sub(words)) << bits;
+            let low = at(place.checked_sub(words + 1)).checked_shr(64 - bits).unwrap_or(0);
+            *word = high | low;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packet::Kind;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+    use std::vec::Vec as List;
+
+    fn header(source: Node, number: u32, copied: bool) -> Header {
+        Header {
+            kind: Kind::Datagram,
+            copied,
+            trail: false,
+            traced: false,
+            to_host: false,
+            from_host: false,
+            hops_left: 9,
+            age: 10,
+            epoch: 1,
+            number,
+            source,
+            dest: 0,
+        }
+    }
+
+    proptest! {
+        /// Whatever comes in whatever order, as a copy or not: nothing is taken twice, and what is not a copy is taken.
+        #[test]
+        fn nothing_is_taken_twice(
+            arrivals in proptest::collection::vec((0..6_u64, 0..600_u32, any::<bool>()), 0..400),
+            base: u32,
+        ) {
+            let mut seen: Seen<4> = Seen::new();
+            let mut taken = HashSet::new();
+            let mut came: HashSet<(u64, u32)> = HashSet::new();
+            for (step, (source, number, again)) in arrivals.into_iter().enumerate() {
+                // There is one original, which may come before or after its copies.
+                let copied = again || !came.insert((source, number));
+                let header = header(source, base.wrapping_add(number), copied);
+                let judgement = seen.judge(&header, 1_000_000 + step as u64 * 1_000);
+                if judgement == Judgement::New {
+                    prop_assert!(taken.insert((source, number)), "source {source} number {number}");
+                } else {
+                    let known = copied || taken.contains(&(source, number));
+                    prop_assert!(known, "source {source} number {number} was refused, and no copy was taken");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_twin_that_comes_after_its_copy_is_known() {
+        let mut seen: Seen<2> = Seen::new();
+        assert_eq!(seen.judge(&header(7, 5, true), 0), Judgement::New);
+        // Many others, so that the windows have moved on and the source is forgotten.
+        let others: List<_> = (0..2_000).map(|number| header(8 + u64::from(number % 3), number, false)).collect();
+        for other in &others {
+            seen.judge(other, 1_000_000);
+        }
+        assert_eq!(seen.judge(&header(7, 5, false), 2_000_000), Judgement::Duplicate);
+    }
+
+    #[test]
+    fn a_copy_from_before_the_memory_is_uncertain() {
+        let mut seen: Seen<2> = Seen::new();
+        for number in 0..600 {
+            assert_eq!(seen.judge(&header(7, number, false), 9_000_000), Judgement::New);
+        }
+        assert_eq!(seen.judge(&header(7, 1, true), 9_000_000), Judgement::Uncertain);
+        assert_eq!(seen.judge(&header(7, 599, true), 9_000_000), Judgement::Duplicate);
     }
 }

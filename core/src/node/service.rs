@@ -1,11 +1,11 @@
 //! What a node answers by itself: ping, trace, counters, who it is.
 
-use heapless::{String, Vec};
+use heapless::String;
 use serde::{Deserialize, Serialize};
 
 use super::counters::add;
 use super::event::{DropReason, Event, Observer};
-use super::packet::{Kind, Packet};
+use super::packet::{Body, Kind, Packet};
 use super::pool::Place;
 use super::trail::Trail;
 use super::{Node, NodeCounters};
@@ -109,9 +109,9 @@ const QUESTION: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
     /// The board's name.
-    pub name: String<16>,
+    pub name: String<16, u8>,
     /// The program that runs on it.
-    pub program: String<24>,
+    pub program: String<24, u8>,
     /// Why it last started, as the shell numbers it.
     pub reset_cause: u8,
     /// Bytes of stack that were never used.
@@ -168,10 +168,10 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn write<const BODY: usize>(&self) -> Vec<u8, BODY> {
+    pub(super) fn write<const BODY: usize>(&self) -> Body<BODY> {
         let mut dest = [0; varint::MAX_BYTES];
         let length = varint::write(self.dest, &mut dest).unwrap_or(0);
-        let mut body = Vec::new();
+        let mut body = Body::new();
         // Sixteen bytes fit any body.
         let _ = body.extend_from_slice(&self.number.to_le_bytes());
         let _ = body.extend_from_slice(&[self.kind as u8, self.reason as u8]);
@@ -218,7 +218,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.pool.release_if_unused(place);
         }
         let more = body.get(QUESTION..).unwrap_or(&[]);
-        let mut answer: Vec<u8, BODY> = Vec::new();
+        let mut answer: Body<BODY> = Body::new();
         let _ = answer.push(kind);
         let _ = answer.extend_from_slice(asked);
         let _ = answer.extend_from_slice(&header.number.to_le_bytes());
@@ -319,12 +319,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return;
         }
         slot.signed = true;
-        let waited = now.saturating_sub(slot.arrived);
+        let waited = (now as u32).wrapping_sub(slot.arrived);
         let mut record = [0; 2 * varint::MAX_BYTES];
         let Some(length) = varint::write(here, &mut record) else {
             return;
         };
-        let more = record.get_mut(length..).and_then(|rest| varint::write(waited, rest));
+        let more = record.get_mut(length..).and_then(|rest| varint::write(u64::from(waited), rest));
         let length = length + more.unwrap_or(0);
         let Packet { header, body } = &mut slot.packet;
         if body.len() + length > BODY {

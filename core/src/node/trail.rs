@@ -9,13 +9,12 @@
 //! The trail stands at the end of the body: for each node visited, in order, its number times two, plus one if it was a dead
 //! end; then the number of bytes that this takes.
 
-use heapless::Vec;
-
+use super::packet::Body;
 use crate::{Node, varint};
 
 /// A trail within a body.
 pub(super) struct Trail<'a, const BODY: usize> {
-    body: &'a mut Vec<u8, BODY>,
+    body: &'a mut Body<BODY>,
 }
 
 /// There is no room for another node.
@@ -33,7 +32,7 @@ pub(super) struct Visit {
 
 impl<'a, const BODY: usize> Trail<'a, BODY> {
     /// Begins a trail at a node.
-    pub(super) fn begin(body: &'a mut Vec<u8, BODY>, node: Node) -> Result<Self, TrailFull> {
+    pub(super) fn begin(body: &'a mut Body<BODY>, node: Node) -> Result<Self, TrailFull> {
         body.push(0).map_err(|_| TrailFull)?;
         let mut trail = Trail { body };
         if trail.push(node).is_err() {
@@ -44,7 +43,7 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
     }
 
     /// The trail of a packet that says it has one; `None` if it has none.
-    pub(super) fn of(body: &'a mut Vec<u8, BODY>) -> Option<Self> {
+    pub(super) fn of(body: &'a mut Body<BODY>) -> Option<Self> {
         let length = usize::from(*body.last()?);
         body.len().checked_sub(length + 1)?;
         Some(Trail { body })
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_search_goes_on_and_back() {
-        let mut body: Vec<u8, 32> = Vec::from_slice(b"payload").unwrap();
+        let mut body: Body<32> = Body::from_slice(b"payload").unwrap();
         let mut trail = Trail::begin(&mut body, 7).unwrap();
         trail.push(300).unwrap();
         trail.push(1 << 40).unwrap();
@@ -141,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_full_body_refuses_and_stays_as_it_is() {
-        let mut body: Vec<u8, 9> = Vec::from_slice(b"payload").unwrap();
+        let mut body: Body<9> = Body::from_slice(b"payload").unwrap();
         let mut trail = Trail::begin(&mut body, 7).unwrap();
         assert_eq!(trail.push(8), Err(TrailFull));
         trail.remove();
@@ -153,7 +152,7 @@ mod tests {
     #[test]
     fn bytes_that_are_no_trail_are_harmless() {
         for length in 0..=255_u8 {
-            let mut body: Vec<u8, 8> = Vec::from_slice(&[0xff, 0x80, 1, length]).unwrap();
+            let mut body: Body<8> = Body::from_slice(&[0xff, 0x80, 1, length]).unwrap();
             if let Some(mut trail) = Trail::of(&mut body) {
                 trail.visits().for_each(drop);
                 trail.back();

@@ -13,6 +13,7 @@ mod neighbors;
 mod output;
 mod paper;
 mod route;
+mod sim;
 mod table;
 mod topo;
 
@@ -56,6 +57,8 @@ enum Command {
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
     Emulate(emulate::EmulateArgs),
+    /// Many nodes over wires that fail, in virtual time, with every packet accounted for
+    Sim(sim::SimArgs),
     /// Latency against load, by simulation of the routers cycle by cycle
     Load(Box<load::LoadArgs>),
 }
@@ -74,6 +77,7 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Choose(args) => choose::run(args),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args),
+        Command::Sim(args) => sim::run(args),
         Command::Load(args) => load::run(args),
     };
     match outcome {

@@ -1,0 +1,15 @@
+//! Many nodes in virtual time: the same state machine that runs on the boards, wires that take the time of every byte, and
+//! faults by seed and by script.
+//!
+//! - [`wire`]: cables and what they do to bytes; [`world`]: boards, cables, time;
+//! - [`traffic`]: who sends to whom; [`script`]: what happens to boards and cables;
+//! - [`oracle`]: the judge, who knows what was sent and what came; [`trace`]: the record of it all;
+//! - [`run`]: one run from beginning to end.
+
+pub mod oracle;
+pub mod run;
+pub mod script;
+pub mod trace;
+pub mod traffic;
+pub mod wire;
+pub mod world;

@@ -1,0 +1,487 @@
+//! One run: a mesh, traffic, faults, and the judge's account of it.
+
+use std::io::Write;
+use std::time::Instant;
+
+use hopwise_core::node::{ConfigError, DropReason, Event, Kind, MessageKind, PacketId, Query, SendError};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::oracle::{Oracle, Service, Tally, Violation};
+use super::script::{Action, Script};
+use super::trace::{TraceSum, write_line};
+use super::traffic::{Destinations, Traffic};
+use super::wire::Nanos;
+use super::world::{Build, Mark, Step, Watcher, World};
+
+const MILLISECOND: Nanos = 1_000_000;
+const SECOND: Nanos = 1_000 * MILLISECOND;
+
+/// Boards are switched on within this time.
+const SWITCHED_ON_WITHIN: Nanos = 20 * MILLISECOND;
+/// A sender whose node is full tries again after this.
+const TRY_AGAIN: Nanos = MILLISECOND / 2;
+/// A cable that was pulled comes back after this; so does a board that was reset.
+const PULLED_FOR: Nanos = 700 * MILLISECOND;
+const OFF_FOR: Nanos = 300 * MILLISECOND;
+/// After the last packet was sent everything must be settled within this.
+const SETTLES_WITHIN: Nanos = 40 * SECOND;
+/// Where things go wrong, copies that come late are waited for.
+const LATE_COPIES: Nanos = 2 * SECOND;
+/// If nothing arrives anywhere for this long although something is under way, that is a stall.
+const STALL: Nanos = 30 * SECOND;
+
+/// What to simulate.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The mesh.
+    pub build: Build,
+    /// Who sends to whom.
+    pub traffic: Traffic,
+    /// How many packets in all.
+    pub packets: u64,
+    /// Confirmed instead of datagrams.
+    pub confirmed: bool,
+    /// Bytes of each.
+    pub payload: usize,
+    /// Packets a second of each node.
+    pub rate: f64,
+    /// A cable is pulled so often, for a while.
+    pub pull_every: Option<Nanos>,
+    /// A board is reset so often.
+    pub reset_every: Option<Nanos>,
+    /// What else happens, and when.
+    pub script: Script,
+    /// The traffic begins here; links need some time to come up.
+    pub begin: Nanos,
+}
+
+/// How a run went.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// How packets fared.
+    pub tally: Tally,
+    /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`].
+    pub drops: Vec<u64>,
+    /// Frames sent.
+    pub frames: u64,
+    /// Frames sent again, and confirmed packets sent again.
+    pub retransmissions: u64,
+    /// Packets that went round a dead link.
+    pub detours: u64,
+    /// Links that came up, and how many times in all.
+    pub links_up: u64,
+    /// Virtual time.
+    pub virtual_seconds: f64,
+    /// Time it took.
+    pub wall_seconds: f64,
+    /// Of all events.
+    pub trace_sha256: String,
+    /// Times from sending to arrival in nanoseconds, sorted.
+    pub latencies: Vec<u64>,
+    /// The first promise that was broken.
+    pub violation: Option<Violation>,
+    /// The most buffers any node had in use.
+    pub buffers_used: u32,
+}
+
+/// Watches all nodes.
+struct Notes<'a> {
+    sum: TraceSum,
+    trace: Option<&'a mut dyn Write>,
+    failed: Option<std::io::Error>,
+    oracle: Oracle,
+    drops: Vec<u64>,
+    resent: u64,
+    detours: u64,
+    links_up: u64,
+    last_arrival: Nanos,
+}
+
+impl Watcher for Notes<'_> {
+    fn note(&mut self, at: Nanos, board: u32, event: &Event) {
+        self.sum.add(at, u64::from(board), event);
+        if let Some(out) = &mut self.trace
+            && let Err(error) = write_line(at, u64::from(board), event, out)
+        {
+            self.failed.get_or_insert(error);
+        }
+        match event {
+            Event::Dropped { reason, .. } => {
+                self.drops[*reason as usize] += 1;
+                self.oracle.note(event);
+            }
+            Event::Sent { again: true, .. } => self.resent += 1,
+            Event::Detoured { .. } => self.detours += 1,
+            Event::LinkUp { .. } => self.links_up += 1,
+            Event::Delivered { .. } => self.last_arrival = at,
+            _ => {}
+        }
+    }
+}
+
+/// What a mark asks for. The low bits are a number.
+#[derive(Clone, Copy)]
+enum Plan32 {
+    Start(u32),
+    Send(u32),
+    Pull,
+    Plug(u32),
+    Reset,
+    Script(u32),
+}
+
+impl Plan32 {
+    fn mark(self) -> Mark {
+        let (kind, number) = match self {
+            Plan32::Start(board) => (0, board),
+            Plan32::Send(board) => (1, board),
+            Plan32::Pull => (2, 0),
+            Plan32::Plug(cable) => (3, cable),
+            Plan32::Reset => (4, 0),
+            Plan32::Script(line) => (5, line),
+        };
+        kind << 28 | number
+    }
+
+    fn of(mark: Mark) -> Plan32 {
+        let number = mark & 0x0fff_ffff;
+        match mark >> 28 {
+            0 => Plan32::Start(number),
+            1 => Plan32::Send(number),
+            2 => Plan32::Pull,
+            3 => Plan32::Plug(number),
+            4 => Plan32::Reset,
+            _ => Plan32::Script(number),
+        }
+    }
+}
+
+struct Run<'a, const PORTS: usize> {
+    plan: &'a Plan,
+    world: World<PORTS>,
+    notes: Notes<'a>,
+    destinations: Destinations,
+    random: Xoshiro256PlusPlus,
+    to_send: u64,
+    interval: Nanos,
+    retried: u64,
+    finished_sending: Option<Nanos>,
+    settled_at: Option<Nanos>,
+    calm: bool,
+    buffers_used: u32,
+}
+
+/// Runs a plan; the trace is written down if there is somewhere to write it.
+pub fn run<'a, const PORTS: usize>(
+    plan: &'a Plan,
+    trace: Option<&'a mut dyn Write>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Account, RunError> {
+    let started = Instant::now();
+    let nodes = plan.build.network.nodes() as u32;
+    let calm = plan.pull_every.is_none() && plan.reset_every.is_none() && plan.script.is_empty();
+    let mut run = Run::<PORTS> {
+        plan,
+        world: World::new(plan.build.clone()),
+        notes: Notes {
+            sum: TraceSum::default(),
+            trace,
+            failed: None,
+            oracle: Oracle::new(nodes, plan.build.seed, calm),
+            drops: vec![0; DropReason::ALL.len()],
+            resent: 0,
+            detours: 0,
+            links_up: 0,
+            last_arrival: 0,
+        },
+        destinations: Destinations::new(plan.traffic, nodes, plan.build.seed ^ 0x7261_6666),
+        random: Xoshiro256PlusPlus::seed_from_u64(plan.build.seed ^ 0x6661_756c),
+        to_send: plan.packets,
+        interval: (1e9 / plan.rate) as Nanos,
+        retried: 0,
+        finished_sending: None,
+        settled_at: None,
+        calm,
+        buffers_used: 0,
+    };
+    run.schedule();
+    run.play(progress)?;
+    run.finish(started)
+}
+
+/// Why a run did not end in an account.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A node cannot be.
+    #[error("node {0}: {1}")]
+    Config(u32, ConfigError),
+    /// The trace could not be written.
+    #[error("cannot write the trace: {0}")]
+    Trace(std::io::Error),
+}
+
+impl<const PORTS: usize> Run<'_, PORTS> {
+    fn schedule(&mut self) {
+        let plan = self.plan;
+        for board in 0..self.world.boards() {
+            let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
+            self.world.mark(at, Plan32::Start(board).mark());
+            if self.to_send > 0 {
+                let first = self.random.random_range(0..self.interval.max(1));
+                self.world.mark(plan.begin + first, Plan32::Send(board).mark());
+            }
+        }
+        if let Some(every) = plan.pull_every {
+            self.world.mark(plan.begin + every / 2, Plan32::Pull.mark());
+        }
+        if let Some(every) = plan.reset_every {
+            self.world.mark(plan.begin + every, Plan32::Reset.mark());
+        }
+        for (line, (at, _)) in plan.script.lines().iter().enumerate() {
+            self.world.mark(*at, Plan32::Script(line as u32).mark());
+        }
+    }
+
+    fn play(&mut self, progress: &mut dyn FnMut(u64)) -> Result<(), RunError> {
+        let mut shown = 0;
+        loop {
+            match self.world.step(Nanos::MAX, &mut self.notes) {
+                Step::End => break,
+                Step::Nothing => {}
+                Step::Board(board) => self.fetch(board),
+                Step::Mark(mark) => self.act(Plan32::of(mark))?,
+            }
+            if self.notes.oracle.violation().is_some() || self.notes.failed.is_some() {
+                break;
+            }
+            let done = self.plan.packets - self.to_send;
+            if done >= shown + 1_000 {
+                shown = done;
+                progress(done);
+            }
+            if self.over() {
+                break;
+            }
+        }
+        match self.notes.failed.take() {
+            Some(error) => Err(RunError::Trace(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether everything is settled, or will never be.
+    fn over(&mut self) -> bool {
+        let now = self.world.now();
+        if self.to_send > 0 {
+            if now > self.plan.begin + STALL && now > self.notes.last_arrival + STALL {
+                self.notes.oracle.broken(now, 0, "nothing has arrived anywhere for 30 seconds".into());
+                return true;
+            }
+            return false;
+        }
+        let finished = *self.finished_sending.get_or_insert(now);
+        let quiet_from = finished.max(self.plan.script.lines().last().map_or(0, |&(at, _)| at));
+        if self.notes.oracle.open() > 0 {
+            self.settled_at = None;
+            return now > quiet_from + SETTLES_WITHIN;
+        }
+        let settled = *self.settled_at.get_or_insert(now);
+        let wait = if self.calm { 0 } else { LATE_COPIES };
+        now >= settled.max(quiet_from) + wait
+    }
+
+    fn act(&mut self, what: Plan32) -> Result<(), RunError> {
+        let now = self.world.now();
+        match what {
+            Plan32::Start(board) => {
+                if self.world.node(board).is_none() {
+                    self.notes.oracle.started(board);
+                    let started = self.world.start(board, &mut self.notes);
+                    started.map_err(|error| RunError::Config(board, error))?;
+                }
+            }
+            Plan32::Send(board) => self.send(board),
+            Plan32::Pull => {
+                let cable = self.random.random_range(0..self.world.cables());
+                self.world.plug(cable, false, &mut self.notes);
+                self.world.mark(now + PULLED_FOR, Plan32::Plug(cable).mark());
+                if let Some(every) = self.plan.pull_every.filter(|_| self.to_send > 0) {
+                    self.world.mark(now + every, Plan32::Pull.mark());
+                }
+            }
+            Plan32::Plug(cable) => self.world.plug(cable, true, &mut self.notes),
+            Plan32::Reset => {
+                let board = self.random.random_range(0..self.world.boards());
+                self.switch_off(board);
+                self.world.mark(now + OFF_FOR, Plan32::Start(board).mark());
+                if let Some(every) = self.plan.reset_every.filter(|_| self.to_send > 0) {
+                    self.world.mark(now + every, Plan32::Reset.mark());
+                }
+            }
+            Plan32::Script(line) => {
+                let (_, action) = self.plan.script.lines()[line as usize];
+                self.perform(action)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn perform(&mut self, action: Action) -> Result<(), RunError> {
+        let notes = &mut self.notes;
+        let cable = |world: &World<PORTS>, end| world.cable_at(end);
+        match action {
+            Action::Cut(end) => {
+                if let Some(cable) = cable(&self.world, end) {
+                    self.world.plug(cable, false, notes);
+                }
+            }
+            Action::Plug(end) => {
+                if let Some(cable) = cable(&self.world, end) {
+                    self.world.plug(cable, true, notes);
+                }
+            }
+            Action::OneWay(end) => self.world.set_dead(end, true, notes),
+            Action::BothWays(end) => self.world.set_dead(end, false, notes),
+            Action::Stuck(end) => self.world.set_stuck(end, true, notes),
+            Action::Unstuck(end) => self.world.set_stuck(end, false, notes),
+            Action::Break(end) => self.world.send_break(end, notes),
+            Action::Swap(a, b) => self.world.swap(a, b, notes),
+            Action::Reset(board) => {
+                self.switch_off(board);
+                self.world.mark(self.world.now() + OFF_FOR, Plan32::Start(board).mark());
+            }
+            Action::Off(board) => self.switch_off(board),
+            Action::On(board) => return self.act(Plan32::Start(board)),
+        }
+        Ok(())
+    }
+
+    fn switch_off(&mut self, board: u32) {
+        let Some(node) = self.world.node(board) else { return };
+        let held: Vec<PacketId> = node.packets().collect();
+        self.check_account(board);
+        self.notes.oracle.restarted(board, held.into_iter());
+        self.world.stop(board);
+    }
+
+    /// The law of conservation, at one node.
+    fn check_account(&mut self, board: u32) {
+        let Some(node) = self.world.node(board) else { return };
+        let (by_law, counted) = (node.counters().held(), node.held());
+        self.retried += u64::from(node.counters().retried);
+        self.buffers_used = self.buffers_used.max(node.counters().buffers_used);
+        if by_law != counted {
+            let what = format!("its counters say it holds {by_law} packets, but it holds {counted}");
+            self.notes.oracle.broken(self.world.now(), board, what);
+        }
+    }
+
+    /// An application sends its next packet.
+    fn send(&mut self, board: u32) {
+        if self.to_send == 0 {
+            return;
+        }
+        let now = self.world.now();
+        if self.world.node(board).is_none() {
+            self.world.mark(now + OFF_FOR, Plan32::Send(board).mark());
+            return;
+        }
+        let dest = self.destinations.next(board);
+        let payload = self.notes.oracle.payload(self.plan.payload);
+        let (service, kind) = match self.plan.traffic {
+            Traffic::PingAll => (Service::Ping, Kind::Request),
+            Traffic::BroadcastAll | Traffic::BroadcastStorm => (Service::Broadcast, Kind::Broadcast),
+            _ if self.plan.confirmed => (Service::Confirmed, Kind::Confirmed),
+            _ => (Service::Datagram, Kind::Datagram),
+        };
+        let epoch = self.world.epoch(board);
+        // The packet may be dropped before `send` returns: the judge must know it first.
+        let to = u64::from(dest);
+        let mut early: Vec<Event> = Vec::new();
+        let result = self.world.with_node(board, &mut self.notes, |node, now, note| {
+            let mut observer = |event: Event| {
+                if matches!(event, Event::Dropped { .. }) {
+                    early.push(event);
+                }
+                note(event);
+            };
+            match service {
+                Service::Datagram => node.send(to, &payload, now, &mut observer),
+                Service::Confirmed => node.send_confirmed(to, &payload, now, &mut observer),
+                Service::Broadcast => node.broadcast(&payload, now, &mut observer),
+                Service::Ping => node.ask(to, Query::Ping, &payload, now, &mut observer),
+            }
+        });
+        match result {
+            Some(Ok(number)) => {
+                let id = PacketId {
+                    source: u64::from(board),
+                    from_host: false,
+                    epoch: epoch as u16,
+                    kind,
+                    number,
+                };
+                self.notes.oracle.sent(service, now, id, dest);
+                early.iter().for_each(|event| self.notes.oracle.note(event));
+                self.to_send -= 1;
+                let wait = match self.plan.traffic {
+                    Traffic::BroadcastStorm => 0,
+                    _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
+                };
+                self.world.mark(now + wait, Plan32::Send(board).mark());
+                self.fetch(board);
+            }
+            Some(Err(SendError::Full)) => self.world.mark(now + TRY_AGAIN, Plan32::Send(board).mark()),
+            Some(Err(error)) => self.notes.oracle.broken(now, board, format!("a packet was refused: {error}")),
+            None => {}
+        }
+    }
+
+    /// An application fetches what has come for it.
+    fn fetch(&mut self, board: u32) {
+        if !self.world.node(board).is_some_and(|node| node.has_news()) {
+            return;
+        }
+        let now = self.world.now();
+        let epoch = self.world.epoch(board);
+        let fetched = self.world.with_node(board, &mut self.notes, |node, _, _| {
+            let messages: Vec<_> = std::iter::from_fn(|| node.next_message()).collect();
+            let outcomes: Vec<_> = std::iter::from_fn(|| node.next_outcome()).collect();
+            (messages, outcomes)
+        });
+        let Some((messages, outcomes)) = fetched else { return };
+        let oracle = &mut self.notes.oracle;
+        for message in messages {
+            match message.kind {
+                MessageKind::Undeliverable { number, .. } => oracle.reported(board, epoch, number),
+                _ => oracle.delivered(now, board, message.source as u32, &message.payload),
+            }
+        }
+        for (number, outcome) in outcomes {
+            oracle.settled(now, board, epoch, number, outcome);
+        }
+    }
+
+    fn finish(mut self, started: Instant) -> Result<Account, RunError> {
+        for board in 0..self.world.boards() {
+            self.check_account(board);
+        }
+        let now = self.world.now();
+        let (tally, latencies, violation) = self.notes.oracle.finish(now);
+        Ok(Account {
+            tally,
+            drops: self.notes.drops,
+            frames: self.world.frames(),
+            retransmissions: self.notes.resent + self.retried,
+            detours: self.notes.detours,
+            links_up: self.notes.links_up,
+            virtual_seconds: now as f64 / 1e9,
+            wall_seconds: started.elapsed().as_secs_f64(),
+            trace_sha256: self.notes.sum.finish(),
+            latencies,
+            violation,
+            buffers_used: self.buffers_used,
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! Cables, and what can be wrong with them.
+
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Time in nanoseconds.
+pub type Nanos = u64;
+
+/// How a wire damages what it carries, by chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// The chance of each bit to be flipped. A start or stop bit that is flipped costs the byte.
+    pub bit_errors: f64,
+    /// The chance of each byte to begin a burst, and the bits it lasts.
+    pub bursts: f64,
+    /// Bits of a burst, each of which is random.
+    pub burst_bits: u32,
+    /// The chance of each byte to be lost.
+    pub lost: f64,
+    /// The chance of each byte to have a random one inserted before it.
+    pub inserted: f64,
+    /// The chance of each byte to come twice.
+    pub duplicated: f64,
+}
+
+impl Noise {
+    /// Whether it does nothing.
+    pub fn is_silent(&self) -> bool {
+        *self == Noise::default()
+    }
+}
+
+/// A direction of a cable.
+#[derive(Clone, Debug)]
+pub struct Direction {
+    /// Carries nothing while set.
+    pub dead: bool,
+    /// The line is held low: the receiver sees zeros, while set.
+    pub stuck_low: bool,
+    /// Bits until the next one that is flipped.
+    until_flip: u64,
+    burst_left: u32,
+}
+
+/// Start bit, eight of data, stop bit.
+const BITS: u64 = 10;
+
+impl Direction {
+    /// A direction whose first flipped bit is drawn from `random`.
+    pub fn new(noise: &Noise, random: &mut Xoshiro256PlusPlus) -> Self {
+        Direction {
+            dead: false,
+            stuck_low: false,
+            until_flip: distance(noise.bit_errors, random),
+            burst_left: 0,
+        }
+    }
+
+    /// What arrives of `bytes`.
+    pub fn carry(&mut self, bytes: &[u8], noise: &Noise, random: &mut Xoshiro256PlusPlus, out: &mut Vec<u8>) {
+        out.clear();
+        if self.dead {
+            return;
+        }
+        if self.stuck_low {
+            out.resize(bytes.len(), 0);
+            return;
+        }
+        if noise.is_silent() {
+            out.extend_from_slice(bytes);
+            return;
+        }
+        let only_flips = Noise {
+            bit_errors: noise.bit_errors,
+            burst_bits: noise.burst_bits,
+            ..Noise::default()
+        } == *noise;
+        if only_flips && self.until_flip >= bytes.len() as u64 * BITS {
+            self.until_flip -= bytes.len() as u64 * BITS;
+            out.extend_from_slice(bytes);
+            return;
+        }
+        for &byte in bytes {
+            self.carry_byte(byte, noise, random, out);
+        }
+    }
+
+    fn carry_byte(&mut self, byte: u8, noise: &Noise, random: &mut Xoshiro256PlusPlus, out: &mut Vec<u8>) {
+        let mut word = u32::from(byte) << 1 | 1 << 9;
+        while self.until_flip < BITS {
+            word ^= 1 << self.until_flip;
+            self.until_flip += 1 + distance(noise.bit_errors, random);
+        }
+        self.until_flip -= BITS;
+        if self.burst_left == 0 && happens(noise.bursts, random) {
+            self.burst_left = noise.burst_bits;
+        }
+        if self.burst_left > 0 {
+            let hit = self.burst_left.min(BITS as u32);
+            word ^= random.next_u32() & ((1 << hit) - 1);
+            self.burst_left -= hit;
+        }
+        if happens(noise.inserted, random) {
+            out.push(random.next_u32() as u8);
+        }
+        let framed = word & 1 == 0 && word >> 9 & 1 == 1;
+        if !framed || happens(noise.lost, random) {
+            return;
+        }
+        let byte = (word >> 1) as u8;
+        out.push(byte);
+        if happens(noise.duplicated, random) {
+            out.push(byte);
+        }
+    }
+}
+
+fn happens(chance: f64, random: &mut Xoshiro256PlusPlus) -> bool {
+    chance > 0.0 && random.random_bool(chance.min(1.0))
+}
+
+/// Bits that pass unharmed before one that does not.
+fn distance(chance: f64, random: &mut Xoshiro256PlusPlus) -> u64 {
+    if chance <= 0.0 {
+        return u64::MAX / 2;
+    }
+    if chance >= 1.0 {
+        return 0;
+    }
+    let uniform: f64 = random.random();
+    // The inverse of the geometric distribution.
+    ((1.0 - uniform).ln() / (1.0 - chance).ln()).min(1e15) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    fn carried(noise: Noise, bytes: &[u8]) -> Vec<u8> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut direction = Direction::new(&noise, &mut random);
+        let mut out = Vec::new();
+        direction.carry(bytes, &noise, &mut random, &mut out);
+        out
+    }
+
+    #[test]
+    fn flips_come_as_often_as_said() {
+        let bytes = vec![0x55; 200_000];
+        let noise = Noise {
+            bit_errors: 1e-3,
+            ..Noise::default()
+        };
+        let out = carried(noise, &bytes);
+        // Start and stop bits cost the byte, two bits of ten.
+        let lost = bytes.len() - out.len();
+        assert!((300..500).contains(&lost), "{lost} bytes lost, about 400 expected");
+        let flipped: u32 = out.iter().map(|&byte| (byte ^ 0x55).count_ones()).sum();
+        assert!((1_400..1_800).contains(&flipped), "{flipped} bits flipped, about 1,600 expected");
+    }
+
+    #[test]
+    fn bytes_are_lost_inserted_and_doubled() {
+        let bytes: Vec<u8> = (0..100_000).map(|i| i as u8).collect();
+        let count = |noise| carried(noise, &bytes).len();
+        let lost = count(Noise { lost: 0.01, ..Noise::default() });
+        assert!((98_800..99_200).contains(&lost), "{lost}");
+        let inserted = count(Noise { inserted: 0.01, ..Noise::default() });
+        assert!((100_800..101_200).contains(&inserted), "{inserted}");
+        let duplicated = count(Noise { duplicated: 0.01, ..Noise::default() });
+        assert!((100_800..101_200).contains(&duplicated), "{duplicated}");
+    }
+
+    #[test]
+    fn a_silent_wire_changes_nothing() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        assert_eq!(carried(Noise::default(), &bytes), bytes);
+    }
+}

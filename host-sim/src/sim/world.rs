@@ -1,0 +1,482 @@
+//! Boards, wires and time: the discrete-event engine.
+//!
+//! A frame is one event: its bytes reach the other end when the last one has left. That is exact as long as nobody looks at
+//! half a frame, and when a cable is pulled or plugged in the middle of one, it is cut at the byte.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use hopwise_core::link::Micros;
+use hopwise_core::node::{Config, ConfigError, Event, Node};
+use hopwise_core::{Network, Node as Address, Rule, limits};
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::wire::{Direction, Nanos, Noise};
+
+/// A node with as many links as the simulation needs.
+pub type SimNode<const PORTS: usize> = Node<PORTS, { limits::BUFFERS }, { limits::BODY }, { limits::WIRE }>;
+
+/// What all boards have in common.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// The network.
+    pub network: Network,
+    /// Bits per second on the wires.
+    pub baud: u32,
+    /// From the last byte of a frame to the node's looking at it.
+    pub processing: Nanos,
+    /// What the wires do by chance.
+    pub noise: Noise,
+    /// Decides all chance.
+    pub seed: u64,
+}
+
+/// An end of a cable: a board and the number of its link.
+pub type End = (u32, u8);
+
+struct Cable {
+    ends: [End; 2],
+    /// From each end to the other.
+    directions: [Direction; 2],
+    random: Xoshiro256PlusPlus,
+    plugged: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Transmitter {
+    bytes: Vec<u8>,
+    started: Nanos,
+    busy: bool,
+    /// So many bytes of the frame found no cable.
+    missed: usize,
+}
+
+struct Board<const PORTS: usize> {
+    node: Option<Box<SimNode<PORTS>>>,
+    epoch: u32,
+    cables: Vec<Option<u32>>,
+    transmitters: Vec<Transmitter>,
+    timer: Nanos,
+}
+
+/// Something for whoever uses the world, at a time it asked for.
+pub type Mark = u32;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Occasion {
+    /// A frame has left a board's link.
+    Sent(u32, u8),
+    /// A frame that has been thought about.
+    Arrived(u32, u8, u32),
+    /// A board looks at its clock.
+    Timer(u32),
+    Mark(Mark),
+}
+
+/// Takes note of what boards do.
+pub trait Watcher {
+    /// A board's node noticed or did something.
+    fn note(&mut self, at: Nanos, board: u32, event: &Event);
+}
+
+/// The mesh.
+pub struct World<const PORTS: usize> {
+    build: Build,
+    now: Nanos,
+    byte_nanos: u64,
+    boards: Vec<Board<PORTS>>,
+    cables: Vec<Cable>,
+    queue: BinaryHeap<Reverse<(Nanos, u64, Occasion)>>,
+    order: u64,
+    parked: Vec<Vec<u8>>,
+    free_parked: Vec<u32>,
+    scratch: Vec<u8>,
+    frames: u64,
+}
+
+impl<const PORTS: usize> World<PORTS> {
+    /// All boards of the network, wired port by port, not yet started.
+    pub fn new(build: Build) -> Self {
+        let network = build.network;
+        let nodes = network.nodes() as u32;
+        let mut world = World {
+            byte_nanos: 10_000_000_000 / u64::from(build.baud.max(1)),
+            now: 0,
+            boards: Vec::with_capacity(nodes as usize),
+            cables: Vec::new(),
+            queue: BinaryHeap::new(),
+            order: 0,
+            parked: Vec::new(),
+            free_parked: Vec::new(),
+            scratch: Vec::new(),
+            frames: 0,
+            build,
+        };
+        for board in 0..nodes {
+            let degree = network.degree(u64::from(board)).unwrap_or(0) as usize;
+            let transmitter = Transmitter {
+                bytes: vec![0; limits::WIRE],
+                started: 0,
+                busy: false,
+                missed: 0,
+            };
+            world.boards.push(Board {
+                node: None,
+                epoch: board.wrapping_mul(0x1_0001) | 1,
+                cables: vec![None; degree],
+                transmitters: vec![transmitter; degree],
+                timer: Nanos::MAX,
+            });
+        }
+        for a in 0..nodes {
+            let neighbors: Vec<Address> = network.neighbors(u64::from(a)).into_iter().flatten().collect();
+            for (port, &b) in neighbors.iter().enumerate().filter(|&(_, &b)| b > u64::from(a)) {
+                let back = network.port_to(b, u64::from(a)).ok().flatten().unwrap_or(0);
+                world.lay((a, port as u8), (b as u32, back as u8));
+            }
+        }
+        world
+    }
+
+    fn lay(&mut self, a: End, b: End) {
+        let index = self.cables.len() as u32;
+        let seed = self.build.seed ^ 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(index) + 1);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let noise = &self.build.noise;
+        self.cables.push(Cable {
+            ends: [a, b],
+            directions: [Direction::new(noise, &mut random), Direction::new(noise, &mut random)],
+            random,
+            plugged: true,
+        });
+        for (board, link) in [a, b] {
+            self.boards[board as usize].cables[usize::from(link)] = Some(index);
+        }
+    }
+
+    /// The time.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Frames sent so far, of all kinds.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// How many boards there are.
+    pub fn boards(&self) -> u32 {
+        self.boards.len() as u32
+    }
+
+    /// How many cables there are.
+    pub fn cables(&self) -> u32 {
+        self.cables.len() as u32
+    }
+
+    /// The ends of a cable.
+    pub fn ends(&self, cable: u32) -> [End; 2] {
+        self.cables[cable as usize].ends
+    }
+
+    /// The cable at a link, if one is laid there.
+    pub fn cable_at(&self, (board, link): End) -> Option<u32> {
+        *self.boards.get(board as usize)?.cables.get(usize::from(link))?
+    }
+
+    /// The node of a board, if it is on.
+    pub fn node(&self, board: u32) -> Option<&SimNode<PORTS>> {
+        self.boards[board as usize].node.as_deref()
+    }
+
+    /// A board's boot epoch.
+    pub fn epoch(&self, board: u32) -> u32 {
+        self.boards[board as usize].epoch
+    }
+
+    /// Switches a board on, with a new epoch.
+    pub fn start(&mut self, board: u32, watcher: &mut impl Watcher) -> Result<(), ConfigError> {
+        let state = &mut self.boards[board as usize];
+        state.epoch = state.epoch.wrapping_add(1).max(1);
+        let config = Config {
+            network: self.build.network,
+            address: u64::from(board),
+            epoch: state.epoch,
+            baud: self.build.baud,
+            links: state.cables.len() as u8,
+            rule: Rule::Exact,
+        };
+        let node = Node::new(&config, micros(self.now))?;
+        state.node = Some(Box::new(node));
+        self.serve(board, watcher);
+        Ok(())
+    }
+
+    /// Switches a board off: what it is sending breaks off.
+    pub fn stop(&mut self, board: u32) {
+        let links = self.boards[board as usize].transmitters.len() as u8;
+        for link in 0..links {
+            self.break_off((board, link));
+        }
+        self.boards[board as usize].node = None;
+    }
+
+    /// Pulls a cable or plugs it in.
+    pub fn plug(&mut self, cable: u32, plugged: bool, watcher: &mut impl Watcher) {
+        if self.cables[cable as usize].plugged == plugged {
+            return;
+        }
+        self.change_both(cable, watcher, |cable| cable.plugged = plugged);
+    }
+
+    /// Makes the direction of a cable that leaves `from` dead or live.
+    pub fn set_dead(&mut self, from: End, dead: bool, watcher: &mut impl Watcher) {
+        if let Some((cable, side)) = self.side(from) {
+            self.change_both(cable, watcher, |cable| cable.directions[side].dead = dead);
+        }
+    }
+
+    /// Holds the line that leaves `from` low, or lets go of it.
+    pub fn set_stuck(&mut self, from: End, stuck: bool, watcher: &mut impl Watcher) {
+        if let Some((cable, side)) = self.side(from) {
+            self.change_both(cable, watcher, |cable| cable.directions[side].stuck_low = stuck);
+        }
+    }
+
+    /// Holds the line that leaves `from` low for a moment: the receiver sees some zeros in the midst of what is sent.
+    pub fn send_break(&mut self, from: End, watcher: &mut impl Watcher) {
+        if let Some((cable, side)) = self.side(from) {
+            let to = self.cables[cable as usize].ends[1 - side];
+            if self.cables[cable as usize].plugged {
+                self.deliver(to, &[0, 0], watcher);
+            }
+        }
+    }
+
+    /// Exchanges the plugs at two links.
+    pub fn swap(&mut self, a: End, b: End, watcher: &mut impl Watcher) {
+        let (Some((cable_a, side_a)), Some((cable_b, side_b))) = (self.side(a), self.side(b)) else {
+            return;
+        };
+        self.change_both(cable_a, watcher, |_| ());
+        self.change_both(cable_b, watcher, |_| ());
+        self.cables[cable_a as usize].ends[side_a] = b;
+        self.cables[cable_b as usize].ends[side_b] = a;
+        self.boards[a.0 as usize].cables[usize::from(a.1)] = Some(cable_b);
+        self.boards[b.0 as usize].cables[usize::from(b.1)] = Some(cable_a);
+    }
+
+    fn side(&self, from: End) -> Option<(u32, usize)> {
+        let cable = self.cable_at(from)?;
+        let side = self.cables[cable as usize].ends.iter().position(|&end| end == from)?;
+        Some((cable, side))
+    }
+
+    /// Changes a cable in the midst of what it carries: what has passed arrives, the rest fares as the change has it.
+    fn change_both(&mut self, cable: u32, watcher: &mut impl Watcher, change: impl FnOnce(&mut Cable)) {
+        let ends = self.cables[cable as usize].ends;
+        for from in ends {
+            let passed = self.passed(from);
+            if passed > 0 {
+                self.carry(from, passed, watcher);
+            }
+        }
+        change(&mut self.cables[cable as usize]);
+    }
+
+    /// Bytes of the frame under way that have left and not been carried.
+    fn passed(&self, (board, link): End) -> usize {
+        let transmitter = &self.boards[board as usize].transmitters[usize::from(link)];
+        if !transmitter.busy {
+            return 0;
+        }
+        let passed = (self.now - transmitter.started) / self.byte_nanos;
+        (passed as usize).min(transmitter.bytes.len()).saturating_sub(transmitter.missed)
+    }
+
+    fn break_off(&mut self, end: End) {
+        let transmitter = &mut self.boards[end.0 as usize].transmitters[usize::from(end.1)];
+        if transmitter.busy {
+            // The rest never comes.
+            let passed = ((self.now - transmitter.started) / self.byte_nanos) as usize;
+            let length = transmitter.bytes.len();
+            transmitter.bytes.truncate(passed.min(length));
+        }
+    }
+
+    /// Asks for a mark at a time.
+    pub fn mark(&mut self, at: Nanos, mark: Mark) {
+        self.push(at, Occasion::Mark(mark));
+    }
+
+    fn push(&mut self, at: Nanos, occasion: Occasion) {
+        self.order += 1;
+        self.queue.push(Reverse((at, self.order, occasion)));
+    }
+
+    /// Lets a board's application do something with its node.
+    pub fn with_node<T>(
+        &mut self,
+        board: u32,
+        watcher: &mut impl Watcher,
+        act: impl FnOnce(&mut SimNode<PORTS>, Micros, &mut dyn FnMut(Event)) -> T,
+    ) -> Option<T> {
+        let now = self.now;
+        let node = self.boards[board as usize].node.as_deref_mut()?;
+        let result = act(node, micros(now), &mut |event| watcher.note(now, board, &event));
+        self.serve(board, watcher);
+        Some(result)
+    }
+
+    /// Goes on to the next thing that happens, not after `until`. Says which board may have something for its application, or
+    /// which mark came.
+    pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> Step {
+        let Some(&Reverse((at, _, occasion))) = self.queue.peek() else {
+            return Step::End;
+        };
+        if at > until {
+            self.now = until;
+            return Step::End;
+        }
+        self.queue.pop();
+        self.now = at;
+        match occasion {
+            Occasion::Mark(mark) => Step::Mark(mark),
+            Occasion::Timer(board) => {
+                let state = &mut self.boards[board as usize];
+                if state.timer != at {
+                    return Step::Nothing;
+                }
+                state.timer = Nanos::MAX;
+                if let Some(node) = state.node.as_deref_mut() {
+                    node.tick(micros(at), &mut |event: Event| watcher.note(at, board, &event));
+                }
+                self.serve(board, watcher);
+                Step::Board(board)
+            }
+            Occasion::Sent(board, link) => self.sent((board, link), watcher),
+            Occasion::Arrived(board, link, parked) => {
+                let bytes = std::mem::take(&mut self.parked[parked as usize]);
+                self.give((board, link), &bytes, watcher);
+                self.parked[parked as usize] = bytes;
+                self.free_parked.push(parked);
+                Step::Board(board)
+            }
+        }
+    }
+
+    /// The last byte of a frame has left: it arrives, and the next one may be sent.
+    fn sent(&mut self, from: End, watcher: &mut impl Watcher) -> Step {
+        let length = self.boards[from.0 as usize].transmitters[usize::from(from.1)].bytes.len();
+        let reached = self.carry(from, length, watcher);
+        let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
+        transmitter.busy = false;
+        self.serve(from.0, watcher);
+        reached.map_or(Step::Nothing, Step::Board)
+    }
+
+    /// Carries the next `count` bytes of the frame under way to the other end, and says which board that is.
+    fn carry(&mut self, from: End, count: usize, watcher: &mut impl Watcher) -> Option<u32> {
+        let (cable, side) = self.side(from)?;
+        let World {
+            cables, boards, scratch, build, ..
+        } = self;
+        let Cable {
+            ends,
+            directions,
+            random,
+            plugged,
+        } = &mut cables[cable as usize];
+        let transmitter = &mut boards[from.0 as usize].transmitters[usize::from(from.1)];
+        let end = (transmitter.missed + count).min(transmitter.bytes.len());
+        let bytes = &transmitter.bytes[transmitter.missed..end];
+        let to = ends[1 - side];
+        scratch.clear();
+        if *plugged {
+            directions[side].carry(bytes, &build.noise, random, scratch);
+        }
+        transmitter.missed = end;
+        if scratch.is_empty() {
+            return None;
+        }
+        let bytes = std::mem::take(scratch);
+        self.deliver(to, &bytes, watcher);
+        self.scratch = bytes;
+        Some(to.0)
+    }
+
+    fn deliver(&mut self, to: End, bytes: &[u8], watcher: &mut impl Watcher) {
+        if self.build.processing == 0 {
+            return self.give(to, bytes, watcher);
+        }
+        let place = self.free_parked.pop().unwrap_or_else(|| {
+            self.parked.push(Vec::new());
+            self.parked.len() as u32 - 1
+        });
+        let parked = &mut self.parked[place as usize];
+        parked.clear();
+        parked.extend_from_slice(bytes);
+        self.push(self.now + self.build.processing, Occasion::Arrived(to.0, to.1, place));
+    }
+
+    fn give(&mut self, (board, link): End, bytes: &[u8], watcher: &mut impl Watcher) {
+        let now = self.now;
+        let Some(node) = self.boards[board as usize].node.as_deref_mut() else {
+            return;
+        };
+        node.receive(link, bytes, micros(now), &mut |event: Event| watcher.note(now, board, &event));
+        self.serve(board, watcher);
+    }
+
+    /// Sends what a board has to send on links that are free, and sees to its clock.
+    fn serve(&mut self, board: u32, watcher: &mut impl Watcher) {
+        let now = self.now;
+        let state = &mut self.boards[board as usize];
+        let Some(node) = state.node.as_deref_mut() else { return };
+        let note = &mut |event: Event| watcher.note(now, board, &event);
+        for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
+            if transmitter.busy {
+                continue;
+            }
+            transmitter.bytes.resize(limits::WIRE, 0);
+            let length = node.transmit(link as u8, micros(now), &mut transmitter.bytes, note);
+            transmitter.bytes.truncate(length);
+            if length == 0 {
+                continue;
+            }
+            transmitter.busy = true;
+            transmitter.started = now;
+            transmitter.missed = 0;
+            self.frames += 1;
+            let done = now + length as u64 * self.byte_nanos;
+            self.order += 1;
+            self.queue
+                .push(Reverse((done, self.order, Occasion::Sent(board, link as u8))));
+        }
+        // Rounded up, so that the moment has come when the clock is looked at.
+        let deadline = node.deadline().saturating_mul(1_000).max(now + 1_000);
+        if deadline < state.timer {
+            state.timer = deadline;
+            self.order += 1;
+            self.queue.push(Reverse((deadline, self.order, Occasion::Timer(board))));
+        }
+    }
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing for anyone.
+    Nothing,
+    /// This board's node has done something.
+    Board(u32),
+    /// A mark has come.
+    Mark(Mark),
+    /// Nothing more happens until then.
+    End,
+}
+
+fn micros(nanos: Nanos) -> Micros {
+    nanos / 1_000
+}
