@@ -1,4 +1,7 @@
-//! A hash of a board's state: FNV-1a with 64 bits, over words for speed.
+//! A hash of a board's state: FNV-1a with 64 bits, over words for speed. It is the same on every little-endian machine and
+//! with every compiler, which the standard library's hashes do not promise.
+
+use std::hash::Hasher;
 
 /// The hash so far.
 #[derive(Clone, Copy)]
@@ -10,23 +13,44 @@ impl Default for StateHash {
     }
 }
 
-impl StateHash {
-    pub(crate) fn word(&mut self, word: u64) {
+impl Hasher for StateHash {
+    fn write_u64(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
         // The multiplication carries upwards only: bring the upper bits down.
         self.0 ^= self.0 >> 32;
     }
 
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
-        self.word(bytes.len() as u64);
+    fn write(&mut self, bytes: &[u8]) {
+        self.write_u64(bytes.len() as u64);
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            self.word(u64::from_le_bytes(word));
+            self.write_u64(u64::from_le_bytes(word));
         }
     }
 
-    pub(crate) fn finish(self) -> u64 {
+    // The rest would otherwise come as bytes in the order of the machine.
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(number.into());
+    }
+    fn write_u16(&mut self, number: u16) {
+        self.write_u64(number.into());
+    }
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+    fn write_u128(&mut self, number: u128) {
+        self.write_u64(number as u64);
+        self.write_u64((number >> 64) as u64);
+    }
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as i64 as u64);
+    }
+
+    fn finish(&self) -> u64 {
         self.0
     }
 }

@@ -10,7 +10,7 @@ const CHANNEL: usize = 24;
 const BLOCKING: u32 = 2;
 
 /// Reader of up channel 0.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Rtt {
     /// Offset of the control block in RAM.
     block: usize,

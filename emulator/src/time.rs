@@ -15,7 +15,7 @@ pub const MICROSECOND: Time = SECOND / 1_000_000;
 const FRACTION: u32 = 20;
 
 /// The relation between a board's cycles and virtual time, from the last change of its clock on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct BoardClock {
     since_cycles: Cycles,
     /// In 2^-20 picoseconds.

@@ -148,6 +148,59 @@ fn a_cut_wire_loses_frames_and_recovers() {
     assert!(after.missing > 100 && after.good > during.good + 200, "{after:?}");
 }
 
+/// Good frames that have arrived at a link of a board.
+fn good(world: &World, board: usize, link: usize) -> u32 {
+    results(&world.boards()[board])[link].good
+}
+
+#[test]
+fn swapped_plugs_take_the_frames_to_the_other_board() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 4, u32::MAX, 1_000_000, |_| CLEAN);
+    let script = "100ms swap 0.USART1 2.USART1\n200ms cut 0.USART1";
+    world
+        .set_script(Script::parse(script).expect("a script"))
+        .expect("wires");
+    world.run_until(100 * MILLISECOND);
+    let before = [good(&world, 1, 1), good(&world, 3, 1)];
+    world.run_until(200 * MILLISECOND);
+    let swapped = [good(&world, 1, 1), good(&world, 3, 1)];
+    assert!(
+        swapped[0] > before[0] + 100 && swapped[1] > before[1] + 100,
+        "{before:?} {swapped:?}"
+    );
+    world.run_until(300 * MILLISECOND);
+    let cut = [good(&world, 1, 1), good(&world, 3, 1)];
+    assert!(
+        cut[1] <= swapped[1] + 1,
+        "what board 0 sends goes to board 3: {swapped:?} {cut:?}"
+    );
+    assert!(
+        cut[0] > swapped[0] + 100,
+        "and board 1 hears board 2: {swapped:?} {cut:?}"
+    );
+}
+
+#[test]
+fn a_plug_in_a_new_place_takes_the_frames_there() {
+    let Some(image) = firmware() else { return };
+    let mut world = chain(&image, 3, u32::MAX, 1_000_000, |_| CLEAN);
+    // The wire from 0 to 1 is parked at a port that nobody uses, and 2 is connected to where it was.
+    let script = "100ms plug 0.USART1 2.UART4\n100ms plug 2.USART3 1.USART3";
+    world
+        .set_script(Script::parse(script).expect("a script"))
+        .expect("wires");
+    world.run_until(100 * MILLISECOND);
+    let before = [(0, 0), (1, 0), (1, 1), (2, 1)].map(|(board, link)| good(&world, board, link));
+    world.run_until(200 * MILLISECOND);
+    let after = [(0, 0), (1, 0), (1, 1), (2, 1)].map(|(board, link)| good(&world, board, link));
+    for (place, has_wire) in [false, false, true, true].into_iter().enumerate() {
+        let more = after[place] - before[place];
+        assert_eq!(more > 100, has_wire, "{before:?} {after:?}");
+        assert!(has_wire || more <= 1, "{before:?} {after:?}");
+    }
+}
+
 #[test]
 fn noise_shows_as_errors_of_the_receiver() {
     let Some(image) = firmware() else { return };

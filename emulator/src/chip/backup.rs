@@ -6,7 +6,7 @@ use crate::cpu::Cycles;
 
 const FIRST: u32 = 0x50;
 
-#[derive(Default)]
+#[derive(Default, Hash)]
 pub(super) struct Backup {
     registers: [u32; 20],
 }

@@ -1,7 +1,7 @@
 //! The frequencies that the clock tree results in.
 
 /// Where the system clock comes from, which decides how exact it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// The internal oscillator, good to about one percent.
     Internal,
@@ -10,7 +10,7 @@ pub enum Source {
 }
 
 /// Nominal frequencies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Clocks {
     /// Where they come from.
     pub source: Source,

@@ -50,7 +50,7 @@ pub(super) fn controller_of(uart: usize) -> usize {
     if uart == 0 || uart == 5 { 1 } else { 0 }
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Hash)]
 struct Stream {
     control: u32,
     /// Items to go: NDTR.
@@ -112,7 +112,7 @@ impl Stream {
 }
 
 /// One controller. `Default` is the state after reset.
-#[derive(Default)]
+#[derive(Default, Hash)]
 pub(super) struct Dma {
     status: [u32; 2],
     streams: [Stream; STREAMS],

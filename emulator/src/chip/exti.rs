@@ -3,20 +3,35 @@
 use super::Peripheral;
 use crate::cpu::Cycles;
 
-#[derive(Default)]
+#[derive(Default, Hash)]
 pub(super) struct Exti {
     mask: u32,
     event_mask: u32,
     rising: u32,
     falling: u32,
     pending: u32,
+    /// Written to SWIER and not yet cleared in PR.
+    software: u32,
+    /// An event has come that the core has not been told of.
+    event: bool,
 }
 
 impl Exti {
     /// The line has changed to `level`.
     pub(super) fn edge(&mut self, line: u32, level: bool) {
         let trigger = if level { self.rising } else { self.falling };
-        self.pending |= trigger & 1 << line;
+        self.trigger(trigger & 1 << line);
+    }
+
+    /// The trigger of a line sets its pending bit, masked or not; the mask decides about the interrupt.
+    fn trigger(&mut self, lines: u32) {
+        self.pending |= lines;
+        self.event |= lines & self.event_mask != 0;
+    }
+
+    /// Whether an event for the core has come since the last call.
+    pub(super) fn take_event(&mut self) -> bool {
+        std::mem::take(&mut self.event)
     }
 
     /// Each interrupt of the NVIC with whether it is requested.
@@ -36,7 +51,10 @@ impl Exti {
 
 impl Peripheral for Exti {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        self.rest(offset)
+        match offset {
+            0x14 => self.pending,
+            offset => self.rest(offset),
+        }
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
@@ -45,9 +63,13 @@ impl Peripheral for Exti {
             0x04 => self.event_mask = value,
             0x08 => self.rising = value,
             0x0c => self.falling = value,
-            // A software trigger of an enabled line makes it pending.
-            0x10 => self.pending |= value & self.mask,
-            0x14 => self.pending &= !value,
+            // A software trigger acts on enabled lines, once until its pending bit has been cleared.
+            0x10 => {
+                let new = value & !self.software & (self.mask | self.event_mask);
+                self.software |= new;
+                self.trigger(new);
+            }
+            0x14 => (self.pending, self.software) = (self.pending & !value, self.software & !value),
             _ => {}
         }
     }
@@ -58,7 +80,8 @@ impl Peripheral for Exti {
             0x04 => self.event_mask,
             0x08 => self.rising,
             0x0c => self.falling,
-            0x14 => self.pending,
+            0x10 => self.software,
+            // PR is cleared by ones: bytes that are not written must be zeros.
             _ => 0,
         }
     }

@@ -15,6 +15,8 @@ const ERRIE: u32 = 1 << 25;
 const LOCK: u32 = 1 << 31;
 
 const EOP: u32 = 1;
+const OPERR: u32 = 1 << 1;
+const PGAERR: u32 = 1 << 5;
 const PGPERR: u32 = 1 << 6;
 const PGSERR: u32 = 1 << 7;
 const ERRORS: u32 = 0xf2;
@@ -25,6 +27,7 @@ const ERASE_SMALL: u64 = 250_000;
 const ERASE_MEDIUM: u64 = 550_000;
 const ERASE_LARGE: u64 = 1_000_000;
 
+#[derive(Hash)]
 pub(super) struct FlashController {
     access: u32,
     status: u32,
@@ -51,17 +54,21 @@ impl FlashController {
 
     /// A store into the flash. Returns for how many microseconds the core stands still, since it executes from there.
     pub(super) fn program(&mut self, address: u32, bytes: u32, value: u32, memory: &mut Memory) -> u64 {
-        if self.control & PG == 0 {
-            self.status |= PGSERR;
+        if self.control & (PG | SER | MER) != PG {
+            self.fail(PGSERR);
+            return 0;
+        }
+        if address % 16 + bytes > 16 {
+            self.fail(PGAERR);
             return 0;
         }
         if bytes != 1 << (self.control >> 8 & 3) {
-            self.status |= PGPERR;
+            self.fail(PGPERR);
             return 0;
         }
         for (place, byte) in (0..bytes).zip(value.to_le_bytes()) {
             if memory.program_byte(address + place, byte).is_err() {
-                self.status |= PGSERR;
+                self.fail(PGSERR);
                 return 0;
             }
         }
@@ -75,13 +82,14 @@ impl FlashController {
             return 0;
         }
         self.control &= !STRT;
-        let sectors = if self.control & MER != 0 {
-            0..memory.sectors()
-        } else if self.control & SER != 0 {
-            let sector = (self.control >> 3 & 0xf) as usize;
-            sector..sector + 1
-        } else {
-            return 0;
+        let sector = (self.control >> 3 & 0xf) as usize;
+        let sectors = match self.control & (PG | SER | MER) {
+            MER => 0..memory.sectors(),
+            SER if sector < memory.sectors() => sector..sector + 1,
+            _ => {
+                self.fail(PGSERR);
+                return 0;
+            }
         };
         let time = sectors
             .map(|sector| {
@@ -95,6 +103,14 @@ impl FlashController {
             .sum();
         self.finish();
         time
+    }
+
+    /// OPERR is only set if its interrupt is wanted.
+    fn fail(&mut self, error: u32) {
+        self.status |= error;
+        if self.control & ERRIE != 0 {
+            self.status |= OPERR;
+        }
     }
 
     fn finish(&mut self) {
@@ -119,7 +135,10 @@ impl FlashController {
 
 impl Peripheral for FlashController {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        self.rest(offset)
+        match offset {
+            0x0c => self.status,
+            offset => self.rest(offset),
+        }
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
@@ -135,7 +154,7 @@ impl Peripheral for FlashController {
     fn rest(&self, offset: u32) -> u32 {
         match offset {
             0x00 => self.access,
-            0x0c => self.status,
+            // SR is cleared by ones: bytes that are not written must be zeros.
             0x10 => self.control,
             // The option bytes as delivered, locked.
             0x14 => 0x0fff_aaed,

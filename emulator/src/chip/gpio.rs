@@ -9,7 +9,7 @@ const OUTPUT: u32 = 1;
 const PULL_UP: u32 = 1;
 
 /// One port of sixteen pins.
-#[derive(Default)]
+#[derive(Default, Hash)]
 pub(super) struct Gpio {
     mode: u32,
     open_drain: u32,

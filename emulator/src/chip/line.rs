@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::cpu::Cycles;
 
 /// A change of the level of a wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edge<T> {
     /// When.
     pub at: T,
@@ -14,7 +14,7 @@ pub struct Edge<T> {
 }
 
 /// Disturbance of a wire: time is cut into slots of one bit, and each of them is inverted or not, by chance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Noise {
     /// Chance of a slot in units of 2^-32.
     pub(crate) chance: u32,
@@ -39,7 +39,7 @@ pub(crate) fn mix(value: u64) -> u64 {
 }
 
 /// The receiving end of a wire: the level now and the edges to come.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub(super) struct Line {
     level: bool,
     edges: VecDeque<Edge<Cycles>>,

@@ -8,7 +8,7 @@ pub const UARTS: usize = 6;
 pub const UART_NAMES: [&str; UARTS] = ["USART1", "USART2", "USART3", "UART4", "UART5", "USART6"];
 
 /// A peripheral.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Unit {
     Rcc,
     Power,

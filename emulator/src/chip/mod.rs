@@ -31,13 +31,14 @@ use flash::FlashController;
 use gpio::Gpio;
 use map::Unit;
 use power::Power;
-use rcc::{Rcc, ResetCause};
+use rcc::Rcc;
 use syscfg::Syscfg;
 use timer::Timer;
 use usart::Usart;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
+pub(crate) use rcc::ResetCause;
 
 /// Registers on a bus. Offsets are those of the reference manual; accesses are whole words.
 trait Peripheral {
@@ -124,10 +125,11 @@ const WATCHDOG: usize = TIMERS + UARTS;
 const ALL_DIRTY: u32 = (1 << TIMED) - 1;
 
 /// Something that firmware has done and the chip does not model, or that real silicon would not bear.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Remark(pub String);
 
 /// The chip without core and memory.
+#[derive(Hash)]
 pub struct Chip {
     model: Model,
     unique_id: [u32; 3],
@@ -193,12 +195,7 @@ impl Chip {
     }
 
     /// System reset: everything but what reset leaves alone. Pins, wires and statistics are outside of the chip.
-    pub(crate) fn reset(&mut self, by_software: bool, now: Cycles) {
-        let cause = if by_software {
-            ResetCause::Software
-        } else {
-            ResetCause::Watchdog
-        };
+    pub(crate) fn reset(&mut self, cause: ResetCause, now: Cycles) {
         self.rcc = self.rcc.after_reset(cause);
         self.power = Power::new(self.model.has_overdrive());
         self.flash = FlashController::default();
@@ -245,7 +242,7 @@ impl Chip {
     }
 
     /// The same, to be changed from outside: its dates are looked at again.
-    pub(crate) fn uart_mut(&mut self, uart: usize) -> &mut Usart {
+    pub fn uart_mut(&mut self, uart: usize) -> &mut Usart {
         self.dirty |= 1 << (TIMERS + uart);
         &mut self.uarts[uart]
     }
@@ -542,6 +539,10 @@ impl Bus for Chip {
 
     fn take_stall(&mut self) -> Cycles {
         std::mem::take(&mut self.stall)
+    }
+
+    fn take_event(&mut self) -> bool {
+        self.exti.take_event()
     }
 
     fn wants_stop(&self) -> Option<Stop> {

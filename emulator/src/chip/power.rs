@@ -7,6 +7,7 @@ const ODEN: u32 = 1 << 16;
 const ODSWEN: u32 = 1 << 17;
 const VOSRDY: u32 = 1 << 14;
 
+#[derive(Hash)]
 pub(super) struct Power {
     control: u32,
     status: u32,

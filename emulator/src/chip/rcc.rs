@@ -26,8 +26,9 @@ const REMOVE_FLAGS: u32 = 1 << 24;
 
 /// Why the chip was reset, as CSR shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ResetCause {
+pub(crate) enum ResetCause {
     PowerOn,
+    Pin,
     Software,
     Watchdog,
 }
@@ -37,12 +38,14 @@ impl ResetCause {
     fn flags(self) -> u32 {
         match self {
             ResetCause::PowerOn => 0b111 << 25,
+            ResetCause::Pin => 1 << 26,
             ResetCause::Software => 1 << 26 | 1 << 28,
             ResetCause::Watchdog => 1 << 26 | 1 << 29,
         }
     }
 }
 
+#[derive(Hash)]
 pub(super) struct Rcc {
     registers: [u32; LAST as usize / 4 + 1],
     hse: Option<u32>,

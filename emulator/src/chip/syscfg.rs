@@ -3,7 +3,7 @@
 use super::Peripheral;
 use crate::cpu::Cycles;
 
-#[derive(Default)]
+#[derive(Default, Hash)]
 pub(super) struct Syscfg {
     registers: [u32; 12],
 }

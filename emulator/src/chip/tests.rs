@@ -1,5 +1,6 @@
 //! Register scripts against the chip as the core sees it, from the rules of the reference manual.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::*;
@@ -140,6 +141,109 @@ fn flash_is_unlocked_programmed_and_erased() {
     );
 }
 
+/// Unlocks the flash.
+fn unlock(script: &mut Script) {
+    script.write(FLASH_REGISTERS + 0x04, 0x4567_0123);
+    script.write(FLASH_REGISTERS + 0x04, 0xcdef_89ab);
+}
+
+#[test]
+fn sectors_of_all_sizes_are_erased_alone_and_take_their_time() {
+    // Sector, first address, last address, milliseconds.
+    for (sector, first, last, time) in [
+        (1, 0x0800_4000, 0x0800_7fff, 250),
+        (3, 0x0800_c000, 0x0800_ffff, 250),
+        (4, 0x0801_0000, 0x0801_ffff, 550),
+        (5, 0x0802_0000, 0x0803_ffff, 1000),
+        (7, 0x0806_0000, 0x0807_ffff, 1000),
+    ] {
+        let mut script = Script::new(Model::F446);
+        let neighbours: Vec<u32> = [first - 1, last + 1]
+            .into_iter()
+            .filter(|place| *place < 0x0808_0000)
+            .collect();
+        for place in [first, last].iter().chain(&neighbours) {
+            script.memory.write_flash(*place, &[0]).expect("flash");
+        }
+        unlock(&mut script);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3 | 1 << 16);
+        assert_eq!(script.chip.take_stall(), time * 16_000, "sector {sector}");
+        assert_eq!(script.read(FLASH_REGISTERS + 0x0c), 0);
+        let byte = |place: u32| script.memory.byte(place);
+        assert_eq!((byte(first), byte(last)), (Some(0xff), Some(0xff)), "sector {sector}");
+        assert!(
+            neighbours.iter().all(|place| byte(*place) == Some(0)),
+            "sector {sector}"
+        );
+    }
+}
+
+#[test]
+fn the_flash_refuses_what_is_out_of_order() {
+    const PGSERR: u32 = 1 << 7;
+    let mut script = Script::new(Model::F446);
+    script.write(FLASH_REGISTERS + 0x10, 1);
+    assert_eq!(script.read(FLASH_REGISTERS + 0x10), 1 << 31, "locked");
+    unlock(&mut script);
+    for (control, what) in [
+        (1 << 16, "a start of nothing"),
+        (1 << 1 | 9 << 3 | 1 << 16, "a sector that is not there"),
+        (1 | 1 << 1 | 1 << 16, "programming and erasing at once"),
+    ] {
+        script.write(FLASH_REGISTERS + 0x10, control);
+        assert_eq!(script.read(FLASH_REGISTERS + 0x0c), PGSERR, "{what}");
+        script.write(FLASH_REGISTERS + 0x0c, PGSERR);
+    }
+    script.write(FLASH_REGISTERS + 0x10, 1 << 31);
+    script.write(FLASH_REGISTERS + 0x10, 1);
+    assert_eq!(script.read(FLASH_REGISTERS + 0x10), 1 << 31, "locked again");
+    script.write(FLASH_REGISTERS + 0x04, 1);
+    unlock(&mut script);
+    assert_eq!(
+        script.read(FLASH_REGISTERS + 0x10),
+        1 << 31,
+        "a wrong key locks until reset"
+    );
+    assert_eq!(script.chip.take_stall(), 0);
+}
+
+#[test]
+fn an_exti_event_is_for_the_core_and_no_interrupt() {
+    let mut script = Script::new(Model::F446);
+    script.write(AHB1ENR, 1 << 2);
+    script.write(APB2ENR, 1 << 14);
+    script.write(0x4001_3800 + 0x14, 2 << 4);
+    script.write(0x4001_3c04, 1 << 13); // as an event
+    script.write(0x4001_3c08, 1 << 13); // rising
+    script.chip.drive_pin(2, 13, Some(true));
+    script.run(1);
+    assert!(script.chip.take_event() && !script.chip.take_event());
+    assert!(!script.requested(40));
+    script.chip.drive_pin(2, 13, Some(false));
+    assert!(!script.chip.take_event());
+    // By software, once until the pending bit is cleared.
+    for (expected, clear) in [(true, 0), (false, 1 << 13), (true, 0)] {
+        script.write(0x4001_3c10, 1 << 13);
+        assert_eq!(script.chip.take_event(), expected);
+        script.write(0x4001_3c14, clear);
+    }
+}
+
+#[test]
+fn each_cause_of_a_reset_has_its_flag() {
+    for (cause, flags) in [
+        (ResetCause::Pin, 1 << 26),
+        (ResetCause::Software, 1 << 26 | 1 << 28),
+        (ResetCause::Watchdog, 1 << 26 | 1 << 29),
+    ] {
+        let mut script = Script::new(Model::F446);
+        script.write(RCC + 0x74, 1 << 24);
+        script.chip.reset(cause, 0);
+        assert_eq!(script.read(RCC + 0x74), flags, "{cause:?}");
+    }
+}
+
 #[test]
 fn the_button_interrupts_through_exti() {
     let mut script = Script::new(Model::F446);
@@ -173,7 +277,7 @@ fn the_watchdog_resets_and_the_cause_is_shown() {
     script.run(1);
     assert_eq!(script.chip.wants_stop(), Some(Stop::Reset));
     script.write(0x4000_2850, 0xcafe);
-    script.chip.reset(false, script.now);
+    script.chip.reset(ResetCause::Watchdog, script.now);
     assert_eq!(script.chip.wants_stop(), None);
     assert_eq!(script.read(RCC + 0x74) >> 29 & 1, 1);
     assert_eq!(script.read(0x4000_2850), 0xcafe, "backup registers stay");
@@ -205,5 +309,44 @@ fn chips_have_their_own_memories_and_numbers() {
             [7, 8, 9]
         );
         assert_eq!(script.memory.flash_size(), kilobytes * 1024);
+    }
+}
+
+#[test]
+fn the_state_hash_sees_every_peripheral() {
+    let fresh = || {
+        let mut script = Script::new(Model::F446);
+        script.write(AHB1ENR, 0x60_01ff);
+        script.write(APB1ENR, 0x101e_000f);
+        script.write(APB2ENR, 0x4030);
+        script
+    };
+    let hash = |script: &Script| {
+        let mut hash = crate::hash::StateHash::default();
+        script.chip.hash(&mut hash);
+        hash.finish()
+    };
+    let untouched = hash(&fresh());
+    assert_eq!(untouched, hash(&fresh()));
+    for (name, address) in [
+        ("TIM2 ARR", 0x4000_002c),
+        ("TIM5 CCR4", 0x4000_0c40),
+        ("backup register", 0x4000_2850),
+        ("IWDG KR", 0x4000_3000),
+        ("USART2 BRR", 0x4000_4408),
+        ("USART6 CR1", 0x4001_140c),
+        ("PWR CR", 0x4000_7000),
+        ("SYSCFG EXTICR1", 0x4001_3808),
+        ("EXTI IMR", 0x4001_3c00),
+        ("GPIOA ODR", 0x4002_0014),
+        ("RCC PLLCFGR", 0x4002_3804),
+        ("FLASH ACR", 0x4002_3c00),
+        ("DMA1 S0NDTR", 0x4002_6014),
+        ("DMA2 S7M0AR", 0x4002_64c4),
+        ("DBGMCU CR", 0xe004_2004),
+    ] {
+        let mut script = fresh();
+        script.write(address, 0x5555);
+        assert_ne!(hash(&script), untouched, "{name}");
     }
 }

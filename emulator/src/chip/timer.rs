@@ -1,5 +1,5 @@
-//! General-purpose timers TIM2 to TIM5: RM0390 chapter 17. Counting upwards, with update and four compare channels;
-//! without inputs, outputs and triggers.
+//! General-purpose timers TIM2 to TIM5: RM0390 chapter 17. Counting upwards or downwards, with update and four compare
+//! channels; without inputs, outputs and triggers.
 
 use super::Peripheral;
 use crate::cpu::{Cycles, NEVER};
@@ -8,10 +8,13 @@ const CEN: u32 = 1;
 const UDIS: u32 = 1 << 1;
 const URS: u32 = 1 << 2;
 const OPM: u32 = 1 << 3;
-const DIR_AND_CENTER: u32 = 0x70;
+const DIR: u32 = 1 << 4;
+const CENTER: u32 = 3 << 5;
+const ARPE: u32 = 1 << 7;
 const UIF: u32 = 1;
 const INTERRUPTS: u32 = 0x5f;
 
+#[derive(Hash)]
 pub(super) struct Timer {
     /// Largest count: 32 bits in TIM2 and TIM5, 16 in the others.
     limit: u32,
@@ -22,11 +25,12 @@ pub(super) struct Timer {
     status: u32,
     /// As written, and as in use since the last update.
     prescaler: (u32, u32),
-    reload: u32,
+    /// The same; without ARPE it is in use at once.
+    reload: (u32, u32),
     compare: [u32; 4],
     /// Registers without effect here: CR2, SMCR, CCMR1, CCMR2, CCER, DCR, OR.
     plain: [u32; 32],
-    /// Counts that were counted, without end, and when the last of them began.
+    /// Counts since the last update, in whatever direction, and when the last of them began.
     counted: u64,
     counted_at: Cycles,
 }
@@ -41,7 +45,7 @@ impl Timer {
             enable: 0,
             status: 0,
             prescaler: (0, 0),
-            reload: limit,
+            reload: (limit, limit),
             compare: [0; 4],
             plain: [0; 32],
             counted: 0,
@@ -64,8 +68,8 @@ impl Timer {
 
     /// A mode in use that this model does not have.
     pub(super) fn beyond_model(&self) -> Option<&'static str> {
-        if self.control & DIR_AND_CENTER != 0 {
-            Some("counting downwards")
+        if self.control & CENTER != 0 {
+            Some("center-aligned counting")
         } else if self.plain[2] & 7 != 0 {
             Some("the slave mode")
         } else {
@@ -83,15 +87,24 @@ impl Timer {
     }
 
     fn period(&self) -> u64 {
-        u64::from(self.reload) + 1
+        u64::from(self.reload.1) + 1
+    }
+
+    /// What the counter shows after that many counts, and the other way round.
+    fn turned(&self, count: u64) -> u64 {
+        if self.control & DIR != 0 {
+            u64::from(self.reload.1).saturating_sub(count)
+        } else {
+            count
+        }
     }
 
     fn count(&self) -> u32 {
-        (self.counted % self.period()) as u32
+        self.turned(self.counted) as u32
     }
 
     fn set_count(&mut self, count: u32, now: Cycles) {
-        self.counted = u64::from(count);
+        self.counted = self.turned(u64::from(count)) % self.period();
         self.counted_at = now;
     }
 
@@ -101,15 +114,47 @@ impl Timer {
         if u64::from(value) >= period {
             return None;
         }
-        let ahead = (u64::from(value) + period - self.counted % period) % period;
+        let ahead = (self.turned(u64::from(value)) + period - self.counted) % period;
         Some(if ahead == 0 { period } else { ahead })
+    }
+
+    fn counts_to_update(&self) -> u64 {
+        self.period() - self.counted
+    }
+
+    /// Counts on, at most to the next update if that changes how it counts. Returns the counts that are left.
+    fn count_on(&mut self, counts: u64) -> u64 {
+        let to_update = self.counts_to_update();
+        let changes = self.prescaler.0 != self.prescaler.1 || self.reload.0 != self.reload.1 || self.control & OPM != 0;
+        let now = if changes { counts.min(to_update) } else { counts };
+        for channel in 0..4 {
+            if self.counts_to(self.compare[channel]).is_some_and(|ahead| ahead <= now) {
+                self.status |= 2 << channel;
+            }
+        }
+        self.counted_at += now * self.step();
+        self.counted = (self.counted + now) % self.period();
+        if to_update <= now && self.control & UDIS == 0 {
+            self.status |= UIF;
+            self.update();
+            if self.control & OPM != 0 {
+                self.control &= !CEN;
+            }
+        }
+        counts - now
+    }
+
+    /// What is written takes effect.
+    fn update(&mut self) {
+        self.prescaler.1 = self.prescaler.0;
+        self.reload.1 = self.reload.0;
     }
 
     /// The update event by software: counter and prescaler begin anew.
     fn generate(&mut self, value: u32, now: Cycles) {
         if value & UIF != 0 {
-            self.prescaler.1 = self.prescaler.0;
-            self.set_count(0, now);
+            self.update();
+            (self.counted, self.counted_at) = (0, now);
             if self.control & (URS | UDIS) == 0 {
                 self.status |= UIF;
             }
@@ -126,7 +171,7 @@ impl Peripheral for Timer {
             0x10 => self.status,
             0x24 => self.count(),
             0x28 => self.prescaler.0,
-            0x2c => self.reload,
+            0x2c => self.reload.0,
             0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4],
             offset => self.plain.get(offset as usize / 4).copied().unwrap_or(0),
         }
@@ -138,7 +183,9 @@ impl Peripheral for Timer {
                 if value & CEN != 0 && !self.is_running() {
                     self.counted_at = now;
                 }
+                let count = self.count();
                 self.control = value;
+                self.set_count(count, self.counted_at);
             }
             0x0c => self.enable = value,
             0x10 => self.status &= value,
@@ -147,9 +194,12 @@ impl Peripheral for Timer {
             0x28 => self.prescaler.0 = value & 0xffff,
             0x2c => {
                 let count = self.count();
-                self.reload = value & self.limit;
-                // A counter beyond the new end runs on to its own; that is left out.
-                self.set_count(count.min(self.reload), self.counted_at);
+                self.reload.0 = value & self.limit;
+                if self.control & ARPE == 0 {
+                    self.reload.1 = self.reload.0;
+                    // A counter beyond the new end runs on to its own; that is left out.
+                    self.set_count(count.min(self.reload.1), self.counted_at);
+                }
             }
             0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4] = value & self.limit,
             offset => {
@@ -168,37 +218,18 @@ impl Peripheral for Timer {
             0x10 => u32::MAX,
             0x24 => self.count(),
             0x28 => self.prescaler.0,
-            0x2c => self.reload,
+            0x2c => self.reload.0,
             0x34..=0x40 => self.compare[(offset as usize - 0x34) / 4],
             offset => self.plain.get(offset as usize / 4).copied().unwrap_or(0),
         }
     }
 
     fn advance(&mut self, now: Cycles) {
-        if !self.is_running() {
-            return;
-        }
-        let counts = now.saturating_sub(self.counted_at) / self.step();
-        if counts == 0 {
-            return;
-        }
-        for channel in 0..4 {
-            if self
-                .counts_to(self.compare[channel])
-                .is_some_and(|ahead| ahead <= counts)
-            {
-                self.status |= 2 << channel;
-            }
-        }
-        let to_update = self.period() - self.counted % self.period();
-        self.counted_at += counts * self.step();
-        self.counted = (self.counted + counts) % self.period();
-        if to_update <= counts && self.control & UDIS == 0 {
-            self.status |= UIF;
-            self.prescaler.1 = self.prescaler.0;
-            if self.control & OPM != 0 {
-                self.control &= !CEN;
-                self.counted = 0;
+        // Twice at most: the first update changes how it counts, then nothing does.
+        while self.is_running() {
+            let counts = now.saturating_sub(self.counted_at) / self.step();
+            if counts == 0 || self.count_on(counts) == 0 {
+                break;
             }
         }
     }
@@ -208,7 +239,7 @@ impl Peripheral for Timer {
             return NEVER;
         }
         let wanted = self.enable & !self.status;
-        let update = (wanted & UIF != 0).then(|| self.period() - self.counted % self.period());
+        let update = (wanted & UIF != 0).then(|| self.counts_to_update());
         let compares = (0..4).filter(|channel| wanted & 2 << channel != 0);
         let compares = compares.filter_map(|channel| self.counts_to(self.compare[channel]));
         match update.into_iter().chain(compares).min() {
@@ -276,6 +307,46 @@ mod tests {
         assert_eq!(timer.read(0x24, 0), 1_000_007 / 2 % 10);
         timer.advance(1_000_008);
         assert_eq!(timer.read(0x24, 0), 1_000_008 / 2 % 10);
+    }
+
+    #[test]
+    fn downwards_it_updates_at_zero_and_begins_at_the_end() {
+        let mut timer = running(9, 0);
+        timer.write(0x00, CEN | DIR, 0);
+        timer.write(0x14, UIF, 0);
+        timer.write(0x10, 0, 0);
+        timer.write(0x34, 7, 0);
+        timer.write(0x0c, UIF | 2, 0);
+        assert_eq!((timer.read(0x24, 0), timer.next_event()), (9, 4));
+        timer.advance(4);
+        assert_eq!((timer.read(0x24, 4), timer.read(0x10, 4) & 3), (7, 2));
+        timer.advance(19);
+        assert_eq!((timer.read(0x24, 19), timer.read(0x10, 19) & 3), (0, 2));
+        timer.advance(20);
+        assert_eq!((timer.read(0x24, 20), timer.read(0x10, 20) & 3), (9, 2 | UIF));
+        timer.write(0x24, 3, 20);
+        timer.advance(22);
+        assert_eq!(timer.read(0x24, 22), 2);
+        // Turned round it counts up from where it is.
+        timer.write(0x00, CEN, 22);
+        timer.advance(24);
+        assert_eq!(timer.read(0x24, 24), 3);
+    }
+
+    #[test]
+    fn preloaded_values_count_from_the_next_update() {
+        let mut timer = running(9, 0);
+        timer.write(0x00, CEN | ARPE, 0);
+        timer.write(0x2c, 4, 0);
+        timer.write(0x28, 1, 0);
+        timer.advance(18);
+        assert_eq!((timer.read(0x24, 18), timer.read(0x2c, 18)), (9, 4));
+        // From 20 on five counts of four cycles each, even if nobody looks for a long time.
+        timer.advance(20 + 20 * 1000 + 4 * 3);
+        assert_eq!(timer.read(0x24, 0), 3);
+        timer.write(0x0c, UIF, 0);
+        timer.write(0x10, 0, 0);
+        assert_eq!(timer.next_event(), 20 + 20 * 1001);
     }
 
     #[test]

@@ -34,7 +34,7 @@ const DMAT: u32 = 1 << 7;
 const ONEBIT: u32 = 1 << 11;
 
 /// What has passed through a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Traffic {
     /// Bytes sent.
     pub sent: u64,
@@ -55,6 +55,7 @@ pub struct Traffic {
 }
 
 /// One serial port.
+#[derive(Hash)]
 pub struct Usart {
     status: u32,
     received: u32,
@@ -200,7 +201,7 @@ impl Usart {
     }
 
     /// An edge arrives at the receiver.
-    pub(crate) fn push_edge(&mut self, edge: Edge<Cycles>) {
+    pub fn push_edge(&mut self, edge: Edge<Cycles>) {
         self.line.push(edge);
     }
 
@@ -220,11 +221,12 @@ impl Usart {
     }
 
     /// The edges that the transmitter has put out.
-    pub(crate) fn take_output(&mut self) -> Vec<Edge<Cycles>> {
+    pub fn take_output(&mut self) -> Vec<Edge<Cycles>> {
         std::mem::take(&mut self.output)
     }
 
-    pub(crate) fn has_output(&self) -> bool {
+    /// Whether there are such edges.
+    pub fn has_output(&self) -> bool {
         !self.output.is_empty()
     }
 
@@ -461,6 +463,8 @@ impl Peripheral for Usart {
 
     fn rest(&self, offset: u32) -> u32 {
         match offset {
+            // Flags are cleared by zeros: bytes that are not written must be ones.
+            0x00 => u32::MAX,
             0x08 => self.baud,
             0x0c..=0x14 => self.control[(offset as usize - 0x0c) / 4],
             0x18 => self.guard,

@@ -8,6 +8,7 @@ const START: u32 = 0xcccc;
 const RELOAD: u32 = 0xaaaa;
 const UNLOCK: u32 = 0x5555;
 
+#[derive(Hash)]
 pub(super) struct Watchdog {
     prescaler: u32,
     reload: u32,
@@ -64,10 +65,12 @@ impl Peripheral for Watchdog {
     }
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        if offset == 0 {
+            self.unlocked = value == UNLOCK;
+        }
         match (offset, value) {
             (0x0, START) => self.expires_at = Some(now + self.timeout()),
             (0x0, RELOAD) if self.expires_at.is_some() => self.expires_at = Some(now + self.timeout()),
-            (0x0, key) => self.unlocked = key == UNLOCK,
             (0x4, prescaler) if self.unlocked => self.prescaler = prescaler & 7,
             (0x8, reload) if self.unlocked => self.reload = reload & 0xfff,
             _ => {}
@@ -100,6 +103,8 @@ mod tests {
         watchdog.write(0x0, UNLOCK, 0);
         watchdog.write(0x8, 9, 0);
         watchdog.write(0x0, START, 0);
+        watchdog.write(0x8, 5, 0);
+        assert_eq!(watchdog.read(0x8, 0), 9, "any other key locks again");
         // Ten counts of four ticks of 31.25 us: 1.25 ms.
         assert_eq!(watchdog.next_event(), 40_000);
         watchdog.write(0x0, RELOAD, 30_000);

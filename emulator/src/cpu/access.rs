@@ -95,6 +95,11 @@ impl<B: Bus> Cpu<B> {
         self.store(address, Width::Word, value)
     }
 
+    /// What a word of the core's or the chip's registers reads as, with what reading it does.
+    pub fn read_register(&mut self, address: u32) -> Option<u32> {
+        self.load_elsewhere(address, 4).ok()
+    }
+
     fn check_alignment(&self, address: u32, bytes: u32) -> Result<(), Fault> {
         if address & (bytes - 1) != 0 && self.scs.ccr & UNALIGN_TRP != 0 {
             return Err(Fault::Unaligned(address));
@@ -149,7 +154,11 @@ impl<B: Bus> Cpu<B> {
         self.bus
             .write(address, bytes, value, self.now, &mut self.memory)
             .ok_or(Fault::DataBus(address))?;
-        self.now += self.bus.take_stall();
+        let stall = self.bus.take_stall();
+        if stall > 0 {
+            self.stalled_until = self.stalled_until.max(self.now) + stall;
+            self.next_look = 0;
+        }
         Ok(())
     }
 }

@@ -22,6 +22,8 @@ mod systick;
 #[cfg(test)]
 mod tests;
 
+use std::hash::{Hash, Hasher};
+
 use crate::memory::Memory;
 use fault::FaultReport;
 use nvic::Nvic;
@@ -51,6 +53,10 @@ pub trait Bus {
     fn take_stall(&mut self) -> Cycles {
         0
     }
+    /// Whether an event for WFE has come since the last call.
+    fn take_event(&mut self) -> bool {
+        false
+    }
     /// Whether the chip needs its owner before the core goes on.
     fn wants_stop(&self) -> Option<Stop> {
         None
@@ -58,7 +64,7 @@ pub trait Bus {
 }
 
 /// Why the core executes nothing at the moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sleep {
     /// It does execute.
     Awake,
@@ -109,6 +115,8 @@ pub struct Cpu<B: Bus> {
     pub now: Cycles,
     /// When the run loop looks up from executing; 0 makes it look at once.
     deadline: Cycles,
+    /// Until when the core stands still because the flash is busy.
+    stalled_until: Cycles,
     /// When something is due while it sleeps, as of the last time it looked.
     next_look: Cycles,
     /// Instructions executed so far.
@@ -158,6 +166,7 @@ impl<B: Bus> Cpu<B> {
             systick: SysTick::default(),
             now: 0,
             deadline: 0,
+            stalled_until: 0,
             next_look: 0,
             instructions: 0,
             exceptions: 0,
@@ -184,6 +193,7 @@ impl<B: Bus> Cpu<B> {
         self.scs = SystemControl::default();
         self.systick = SysTick::default();
         (self.deadline, self.next_look, self.reset_request) = (0, 0, false);
+        self.stalled_until = 0;
         self.r[14] = 0xffff_ffff;
         self.r[13] = self.memory.boot_word(0) & !3;
         self.next = self.memory.boot_word(4) & !1;
@@ -243,31 +253,19 @@ impl<B: Bus> Cpu<B> {
     fn uses_process_stack(&self) -> bool {
         self.control & 2 != 0
     }
+}
 
-    /// Everything that decides what the core will do, in a fixed order, for a hash.
-    pub fn state_words(&self) -> impl Iterator<Item = u64> + '_ {
-        let core = [
-            u64::from(self.next),
-            u64::from(self.xpsr()),
-            u64::from(self.other_sp),
-            self.now,
-            self.instructions,
-        ];
-        let masks = [
-            u64::from(self.primask),
-            u64::from(self.faultmask),
-            u64::from(self.basepri),
-            u64::from(self.control),
-            u64::from(self.fpscr),
-            u64::from(self.event),
-            self.sleep as u64,
-            self.fault_count,
-            self.exceptions,
-        ];
-        let registers = self.r.iter().take(15).chain(&self.s).map(|word| u64::from(*word));
-        core.into_iter()
-            .chain(masks)
-            .chain(registers)
-            .chain(self.nvic.state_words())
+/// Everything that decides what core, memory and chip will do.
+impl<B: Bus + Hash> Hash for Cpu<B> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (&self.r[..15], self.next, self.xpsr(), self.other_sp).hash(hasher);
+        (self.s, self.fpscr).hash(hasher);
+        (self.primask, self.faultmask, self.basepri, self.control).hash(hasher);
+        (self.event, self.sleep, self.exclusive, self.reset_request).hash(hasher);
+        (&self.nvic, &self.scs, &self.systick).hash(hasher);
+        (self.now, self.stalled_until, self.instructions).hash(hasher);
+        (self.exceptions, self.fault_count).hash(hasher);
+        self.memory.changeable().for_each(|memory| hasher.write(memory));
+        self.bus.hash(hasher);
     }
 }

@@ -24,7 +24,7 @@ pub(super) const THREAD_PRIORITY: i32 = 256;
 pub(super) const PRIORITY_BITS: u8 = 0xf0;
 
 /// A set of exceptions.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct Set([u32; EXCEPTIONS / 32]);
 
 impl Set {
@@ -82,6 +82,7 @@ impl Set {
 }
 
 /// State of the interrupt controller.
+#[derive(Hash)]
 pub(super) struct Nvic {
     pending: Set,
     enabled: Set,
@@ -231,15 +232,6 @@ impl Nvic {
                 set.set(exception, member);
             }
         }
-    }
-
-    /// For a hash.
-    pub(super) fn state_words(&self) -> impl Iterator<Item = u64> + '_ {
-        let sets = [self.pending, self.enabled, self.active, self.lines];
-        sets.into_iter()
-            .flat_map(|set| set.0)
-            .map(u64::from)
-            .chain(self.priority.iter().map(|&byte| u64::from(byte)))
     }
 }
 

@@ -19,17 +19,23 @@ pub enum Stop {
 }
 
 impl<B: Bus> Cpu<B> {
-    /// Lets the chip and the timers do what is due and takes an exception if one is due. Returns when to look again.
-    fn look_up(&mut self) -> Cycles {
+    /// Lets the chip and the timers do what is due. Returns when that is again.
+    fn sense(&mut self) -> Cycles {
         let next = self.bus.poll(self.now, &mut self.memory);
         let mut newly_pending = self.nvic.see_lines(self.bus.lines());
         if self.systick.advance(self.now) {
             self.nvic.pend(SYS_TICK, true);
             newly_pending = true;
         }
-        if newly_pending && self.scs.scr & SEVONPEND != 0 {
+        if self.bus.take_event() || newly_pending && self.scs.scr & SEVONPEND != 0 {
             self.event = true;
         }
+        next.min(self.systick.next_event())
+    }
+
+    /// The same, and takes an exception if one is due.
+    fn look_up(&mut self) -> Cycles {
+        let next = self.sense();
         if self.sleep != Sleep::LockedUp {
             self.take_exception();
             if self.sleep == Sleep::ForEvent && std::mem::take(&mut self.event) {
@@ -39,17 +45,36 @@ impl<B: Bus> Cpu<B> {
         if !self.scs.thumb && self.sleep == Sleep::Awake {
             self.take_fault(Fault::InvalidState, self.next);
         }
-        next.min(self.systick.next_event())
+        next
+    }
+
+    /// While the flash is busy the chip goes on and the core does not. Returns whether that is so, with the time taken to
+    /// where something happens, at most to `limit`.
+    fn stand_still(&mut self, limit: Cycles) -> bool {
+        if self.now >= self.stalled_until {
+            return false;
+        }
+        let next = self.sense().min(self.stalled_until);
+        self.next_look = next;
+        self.now = self.now.max(next.min(limit));
+        true
     }
 
     /// When this core has something to do next: now if it is awake, else when something is due that can wake it. It only
     /// says so: what is due at this very moment may depend on things that its owner has still to bring.
     pub fn next_activity(&self) -> Cycles {
-        if self.sleep == Sleep::Awake {
+        if self.now < self.stalled_until {
+            self.next_look.clamp(self.now, self.stalled_until)
+        } else if self.sleep == Sleep::Awake {
             self.now
         } else {
             self.next_look.max(self.now)
         }
+    }
+
+    /// Says that something may be due earlier than the core knew when it went to sleep.
+    pub(crate) fn look_again(&mut self) {
+        self.next_look = 0;
     }
 
     /// Runs until the time `limit`, or a few cycles more if an instruction takes that long.
@@ -69,6 +94,9 @@ impl<B: Bus> Cpu<B> {
             }
             if self.now >= limit {
                 return Stop::Time;
+            }
+            if self.stand_still(limit) {
+                continue;
             }
             let next = self.look_up();
             self.next_look = next;
@@ -100,6 +128,7 @@ impl<B: Bus> Cpu<B> {
     /// Executes exactly one instruction or enters one exception handler, for debuggers and comparisons. A sleeping core
     /// is taken to the time at which it wakes.
     pub fn step(&mut self) {
+        while self.stand_still(NEVER) {}
         let exceptions = self.exceptions;
         let next = self.look_up();
         if self.exceptions != exceptions {

@@ -24,6 +24,7 @@ const TRCENA: u32 = 1 << 24;
 const CYCCNTENA: u32 = 1;
 
 /// Registers of the system control block and of the debug units.
+#[derive(Hash)]
 pub(super) struct SystemControl {
     pub(super) vtor: u32,
     pub(super) scr: u32,

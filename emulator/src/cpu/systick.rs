@@ -8,7 +8,7 @@ const CLKSOURCE: u32 = 4;
 const COUNTFLAG: u32 = 1 << 16;
 
 /// A counter that runs down from `load` to 0 and begins again.
-#[derive(Default)]
+#[derive(Default, Hash)]
 pub(super) struct SysTick {
     control: u32,
     load: u32,

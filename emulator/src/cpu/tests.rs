@@ -1,5 +1,7 @@
 //! Small programs on the core alone: exceptions, faults, waiting, and what only a running core shows.
 
+mod instructions;
+
 use std::sync::Arc;
 
 use super::fault::Fault;

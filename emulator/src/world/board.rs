@@ -1,13 +1,14 @@
 //! One board: a chip with its clock, its log and what is soldered to it.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::chip::clocks::Source;
 use crate::chip::line::Noise;
 use crate::chip::usart::{Edge, Traffic};
-use crate::chip::{Chip, Model, Remark, UARTS};
+use crate::chip::{Chip, Model, Remark, ResetCause, UARTS};
 use crate::cpu::fault::FaultReport;
-use crate::cpu::{Cpu, Cycles, NEVER, Stop};
+use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
 use crate::hash::StateHash;
 use crate::image::Image;
 use crate::memory::{Memory, NotFlash};
@@ -118,7 +119,7 @@ impl Board {
         loop {
             match self.cpu.run_until(self.clock.cycles_at(time)) {
                 Stop::Time => break,
-                Stop::Reset => self.reset(),
+                Stop::Reset => self.reset(self.own_cause()),
                 Stop::Clock => self.adapt_clock(),
             }
         }
@@ -129,9 +130,10 @@ impl Board {
     pub fn step(&mut self) {
         self.cpu.step();
         if self.cpu.asked_for_reset() || self.cpu.bus.watchdog_expired() {
-            self.reset();
+            self.reset(self.own_cause());
         }
         self.adapt_clock();
+        self.read_log();
     }
 
     fn adapt_clock(&mut self) {
@@ -144,11 +146,19 @@ impl Board {
         self.clock.change(self.cpu.now, clocks.hclk, ppm);
     }
 
-    /// System reset.
-    fn reset(&mut self) {
-        let by_software = !self.cpu.bus.watchdog_expired();
+    /// Why the board resets itself.
+    fn own_cause(&self) -> ResetCause {
+        if self.cpu.bus.watchdog_expired() {
+            ResetCause::Watchdog
+        } else {
+            ResetCause::Software
+        }
+    }
+
+    /// System reset. RAM stays as it is.
+    fn reset(&mut self, cause: ResetCause) {
         self.read_log();
-        self.cpu.bus.reset(by_software, self.cpu.now);
+        self.cpu.bus.reset(cause, self.cpu.now);
         self.cpu.reset();
         self.adapt_clock();
         if let Some(rtt) = &mut self.rtt {
@@ -159,7 +169,7 @@ impl Board {
 
     fn read_log(&mut self) {
         if let Some(bytes) = self.rtt.as_mut().and_then(|rtt| rtt.read(&mut self.cpu.memory)) {
-            self.log_hash.bytes(&bytes);
+            self.log_hash.write(&bytes);
             self.log.push((self.now(), bytes));
         }
     }
@@ -167,6 +177,19 @@ impl Board {
     /// How far it has run.
     pub fn now(&self) -> Time {
         self.clock.time_of(self.cpu.now)
+    }
+
+    /// Whether it waits for an interrupt or event.
+    pub fn is_asleep(&self) -> bool {
+        self.cpu.sleep != Sleep::Awake
+    }
+
+    /// When it has something to do next, as far as it knows; the end of time if only a wire can wake it.
+    pub fn wakes_at(&self) -> Time {
+        match self.cpu.next_activity() {
+            NEVER => Time::MAX,
+            cycles => self.clock.time_of(cycles),
+        }
     }
 
     /// When a cycle of this board is.
@@ -223,7 +246,7 @@ impl Board {
 
     pub(crate) fn command(&mut self, command: Command) {
         match command {
-            Command::Reset => self.reset(),
+            Command::Reset => self.reset(ResetCause::Pin),
             Command::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
             Command::Noise { uart, noise } => {
                 let clock = self.clock;
@@ -290,6 +313,12 @@ impl Board {
             at += bit * 10;
         }
         self.fed_until[uart] = at;
+        self.cpu.look_again();
+    }
+
+    /// Whether bytes given to [`feed`](Self::feed) are still on their way.
+    pub fn is_being_fed(&self, uart: usize) -> bool {
+        self.fed_until[uart] > self.cpu.now
     }
 
     pub(crate) fn horizon(&self, connected: &[bool; UARTS]) -> Horizon {
@@ -315,29 +344,11 @@ impl Board {
         horizon
     }
 
-    /// A hash of memory, core registers, interrupt states, serial traffic counts and log; without peripheral registers.
+    /// A hash of everything that decides what the board will do, and of its log.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
-        for word in self.cpu.state_words() {
-            hash.word(word);
-        }
-        for memory in self.cpu.memory.changeable() {
-            hash.bytes(memory);
-        }
-        for uart in 0..UARTS {
-            let traffic = self.traffic(uart);
-            let errors = [
-                traffic.overruns,
-                traffic.framing_errors,
-                traffic.noise_errors,
-                traffic.discarded,
-            ];
-            for word in [traffic.sent, traffic.received].into_iter().chain(errors) {
-                hash.word(word);
-            }
-        }
-        hash.word(self.log_hash.finish());
-        hash.word(self.resets);
+        (&self.cpu, self.clock, self.rtt, self.fed_until).hash(&mut hash);
+        (self.log_hash.finish(), self.resets).hash(&mut hash);
         hash.finish()
     }
 }

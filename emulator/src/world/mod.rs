@@ -7,6 +7,7 @@
 //! to the next thing that wakes one.
 
 mod board;
+mod cables;
 mod rounds;
 mod script;
 mod wire;
@@ -15,18 +16,21 @@ pub use board::{Board, BoardOptions};
 pub use script::{Action, Script, ScriptError, parse_port, parse_time};
 pub use wire::Port;
 
+use std::hash::{Hash, Hasher};
+
 use crate::chip::UARTS;
 use crate::chip::line::mix;
 use crate::chip::usart::Edge;
 use crate::hash::StateHash;
 use crate::time::Time;
 use board::Command;
-use wire::{Condition, Conductor};
+use cables::{Arrivals, Cables};
+use wire::Condition;
 
 /// Boards, wires and what happens to them.
 pub struct World {
     boards: Vec<Board>,
-    conductors: Vec<Conductor>,
+    cables: Cables,
     connected: Vec<[bool; UARTS]>,
     /// Edges that were sent in the last round and have not arrived yet.
     on_the_way: Vec<(Port, Edge<Time>)>,
@@ -77,7 +81,7 @@ impl World {
     pub fn new(seed: u64) -> Self {
         World {
             boards: Vec::new(),
-            conductors: Vec::new(),
+            cables: Cables::default(),
             connected: Vec::new(),
             on_the_way: Vec::new(),
             script: Script::default(),
@@ -98,6 +102,7 @@ impl World {
     pub fn add(&mut self, board: Board) -> usize {
         self.boards.push(board);
         self.connected.push([false; UARTS]);
+        self.cables.add_board();
         self.boards.len() - 1
     }
 
@@ -113,7 +118,7 @@ impl World {
                 return Err(BadWire::Taken(port));
             }
         }
-        self.conductors.extend([Conductor::new(a, b), Conductor::new(b, a)]);
+        self.cables.lay(a, b);
         Ok(())
     }
 
@@ -132,14 +137,10 @@ impl World {
 
     /// Sets what will happen. Every event must be about a wire or a board that there is.
     pub fn set_script(&mut self, script: Script) -> Result<(), BadWire> {
-        for (_, action) in script.events() {
-            match action.place() {
-                (board, None) if board >= self.boards.len() => return Err(BadWire::NoSuchBoard(board)),
-                (_, Some(port)) if !self.conductors.iter().any(|conductor| conductor.to == port) => {
-                    return Err(BadWire::NoWire(port));
-                }
-                _ => {}
-            }
+        let is_free = |port: Port| !self.connected[port.board][port.uart];
+        for port in self.cables.check(&script, is_free)? {
+            self.cables.prepare(port);
+            self.connected[port.board][port.uart] = true;
         }
         self.script = script;
         self.happened = 0;
@@ -148,7 +149,7 @@ impl World {
 
     /// All ports that have a wire to another board.
     pub fn wired_ports(&self) -> Vec<Port> {
-        self.conductors.iter().map(|conductor| conductor.to).collect()
+        self.cables.ports().collect()
     }
 
     /// The boards by number.
@@ -176,20 +177,19 @@ impl World {
         self.boards.iter().map(|board| board.cpu.instructions).sum()
     }
 
-    /// A hash of all memory, core registers, interrupt states, serial traffic counts and logs of all boards. The registers
-    /// of peripherals are not in it; what they do shows in the rest.
+    /// A hash of everything that decides what will happen, in boards and on wires, and of all logs.
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
-        hash.word(self.now);
+        (self.now, self.happened, &self.cables, &self.on_the_way).hash(&mut hash);
         for board in &self.boards {
-            hash.word(board.state_hash());
+            board.state_hash().hash(&mut hash);
         }
         hash.finish()
     }
 
     /// Does what the script says for the present time. Returns the edges that arrive because of it.
-    fn play(&mut self, commands: &mut Vec<(usize, Command)>) -> Vec<(Port, Edge<Time>)> {
-        let mut edges = Vec::new();
+    fn play(&mut self, commands: &mut Vec<(usize, Command)>) -> Arrivals {
+        let mut seen = Arrivals::new();
         while let Some(&(time, action)) = self
             .script
             .events()
@@ -198,48 +198,23 @@ impl World {
         {
             self.happened += 1;
             let now = self.now;
-            // Conductors towards a port, and away from it.
-            let mut set = |port: Port, towards: Option<Condition>, away: Option<Condition>| {
-                for conductor in &mut self.conductors {
-                    let condition = match port {
-                        port if conductor.to == port => towards,
-                        port if conductor.from == port => away,
-                        _ => None,
-                    };
-                    if let Some(condition) = condition {
-                        let to = conductor.to;
-                        edges.extend(
-                            conductor
-                                .set_condition(condition, now)
-                                .into_iter()
-                                .map(|edge| (to, edge)),
-                        );
-                    }
-                }
-            };
-            let (cut, whole) = (Some(Condition::Cut), Some(Condition::Whole));
+            let (cut, whole, low) = (Some(Condition::Cut), Some(Condition::Whole), Some(Condition::StuckLow));
             match action {
-                Action::Cut(port) | Action::Swap(port) => set(port, cut, cut),
-                Action::Plug(port) => set(port, whole, whole),
-                Action::OneWay(port) => set(port, cut, None),
-                Action::Stuck(port) => set(port, Some(Condition::StuckLow), None),
+                Action::Cut(port) | Action::Reverse(port) => self.cables.set(port, cut, cut, now, &mut seen),
+                Action::Plug(port) => self.cables.set(port, whole, whole, now, &mut seen),
+                Action::PlugInto(port, to) => self.cables.plug(port, to, now, &mut seen),
+                Action::Swap(a, b) => self.cables.swap(a, b, now, &mut seen),
+                Action::OneWay(port) => self.cables.set(port, cut, None, now, &mut seen),
+                Action::Stuck(port) => self.cables.set(port, low, None, now, &mut seen),
                 Action::Noise(port, chance) => commands.push(self.noise(port, chance, Time::MAX, time)),
                 Action::Burst(port, length) => commands.push(self.noise(port, 0.5, now + length, time)),
-                Action::Quiet(port) => {
-                    commands.push((
-                        port.board,
-                        Command::Noise {
-                            uart: port.uart,
-                            noise: None,
-                        },
-                    ));
-                }
+                Action::Quiet(Port { board, uart }) => commands.push((board, Command::Noise { uart, noise: None })),
                 Action::Press(board) => commands.push((board, Command::Button(true))),
                 Action::Release(board) => commands.push((board, Command::Button(false))),
                 Action::Reset(board) => commands.push((board, Command::Reset)),
             }
         }
-        edges
+        seen
     }
 
     fn noise(&self, port: Port, chance: f64, until: Time, at: Time) -> (usize, Command) {

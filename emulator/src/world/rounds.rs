@@ -173,6 +173,8 @@ impl World {
             self.collect(outcomes, per_thread, &mut horizons, &mut waiting);
         }
         self.on_the_way = waiting.into_iter().flatten().collect();
+        // In an order that does not depend on the number of threads; that of one port's edges stays.
+        self.on_the_way.sort_by_key(|(port, _)| *port);
     }
 
     /// How far all boards can run before they must hear of each other.
@@ -190,7 +192,7 @@ impl World {
         } else {
             reaction.min(LONGEST_DEAF_ROUND)
         };
-        let deaf = self.conductors.is_empty() && reaction == LONGEST_DEAF_ROUND;
+        let deaf = reaction == LONGEST_DEAF_ROUND && self.cables.ports().next().is_none();
         let mut until = if deaf {
             end
         } else {
@@ -220,13 +222,10 @@ impl World {
                 horizons[board] = horizon;
             }
             for (port, edges) in outcome.edges {
-                let Some(conductor) = self.conductors.iter_mut().find(|conductor| conductor.from == port) else {
+                let Some((to, arriving)) = self.cables.carry(port, edges, self.now) else {
                     continue;
                 };
-                let to = conductor.to;
-                for edge in conductor.carry(edges, self.now) {
-                    waiting[to.board / per_thread].push((to, edge));
-                }
+                waiting[to.board / per_thread].extend(arriving.into_iter().map(|edge| (to, edge)));
             }
         }
         for (port, edge) in waiting.iter().flatten() {

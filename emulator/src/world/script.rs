@@ -6,13 +6,16 @@
 //! 1.5s   cut      3.USART1        # both conductors of the wire at that port
 //! 2s     plug     3.USART1        # whole again
 //! 2s     one-way  3.USART1        # what is sent to this port is lost
-//! 2.5s   swap     3.USART1        # TX on TX and RX on RX: nothing arrives anywhere
+//! 2.2s   swap     3.USART1 4.UART5   # the plugs at two ports are exchanged
+//! 2.3s   plug     3.USART1 5.USART6  # the far end of the wire at 3.USART1 goes to the free port 5.USART6
+//! 2.5s   reverse  3.USART1        # TX on TX and RX on RX: nothing arrives anywhere
 //! 3s     stuck    3.USART1        # this port sees a low level
 //! 3s     noise    3.USART1 1e-4   # the chance of a bit to be inverted on the way to this port
 //! 3.5s   quiet    3.USART1        # no longer
 //! 4s     burst    3.USART1 2ms    # nothing but noise for that time
 //! 5s     press    3               # the button
 //! 5.1s   release  3
+//! 5.5s   press    3 for 100ms     # both
 //! 6s     reset    3
 //! ```
 
@@ -32,8 +35,12 @@ pub enum Action {
     Plug(Port),
     /// The conductor towards a port breaks.
     OneWay(Port),
+    /// The far end of the wire at the first port goes to the second, which is free.
+    PlugInto(Port, Port),
+    /// The plugs at two ports are exchanged.
+    Swap(Port, Port),
     /// The wire is plugged in the wrong way round.
-    Swap(Port),
+    Reverse(Port),
     /// The conductor towards a port is held low.
     Stuck(Port),
     /// Each bit towards a port is inverted with this chance.
@@ -48,20 +55,6 @@ pub enum Action {
     Release(usize),
     /// The reset button of a board.
     Reset(usize),
-}
-
-impl Action {
-    /// The board that it concerns, and the port if it is about a wire.
-    pub fn place(&self) -> (usize, Option<Port>) {
-        match *self {
-            Action::Cut(port) | Action::Plug(port) | Action::OneWay(port) | Action::Swap(port) => {
-                (port.board, Some(port))
-            }
-            Action::Stuck(port) | Action::Noise(port, _) | Action::Quiet(port) => (port.board, Some(port)),
-            Action::Burst(port, _) => (port.board, Some(port)),
-            Action::Press(board) | Action::Release(board) | Action::Reset(board) => (board, None),
-        }
-    }
 }
 
 /// Events in the order of their times.
@@ -101,7 +94,7 @@ impl Script {
             let line = line.split('#').next().unwrap_or("");
             let words: Vec<&str> = line.split_whitespace().collect();
             if !words.is_empty() {
-                events.push(parse_event(&words).map_err(|reason| ScriptError { line: number, reason })?);
+                events.extend(parse_event(&words).map_err(|reason| ScriptError { line: number, reason })?);
             }
         }
         Ok(Script::new(events))
@@ -174,7 +167,8 @@ pub fn parse_port(text: &str) -> Result<Port, String> {
     })
 }
 
-fn parse_event(words: &[&str]) -> Result<(Time, Action), String> {
+/// The events of one line.
+fn parse_event(words: &[&str]) -> Result<Vec<(Time, Action)>, String> {
     let [time, what, place, how_much @ ..] = words else {
         return Err("an event is TIME WHAT WHERE [HOW MUCH]".into());
     };
@@ -183,20 +177,28 @@ fn parse_event(words: &[&str]) -> Result<(Time, Action), String> {
         ("cut", []) => Action::Cut(parse_port(place)?),
         ("plug", []) => Action::Plug(parse_port(place)?),
         ("one-way", []) => Action::OneWay(parse_port(place)?),
-        ("swap", []) => Action::Swap(parse_port(place)?),
+        ("plug", [to]) => Action::PlugInto(parse_port(place)?, parse_port(to)?),
+        ("swap", [other]) => Action::Swap(parse_port(place)?, parse_port(other)?),
+        ("reverse", []) => Action::Reverse(parse_port(place)?),
         ("stuck", []) => Action::Stuck(parse_port(place)?),
         ("quiet", []) => Action::Quiet(parse_port(place)?),
         ("noise", [chance]) => Action::Noise(parse_port(place)?, parse_chance(chance)?),
         ("burst", [length]) => Action::Burst(parse_port(place)?, parse_time(length)?),
+        ("press", ["for", length]) => {
+            let board = parse_board(place)?;
+            let end = time.saturating_add(parse_time(length)?);
+            return Ok(vec![(time, Action::Press(board)), (end, Action::Release(board))]);
+        }
         ("press", []) => Action::Press(parse_board(place)?),
         ("release", []) => Action::Release(parse_board(place)?),
         ("reset", []) => Action::Reset(parse_board(place)?),
+        ("swap", _) => return Err("swap needs two ports".into()),
         ("noise", _) => return Err("noise needs a chance such as 1e-4".into()),
         ("burst", _) => return Err("burst needs a length such as 2ms".into()),
         (what, []) => return Err(format!("'{what}' is nothing that can happen")),
         (what, _) => return Err(format!("'{what}' with too many words")),
     };
-    Ok((time, action))
+    Ok(vec![(time, action)])
 }
 
 fn parse_chance(text: &str) -> Result<f64, String> {
@@ -230,6 +232,12 @@ mod tests {
             ("1s cut", "line 1: an event is TIME WHAT WHERE [HOW MUCH]"),
             ("\n1 cut 0.USART1", "line 2: '1' is no time such as 1.5s, 20ms or 300us"),
             ("1s cut 0.USART9", "line 1: '0.USART9' is no port such as 3.USART1"),
+            ("1s swap 0.USART1", "line 1: swap needs two ports"),
+            (
+                "1s press 0 for ever",
+                "line 1: 'ever' is no time such as 1.5s, 20ms or 300us",
+            ),
+            ("1s cut 0.USART1 now", "line 1: 'cut' with too many words"),
             ("1s melt 0.USART1", "line 1: 'melt' is nothing that can happen"),
             ("1s noise 0.USART1 2", "line 1: '2' is no chance between 0 and 1"),
             ("-1s reset 0", "line 1: '-1s' is no time such as 1.5s, 20ms or 300us"),

@@ -1,4 +1,4 @@
-//! A wire between two serial ports: two conductors, each with what can happen to it.
+//! One direction of a wire between two serial ports, with what can happen to it.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub struct Port {
 }
 
 /// What a conductor does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
     Whole,
     /// The receiver's pull-up keeps it high.
@@ -23,21 +23,20 @@ pub(super) enum Condition {
     StuckLow,
 }
 
-/// One direction of a wire.
-#[derive(Debug)]
+/// One direction of a wire: what a sender puts out, and what of it arrives at the other end.
+#[derive(Clone, Debug, Hash)]
 pub(super) struct Conductor {
-    pub(super) from: Port,
-    pub(super) to: Port,
-    condition: Condition,
+    /// `None` while nothing is plugged in there.
+    pub(super) to: Option<Port>,
+    pub(super) condition: Condition,
     /// The sender's level, and its edges that are still to come, whatever arrives of them.
     level: bool,
     coming: VecDeque<Edge<Time>>,
 }
 
 impl Conductor {
-    pub(super) fn new(from: Port, to: Port) -> Self {
+    pub(super) fn new(to: Option<Port>) -> Self {
         Conductor {
-            from,
             to,
             condition: Condition::Whole,
             level: true,
@@ -90,7 +89,6 @@ impl Conductor {
 mod tests {
     use super::*;
 
-    const A: Port = Port { board: 0, uart: 0 };
     const B: Port = Port { board: 1, uart: 0 };
 
     fn edges(list: &[(Time, bool)]) -> Vec<Edge<Time>> {
@@ -99,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_cut_hides_and_a_plug_shows_the_rest_of_a_frame() {
-        let mut wire = Conductor::new(A, B);
+        let mut wire = Conductor::new(Some(B));
         let frame = edges(&[(100, false), (200, true), (300, false), (400, true)]);
         assert_eq!(wire.carry(frame.clone(), 90), frame);
         assert_eq!(wire.set_condition(Condition::Cut, 150), edges(&[(150, true)]));
@@ -112,7 +110,7 @@ mod tests {
 
     #[test]
     fn stuck_low_holds_the_line_down() {
-        let mut wire = Conductor::new(A, B);
+        let mut wire = Conductor::new(Some(B));
         assert_eq!(wire.set_condition(Condition::StuckLow, 10), edges(&[(10, false)]));
         assert_eq!(wire.carry(edges(&[(20, false)]), 15), []);
     }

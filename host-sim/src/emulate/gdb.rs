@@ -12,13 +12,15 @@ use gdbstub::target::ext::base::singlethread::{
 };
 use gdbstub::target::ext::breakpoints::{Breakpoints, BreakpointsOps, SwBreakpoint, SwBreakpointOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
-use gdbstub_arch::arm::Armv4t;
-use gdbstub_arch::arm::reg::ArmCoreRegs;
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::World;
 
+use super::cortex_m::{AnyKind, CortexM, CortexMRegisters};
+
 /// Instructions of the board between two looks at the connection.
 const BETWEEN_LOOKS: u32 = 10_000;
+/// How far everything runs at once while the board sleeps: less than a byte takes, so that none wakes it meanwhile.
+const ASLEEP: Time = 5 * MICROSECOND;
 
 /// A world of which GDB holds one board.
 pub struct Held<'w> {
@@ -53,14 +55,25 @@ pub fn serve(world: &mut World, node: usize, port: u16, until: Time) -> Result<S
 }
 
 impl Held<'_> {
-    /// One instruction of the board, and the others up to the same time.
-    fn step(&mut self) {
+    /// One instruction of the board or one entry of a handler, and the others up to the same time. While it sleeps, a
+    /// piece of that. Returns whether it has done anything.
+    fn step(&mut self) -> bool {
+        let world_now = self.world.now();
         let board = &mut self.world.boards_mut()[self.node];
-        board.step();
-        let now = board.now();
-        if now > self.world.now() + MICROSECOND {
-            self.world.run_until(now);
+        let before = (board.cpu.instructions, board.cpu.exceptions);
+        let (now, wakes) = (board.now(), board.wakes_at());
+        if board.is_asleep() && wakes > now {
+            let until = wakes.min(world_now.max(now) + ASLEEP).min(self.until);
+            self.world.run_until(until);
+        } else {
+            board.step();
+            let now = board.now();
+            if now > world_now + MICROSECOND {
+                self.world.run_until(now);
+            }
         }
+        let cpu = &self.world.boards()[self.node].cpu;
+        (cpu.instructions, cpu.exceptions) != before
     }
 
     fn pc(&self) -> u32 {
@@ -69,7 +82,7 @@ impl Held<'_> {
 }
 
 impl Target for Held<'_> {
-    type Arch = Armv4t;
+    type Arch = CortexM;
     type Error = &'static str;
 
     fn base_ops(&mut self) -> BaseOps<'_, Self::Arch, Self::Error> {
@@ -82,28 +95,38 @@ impl Target for Held<'_> {
 }
 
 impl SingleThreadBase for Held<'_> {
-    fn read_registers(&mut self, registers: &mut ArmCoreRegs) -> TargetResult<(), Self> {
+    fn read_registers(&mut self, registers: &mut CortexMRegisters) -> TargetResult<(), Self> {
         let cpu = &self.world.boards()[self.node].cpu;
-        registers.r.copy_from_slice(&cpu.r[..13]);
-        (registers.sp, registers.lr, registers.pc, registers.cpsr) = (cpu.r[13], cpu.r[14], cpu.next, cpu.xpsr());
+        registers.r[..15].copy_from_slice(&cpu.r[..15]);
+        registers.r[15] = cpu.next;
+        (registers.xpsr, registers.s, registers.fpscr) = (cpu.xpsr(), cpu.s, cpu.fpscr);
         Ok(())
     }
 
-    fn write_registers(&mut self, registers: &ArmCoreRegs) -> TargetResult<(), Self> {
+    fn write_registers(&mut self, registers: &CortexMRegisters) -> TargetResult<(), Self> {
         let cpu = &mut self.world.boards_mut()[self.node].cpu;
-        cpu.r[..13].copy_from_slice(&registers.r);
-        (cpu.r[13], cpu.r[14], cpu.next) = (registers.sp, registers.lr, registers.pc & !1);
-        cpu.set_xpsr_flags(registers.cpsr);
+        cpu.r[..15].copy_from_slice(&registers.r[..15]);
+        cpu.next = registers.r[15] & !1;
+        cpu.set_xpsr_flags(registers.xpsr);
+        (cpu.s, cpu.fpscr) = (registers.s, registers.fpscr);
         Ok(())
     }
 
+    /// Memory as it is; registers of peripherals by whole words, with what reading them does, as a probe has it too.
     fn read_addrs(&mut self, start: u32, data: &mut [u8]) -> TargetResult<usize, Self> {
-        let memory = &self.world.boards()[self.node].cpu.memory;
+        let cpu = &mut self.world.boards_mut()[self.node].cpu;
         let mut read = 0;
-        for (address, place) in (start..=u32::MAX).zip(data) {
-            let Some(byte) = memory.byte(address) else { break };
-            *place = byte;
-            read += 1;
+        for (address, place) in (start..=u32::MAX).step_by(4).zip(data.chunks_mut(4)) {
+            let bytes = match cpu.memory.bytes(address, place.len()) {
+                Some(bytes) => bytes,
+                None if address % 4 == 0 => match cpu.read_register(address) {
+                    Some(word) => word.to_le_bytes().to_vec(),
+                    None => break,
+                },
+                None => break,
+            };
+            place.copy_from_slice(&bytes[..place.len()]);
+            read += place.len();
         }
         if read == 0 {
             Err(TargetError::NonFatal)
@@ -150,20 +173,12 @@ impl Breakpoints for Held<'_> {
 }
 
 impl SwBreakpoint for Held<'_> {
-    fn add_sw_breakpoint(
-        &mut self,
-        address: u32,
-        _kind: gdbstub_arch::arm::ArmBreakpointKind,
-    ) -> TargetResult<bool, Self> {
+    fn add_sw_breakpoint(&mut self, address: u32, _kind: AnyKind) -> TargetResult<bool, Self> {
         self.breakpoints.push(address & !1);
         Ok(true)
     }
 
-    fn remove_sw_breakpoint(
-        &mut self,
-        address: u32,
-        _kind: gdbstub_arch::arm::ArmBreakpointKind,
-    ) -> TargetResult<bool, Self> {
+    fn remove_sw_breakpoint(&mut self, address: u32, _kind: AnyKind) -> TargetResult<bool, Self> {
         let before = self.breakpoints.len();
         self.breakpoints.retain(|breakpoint| *breakpoint != address & !1);
         Ok(self.breakpoints.len() < before)
@@ -186,8 +201,8 @@ impl BlockingEventLoop for Held<'_> {
         let faults = target.world.boards()[target.node].cpu.fault_count;
         loop {
             for _ in 0..BETWEEN_LOOKS {
-                Held::step(target);
-                if target.stepping {
+                let has_acted = Held::step(target);
+                if target.stepping && has_acted {
                     return Ok(Event::TargetStopped(SingleThreadStopReason::DoneStep));
                 }
                 if target.breakpoints.contains(&target.pc()) {

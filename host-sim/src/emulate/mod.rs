@@ -1,5 +1,6 @@
 //! Emulated boards: the firmware that people flash, on a mesh wired by a network's expression.
 
+pub mod cortex_m;
 pub mod gdb;
 pub mod log;
 pub mod profile;

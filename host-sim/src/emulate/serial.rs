@@ -82,10 +82,17 @@ impl OpenPort {
     }
 
     /// Carries bytes both ways. Nobody at the other end is no error: what the board sends is then lost, as on a cable.
+    /// Nothing is taken from the other program while earlier bytes are on the emulated wire, so that it has to wait as
+    /// it would for a real port.
     pub fn exchange(&mut self, world: &mut World) {
         let board = &mut world.boards_mut()[self.port.board];
         let from_board = board.take_bytes(self.port.uart);
         let mut buffer = [0; 1024];
+        let room = if board.is_being_fed(self.port.uart) {
+            &mut []
+        } else {
+            &mut buffer[..]
+        };
         let received = match &mut self.end {
             End::Socket { listener, client, .. } => {
                 if let Ok((stream, _)) = listener.accept()
@@ -94,7 +101,7 @@ impl OpenPort {
                     *client = Some(stream);
                 }
                 let Some(stream) = client else { return };
-                match pass(stream, &from_board, &mut buffer) {
+                match pass(stream, &from_board, room) {
                     Some(received) => received,
                     None => {
                         *client = None;
@@ -102,7 +109,7 @@ impl OpenPort {
                     }
                 }
             }
-            End::Terminal(terminal) => pass(terminal, &from_board, &mut buffer).unwrap_or(0),
+            End::Terminal(terminal) => pass(terminal, &from_board, room).unwrap_or(0),
         };
         board.feed(self.port.uart, &buffer[..received]);
     }
@@ -117,11 +124,14 @@ impl Drop for OpenPort {
     }
 }
 
-/// Writes what there is and reads what there is; `None` if the other end has gone.
+/// Writes what there is and reads what there is and has room; `None` if the other end has gone.
 fn pass(stream: &mut (impl Read + Write), out: &[u8], buffer: &mut [u8]) -> Option<usize> {
     match stream.write_all(out) {
         Err(error) if error.kind() != ErrorKind::WouldBlock => return None,
         _ => {}
+    }
+    if buffer.is_empty() {
+        return Some(0);
     }
     match stream.read(buffer) {
         Ok(0) => None,
@@ -147,6 +157,13 @@ fn open_terminal() -> Result<(std::fs::File, String), std::io::Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::sync::Arc;
+
+    use hopwise_emulator::image::Image;
+    use hopwise_emulator::time::{MILLISECOND, SECOND};
+    use hopwise_emulator::world::{Board, BoardOptions};
+
     use super::*;
 
     #[test]
@@ -170,21 +187,114 @@ mod tests {
         }
     }
 
+    /// Sends back every byte of USART2 with bit 5 inverted; it sleeps in between.
+    ///
+    /// ```text
+    ///         cpsid i
+    ///         ldr   r0, =0x40023840   @ RCC_APB1ENR
+    ///         movs  r1, #1
+    ///         lsls  r1, r1, #17
+    ///         str   r1, [r0]
+    ///         ldr   r0, =0x40004400   @ USART2: 115200 baud at 16 MHz, with RXNEIE
+    ///         movs  r1, #139
+    ///         str   r1, [r0, #8]
+    ///         movw  r1, #0x202c
+    ///         str   r1, [r0, #12]
+    ///         ldr   r4, =0xe000e104   @ NVIC_ISER1
+    ///         movs  r5, #0x40
+    ///         str   r5, [r4]
+    ///         ldr   r4, =0xe000e284   @ NVIC_ICPR1
+    ///         movs  r3, #0x20
+    /// again:  wfi
+    ///         ldr   r1, [r0]
+    ///         lsls  r2, r1, #26
+    ///         bpl   done
+    ///         ldr   r1, [r0, #4]
+    ///         eors  r1, r3
+    ///         str   r1, [r0, #4]
+    /// done:   str   r5, [r4]
+    ///         b     again
+    /// ```
+    const ECHO: &[u16] = &[
+        0x1000, 0x2000, 0x0009, 0x0800, 0xb672, 0x480c, 0x2101, 0x0449, 0x6001, 0x480b, 0x218b, 0x6081, 0xf242, 0x012c,
+        0x60c1, 0x4c09, 0x2540, 0x6025, 0x4c08, 0x2320, 0xbf30, 0x6801, 0x068a, 0xd502, 0x6841, 0x4059, 0x6041, 0x6025,
+        0xe7f6, 0x0000, 0x3840, 0x4002, 0x4400, 0x4000, 0xe104, 0xe000, 0xe284, 0xe000,
+    ];
+
+    /// Two boards that echo, the second of them connected to the host.
+    fn echoing() -> (World, Port) {
+        let flash = ECHO.iter().flat_map(|half| half.to_le_bytes()).collect();
+        let image = Arc::new(Image::from_bytes(flash));
+        let mut world = World::new(1);
+        for _ in 0..2 {
+            world.add(Board::new(&image, BoardOptions::default()));
+        }
+        let port = Port { board: 1, uart: 1 };
+        world.connect_host(port).expect("a free port");
+        // Until both are asleep.
+        world.run_until(MILLISECOND);
+        (world, port)
+    }
+
+    /// Sends a text of several times the buffer through the port and expects its echo, within two virtual seconds.
+    fn expect_echo(world: &mut World, port: &mut OpenPort, other_end: &mut (impl Read + Write)) {
+        let text: Vec<u8> = (0..3000u32).map(|number| (number * 7 % 251) as u8).collect();
+        let expected: Vec<u8> = text.iter().map(|byte| byte ^ 0x20).collect();
+        let (mut sent, mut heard) = (0, Vec::<u8>::new());
+        let end = world.now() + 2 * SECOND;
+        while heard.len() < expected.len() && world.now() < end {
+            match other_end.write(&text[sent..(sent + 500).min(text.len())]) {
+                Ok(more) => sent += more,
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+            port.exchange(world);
+            world.run_until(world.now() + 10 * MILLISECOND);
+            port.exchange(world);
+            let mut buffer = [0; 4096];
+            match other_end.read(&mut buffer) {
+                Ok(more) => heard.extend(&buffer[..more]),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+        }
+        assert_eq!(heard.len(), expected.len(), "{} bytes were sent", sent);
+        assert_eq!(heard, expected);
+    }
+
     #[test]
-    fn a_terminal_can_be_opened_by_its_path() {
-        let wanted = SerialPort {
-            port: Port { board: 0, uart: 1 },
-            socket: None,
-        };
-        let port = OpenPort::open(&wanted).expect("a terminal");
-        assert!(
-            std::fs::OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open(&port.path)
-                .is_ok(),
-            "{}",
-            port.path
-        );
+    fn bytes_go_through_a_terminal_both_ways() {
+        let (mut world, port) = echoing();
+        let mut open = OpenPort::open(&SerialPort { port, socket: None }).expect("a terminal");
+        // Nobody has opened it yet: that is no error, and what was sent is lost.
+        world.boards_mut()[1].feed(1, b"lost");
+        world.run_until(world.now() + 10 * MILLISECOND);
+        open.exchange(&mut world);
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let mut terminal = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(flags.bits() as i32)
+            .open(&open.path)
+            .expect("the other end");
+        let mut unread = [0; 16];
+        let _ = terminal.read(&mut unread);
+        expect_echo(&mut world, &mut open, &mut terminal);
+    }
+
+    #[test]
+    fn bytes_go_through_a_socket_both_ways_and_clients_come_and_go() {
+        let (mut world, port) = echoing();
+        let path = std::env::temp_dir().join(format!("hopwise-echo-{}", std::process::id()));
+        let socket = Some(path.clone());
+        let mut open = OpenPort::open(&SerialPort { port, socket }).expect("a socket");
+        for _ in 0..2 {
+            let mut client = UnixStream::connect(&path).expect("a listener");
+            client.set_nonblocking(true).expect("a mode");
+            expect_echo(&mut world, &mut open, &mut client);
+            drop(client);
+            world.run_until(world.now() + 10 * MILLISECOND);
+            open.exchange(&mut world);
+        }
+        drop(open);
+        assert!(!path.exists(), "the socket is cleaned away");
     }
 }

@@ -34,6 +34,8 @@ const MAGIC: u32 = 0x686f_7077;
 /// Marker, number (four bytes), 58 bytes made from the number, sum of all before.
 const FRAME: usize = 64;
 const MARKER: u8 = 0x7e;
+/// Bytes of a link's DMA buffer.
+const RING: usize = 512;
 
 /// Per link: frames sent, good frames, bad bytes, numbers missing, errors of the receiver.
 #[unsafe(no_mangle)]
@@ -77,7 +79,11 @@ async fn receive(link: usize, mut rx: RingBufferedUartRx<'static>) {
     let mut frame = [0; FRAME];
     let mut filled = 0;
     let mut expected = 0;
-    let mut buffer = [0; 64];
+    // After an error the driver stops its DMA stream, which raises "transfer complete", which the driver takes for one
+    // more full ring: it offers the whole ring to be read. If a byte comes while it copies the first piece of that, it
+    // reports an overrun and stops again. At one million baud a byte comes every 10 us: copying 64 bytes takes that
+    // long, so that it would never end, and no other task would run. 16 bytes take a quarter of it.
+    let mut buffer = [0; 16];
     loop {
         match rx.read(&mut buffer).await {
             Ok(received) => {
@@ -147,8 +153,8 @@ async fn main(spawner: Spawner) {
     if frames > 0 {
         let mut config = usart::Config::default();
         config.baudrate = baud;
-        static RIGHT: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
-        static LEFT: ConstStaticCell<[u8; 512]> = ConstStaticCell::new([0; 512]);
+        static RIGHT: ConstStaticCell<[u8; RING]> = ConstStaticCell::new([0; RING]);
+        static LEFT: ConstStaticCell<[u8; RING]> = ConstStaticCell::new([0; RING]);
         let right = unwrap!(Uart::new(p.USART1, p.PA10, p.PA9, p.DMA2_CH7, p.DMA2_CH5, Interrupts, config));
         let left = unwrap!(Uart::new(p.USART3, p.PC5, p.PB10, p.DMA1_CH3, p.DMA1_CH1, Interrupts, config));
         for (link, uart, ring) in [(0, right, RIGHT.take()), (1, left, LEFT.take())] {

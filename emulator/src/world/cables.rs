@@ -1,0 +1,291 @@
+//! All wires: which port is connected to which, and how that changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::script::{Action, Script};
+use super::wire::{Condition, Conductor, Port};
+use super::{BadWire, UARTS};
+use crate::chip::usart::Edge;
+use crate::time::Time;
+
+/// Edges with the port that sees them.
+pub(super) type Arrivals = Vec<(Port, Edge<Time>)>;
+
+/// The wires of a world. A wire is two conductors, one from each end; both know the other end.
+#[derive(Default, Hash)]
+pub(super) struct Cables {
+    /// By the port that they begin at; `None` where no wire ever is.
+    conductors: Vec<[Option<Conductor>; UARTS]>,
+}
+
+impl Cables {
+    pub(super) fn add_board(&mut self) {
+        self.conductors.push(Default::default());
+    }
+
+    fn conductor(&mut self, from: Port) -> Option<&mut Conductor> {
+        self.conductors.get_mut(from.board)?.get_mut(from.uart)?.as_mut()
+    }
+
+    /// The port at the other end of the wire.
+    pub(super) fn far_end(&self, port: Port) -> Option<Port> {
+        self.conductors.get(port.board)?.get(port.uart)?.as_ref()?.to
+    }
+
+    /// All ports that have a wire, by board.
+    pub(super) fn ports(&self) -> impl Iterator<Item = Port> {
+        let places = (0..self.conductors.len()).flat_map(|board| (0..UARTS).map(move |uart| Port { board, uart }));
+        places.filter(|port| self.far_end(*port).is_some())
+    }
+
+    /// Lays a wire between two ports that exist and are free.
+    pub(super) fn lay(&mut self, a: Port, b: Port) {
+        for (from, to) in [(a, b), (b, a)] {
+            self.conductors[from.board][from.uart] = Some(Conductor::new(Some(to)));
+        }
+    }
+
+    /// Prepares a port for a wire that will be plugged in later.
+    pub(super) fn prepare(&mut self, port: Port) {
+        self.conductors[port.board][port.uart].get_or_insert_with(|| Conductor::new(None));
+    }
+
+    /// Takes the edges that a port has put out. Returns where they arrive, and which of them.
+    pub(super) fn carry(&mut self, from: Port, edges: Vec<Edge<Time>>, now: Time) -> Option<(Port, Vec<Edge<Time>>)> {
+        let conductor = self.conductor(from)?;
+        let arriving = conductor.carry(edges, now);
+        conductor.to.map(|to| (to, arriving))
+    }
+
+    /// Changes what the conductors towards a port and away from it do.
+    pub(super) fn set(
+        &mut self,
+        port: Port,
+        towards: Option<Condition>,
+        away: Option<Condition>,
+        now: Time,
+        seen: &mut Arrivals,
+    ) {
+        let from_far = self.far_end(port).zip(towards);
+        for (from, condition) in from_far.into_iter().chain(away.map(|condition| (port, condition))) {
+            self.set_one(from, condition, now, seen);
+        }
+    }
+
+    fn set_one(&mut self, from: Port, condition: Condition, now: Time, seen: &mut Arrivals) {
+        if let Some(conductor) = self.conductor(from) {
+            let (to, edges) = (conductor.to, conductor.set_condition(condition, now));
+            seen.extend(to.into_iter().flat_map(|to| edges.iter().map(move |edge| (to, *edge))));
+        }
+    }
+
+    /// Leads a conductor somewhere else; its old end is left with nothing, which is a high level.
+    fn lead(&mut self, from: Port, to: Option<Port>, now: Time, seen: &mut Arrivals) {
+        if let Some(conductor) = self.conductor(from) {
+            let old = std::mem::replace(&mut conductor.to, to);
+            seen.extend(old.map(|old| (old, Edge { at: now, level: true })));
+        }
+    }
+
+    /// Exchanges the plugs at two ports: each wire keeps its other end and its faults.
+    pub(super) fn swap(&mut self, a: Port, b: Port, now: Time, seen: &mut Arrivals) {
+        let (Some(far_a), Some(far_b)) = (self.far_end(a), self.far_end(b)) else {
+            return;
+        };
+        if far_a == b {
+            return;
+        }
+        let condition =
+            |cables: &mut Self, port| cables.conductor(port).map_or(Condition::Whole, |found| found.condition);
+        let moved = [
+            (a, far_b, condition(self, b)),
+            (b, far_a, condition(self, a)),
+            (far_a, b, condition(self, far_a)),
+            (far_b, a, condition(self, far_b)),
+        ];
+        for (from, to, _) in moved {
+            self.lead(from, Some(to), now, seen);
+        }
+        for (from, _, condition) in moved {
+            self.set_one(from, condition, now, seen);
+        }
+    }
+
+    /// Takes the far end of the wire at `port` to `to`, which is free; without a wire at `port` a new one is laid.
+    pub(super) fn plug(&mut self, port: Port, to: Port, now: Time, seen: &mut Arrivals) {
+        if let Some(far) = self.far_end(port).filter(|far| *far != to) {
+            self.lead(far, None, now, seen);
+        }
+        for (from, to) in [(port, to), (to, port)] {
+            self.lead(from, Some(to), now, seen);
+        }
+        for from in [port, to] {
+            self.set_one(from, Condition::Whole, now, seen);
+        }
+    }
+
+    /// Whether every event of a script is about a wire or board that there is at that time. Returns the ports that it
+    /// plugs wires into.
+    pub(super) fn check(&self, script: &Script, is_free: impl Fn(Port) -> bool) -> Result<Vec<Port>, BadWire> {
+        let boards = self.conductors.len();
+        let mut ends: BTreeMap<Port, Port> = self
+            .ports()
+            .filter_map(|port| Some((port, self.far_end(port)?)))
+            .collect();
+        // Ports that are or become free of wires; any other port that is in use is connected to the host.
+        let mut known: BTreeSet<Port> = ends.keys().copied().collect();
+        let mut plugged = Vec::new();
+        for (_, action) in script.events() {
+            match *action {
+                Action::Press(board) | Action::Release(board) | Action::Reset(board) if board >= boards => {
+                    return Err(BadWire::NoSuchBoard(board));
+                }
+                Action::Press(_) | Action::Release(_) | Action::Reset(_) => {}
+                Action::PlugInto(port, to) => {
+                    for end in [port, to] {
+                        if end.board >= boards || end.uart >= UARTS || port == to {
+                            return Err(BadWire::NoSuchPort(end));
+                        }
+                        if !known.contains(&end) && !is_free(end) {
+                            return Err(BadWire::Taken(end));
+                        }
+                    }
+                    if ends.get(&to).is_some_and(|far| *far != port) {
+                        return Err(BadWire::Taken(to));
+                    }
+                    if let Some(far) = ends.get(&port).copied() {
+                        ends.remove(&far);
+                    }
+                    ends.extend([(port, to), (to, port)]);
+                    known.extend([port, to]);
+                    plugged.extend([port, to]);
+                }
+                Action::Swap(a, b) => {
+                    let (far_a, far_b) = (wired(&ends, a)?, wired(&ends, b)?);
+                    if far_a != b {
+                        ends.extend([(a, far_b), (far_b, a), (b, far_a), (far_a, b)]);
+                    }
+                }
+                Action::Cut(port) | Action::Plug(port) | Action::OneWay(port) | Action::Reverse(port) => {
+                    wired(&ends, port)?;
+                }
+                Action::Stuck(port) | Action::Noise(port, _) | Action::Quiet(port) | Action::Burst(port, _) => {
+                    wired(&ends, port)?;
+                }
+            }
+        }
+        Ok(plugged)
+    }
+}
+
+fn wired(ends: &BTreeMap<Port, Port>, port: Port) -> Result<Port, BadWire> {
+    ends.get(&port).copied().ok_or(BadWire::NoWire(port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(board: usize) -> Port {
+        Port { board, uart: 0 }
+    }
+
+    /// Wires 0-1 and 2-3, and a free port 4.
+    fn cables() -> Cables {
+        let mut cables = Cables::default();
+        (0..5).for_each(|_| cables.add_board());
+        cables.lay(port(0), port(1));
+        cables.lay(port(2), port(3));
+        cables.prepare(port(4));
+        cables
+    }
+
+    fn ends(cables: &Cables) -> Vec<(usize, usize)> {
+        cables
+            .ports()
+            .filter_map(|port| Some((port.board, cables.far_end(port)?.board)))
+            .collect()
+    }
+
+    #[test]
+    fn swapped_plugs_lead_to_the_other_board_and_back() {
+        let mut cables = cables();
+        let mut seen = Vec::new();
+        cables.swap(port(0), port(2), 10, &mut seen);
+        assert_eq!(ends(&cables), [(0, 3), (1, 2), (2, 1), (3, 0)]);
+        let edge = Edge { at: 20, level: false };
+        assert_eq!(cables.carry(port(0), vec![edge], 15), Some((port(3), vec![edge])));
+        cables.swap(port(0), port(2), 30, &mut seen);
+        assert_eq!(ends(&cables), [(0, 1), (1, 0), (2, 3), (3, 2)]);
+        cables.swap(port(0), port(1), 40, &mut seen);
+        assert_eq!(
+            ends(&cables),
+            [(0, 1), (1, 0), (2, 3), (3, 2)],
+            "the two ends of one wire"
+        );
+    }
+
+    #[test]
+    fn a_cut_wire_stays_cut_wherever_its_plug_goes() {
+        let mut cables = cables();
+        let mut seen = Vec::new();
+        let cut = Some(Condition::Cut);
+        cables.set(port(0), cut, cut, 5, &mut seen);
+        cables.swap(port(0), port(2), 10, &mut seen);
+        // The cut wire is at 1 and now at 2; the whole one at 3 and now at 0.
+        let edge = Edge { at: 20, level: false };
+        for (from, to, arrives) in [(0, 3, true), (3, 0, true), (1, 2, false), (2, 1, false)] {
+            let expected = if arrives { vec![edge] } else { vec![] };
+            assert_eq!(cables.carry(port(from), vec![edge], 15), Some((port(to), expected)));
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_frame_goes_to_the_new_place() {
+        let mut cables = cables();
+        let frame: Vec<_> = [(100, false), (200, true), (300, false), (400, true)]
+            .map(|(at, level)| Edge { at, level })
+            .to_vec();
+        cables.carry(port(0), frame.clone(), 90);
+        let mut seen = Vec::new();
+        cables.plug(port(0), port(4), 150, &mut seen);
+        assert_eq!(ends(&cables), [(0, 4), (2, 3), (3, 2), (4, 0)]);
+        let at = |number| -> Vec<_> {
+            let here = seen.iter().filter(|(to, _)| *to == port(number));
+            here.map(|(_, edge)| (edge.at, edge.level)).collect()
+        };
+        assert_eq!(at(1), [(150, true)], "the old end sees the wire go");
+        assert_eq!(at(4), [(150, false), (200, true), (300, false), (400, true)]);
+        assert_eq!(cables.carry(port(1), frame, 160), None);
+    }
+
+    #[test]
+    fn a_script_is_checked_against_the_wires_of_its_time() {
+        let cables = cables();
+        let check = |text: &str| {
+            let script = Script::parse(text).expect("a script");
+            cables
+                .check(&script, |port| port.board == 4)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(check("1s swap 0.USART1 2.USART1\n2s cut 1.USART1"), Ok(vec![]));
+        assert_eq!(
+            check("1s plug 0.USART1 4.USART1\n2s cut 4.USART1"),
+            Ok(vec![port(0), port(4)])
+        );
+        for (text, sentence) in [
+            (
+                "1s plug 0.USART1 4.USART1\n2s cut 1.USART1",
+                "there is no wire at port 1.USART1",
+            ),
+            ("1s plug 0.USART1 2.USART1", "port 2.USART1 already has a wire"),
+            ("1s plug 0.USART1 3.UART4", "port 3.UART4 already has a wire"),
+            ("1s swap 0.USART1 4.USART1", "there is no wire at port 4.USART1"),
+            ("1s plug 0.USART1 9.USART1", "there is no port 9.USART1"),
+            ("1s plug 0.USART1 0.USART1", "there is no port 0.USART1"),
+            ("1s reset 5", "there is no board 5"),
+        ] {
+            assert_eq!(check(text), Err(sentence.to_string()), "{text}");
+        }
+    }
+}
