@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use heapless::String;
+use heapless::{LenType, String};
 use hopwise_core::board::{BoardState, Page, Status};
 use hopwise_core::link::Micros;
 use hopwise_core::node::Card;
@@ -18,7 +18,7 @@ pub(crate) struct About {
     pub(crate) baud: u32,
     pub(crate) unique_id: [u8; 12],
     pub(crate) stack_free: Cell<u32>,
-    name: String<16>,
+    name: String<16, u8>,
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
 }
@@ -73,6 +73,6 @@ impl About {
 }
 
 /// A text that is known to fit, or none.
-fn text<const N: usize>(text: &str) -> String<N> {
+fn text<const N: usize, L: LenType>(text: &str) -> String<N, L> {
     String::try_from(text).unwrap_or_default()
 }

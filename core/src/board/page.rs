@@ -21,7 +21,7 @@
 use core::fmt;
 
 use crc::{CRC_32_ISCSI, Crc};
-use heapless::String;
+use heapless::{LenType, String};
 
 use super::command::{BadTraffic, Pattern, Traffic};
 use crate::network::expression::ParseError;
@@ -65,7 +65,7 @@ pub struct Page {
     /// The speed of the wires.
     pub baud: u32,
     /// The board's name, for people.
-    pub name: String<16>,
+    pub name: String<16, u8>,
     /// Bits, see [`packet_logging`] and [`paper_rule`].
     pub options: u8,
     /// The traffic to begin with.
@@ -197,7 +197,7 @@ fn checksum(page: &[u8; PAGE_BYTES]) -> u32 {
     CRC.checksum(page.get(..EXPRESSION_END).unwrap_or(&[]))
 }
 
-fn text<const N: usize>(page: &[u8], at: usize, length: u8, most: usize) -> Result<String<N>, BadPage> {
+fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8, most: usize) -> Result<String<N, L>, BadPage> {
     let length = usize::from(length);
     if length > most {
         return Err(BadPage::Field);

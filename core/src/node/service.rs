@@ -79,8 +79,8 @@ impl Query {
         number: u32,
         asked: u32,
         answer: &[u8],
-    ) -> Option<Vec<u8, BODY>> {
-        let mut body = Vec::new();
+    ) -> Option<Body<BODY>> {
+        let mut body = Body::new();
         body.push(query.number()).ok()?;
         body.extend_from_slice(&asked.to_le_bytes()).ok()?;
         body.extend_from_slice(&number.to_le_bytes()).ok()?;
