@@ -30,8 +30,7 @@ pub(crate) struct LineRef {
     pub(crate) waker: &'static AtomicWaker,
 }
 
-/// The interrupt handler that wakes the receiver when its line is idle. It comes before embassy's, which would switch the
-/// interrupt off.
+/// The interrupt handler that wakes the receiver when its line is idle.
 pub(crate) struct LineIdle<T>(PhantomData<T>);
 
 impl<T: Line, I: Interrupt> Handler<I> for LineIdle<T> {

@@ -110,6 +110,13 @@ use wire;
 /// Makes serial ports known to [`Receiver`].
 macro_rules! lines {
     ($($uart:ident),*) => {$(
+        // SAFETY: embassy's handler is needed for its own receiver and to flush its transmitter. Neither is used, and it would
+        // switch off the interrupt of a line that falls idle just before it looks.
+        unsafe impl embassy_stm32::interrupt::typelevel::Binding<
+            <embassy_stm32::peripherals::$uart as embassy_stm32::usart::Instance>::Interrupt,
+            embassy_stm32::usart::InterruptHandler<embassy_stm32::peripherals::$uart>,
+        > for Interrupts {}
+
         impl crate::wire::Line for embassy_stm32::peripherals::$uart {
             fn line() -> crate::wire::LineRef {
                 static WAKER: embassy_sync::waitqueue::AtomicWaker = embassy_sync::waitqueue::AtomicWaker::new();

@@ -5,7 +5,7 @@ use embassy_stm32::flash::Flash;
 use embassy_stm32::gpio::{Level, Output, Pull, Speed};
 use embassy_stm32::time::Hertz;
 use embassy_stm32::wdg::IndependentWatchdog;
-use embassy_stm32::{Peripherals, bind_interrupts, dma, interrupt, peripherals, usart};
+use embassy_stm32::{Peripherals, bind_interrupts, dma, interrupt, peripherals};
 
 use super::{Board, WATCHDOG_MICROS, lines, wire};
 use crate::wire::LineIdle;
@@ -15,12 +15,12 @@ pub(crate) const LINKS: usize = 5;
 pub(crate) type Watchdog = peripherals::IWDG;
 
 bind_interrupts!(struct Interrupts {
-    USART1 => LineIdle<peripherals::USART1>, usart::InterruptHandler<peripherals::USART1>;
-    USART2 => LineIdle<peripherals::USART2>, usart::InterruptHandler<peripherals::USART2>;
-    USART3 => LineIdle<peripherals::USART3>, usart::InterruptHandler<peripherals::USART3>;
-    UART4 => LineIdle<peripherals::UART4>, usart::InterruptHandler<peripherals::UART4>;
-    UART5 => LineIdle<peripherals::UART5>, usart::InterruptHandler<peripherals::UART5>;
-    USART6 => LineIdle<peripherals::USART6>, usart::InterruptHandler<peripherals::USART6>;
+    USART1 => LineIdle<peripherals::USART1>;
+    USART2 => LineIdle<peripherals::USART2>;
+    USART3 => LineIdle<peripherals::USART3>;
+    UART4 => LineIdle<peripherals::UART4>;
+    UART5 => LineIdle<peripherals::UART5>;
+    USART6 => LineIdle<peripherals::USART6>;
     DMA1_STREAM0 => dma::InterruptHandler<peripherals::DMA1_CH0>;
     DMA1_STREAM1 => dma::InterruptHandler<peripherals::DMA1_CH1>;
     DMA1_STREAM2 => dma::InterruptHandler<peripherals::DMA1_CH2>;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopwise_core::board::{Command, Done};
-use hopwise_core::node::{NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::node::{DropReason, NodeCounters, NodeReport, Query, hops_of_trace};
 use hopwise_core::{Network, Rule};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::World;
@@ -205,6 +205,11 @@ fn accounts(world: &mut World, computers: &mut Computers, nodes: u64, report: &m
     let replies = ask_everyone(world, computers, nodes, Query::Counters);
     for (node, reply) in replies.iter().enumerate() {
         let counters: Option<NodeCounters> = reply.as_ref().and_then(Reply::read);
+        for (reason, count) in counters.iter().flat_map(|counters| DropReason::ALL.into_iter().zip(counters.dropped)) {
+            if count > 0 {
+                report.findings.push(format!("board {node} dropped {count} packets: {}", reason.name()));
+            }
+        }
         // The question itself is the one packet that is in the node.
         match counters.map(|counters| counters.held()) {
             Some(1) => report.accounts_balanced += 1,
