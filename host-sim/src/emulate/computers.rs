@@ -14,7 +14,7 @@ const SERIAL: usize = 1;
 /// How often bytes go from board to computer and back.
 const SLICE: Time = 250 * MICROSECOND;
 /// Questions of one computer on their way at once.
-const AT_ONCE: usize = 1;
+const AT_ONCE: usize = 4;
 
 /// A question: asked at a board, of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
