@@ -41,13 +41,14 @@ pub fn toolchain() -> Option<String> {
 pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
     let failed = |reason: String| CannotBuildFirmware::Failed(board.to_string(), reason);
     let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
-    // A directory for each board, so that one does not undo what was compiled for another.
     let target = repository().join("target/firmware").join(board);
     let output = Command::new("cargo")
         .args(["build", "--release", "--quiet", "--locked", "--no-default-features", "--features", board])
         .current_dir(repository().join("firmware"))
         .env("RUSTUP_TOOLCHAIN", toolchain)
         .env("CARGO_TARGET_DIR", &target)
+        // What the boards have in common is compiled once.
+        .env("CARGO_BUILD_BUILD_DIR", repository().join("target/firmware/build"))
         .env_remove("RUSTFLAGS")
         // Set by the cargo that may run this, for its own compiler.
         .env_remove("CARGO")
