@@ -1,6 +1,6 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
-use hopwise_core::Node as Address;
+use hopwise_core::{Node as Address, limits};
 use hopwise_core::board::{Pattern, Traffic, TrafficReport};
 use hopwise_core::link::Micros;
 use hopwise_core::node::SendError;
@@ -49,11 +49,18 @@ impl Generator {
         self.report.received_bytes = self.report.received_bytes.wrapping_add(payload.len() as u32);
     }
 
-    /// Sends the packet that is due, if one is.
+    /// Sends the packets that are due.
     pub(crate) fn run(&mut self, node: &mut BoardNode, now: Micros, watch: &mut Watch) {
-        if now < self.deadline() {
-            return;
+        // No more than the node can hold.
+        for _ in 0..limits::OUTBOX {
+            if now < self.deadline() {
+                return;
+            }
+            self.run_once(node, now, watch);
         }
+    }
+
+    fn run_once(&mut self, node: &mut BoardNode, now: Micros, watch: &mut Watch) {
         match self.send(node, now, watch) {
             Ok(_) => {
                 self.report.sent += 1;

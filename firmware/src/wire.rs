@@ -65,10 +65,17 @@ impl Receiver {
     }
 
     /// Waits for bytes; `None` if some were overwritten before they were read.
+    ///
+    /// It waits for an interrupt even if some are there: on a busy line there always are, and they would be taken one by
+    /// one. An interrupt since the last call is not missed: it has woken the task, which therefore comes again.
     pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let mut waited = false;
         poll_fn(|context| {
             self.line.waker.register(context.waker());
             self.ring.set_waker(context.waker());
+            if !core::mem::replace(&mut waited, true) {
+                return Poll::Pending;
+            }
             match self.ring.read(buffer) {
                 Ok((0, _)) => Poll::Pending,
                 Ok((count, _)) => Poll::Ready(Some(count)),

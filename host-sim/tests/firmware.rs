@@ -1,5 +1,6 @@
 //! The firmware on meshes of emulated boards: everything arrives, and faults are survived.
 
+#[allow(dead_code, reason = "each test uses a part of it")]
 mod firmware_support;
 
 use firmware_support::{Rig, firmware};

@@ -1,5 +1,6 @@
 //! One board by itself: configuration, LED, what survives a reset; and what the image costs.
 
+#[allow(dead_code, reason = "each test uses a part of it")]
 mod firmware_support;
 
 use std::collections::BTreeMap;

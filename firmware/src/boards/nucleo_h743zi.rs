@@ -52,6 +52,7 @@ pub(crate) fn clocks() -> embassy_stm32::Config {
         source: PllSource::HSE,
         prediv: PllPreDiv::DIV1,
         mul: PllMul::MUL100,
+        fracn: None,
         divp: Some(PllDiv::DIV2),
         divq: None,
         divr: None,
