@@ -5,7 +5,13 @@ use std::{env, fs};
 
 /// The layout of this one is at the root of the repository.
 const DEFAULT: &str = "nucleo-f446re";
-const OTHERS: [&str; 5] = ["nucleo-f401re", "nucleo-f411re", "nucleo-g474re", "nucleo-h743zi", "nucleo-l476rg"];
+const OTHERS: [&str; 5] = [
+    "nucleo-f401re",
+    "nucleo-f411re",
+    "nucleo-g474re",
+    "nucleo-h743zi",
+    "nucleo-l476rg",
+];
 
 fn main() {
     let chosen = |board: &&str| {
@@ -14,7 +20,9 @@ fn main() {
     };
     let mut boards = OTHERS.iter().chain([&DEFAULT]).filter(|board| chosen(board));
     let (Some(board), None) = (boards.next(), boards.next()) else {
-        panic!("choose one board: --no-default-features --features BOARD, where BOARD is {DEFAULT} or one of {OTHERS:?}");
+        panic!(
+            "choose one board: --no-default-features --features BOARD, where BOARD is {DEFAULT} or one of {OTHERS:?}"
+        );
     };
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
     let layout = match *board {

@@ -24,7 +24,13 @@ pub(crate) struct About {
 }
 
 impl About {
-    pub(crate) fn new(boot: Boot, cause: ResetCause, unique_id: [u8; 12], state: BoardState, page: Option<&Page>) -> Self {
+    pub(crate) fn new(
+        boot: Boot,
+        cause: ResetCause,
+        unique_id: [u8; 12],
+        state: BoardState,
+        page: Option<&Page>,
+    ) -> Self {
         About {
             epoch: boot.epoch,
             state,
@@ -61,7 +67,13 @@ impl About {
 
     pub(crate) fn log(&self) {
         let trouble = self.trouble.as_ref().map(|text| text.as_str());
-        defmt::info!("{} on {}, epoch {}, started by {}", PROGRAM, boards::NAME, self.epoch, self.reset_cause);
+        defmt::info!(
+            "{} on {}, epoch {}, started by {}",
+            PROGRAM,
+            boards::NAME,
+            self.epoch,
+            self.reset_cause
+        );
         if let Some(trouble) = trouble {
             defmt::error!("before the restart: {}", trouble);
         }

@@ -33,14 +33,21 @@ impl Answer {
     pub(crate) fn of<T: serde::Serialize>(value: &T) -> Self {
         let mut bytes = [0; BODY];
         let written = postcard::serialize_with_flavor(value, Slice::new(&mut bytes));
-        Answer(written.map(|written| Vec::from_slice(written).unwrap_or_default()).unwrap_or_default())
+        Answer(
+            written
+                .map(|written| Vec::from_slice(written).unwrap_or_default())
+                .unwrap_or_default(),
+        )
     }
 
     /// What any board can do, part of a mesh or not.
     pub(crate) fn without_mesh(command: Command<'_>, about: &About, now: Micros) -> (Self, Option<Order>) {
         match command {
             Command::Status => (Answer::of(&about.status(now)), None),
-            Command::ReadPage => (Answer(Vec::from_slice(&configuration::bytes()).unwrap_or_default()), None),
+            Command::ReadPage => (
+                Answer(Vec::from_slice(&configuration::bytes()).unwrap_or_default()),
+                None,
+            ),
             Command::WritePage(page) => match configuration::understand(page) {
                 Ok(_) => (Answer::of(&Done::Done), Some(Order::WritePage(*page))),
                 // An empty page makes a board forget.

@@ -55,7 +55,12 @@ pub(crate) fn boot(unique_id: &[u8; 12]) -> Boot {
         next_epoch(last.epoch)
     } else {
         // What RAM holds after power-on differs from time to time; the chip's number differs from board to board.
-        let noise = last.text.iter().chain(unique_id).chain(&last.epoch.to_le_bytes()).fold(0x811c_9dc5, stir);
+        let noise = last
+            .text
+            .iter()
+            .chain(unique_id)
+            .chain(&last.epoch.to_le_bytes())
+            .fold(0x811c_9dc5, stir);
         next_epoch(noise)
     };
     let fresh = Kept {
@@ -81,7 +86,10 @@ fn next_epoch(last: u32) -> u32 {
 }
 
 fn read_text(last: &Kept) -> Option<Trouble> {
-    let bytes = last.text.get(..last.length as usize).filter(|bytes| !bytes.is_empty())?;
+    let bytes = last
+        .text
+        .get(..last.length as usize)
+        .filter(|bytes| !bytes.is_empty())?;
     Trouble::try_from(core::str::from_utf8(bytes).ok()?).ok()
 }
 
@@ -144,7 +152,11 @@ fn defmt_panic() -> ! {
 #[exception]
 unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
     let mut trouble = Trouble::new();
-    for (name, value) in [("fault at ", frame.pc()), (" from ", frame.lr()), (" cfsr ", fault_status())] {
+    for (name, value) in [
+        ("fault at ", frame.pc()),
+        (" from ", frame.lr()),
+        (" cfsr ", fault_status()),
+    ] {
         push(&mut trouble, name);
         push_number(&mut trouble, value, 16);
     }

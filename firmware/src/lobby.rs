@@ -90,7 +90,10 @@ impl Lobby {
                 (Query::write_answer(query, number, asked, &answer)?, order)
             }
             Query::Ping => (Query::write_answer(query, number, asked, more)?, None),
-            Query::Identity => (Query::write_answer(query, number, asked, &Answer::of(&report(about, now)))?, None),
+            Query::Identity => (
+                Query::write_answer(query, number, asked, &Answer::of(&report(about, now)))?,
+                None,
+            ),
             _ => return None,
         };
         let header = Header {

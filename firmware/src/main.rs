@@ -15,9 +15,9 @@ mod answer;
 mod boards;
 mod configuration;
 mod kept;
+mod life;
 mod lobby;
 mod mesh;
-mod life;
 mod shell;
 mod stack;
 mod traffic;
@@ -53,7 +53,9 @@ async fn main(spawner: Spawner) {
         }
     }
     spawner.spawn(defmt::unwrap!(shell::keep_time(shell).ok()));
-    spawner.spawn(defmt::unwrap!(life::watch_button(shell, board.button, board.pressed_high).ok()));
+    spawner.spawn(defmt::unwrap!(
+        life::watch_button(shell, board.button, board.pressed_high).ok()
+    ));
     life::live(shell, board.led, board.watchdog, board.flash).await
 }
 

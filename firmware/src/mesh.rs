@@ -29,7 +29,11 @@ impl Mesh {
             epoch: about.epoch,
             baud: page.baud,
             links: WIRES as u8,
-            rule: if paper_rule(page.options) { Rule::Paper } else { Rule::Exact },
+            rule: if paper_rule(page.options) {
+                Rule::Paper
+            } else {
+                Rule::Exact
+            },
         };
         let mut node = BoardNode::new(&config, now)?;
         *node.card_mut() = about.card();

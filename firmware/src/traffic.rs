@@ -1,9 +1,9 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
-use hopwise_core::{Node as Address, limits};
 use hopwise_core::board::{Pattern, Traffic, TrafficReport};
 use hopwise_core::link::Micros;
 use hopwise_core::node::SendError;
+use hopwise_core::{Node as Address, limits};
 
 use crate::mesh::BoardNode;
 use crate::watch::Watch;

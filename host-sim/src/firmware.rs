@@ -32,7 +32,10 @@ fn repository() -> PathBuf {
 
 /// The toolchain that compiles for ARM, by the name that rustup knows it by.
 pub fn toolchain() -> Option<String> {
-    let output = Command::new(repository().join("tools/arm-target")).arg("--check").output().ok()?;
+    let output = Command::new(repository().join("tools/arm-target"))
+        .arg("--check")
+        .output()
+        .ok()?;
     let name = String::from_utf8_lossy(&output.stdout).trim().to_string();
     (output.status.success() && !name.is_empty()).then_some(name)
 }
@@ -43,7 +46,15 @@ pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
     let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
     let target = repository().join("target/firmware").join(board);
     let output = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--locked", "--no-default-features", "--features", board])
+        .args([
+            "build",
+            "--release",
+            "--quiet",
+            "--locked",
+            "--no-default-features",
+            "--features",
+            board,
+        ])
         .current_dir(repository().join("firmware"))
         .env("RUSTUP_TOOLCHAIN", toolchain)
         .env("CARGO_TARGET_DIR", &target)

@@ -133,7 +133,10 @@ impl HostPort {
         }
         while let Some(token) = self.link.abandoned() {
             // A question asked twice is answered twice; that does no harm.
-            self.under_way.remove(&token).into_iter().for_each(|packet| self.waiting.push_front(packet));
+            self.under_way
+                .remove(&token)
+                .into_iter()
+                .for_each(|packet| self.waiting.push_front(packet));
         }
     }
 

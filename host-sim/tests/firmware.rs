@@ -22,10 +22,22 @@ fn checks_out(expression: &str) {
     let nodes = rig.network.nodes();
     let pairs = nodes * (nodes - 1);
     assert_eq!((report.pings, report.pongs), (pairs, pairs), "{expression}");
-    assert_eq!((report.traces, report.paths_as_computed), (pairs, pairs), "{expression}");
-    assert_eq!((report.broadcasts, report.broadcast_deliveries), (nodes, pairs), "{expression}");
+    assert_eq!(
+        (report.traces, report.paths_as_computed),
+        (pairs, pairs),
+        "{expression}"
+    );
+    assert_eq!(
+        (report.broadcasts, report.broadcast_deliveries),
+        (nodes, pairs),
+        "{expression}"
+    );
     assert_eq!(report.links_up, report.links_expected, "{expression}");
-    assert_eq!((report.duplicates, report.accounts_balanced), (0, nodes), "{expression}");
+    assert_eq!(
+        (report.duplicates, report.accounts_balanced),
+        (0, nodes),
+        "{expression}"
+    );
     rig.assert_healthy();
 }
 
@@ -76,7 +88,9 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
     let mut rig = Rig::new(firmware, "ring(6)");
     // Nodes 0 and 3 exchange a plug: both then reach someone who is no neighbour.
     let swap = Action::Swap(port(0, 0), port(3, 0));
-    rig.world.set_script(Script::new(vec![(MILLISECOND, swap)])).expect("ports that there are");
+    rig.world
+        .set_script(Script::new(vec![(MILLISECOND, swap)]))
+        .expect("ports that there are");
     rig.run_for(500 * MILLISECOND);
     let seen: Vec<usize> = rig
         .log()
@@ -94,7 +108,11 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
         let wrong = (0..2).filter(|link| !link_report(&mut rig, board, *link).wired).count();
         assert!(wrong <= 1, "board {board}");
         let identity = rig.identity(board);
-        assert_eq!(usize::from(identity.neighbors - identity.neighbors_up), wrong, "board {board}");
+        assert_eq!(
+            usize::from(identity.neighbors - identity.neighbors_up),
+            wrong,
+            "board {board}"
+        );
     }
     rig.assert_healthy();
 }
@@ -117,7 +135,10 @@ fn a_cut_cable_is_detoured_until_it_is_whole() {
     let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
     let network = rig.network;
     let cut = port(0, 1);
-    let events = vec![(100 * MILLISECOND, Action::Cut(cut)), (1500 * MILLISECOND, Action::Plug(cut))];
+    let events = vec![
+        (100 * MILLISECOND, Action::Cut(cut)),
+        (1500 * MILLISECOND, Action::Plug(cut)),
+    ];
     rig.world.set_script(Script::new(events)).expect("a port that there is");
     assert!(rig.wait_for_links(SECOND) < 100 * MILLISECOND);
     rig.run_for(600 * MILLISECOND);
@@ -125,12 +146,18 @@ fn a_cut_cable_is_detoured_until_it_is_whole() {
     let lost = network.neighbor(0, 1).expect("a node").expect("a neighbour");
     let ways = ways_from(&mut rig, 0);
     for way in &ways {
-        assert!(!way.windows(2).any(|hop| hop == [0, lost] || hop == [lost, 0]), "{way:?} uses the cut cable");
+        assert!(
+            !way.windows(2).any(|hop| hop == [0, lost] || hop == [lost, 0]),
+            "{way:?} uses the cut cable"
+        );
     }
     let direct: Vec<Vec<u64>> = (1..network.nodes()).map(|to| path(&network, 0, to)).collect();
     assert_ne!(ways, direct);
     assert!(rig.counters(0).detoured > 0);
-    assert!(rig.world.now() < 1500 * MILLISECOND, "all that was to happen while it was cut");
+    assert!(
+        rig.world.now() < 1500 * MILLISECOND,
+        "all that was to happen while it was cut"
+    );
     rig.run_for(1500 * MILLISECOND - rig.world.now());
     rig.wait_for_links(SECOND);
     assert_eq!(ways_from(&mut rig, 0), direct);
@@ -150,7 +177,11 @@ fn a_reset_board_comes_back() {
     rig.wait_for_links(SECOND);
     let after = rig.identity(5);
     assert_eq!(rig.world.boards()[5].resets(), 1);
-    assert_eq!((before.card.reset_cause, after.card.reset_cause), (1, 2), "by power, by the reset pin");
+    assert_eq!(
+        (before.card.reset_cause, after.card.reset_cause),
+        (1, 2),
+        "by power, by the reset pin"
+    );
     assert_eq!(after.epoch, before.epoch + 1);
     assert!(after.uptime_ms < 1_000);
     let report = rig.check();
@@ -161,8 +192,13 @@ fn a_reset_board_comes_back() {
 fn the_button_sends_a_broadcast() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "re(ring(3),complete(3),1)");
-    let events = vec![(300 * MILLISECOND, Action::Press(4)), (400 * MILLISECOND, Action::Release(4))];
-    rig.world.set_script(Script::new(events)).expect("a board that there is");
+    let events = vec![
+        (300 * MILLISECOND, Action::Press(4)),
+        (400 * MILLISECOND, Action::Release(4)),
+    ];
+    rig.world
+        .set_script(Script::new(events))
+        .expect("a board that there is");
     rig.run_for(500 * MILLISECOND);
     let lines = rig.log();
     let mut heard: Vec<usize> = lines
@@ -182,7 +218,9 @@ fn start_traffic(rig: &mut Rig, traffic: Traffic) {
 }
 
 fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
-    (0..rig.world.boards().len()).map(|board| rig.ask_one(Question::command(board, &Command::Traffic))).collect()
+    (0..rig.world.boards().len())
+        .map(|board| rig.ask_one(Question::command(board, &Command::Traffic)))
+        .collect()
 }
 
 #[test]
@@ -208,12 +246,23 @@ fn a_million_bytes_through_each_link_and_none_lost() {
     }
     rig.run_for(200 * MILLISECOND);
     for (board, report) in reports(&mut rig).into_iter().enumerate() {
-        assert_eq!((report.sent, report.received), (count, count), "board {board}: {report:?}");
+        assert_eq!(
+            (report.sent, report.received),
+            (count, count),
+            "board {board}: {report:?}"
+        );
         assert_eq!(report.received_bytes, count * SIZE, "board {board}");
         for link in 0..2 {
             let counters = link_report(&mut rig, board, link).counters;
-            assert!(counters.packets_received >= count / 2, "board {board}, link {link}: {counters:?}");
-            assert_eq!((counters.damaged, counters.resent), (0, 0), "board {board}, link {link}");
+            assert!(
+                counters.packets_received >= count / 2,
+                "board {board}, link {link}: {counters:?}"
+            );
+            assert_eq!(
+                (counters.damaged, counters.resent),
+                (0, 0),
+                "board {board}, link {link}"
+            );
         }
     }
     rig.assert_accounts();

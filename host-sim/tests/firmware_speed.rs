@@ -20,9 +20,16 @@ fn per_next_hop(expression: &str) -> Option<u64> {
     let mut rig = Rig::new(firmware()?, expression);
     rig.wait_for_links(SECOND);
     let boards = rig.world.boards().len();
-    let forwarded = |rig: &mut Rig| (0..boards).map(|board| u64::from(rig.counters(board).forwarded)).sum::<u64>();
+    let forwarded = |rig: &mut Rig| {
+        (0..boards)
+            .map(|board| u64::from(rig.counters(board).forwarded))
+            .sum::<u64>()
+    };
     let before = forwarded(&mut rig);
-    rig.world.boards_mut().iter_mut().for_each(|board| board.start_profile());
+    rig.world
+        .boards_mut()
+        .iter_mut()
+        .for_each(|board| board.start_profile());
     for board in 0..boards {
         let traffic = Traffic {
             rate: 500,
@@ -37,7 +44,9 @@ fn per_next_hop(expression: &str) -> Option<u64> {
     let packets = forwarded(&mut rig) - before;
     assert!(packets > 50 * boards as u64, "{packets}");
     let about_networks = |name: &str| {
-        ["hopwise_core::network", "hopwise_core::graph", "hopwise_core::route"].iter().any(|part| name.contains(part))
+        ["hopwise_core::network", "hopwise_core::graph", "hopwise_core::route"]
+            .iter()
+            .any(|part| name.contains(part))
     };
     let instructions: u64 = functions
         .iter()
@@ -55,7 +64,9 @@ fn instructions_for_a_next_hop() {
         ("re(ring(3),ring(3),1)", 500),
         ("heawood", 150),
     ] {
-        let Some(instructions) = per_next_hop(expression) else { return };
+        let Some(instructions) = per_next_hop(expression) else {
+            return;
+        };
         println!("{expression}: {instructions} instructions for a next hop");
         assert!(instructions <= most, "{expression}: {instructions}");
     }
@@ -86,7 +97,9 @@ fn instructions_for_a_forwarded_packet() {
     let report: TrafficReport = rig.ask_one(Question::command(2, &Command::Traffic));
     assert_eq!(report.received, 200);
     let each = (busy - idle) / 200;
-    println!("{each} instructions for a forwarded packet of 64 bytes, with its acknowledgements; {idle} in half a second idle");
+    println!(
+        "{each} instructions for a forwarded packet of 64 bytes, with its acknowledgements; {idle} in half a second idle"
+    );
     assert!(each <= 25_000, "{each}");
 }
 
@@ -115,7 +128,10 @@ fn five_links_at_full_speed_in_both_directions() {
         println!("link {link}: {:.0} % of the line", share * 100.0);
         assert!(share > 0.8, "link {link}: {share}");
     }
-    println!("{:.0} million instructions a second of 180 million cycles", instructions as f64 / seconds / 1e6);
+    println!(
+        "{:.0} million instructions a second of 180 million cycles",
+        instructions as f64 / seconds / 1e6
+    );
     rig.assert_healthy();
     for line in rig.log() {
         assert!(!line.text.contains("overwritten"), "{}", line.text);

@@ -138,7 +138,15 @@ impl Page {
             }
         };
         put(0, &MAGIC);
-        put(4, &[VERSION, self.expression.len() as u8, self.name.len() as u8, self.options]);
+        put(
+            4,
+            &[
+                VERSION,
+                self.expression.len() as u8,
+                self.name.len() as u8,
+                self.options,
+            ],
+        );
         put(8, &self.address.to_le_bytes());
         put(16, &self.baud.to_le_bytes());
         put(20, &traffic.rate.to_le_bytes());
@@ -188,7 +196,11 @@ impl Page {
             baud,
             name: text(page, NAME, name, EXPRESSION - NAME)?,
             options,
-            traffic: if traffic.rate == 0 { None } else { Some(traffic.checked()?) },
+            traffic: if traffic.rate == 0 {
+                None
+            } else {
+                Some(traffic.checked()?)
+            },
         })
     }
 }

@@ -34,7 +34,11 @@ pub(crate) fn reset_cause() -> ResetCause {
     let (watchdog, power, flags) = {
         let flags = pac::RCC.rsr().read();
         pac::RCC.rsr().modify(|w| w.set_rmvf(true));
-        (flags.iwdg1rstf() || flags.wwdg1rstf(), flags.porrstf() || flags.borrstf(), flags)
+        (
+            flags.iwdg1rstf() || flags.wwdg1rstf(),
+            flags.porrstf() || flags.borrstf(),
+            flags,
+        )
     };
     // The flag of the reset pin is set by all others, and that of software by some.
     if watchdog {

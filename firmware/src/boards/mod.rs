@@ -92,7 +92,13 @@ macro_rules! wire {
         let channel = unsafe { $p.$rx_dma.clone_unchecked() };
         let channel = embassy_stm32::dma::Channel::new(channel, Interrupts);
         let uart = embassy_stm32::usart::Uart::new(
-            $p.$uart, $p.$rx, $p.$tx, $p.$tx_dma, $p.$rx_dma, Interrupts, super::uart_config($baud),
+            $p.$uart,
+            $p.$rx,
+            $p.$tx,
+            $p.$tx_dma,
+            $p.$rx_dma,
+            Interrupts,
+            super::uart_config($baud),
         );
         // The configuration page allows only rates that every port can run at.
         let (tx, rx) = defmt::unwrap!(uart.ok()).split();

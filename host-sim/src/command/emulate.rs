@@ -120,7 +120,10 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
     let image = Image::from_elf(&elf).map_err(|error| cannot_read(&path, &error.to_string()))?;
     let format = LogFormat::of_elf(&elf).map_err(|reason| cannot_read(&path, &reason))?;
     if args.check && setup::configuration_page(&image).is_none() {
-        return Err(cannot_read(&path, "it is not Hopwise's firmware, and cannot be checked"));
+        return Err(cannot_read(
+            &path,
+            "it is not Hopwise's firmware, and cannot be checked",
+        ));
     }
     let mut world = build(args, &Arc::new(image))?;
     let mut ports = Vec::new();
@@ -175,7 +178,10 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
         lines_seen,
         readers.undecodable,
     );
-    let findings = checked.as_ref().map(|report| report.findings.clone()).unwrap_or_default();
+    let findings = checked
+        .as_ref()
+        .map(|report| report.findings.clone())
+        .unwrap_or_default();
     summary.check = checked;
     if args.json {
         print_json(&summary)?
@@ -184,7 +190,10 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
     }
     match findings.len() {
         0 => Ok(Outcome::Done),
-        count => Ok(Outcome::CheckFailed(format!("{count} findings, the first: {}", findings[0]))),
+        count => Ok(Outcome::CheckFailed(format!(
+            "{count} findings, the first: {}",
+            findings[0]
+        ))),
     }
 }
 
@@ -313,7 +322,10 @@ fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
         check.broadcasts, check.broadcast_deliveries, check.duplicates
     )?;
     writeln!(out, "accounts that add up {}", check.accounts_balanced)?;
-    check.findings.iter().try_for_each(|finding| writeln!(out, "MISSING {finding}"))
+    check
+        .findings
+        .iter()
+        .try_for_each(|finding| writeln!(out, "MISSING {finding}"))
 }
 
 fn show(summary: &Summary, world: &World) -> Result<(), Refusal> {

@@ -84,11 +84,15 @@ pub fn check(
 /// Asks in rounds of one question at each board.
 fn ask_all(world: &mut World, computers: &mut Computers, questions: &[Question]) -> Vec<Option<Reply>> {
     let rounds = questions.chunks(world.boards().len());
-    rounds.flat_map(|round| computers.ask(world, round, ANSWERS_WITHIN)).collect()
+    rounds
+        .flat_map(|round| computers.ask(world, round, ANSWERS_WITHIN))
+        .collect()
 }
 
 fn ask_everyone(world: &mut World, computers: &mut Computers, nodes: u64, query: Query) -> Vec<Option<Reply>> {
-    let questions: Vec<Question> = (0..nodes).map(|node| Question::new(node as usize, node, query)).collect();
+    let questions: Vec<Question> = (0..nodes)
+        .map(|node| Question::new(node as usize, node, query))
+        .collect();
     ask_all(world, computers, &questions)
 }
 
@@ -123,7 +127,9 @@ fn pings(world: &mut World, computers: &mut Computers, pairs: &[(u64, u64)], rep
         if reply == Some(Reply::Answer(payload(*pair))) {
             report.pongs += 1;
         } else {
-            report.findings.push(format!("ping of {} from {}: {reply:?}", pair.1, pair.0));
+            report
+                .findings
+                .push(format!("ping of {} from {}: {reply:?}", pair.1, pair.0));
         }
     }
 }
@@ -135,8 +141,10 @@ fn traces(
     pairs: &[(u64, u64)],
     report: &mut CheckReport,
 ) {
-    let questions: Vec<Question> =
-        pairs.iter().map(|&(from, to)| Question::new(from as usize, to, Query::Trace)).collect();
+    let questions: Vec<Question> = pairs
+        .iter()
+        .map(|&(from, to)| Question::new(from as usize, to, Query::Trace))
+        .collect();
     let replies = ask_all(world, computers, &questions);
     report.traces = pairs.len() as u64;
     for (&(from, to), reply) in pairs.iter().zip(replies) {
@@ -147,7 +155,9 @@ fn traces(
                 if found == computed {
                     report.paths_as_computed += 1;
                 } else {
-                    report.findings.push(format!("the way from {from} to {to} was {found:?}, not {computed:?}"));
+                    report
+                        .findings
+                        .push(format!("the way from {from} to {to} was {found:?}, not {computed:?}"));
                 }
             }
             other => report.findings.push(format!("trace of {to} from {from}: {other:?}")),
@@ -160,8 +170,12 @@ pub fn path(network: &Network, from: u64, to: u64) -> Vec<u64> {
     let mut way = vec![from];
     let mut here = from;
     while here != to && way.len() as u64 <= network.nodes() {
-        let Ok(Some(port)) = network.next_port(here, to, Rule::Exact) else { break };
-        let Ok(Some(next)) = network.neighbor(here, port) else { break };
+        let Ok(Some(port)) = network.next_port(here, to, Rule::Exact) else {
+            break;
+        };
+        let Ok(Some(next)) = network.neighbor(here, port) else {
+            break;
+        };
         here = next;
         way.push(here);
     }
@@ -182,7 +196,9 @@ fn broadcasts(
         let replies = ask_all(world, computers, &order);
         report.broadcasts += 1;
         if replies[0].as_ref().and_then(Reply::read) != Some(Done::Done) {
-            report.findings.push(format!("board {node} did not broadcast: {:?}", replies[0]));
+            report
+                .findings
+                .push(format!("board {node} did not broadcast: {:?}", replies[0]));
         }
         computers.run_until(world, world.now() + SETTLE);
         for line in readers.take_lines(world) {
@@ -207,15 +223,22 @@ fn accounts(world: &mut World, computers: &mut Computers, nodes: u64, report: &m
     let replies = ask_everyone(world, computers, nodes, Query::Counters);
     for (node, reply) in replies.iter().enumerate() {
         let counters: Option<NodeCounters> = reply.as_ref().and_then(Reply::read);
-        for (reason, count) in counters.iter().flat_map(|counters| DropReason::ALL.into_iter().zip(counters.dropped)) {
+        for (reason, count) in counters
+            .iter()
+            .flat_map(|counters| DropReason::ALL.into_iter().zip(counters.dropped))
+        {
             if count > 0 {
-                report.findings.push(format!("board {node} dropped {count} packets: {}", reason.name()));
+                report
+                    .findings
+                    .push(format!("board {node} dropped {count} packets: {}", reason.name()));
             }
         }
         // The question itself is the one packet that is in the node.
         match counters.map(|counters| counters.held()) {
             Some(1) => report.accounts_balanced += 1,
-            found => report.findings.push(format!("board {node} has {found:?} packets, not only the question")),
+            found => report
+                .findings
+                .push(format!("board {node} has {found:?} packets, not only the question")),
         }
     }
     report.expect("accounts that add up", nodes, report.accounts_balanced);

@@ -98,7 +98,8 @@ impl Computers {
             queues[question.at].push(index);
         }
         let mut open: Vec<BTreeMap<u32, usize>> = vec![BTreeMap::new(); self.ports.len()];
-        while world.now() < end && (queues.iter().any(|queue| !queue.is_empty()) || open.iter().any(|map| !map.is_empty()))
+        while world.now() < end
+            && (queues.iter().any(|queue| !queue.is_empty()) || open.iter().any(|map| !map.is_empty()))
         {
             let now = world.now() / MICROSECOND;
             for (at, port) in self.ports.iter_mut().enumerate() {

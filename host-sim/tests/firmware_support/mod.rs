@@ -132,7 +132,11 @@ impl Rig {
                 return self.world.now() - begin;
             }
         }
-        panic!("not all links of {} are up within {} ms", self.network, within / MILLISECOND);
+        panic!(
+            "not all links of {} are up within {} ms",
+            self.network,
+            within / MILLISECOND
+        );
     }
 
     pub(crate) fn log(&mut self) -> Vec<Line> {
