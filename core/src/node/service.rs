@@ -27,7 +27,8 @@ pub enum Query {
     Link,
     /// Begin to count anew.
     ClearCounters,
-    /// Something for the board around the node, told apart by its number.
+    /// Something for the board around the node, told apart by its number. It comes as a
+    /// [message](super::MessageKind::Question); [`Node::reply`] answers it.
     Board(u8),
 }
 
@@ -60,6 +61,31 @@ impl Query {
             BOARD.. => Query::Board(number - BOARD),
             _ => return None,
         })
+    }
+
+    /// Takes the body of a question for the board apart: its number, when it was asked, and what comes with it.
+    pub fn read_question(body: &[u8]) -> (u8, u32, &[u8]) {
+        match body {
+            &[query, a0, a1, a2, a3, ref more @ ..] => {
+                (query.saturating_sub(BOARD), u32::from_le_bytes([a0, a1, a2, a3]), more)
+            }
+            _ => (0, 0, &[]),
+        }
+    }
+
+    /// The body of an answer; `None` if it is too long.
+    pub fn write_answer<const BODY: usize>(
+        query: Query,
+        number: u32,
+        asked: u32,
+        answer: &[u8],
+    ) -> Option<Body<BODY>> {
+        let mut body = Body::new();
+        body.push(query.number()).ok()?;
+        body.extend_from_slice(&asked.to_le_bytes()).ok()?;
+        body.extend_from_slice(&number.to_le_bytes()).ok()?;
+        body.extend_from_slice(answer).ok()?;
+        Some(body)
     }
 
     /// Takes the body of an answer apart: to which question, of which number, asked when, and what the answer is.
@@ -189,6 +215,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(query) = Query::from_number(kind) else {
             return self.discard(place, DropReason::Malformed, observer);
         };
+        if let Query::Board(_) = query {
+            self.hand_over(place, observer);
+            return self.pool.release_if_unused(place);
+        }
         let more = body.get(QUESTION..).unwrap_or(&[]);
         let mut answer: Body<BODY> = Body::new();
         let _ = answer.push(kind);
@@ -196,7 +226,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let _ = answer.extend_from_slice(&header.number.to_le_bytes());
         let mut report = [0; BODY];
         let written = match query {
-            Query::Ping | Query::Board(_) => Some(more),
+            Query::Ping => Some(more),
+            // Handed over above.
+            Query::Board(_) => None,
             Query::Trace => {
                 let mut last = [0; 2 * varint::MAX_BYTES];
                 let length = varint::write(self.here, &mut last).unwrap_or(0);
