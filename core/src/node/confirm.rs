@@ -328,7 +328,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     fn send_again(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let hops_left = self.hops;
-        let Some(slot) = self.pool.get_mut(place).filter(|slot| slot.kept && slot.pending == 0) else {
+        let fresh = self.pool.is_fresh(place);
+        let Some(slot) = self
+            .pool
+            .get_mut(place)
+            .filter(|slot| slot.kept && slot.pending == 0 && !fresh)
+        else {
             // It has not even left.
             return;
         };

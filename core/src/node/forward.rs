@@ -268,7 +268,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.packet.header.hops_left = hops_left;
         if let Some(child) = child(port) {
             slot.packet.header.dest = child;
-            self.fresh |= 1 << place;
+            self.pool.let_go(place);
         } else {
             self.pool.release_if_unused(place);
         }
@@ -328,7 +328,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 source: here,
                 dest: header.source,
             };
-            self.fresh |= 1 << place;
+            self.pool.let_go(place);
         }
     }
 
@@ -349,7 +349,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if slot.detached == 0 {
             slot.packet.header.dest = first;
             slot.detached = others;
-            self.fresh |= 1 << place;
+            self.pool.let_go(place);
         } else {
             let mut packet = slot.packet.clone();
             packet.header.dest = first;
@@ -362,7 +362,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             if let Some(slot) = self.pool.get_mut(copy) {
                 slot.detached = others;
             }
-            self.fresh |= 1 << copy;
+            self.pool.let_go(copy);
         }
         add(&mut self.counters.copied, ports.count_ones());
     }

@@ -241,7 +241,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             packet: header.id(),
             dest: header.dest,
         });
-        self.fresh |= 1 << place;
+        self.pool.let_go(place);
     }
 
     /// Begins to count anew. What is in the buffers is carried over, so that the account still adds up.

@@ -275,9 +275,14 @@ impl World {
 
     /// A shell that sends what there is to send and looks at the clock when told to does not spin.
     fn does_not_spin(&mut self) {
+        // At the end of time it is always time.
+        if self.now == Micros::MAX {
+            return;
+        }
         for _ in 0..4 {
             for link in 0..PORTS as u8 {
-                while self.transmit(0, link, Vec::clear) {}
+                let frames = (0..1_000).take_while(|_| self.transmit(0, link, Vec::clear)).count();
+                assert!(frames < 1_000, "link {link} has no end of frames to send");
             }
             self.nodes[0].tick(self.now, &mut ());
         }
