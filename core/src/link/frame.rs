@@ -236,3 +236,6 @@ impl<const N: usize> Collector<N> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
