@@ -194,6 +194,11 @@ impl End {
                 epoch: self.identity.epoch,
                 session: self.session,
             });
+        let of_before = |heard: Heard| heard.epoch != self.identity.epoch && heard.session == self.session;
+        if !self.up && hello.heard.is_some_and(of_before) {
+            // Its frames are for who was here before the restart: they must not be taken for ones of this session.
+            self.session = self.session.wrapping_add(1);
+        }
         if self.up {
             if !news {
                 return Received::Frame;
