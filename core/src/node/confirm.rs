@@ -261,7 +261,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let ending = match verdict {
             _ if verdict == Verdict::Delivered as u8 => Ending::Delivered,
             _ if verdict == Verdict::Restarted as u8 => {
-                if now.saturating_sub(entry.started) + DRIFT < uptime {
+                if now.saturating_sub(entry.started).saturating_add(DRIFT) < uptime {
                     // It restarted before the packet was first sent, so it has not had it.
                     let kept = entry.place;
                     entry.retry_at = now;

@@ -342,10 +342,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.packet.header.copied = true;
         // Their parent is told by any of them.
         let first = self.network.neighbor(header.dest, u64::from(ports.trailing_zeros()));
-        let Ok(Some(first)) = first else {
+        let (Ok(Some(first)), Some(before)) = (first, ports.checked_sub(1)) else {
             return self.go_on_with(place);
         };
-        let others = ports & (ports - 1);
+        let others = ports & before;
         if slot.detached == 0 {
             slot.packet.header.dest = first;
             slot.detached = others;
