@@ -194,6 +194,11 @@ impl End {
                 epoch: self.identity.epoch,
                 session: self.session,
             });
+        let of_before = |heard: Heard| heard.epoch != self.identity.epoch && heard.session == self.session;
+        if !self.up && hello.heard.is_some_and(of_before) {
+            // Its frames are for who was here before the restart: they must not be taken for ones of this session.
+            self.session = self.session.wrapping_add(1);
+        }
         if self.up {
             if !news {
                 return Received::Frame;
@@ -247,7 +252,9 @@ impl End {
     }
 
     fn answer_soon(&mut self, now: Micros) {
-        self.hello_at = self.hello_at.min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
+        self.hello_at = self
+            .hello_at
+            .min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
     }
 
     pub(super) fn take(&mut self) {
@@ -426,7 +433,8 @@ impl End {
     }
 
     fn dead_at(&self) -> Micros {
-        self.last_heard.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
+        self.last_heard
+            .saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
     }
 
     fn timeout(&self) -> Micros {

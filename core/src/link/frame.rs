@@ -241,3 +241,6 @@ impl<const N: usize> Collector<N> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

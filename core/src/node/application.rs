@@ -199,7 +199,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             packet: header.id(),
             dest: header.dest,
         });
-        self.fresh |= 1 << place;
+        self.pool.let_go(place);
         Some(())
     }
 

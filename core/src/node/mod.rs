@@ -134,8 +134,6 @@ pub struct Node<
     counters: NodeCounters,
     card: Card,
     sweep_at: Micros,
-    /// Packets that begin here and have not yet been given a way: bit 0 is slot 0.
-    fresh: u64,
 }
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
@@ -161,7 +159,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let needed = network.degree(address).map_err(ConfigError::NoSuchNode)?;
         let have = links.min(PORTS as u8);
-        let wiring = Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
+        let wiring =
+            Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
         let link = |port: u8| {
             let identity = Identity {
                 role: Role::Node,
@@ -197,7 +196,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             counters: NodeCounters::default(),
             card: Card::default(),
             sweep_at: now,
-            fresh: 0,
         })
     }
 
@@ -219,7 +217,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Copies of packets in its buffers, counted one by one.
     pub fn held(&self) -> u32 {
         let slots = self.pool.places().filter_map(|place| self.pool.get(place));
-        slots.map(|slot| slot.copies()).sum()
+        slots.map(|slot| slot.copies()).sum::<u32>() + self.pool.fresh().count_ones()
     }
 
     /// The packets in its buffers.
@@ -281,7 +279,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
-        let (Some(end), Some(queue)) = (self.links.get_mut(usize::from(link)), self.queues.get(usize::from(link))) else {
+        let (Some(end), Some(queue)) = (
+            self.links.get_mut(usize::from(link)),
+            self.queues.get(usize::from(link)),
+        ) else {
             return 0;
         };
         if queue.is_empty() && !end.is_due(now) {
@@ -451,14 +452,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Does what had to wait for room, and tells the neighbours how much there is.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
         // Each turn ends a packet, or gives one that begins here its way: there are only so many.
+        let mut round = 0;
         for _ in 0..4 * BUFFERS {
             self.send_confirmations(now, observer);
-            let place = self.fresh.trailing_zeros();
-            if place >= u64::BITS {
-                break;
+            // A broadcast that looks for a way to child after child must not keep the others waiting.
+            if round & self.pool.fresh() == 0 {
+                round = self.pool.fresh();
             }
-            self.fresh &= self.fresh - 1;
-            self.go(place as Place, now, observer);
+            let Some(place) = self.pool.next_fresh(&mut round) else {
+                break;
+            };
+            self.go(place, now, observer);
         }
         if !self.pool.has_changed() {
             return;
