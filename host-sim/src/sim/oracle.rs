@@ -70,6 +70,8 @@ pub struct Tally {
     pub corrupted: u64,
     /// Reported as such to their sender, or dropped with a reason.
     pub undeliverable: u64,
+    /// Those of them that no way leads to, in a mesh that stays as it is.
+    pub cut_off: u64,
     /// Not delivered, and an end restarted, or a board died with them, while they were under way.
     pub interrupted: u64,
     /// Broadcasts' arrivals at nodes.
@@ -87,13 +89,20 @@ pub struct Oracle {
     tally: Tally,
     latencies: Vec<u64>,
     violation: Option<Violation>,
-    /// Broadcasts must reach everyone: nothing is ever wrong with boards and cables.
-    pub calm: bool,
+    parts: Option<Parts>,
+}
+
+/// The connected parts of a mesh in which nothing changes any more.
+struct Parts {
+    /// The part of each node.
+    of: Vec<u32>,
+    /// How many nodes each part has.
+    sizes: Vec<u32>,
 }
 
 impl Oracle {
     /// A judge of a mesh of so many nodes.
-    pub fn new(nodes: u32, seed: u64, calm: bool) -> Self {
+    pub fn new(nodes: u32, seed: u64) -> Self {
         Oracle {
             records: Vec::new(),
             first_open: 0,
@@ -104,8 +113,22 @@ impl Oracle {
             tally: Tally::default(),
             latencies: Vec::new(),
             violation: None,
-            calm,
+            parts: None,
         }
+    }
+
+    /// Boards and cables stay as they are: nodes reach each other if they are in the same part, and then they must. Parts are
+    /// numbers below that of nodes.
+    pub fn reach(&mut self, of: Vec<u32>) {
+        let mut sizes = vec![0; self.nodes as usize];
+        of.iter().for_each(|&part| sizes[part as usize] += 1);
+        self.parts = Some(Parts { of, sizes });
+    }
+
+    /// How many others a broadcast must reach, if that is known.
+    fn audience(&self, source: u32) -> Option<u32> {
+        let parts = self.parts.as_ref()?;
+        Some(parts.sizes[parts.of[source as usize] as usize] - 1)
     }
 
     /// Packets whose fate is not known yet.
@@ -158,6 +181,9 @@ impl Oracle {
         self.open += 1;
         self.tally.sent += 1;
         self.ids.insert(key(&id), number);
+        if service == Service::Broadcast && self.audience(id.source as u32) == Some(0) {
+            self.close(number);
+        }
     }
 
     /// A packet has come to an application.
@@ -169,13 +195,18 @@ impl Oracle {
         let Some((number, expected)) = number.zip(expected) else {
             return self.corrupted(at, node, source);
         };
+        let audience = self.audience(self.records[number as usize].source);
         let record = &mut self.records[number as usize];
         let goes_here = match record.service {
             Service::Broadcast => record.source != node,
             Service::Ping => record.source == node,
             _ => record.dest == node,
         };
-        let from = if record.service == Service::Ping { record.dest } else { record.source };
+        let from = if record.service == Service::Ping {
+            record.dest
+        } else {
+            record.source
+        };
         if expected != payload || !goes_here || from != source {
             return self.corrupted(at, node, source);
         }
@@ -199,7 +230,7 @@ impl Oracle {
         record.deliveries += 1;
         self.latencies.push(at - record.sent_at);
         let complete = match record.service {
-            Service::Broadcast => record.deliveries + 1 == self.nodes,
+            Service::Broadcast => record.deliveries == audience.unwrap_or(self.nodes - 1),
             Service::Confirmed => false,
             Service::Datagram | Service::Ping => true,
         };
@@ -210,7 +241,11 @@ impl Oracle {
 
     fn corrupted(&mut self, at: Nanos, node: u32, source: u32) {
         self.tally.corrupted += 1;
-        self.broken(at, node, format!("a packet said to be from node {source} is not what was sent"));
+        self.broken(
+            at,
+            node,
+            format!("a packet said to be from node {source} is not what was sent"),
+        );
     }
 
     /// A sender was told what became of a confirmed packet.
@@ -281,7 +316,10 @@ impl Oracle {
     /// A board comes on: packets for it that were sent while it was off were under way over its restart.
     pub fn started(&mut self, node: u32) {
         let first = self.first_open;
-        for record in self.records[first..].iter_mut().filter(|record| !record.closed && record.dest == node) {
+        for record in self.records[first..]
+            .iter_mut()
+            .filter(|record| !record.closed && record.dest == node)
+        {
             record.interrupted = true;
         }
     }
@@ -306,24 +344,33 @@ impl Oracle {
     pub fn finish(mut self, at: Nanos) -> (Tally, Vec<u64>, Option<Violation>) {
         let mut unexplained = None;
         for (number, record) in self.records.iter().enumerate() {
-            let everywhere = record.deliveries + 1 == self.nodes || !self.calm && record.deliveries > 0;
-            let delivered = match record.service {
-                Service::Broadcast => everywhere,
-                _ => record.deliveries > 0,
-            };
+            let audience = self
+                .audience(record.source)
+                .filter(|_| record.service == Service::Broadcast);
+            let delivered = audience.map_or(record.deliveries > 0, |audience| record.deliveries == audience);
             if delivered {
                 self.tally.delivered += 1;
-            } else if record.interrupted {
+            } else if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
                 self.tally.interrupted += 1;
-            } else if matches!(record.outcome, Some(Outcome::Undeliverable { .. })) || record.dropped {
+            } else if audience.is_none()
+                && (matches!(record.outcome, Some(Outcome::Undeliverable { .. })) || record.dropped)
+            {
                 self.tally.undeliverable += 1;
+                let parts = self.parts.as_ref();
+                let apart =
+                    parts.is_some_and(|parts| parts.of[record.source as usize] != parts.of[record.dest as usize]);
+                self.tally.cut_off += u64::from(apart);
             } else {
                 self.tally.lost += 1;
                 unexplained.get_or_insert((number, record.source, record.dest));
             }
         }
         if let Some((number, source, dest)) = unexplained {
-            self.broken(at, source, format!("packet {number} from node {source} to {dest} is lost without a word"));
+            self.broken(
+                at,
+                source,
+                format!("packet {number} from node {source} to {dest} is lost without a word"),
+            );
         }
         self.latencies.sort_unstable();
         (self.tally, self.latencies, self.violation)
