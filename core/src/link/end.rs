@@ -3,7 +3,7 @@
 use super::frame::{Ack, Frame, FrameError, write_ack, write_data, write_hello};
 use super::hello::{Heard, Hello, Identity, VERSION};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
-use super::{Down, LinkCounters, Micros, Received, Turn};
+use super::{Down, LaneSet, LinkCounters, Micros, Received, Turn};
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
 const HELLO_INTERVAL: Micros = 100_000;
@@ -45,10 +45,10 @@ pub(super) struct End {
     receiver: Receiver,
     ack_due: bool,
     /// Lanes with room here, now and as last told.
-    open_here: u8,
-    told_open: u8,
+    open_here: LaneSet,
+    told_open: LaneSet,
     /// Lanes with room there, and until when one without is left alone.
-    open_there: u8,
+    open_there: LaneSet,
     closed_until: Micros,
     /// When what is on the way is sent again; never if nothing is.
     timeout_at: Micros,
@@ -79,9 +79,9 @@ impl End {
             sender: Sender::default(),
             receiver: Receiver::default(),
             ack_due: false,
-            open_here: 0xff,
-            told_open: 0xff,
-            open_there: 0xff,
+            open_here: LaneSet::MAX,
+            told_open: LaneSet::MAX,
+            open_there: LaneSet::MAX,
             closed_until: now,
             timeout_at: Micros::MAX,
             backoff: 0,
@@ -101,7 +101,7 @@ impl End {
         self.peer.map(|(identity, _)| identity)
     }
 
-    pub(super) fn set_open(&mut self, lanes: u8) {
+    pub(super) fn set_open(&mut self, lanes: LaneSet) {
         self.open_here = lanes;
         // Good news is worth a frame of its own; bad news goes with the next refusal.
         self.ack_due |= self.up && lanes & !self.told_open != 0;
@@ -223,8 +223,8 @@ impl End {
         self.one_way = false;
         self.unheard_hellos = 0;
         self.ack_due = false;
-        self.told_open = 0xff;
-        self.open_there = 0xff;
+        self.told_open = LaneSet::MAX;
+        self.open_there = LaneSet::MAX;
         count(&mut self.counters.sessions);
         Received::Up(peer)
     }
@@ -291,7 +291,7 @@ impl End {
         }
         if now >= self.closed_until {
             // Should the word that there is room have been lost.
-            self.open_there = 0xff;
+            self.open_there = LaneSet::MAX;
         }
         if now >= self.timeout_at {
             count(&mut self.counters.timeouts);
@@ -309,7 +309,7 @@ impl End {
             Micros::MAX
         };
         let mut deadline = self.hello_at.min(dead).min(self.timeout_at);
-        if self.open_there != 0xff {
+        if self.open_there != LaneSet::MAX {
             deadline = deadline.min(self.closed_until);
         }
         deadline

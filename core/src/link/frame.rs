@@ -10,6 +10,7 @@
 
 use crc::{CRC_32_ISCSI, Crc};
 
+use super::LaneSet;
 use super::hello::Hello;
 
 /// The byte that ends a frame and occurs nowhere in it.
@@ -19,8 +20,8 @@ const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 const CRC_BYTES: usize = 4;
 
 /// The bytes of a data frame before the packet.
-const DATA_HEADER: usize = 6;
-const ACK_BYTES: usize = 5;
+const DATA_HEADER: usize = 7;
+const ACK_BYTES: usize = 6;
 
 /// What a data frame has besides the packet, before it is encoded.
 pub const OVERHEAD: usize = DATA_HEADER + CRC_BYTES;
@@ -29,13 +30,13 @@ pub const OVERHEAD: usize = DATA_HEADER + CRC_BYTES;
 pub(super) const SEQUENCE_MASK: u8 = 0x3f;
 /// Rounds have two.
 pub(super) const ROUND_MASK: u8 = 0x03;
-const LANE_MASK: u8 = 0x07;
+const LANE_MASK: u8 = 0x0f;
 
 const HELLO: u8 = 0;
 const ACK: u8 = 1;
 const DATA: u8 = 2;
 const TYPE_MASK: u8 = 0x03;
-const NAK: u8 = 0x20;
+const NAK: u8 = 0x40;
 
 /// So many bytes are enough for a frame of `decoded` bytes once it is encoded, with a delimiter before and after it.
 pub const fn encoded_len(decoded: usize) -> usize {
@@ -52,7 +53,7 @@ pub(super) struct Ack {
     /// Of the last eight before `next`, those for which there was no room: bit 0 is the last one.
     pub(super) refused: u8,
     /// Lanes that have room now.
-    pub(super) open: u8,
+    pub(super) open: LaneSet,
     /// A frame is missing: send again from `next`. It carries the round in which the gap was seen.
     pub(super) missing: Option<u8>,
 }
@@ -96,12 +97,12 @@ impl<'a> Frame<'a> {
         match first & TYPE_MASK {
             HELLO => Hello::read(rest).map(Frame::Hello).ok_or(FrameError::Form),
             ACK => match *rest {
-                [session, next, refused, open] => Ok(Frame::Ack(Ack::new(first, session, next, refused, open))),
+                [session, next, refused, o0, o1] => Ok(Frame::Ack(Ack::new(first, session, next, refused, [o0, o1]))),
                 _ => Err(FrameError::Form),
             },
             DATA => match *rest {
-                [session, place, next, refused, open, ref packet @ ..] => Ok(Frame::Data {
-                    ack: Ack::new(first, session, next, refused, open),
+                [session, place, next, refused, o0, o1, ref packet @ ..] => Ok(Frame::Data {
+                    ack: Ack::new(first, session, next, refused, [o0, o1]),
                     sequence: place >> 2,
                     round: place & ROUND_MASK,
                     lane: first >> 2 & LANE_MASK,
@@ -124,7 +125,8 @@ pub(super) fn write_hello(hello: &Hello, out: &mut [u8]) -> Option<usize> {
 
 /// Encodes an acknowledgement.
 pub(super) fn write_ack(ack: &Ack, out: &mut [u8]) -> Option<usize> {
-    let header: [u8; ACK_BYTES] = [ACK | ack.nak(), ack.session, ack.place(), ack.refused, ack.open];
+    let [o0, o1] = ack.open.to_le_bytes();
+    let header: [u8; ACK_BYTES] = [ACK | ack.nak(), ack.session, ack.place(), ack.refused, o0, o1];
     encode(&[&header], false, out)
 }
 
@@ -138,24 +140,26 @@ pub(super) fn write_data(
     again: bool,
     out: &mut [u8],
 ) -> Option<usize> {
+    let [o0, o1] = ack.open.to_le_bytes();
     let header: [u8; DATA_HEADER] = [
         DATA | (lane & LANE_MASK) << 2 | ack.nak(),
         ack.session,
         sequence << 2 | round & ROUND_MASK,
         ack.place(),
         ack.refused,
-        ack.open,
+        o0,
+        o1,
     ];
     encode(&[&header, packet[0], packet[1]], again, out)
 }
 
 impl Ack {
-    fn new(first: u8, session: u8, place: u8, refused: u8, open: u8) -> Self {
+    fn new(first: u8, session: u8, place: u8, refused: u8, open: [u8; 2]) -> Self {
         Ack {
             session,
             next: place >> 2,
             refused,
-            open,
+            open: LaneSet::from_le_bytes(open),
             missing: (first & NAK != 0).then_some(place & ROUND_MASK),
         }
     }

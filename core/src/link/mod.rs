@@ -17,6 +17,9 @@ pub use hello::{Identity, Role, VERSION};
 use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
+/// A set of lanes: bit 0 is lane 0.
+pub type LaneSet = u16;
+
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
 
@@ -92,7 +95,7 @@ pub enum Turn {
     /// The packet of this token, again.
     Again(Token),
     /// A new packet, if it is in one of these lanes (bit 0 is lane 0); [`Link::write_control`] if there is none.
-    New(u8),
+    New(LaneSet),
     /// Nothing for now.
     Nothing,
 }
@@ -139,7 +142,7 @@ impl<const WIRE: usize> Link<WIRE> {
     }
 
     /// Says which lanes have room here.
-    pub fn set_open(&mut self, lanes: u8) {
+    pub fn set_open(&mut self, lanes: LaneSet) {
         self.end.set_open(lanes);
     }
 

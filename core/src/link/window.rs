@@ -7,6 +7,7 @@
 
 use heapless::Deque;
 
+use super::LaneSet;
 use super::frame::{Ack, ROUND_MASK, SEQUENCE_MASK};
 
 /// So many frames are on the way at most. At full speed in both directions an acknowledgement comes up to two frames after
@@ -187,7 +188,7 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now. A complaint is made once.
-    pub(super) fn acknowledgement(&mut self, session: u8, open: u8) -> Ack {
+    pub(super) fn acknowledgement(&mut self, session: u8, open: LaneSet) -> Ack {
         Ack {
             session,
             next: self.next,

@@ -88,7 +88,7 @@ pub(super) struct Confirm {
     outstanding: Vec<Outstanding, OUTSTANDING>,
     waiting: Deque<Confirmation, WAITING>,
     next_number: u32,
-    first_patience: Micros,
+    first_patience: u32,
 }
 
 impl Confirm {
@@ -99,7 +99,7 @@ impl Confirm {
             outstanding: Vec::new(),
             waiting: Deque::new(),
             next_number: 0,
-            first_patience: (50_000 + 2 * hops * (frame_time + 1_000)).min(LONGEST_RETRY),
+            first_patience: (50_000 + 2 * hops * (frame_time + 1_000)).min(LONGEST_RETRY) as u32,
         }
     }
 
@@ -122,8 +122,8 @@ impl Confirm {
             number,
             place,
             started: now,
-            retry_at: now.saturating_add(self.first_patience),
-            patience: self.first_patience as u32,
+            retry_at: now.saturating_add(Micros::from(self.first_patience)),
+            patience: self.first_patience,
             unreachable: 0,
             given_up: false,
             report: (0, DropReason::NoRoute),

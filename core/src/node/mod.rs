@@ -48,7 +48,7 @@ pub use service::{Card, LinkReport, NodeReport, Query, hops_of_trace};
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
-use crate::link::{Down, Fate, Identity, Link, Micros, Received, Role, Turn};
+use crate::link::{Down, Fate, Identity, LaneSet, Link, Micros, Received, Role, Turn};
 use crate::{Network, Node as Address, Rule};
 
 /// What a node must be told.
@@ -125,7 +125,7 @@ pub struct Node<
     last_served: [u8; PORTS],
     wiring: Wiring<PORTS>,
     host: Option<u8>,
-    pool: Pool<BUFFERS, BODY>,
+    pool: Pool<PORTS, BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
     seen: Seen<PEERS>,
     peers: Peers<PEERS>,
@@ -187,7 +187,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             last_served: [0; PORTS],
             wiring,
             host: None,
-            pool: Pool::new(),
+            pool: Pool::new(lanes_for(network, rule)),
             inbox: Deque::new(),
             seen: Seen::new(),
             peers: Peers::new(),
@@ -342,11 +342,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let slot = self.pool.get(place)?;
         let rises = self.wiring.neighbor_at(link)? > self.here;
-        Some(next_lane(slot.lane, slot.begins_here(), rises))
+        Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
     /// The next packet for a link: one whose lane has room, of the one whose turn it is.
-    fn pick(&mut self, link: u8, open: u8) -> Option<Place> {
+    fn pick(&mut self, link: u8, open: LaneSet) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let last = *self.last_served.get(usize::from(link))?;
         let mut best: Option<(u8, usize, u8)> = None;
@@ -460,6 +460,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.fresh &= self.fresh - 1;
             self.go(place as Place, now, observer);
         }
+        if !self.pool.has_changed() {
+            return;
+        }
         for (link, end) in self.links.iter_mut().enumerate() {
             end.set_open(self.pool.open_lanes(link as u8));
         }
@@ -484,14 +487,19 @@ impl From {
     }
 }
 
-/// The lane after a hop; see the [module](self).
-pub const fn next_lane(lane: u8, begins: bool, rises: bool) -> u8 {
+/// So many lanes are used in a network: a route turns at most at every node on it.
+pub fn lanes_for(network: &Network, rule: Rule) -> u8 {
+    network.longest_route(rule).saturating_add(1).clamp(2, LANES as u64) as u8
+}
+
+/// The lane after a hop, of so many; see the [module](self).
+pub const fn next_lane(lane: u8, begins: bool, rises: bool, lanes: u8) -> u8 {
     if begins {
         return if rises { 0 } else { 1 };
     }
     let rising_lane = lane % 2 == 0;
     let next = if rising_lane == rises { lane } else { lane + 1 };
-    if next < LANES as u8 { next } else { LANES as u8 - 1 }
+    if next < lanes { next } else { lanes - 1 }
 }
 
 /// The age of a packet that came at `arrived`, rounded up.

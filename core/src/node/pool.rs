@@ -6,7 +6,7 @@
 
 use super::packet::Packet;
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
-use crate::link::Micros;
+use crate::link::{LaneSet, Micros};
 
 /// The number of a slot.
 pub(super) type Place = u8;
@@ -72,45 +72,65 @@ impl<const BODY: usize> Slot<BODY> {
 pub(super) const MAX_LINKS: usize = 32;
 
 #[derive(Clone, Debug)]
-pub(super) struct Pool<const BUFFERS: usize, const BODY: usize> {
+pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usize> {
     slots: [Option<Slot<BODY>>; BUFFERS],
     /// Which slots are in use: bit 0 is slot 0.
     used: u64,
+    used_lanes: u8,
     lanes: [u8; LANES],
-    links: [u8; MAX_LINKS],
+    /// Packets in all lanes, and lanes that have any.
+    passing: u8,
+    lanes_in_use: u8,
+    links: [u8; PORTS],
     outbox: u8,
     service: u8,
     inbox: u8,
+    /// Something has come or gone since it was last asked.
+    changed: bool,
 }
 
-impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
-    /// What is left when all that is kept free is taken off.
-    const COMMON: usize = {
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
+    const CHECKED: () = {
         assert!(BUFFERS > LANES + INBOX + SERVICE + 4, "too few buffers for the lanes");
         assert!(BUFFERS <= 64, "the set of slots is one word");
-        BUFFERS - LANES - INBOX - SERVICE
     };
 
-    pub(super) fn new() -> Self {
+    /// Buffers for a network that needs so many lanes, at most [`LANES`].
+    pub(super) fn new(lanes: u8) -> Self {
+        let () = Self::CHECKED;
         Pool {
+            used_lanes: lanes.min(LANES as u8),
             slots: [const { None }; BUFFERS],
             used: 0,
             lanes: [0; LANES],
-            links: [0; MAX_LINKS],
+            passing: 0,
+            lanes_in_use: 0,
+            links: [0; PORTS],
             outbox: 0,
             service: 0,
             inbox: 0,
+            changed: true,
         }
     }
 
-    fn common(&self) -> usize {
-        let lanes: usize = self.lanes.iter().map(|&count| usize::from(count.saturating_sub(1))).sum();
-        lanes + usize::from(self.outbox)
+    /// What is left when all that is kept free is taken off.
+    fn capacity(&self) -> usize {
+        BUFFERS - INBOX - SERVICE - usize::from(self.used_lanes)
     }
 
-    /// Packets in the lanes.
-    fn passing(&self) -> usize {
-        self.lanes.iter().map(|&count| usize::from(count)).sum()
+    /// What is taken of that: all but the first packet of each lane, and those that begin here.
+    fn common(&self) -> usize {
+        usize::from(self.passing - self.lanes_in_use) + usize::from(self.outbox)
+    }
+
+    /// Whether something has come or gone since this was last asked.
+    pub(super) fn has_changed(&mut self) -> bool {
+        core::mem::take(&mut self.changed)
+    }
+
+    /// How many lanes there are.
+    pub(super) fn lanes(&self) -> u8 {
+        self.used_lanes
     }
 
     /// Slots in use.
@@ -119,15 +139,16 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
     }
 
     fn room_for(&self, account: Account, from: From) -> bool {
-        let common = self.common() < Self::COMMON;
+        let common = self.common() < self.capacity();
         match account {
+            Account::Lane(lane) if lane >= self.used_lanes => false,
             Account::Lane(lane) => match self.lanes.get(usize::from(lane)) {
                 Some(0) => true,
                 Some(_) => common && self.of_link(from) < LINK_SHARE,
                 None => false,
             },
             // What comes from others goes first: the more of it there is, the less may be added here.
-            Account::Outbox => usize::from(self.outbox) + 2 * self.passing() < Self::COMMON.min(OUTBOX),
+            Account::Outbox => usize::from(self.outbox) + 2 * usize::from(self.passing) < self.capacity().min(OUTBOX),
             Account::Service => usize::from(self.service) < SERVICE,
             Account::Inbox => usize::from(self.inbox) < INBOX,
         }
@@ -141,12 +162,12 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
     }
 
     /// The lanes that have room for a packet of this link, bit 0 being lane 0.
-    pub(super) fn open_lanes(&self, link: u8) -> u8 {
-        if self.common() < Self::COMMON && self.of_link(From::Link(link)) < LINK_SHARE {
-            return u8::MAX;
+    pub(super) fn open_lanes(&self, link: u8) -> LaneSet {
+        if self.common() < self.capacity() && self.of_link(From::Link(link)) < LINK_SHARE {
+            return LaneSet::MAX;
         }
         let empty = |&lane: &usize| self.lanes.get(lane) == Some(&0);
-        (0..LANES).filter(empty).fold(0, |open, lane| open | 1 << lane)
+        (0..self.used_lanes.into()).filter(empty).fold(0, |open, lane| open | 1 << lane)
     }
 
     pub(super) fn inbox_has_room(&self) -> bool {
@@ -200,7 +221,7 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
     }
 
     /// All slots in use.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<BUFFERS, BODY> {
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<PORTS, BUFFERS, BODY> {
         let used = self.used;
         (0..BUFFERS as Place).filter(move |&place| used >> place & 1 == 1)
     }
@@ -275,11 +296,20 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
     }
 
     fn change(&mut self, account: Account, by: i8) {
+        self.changed = true;
         let counter = match account {
-            Account::Lane(lane) => match self.lanes.get_mut(usize::from(lane)) {
-                Some(counter) => counter,
-                None => return,
-            },
+            Account::Lane(lane) => {
+                let Some(count) = self.lanes.get_mut(usize::from(lane)) else {
+                    return;
+                };
+                let before = *count;
+                *count = count.saturating_add_signed(by);
+                self.passing = self.passing.saturating_add_signed(by);
+                let emptied = i8::from(before > 0 && *count == 0);
+                let begun = i8::from(before == 0 && *count > 0);
+                self.lanes_in_use = self.lanes_in_use.saturating_add_signed(begun - emptied);
+                return;
+            }
             Account::Outbox => &mut self.outbox,
             Account::Service => &mut self.service,
             Account::Inbox => return,

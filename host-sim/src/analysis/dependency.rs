@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
+use hopwise_core::node::{lanes_for, next_lane};
 use hopwise_core::{Network, Node, Rule};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -25,9 +26,11 @@ pub enum Scheme {
     Hops,
     /// One class for all.
     One,
+    /// The lanes of the node itself, whose buffers are common to all links: of packets and of broadcasts.
+    Lanes,
 }
 
-/// A link in one direction, with a buffer class.
+/// A link in one direction, with a buffer class; or the buffers of a node, if both ends are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Channel {
     /// The sender.
@@ -90,6 +93,10 @@ fn add_dependencies(
 ) -> Result<(), RouteFault> {
     let routes = RoutesTo::follow(network, graph, dest, rule)?;
     let classes: Vec<u32> = match scheme {
+        Scheme::Lanes => {
+            add_lanes(graph, &routes, dest, lanes_for(network, rule), pairs);
+            return Ok(());
+        }
         Scheme::One => vec![0; graph.nodes()],
         Scheme::Hops => routes.hops.iter().map(|&hops| hops.saturating_sub(1)).collect(),
         Scheme::Valleys => routes.valleys(),
@@ -111,6 +118,44 @@ fn add_dependencies(
         pairs.push((channel(here), (next != dest).then(|| channel(next))));
     }
     Ok(())
+}
+
+/// The buffers that packets to `dest` and broadcasts of it wait in, and for which they wait there.
+fn add_lanes(
+    graph: &Graph,
+    routes: &RoutesTo,
+    dest: usize,
+    lanes: u8,
+    pairs: &mut Vec<(Channel, Option<Channel>)>,
+) {
+    for source in (0..graph.nodes()).filter(|&source| source != dest) {
+        let mut way = vec![source];
+        let mut here = source;
+        while here != dest {
+            here = routes.next[here] as usize;
+            way.push(here);
+        }
+        let buffers = lanes_along(&way, lanes);
+        way.reverse();
+        for buffers in [buffers, lanes_along(&way, lanes)] {
+            pairs.extend((0..buffers.len()).map(|at| (buffers[at], buffers.get(at + 1).copied())));
+        }
+    }
+}
+
+/// The buffers along a way, from the first that is not the sender's own.
+fn lanes_along(way: &[usize], lanes: u8) -> Vec<Channel> {
+    let mut lane = 0;
+    let hops = way.windows(2).enumerate();
+    hops.map(|(hop, ends)| {
+        lane = next_lane(lane, hop == 0, ends[1] > ends[0], lanes);
+        Channel {
+            from: ends[1] as u32,
+            to: ends[1] as u32,
+            class: u32::from(lane),
+        }
+    })
+    .collect()
 }
 
 /// `pairs` must be sorted. A pair without a second channel only says that the first is in use.
