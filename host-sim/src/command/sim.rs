@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
+use serde_json::Value;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::table;
@@ -14,6 +15,7 @@ use crate::refusal::Refusal;
 use crate::sim::report::Report;
 use crate::sim::run::Plan;
 use crate::sim::scenario::Scenario;
+use crate::sim::script::on_one_line;
 use crate::sim::settings::Settings;
 use crate::sim::sizes::simulate;
 
@@ -29,6 +31,9 @@ pub(super) struct SimArgs {
     /// Write every event to this file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// One row for the runs of a scenario that differ only in the seed: their sums, and the worst latency
+    #[arg(long)]
+    sum_seeds: bool,
     /// Print a JSON object for each run
     #[arg(long)]
     json: bool,
@@ -109,14 +114,22 @@ fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), R
     if args.json {
         return reports.iter().try_for_each(print_json);
     }
-    let varied: Vec<&str> = scenario.varied().collect();
+    let rows = if args.sum_seeds {
+        summed(reports)
+    } else {
+        reports.to_vec()
+    };
+    let varied: Vec<&str> = scenario
+        .varied()
+        .filter(|&name| !(args.sum_seeds && name == "seed"))
+        .collect();
     let titles: Vec<&str> = std::iter::once("run")
         .chain(varied.iter().copied())
         .chain(Report::TITLES)
         .collect();
-    let rows = (1..).zip(reports).map(|(number, report): (usize, _)| {
-        let setting = |name: &&str| match &report.settings.get(*name) {
-            Some(serde_json::Value::String(text)) => text.clone(),
+    let rows = (1..).zip(&rows).map(|(number, report): (usize, _)| {
+        let setting = |name: &&str| match report.settings.get(*name) {
+            Some(Value::String(text)) => on_one_line(text),
             Some(value) => value.to_string(),
             None => "-".into(),
         };
@@ -140,6 +153,23 @@ fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), R
         sum(|report| report.corrupted),
     );
     print(|out| writeln!(out, "{text}\n{summary}"))
+}
+
+/// Runs that differ only in the seed, as one.
+fn summed(reports: &[Report]) -> Vec<Report> {
+    let unseeded = |report: &Report| {
+        let mut settings = report.settings.clone();
+        settings.remove("seed");
+        settings
+    };
+    let mut sums: Vec<Report> = Vec::new();
+    for report in reports {
+        match sums.iter_mut().find(|sum| unseeded(sum) == unseeded(report)) {
+            Some(sum) => sum.add(report),
+            None => sums.push(report.clone()),
+        }
+    }
+    sums
 }
 
 fn verdict(reports: &[Report]) -> Outcome {

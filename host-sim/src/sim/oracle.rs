@@ -39,7 +39,7 @@ struct Record {
     outcome: Option<Outcome>,
     /// An end restarted, or a board died with it, while it was under way.
     interrupted: bool,
-    /// Some node has dropped it, or a copy of it.
+    /// Some node has dropped it, or a copy of it, and it may not have arrived for that reason.
     dropped: bool,
     closed: bool,
 }
@@ -272,10 +272,18 @@ impl Oracle {
 
     /// Takes note of what a node drops.
     pub fn note(&mut self, event: &Event) {
-        if let Event::Dropped { packet, reason, .. } = event
-            && *reason != DropReason::Duplicate
-            && let Some(&number) = self.ids.get(&key(packet))
-        {
+        let Event::Dropped { packet, reason, .. } = event else {
+            return;
+        };
+        // Nodes that a broadcast cannot reach are passed over; that is no excuse for missing those behind them.
+        let searching = matches!(
+            reason,
+            DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
+        );
+        if *reason == DropReason::Duplicate || packet.kind == Kind::Broadcast && searching {
+            return;
+        }
+        if let Some(&number) = self.ids.get(&key(packet)) {
             self.explain(number);
         }
     }
@@ -352,9 +360,7 @@ impl Oracle {
                 self.tally.delivered += 1;
             } else if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
                 self.tally.interrupted += 1;
-            } else if audience.is_none()
-                && (matches!(record.outcome, Some(Outcome::Undeliverable { .. })) || record.dropped)
-            {
+            } else if matches!(record.outcome, Some(Outcome::Undeliverable { .. })) || record.dropped {
                 self.tally.undeliverable += 1;
                 let parts = self.parts.as_ref();
                 let apart =

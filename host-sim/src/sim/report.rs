@@ -90,6 +90,28 @@ impl Report {
         }
     }
 
+    /// Takes another run of the same settings, but for the seed, into this one's row.
+    pub fn add(&mut self, other: &Report) {
+        self.settings.remove("seed");
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.undeliverable += other.undeliverable;
+        self.interrupted += other.interrupted;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.corrupted += other.corrupted;
+        self.retransmissions += other.retransmissions;
+        self.latency_p99_us = self
+            .latency_p99_us
+            .into_iter()
+            .chain(other.latency_p99_us)
+            .reduce(f64::max);
+        self.virtual_seconds += other.virtual_seconds;
+        if self.violation.is_none() {
+            self.violation.clone_from(&other.violation);
+        }
+    }
+
     /// Names and values for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let drops: Vec<String> = self
