@@ -4,11 +4,16 @@
 //! - [`wire`]: cables and what they do to bytes; [`world`]: boards, cables, time;
 //! - [`traffic`]: who sends to whom; [`script`]: what happens to boards and cables;
 //! - [`oracle`]: the judge, who knows what was sent and what came; [`trace`]: the record of it all;
-//! - [`run`]: one run from beginning to end.
+//! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file;
+//! - [`run`]: one run from beginning to end; [`sizes`]: for networks of any width; [`report`]: what is said of it.
 
 pub mod oracle;
+pub mod report;
 pub mod run;
+pub mod scenario;
 pub mod script;
+pub mod settings;
+pub mod sizes;
 pub mod trace;
 pub mod traffic;
 pub mod wire;

@@ -39,7 +39,7 @@ struct Record {
     outcome: Option<Outcome>,
     /// An end restarted, or a board died with it, while it was under way.
     interrupted: bool,
-    /// Some node has dropped it, or a copy of it.
+    /// Some node has dropped it, or a copy of it, and it may not have arrived for that reason.
     dropped: bool,
     closed: bool,
 }
@@ -70,6 +70,8 @@ pub struct Tally {
     pub corrupted: u64,
     /// Reported as such to their sender, or dropped with a reason.
     pub undeliverable: u64,
+    /// Those of them that no way leads to, in a mesh that stays as it is.
+    pub cut_off: u64,
     /// Not delivered, and an end restarted, or a board died with them, while they were under way.
     pub interrupted: u64,
     /// Broadcasts' arrivals at nodes.
@@ -87,13 +89,20 @@ pub struct Oracle {
     tally: Tally,
     latencies: Vec<u64>,
     violation: Option<Violation>,
-    /// Broadcasts must reach everyone: nothing is ever wrong with boards and cables.
-    pub calm: bool,
+    parts: Option<Parts>,
+}
+
+/// The connected parts of a mesh in which nothing changes any more.
+struct Parts {
+    /// The part of each node.
+    of: Vec<u32>,
+    /// How many nodes each part has.
+    sizes: Vec<u32>,
 }
 
 impl Oracle {
     /// A judge of a mesh of so many nodes.
-    pub fn new(nodes: u32, seed: u64, calm: bool) -> Self {
+    pub fn new(nodes: u32, seed: u64) -> Self {
         Oracle {
             records: Vec::new(),
             first_open: 0,
@@ -104,8 +113,22 @@ impl Oracle {
             tally: Tally::default(),
             latencies: Vec::new(),
             violation: None,
-            calm,
+            parts: None,
         }
+    }
+
+    /// Boards and cables stay as they are: nodes reach each other if they are in the same part, and then they must. Parts are
+    /// numbers below that of nodes.
+    pub fn reach(&mut self, of: Vec<u32>) {
+        let mut sizes = vec![0; self.nodes as usize];
+        of.iter().for_each(|&part| sizes[part as usize] += 1);
+        self.parts = Some(Parts { of, sizes });
+    }
+
+    /// How many others a broadcast must reach, if that is known.
+    fn audience(&self, source: u32) -> Option<u32> {
+        let parts = self.parts.as_ref()?;
+        Some(parts.sizes[parts.of[source as usize] as usize] - 1)
     }
 
     /// Packets whose fate is not known yet.
@@ -158,6 +181,9 @@ impl Oracle {
         self.open += 1;
         self.tally.sent += 1;
         self.ids.insert(key(&id), number);
+        if service == Service::Broadcast && self.audience(id.source as u32) == Some(0) {
+            self.close(number);
+        }
     }
 
     /// A packet has come to an application.
@@ -169,6 +195,7 @@ impl Oracle {
         let Some((number, expected)) = number.zip(expected) else {
             return self.corrupted(at, node, source);
         };
+        let audience = self.audience(self.records[number as usize].source);
         let record = &mut self.records[number as usize];
         let goes_here = match record.service {
             Service::Broadcast => record.source != node,
@@ -203,7 +230,7 @@ impl Oracle {
         record.deliveries += 1;
         self.latencies.push(at - record.sent_at);
         let complete = match record.service {
-            Service::Broadcast => record.deliveries + 1 == self.nodes,
+            Service::Broadcast => record.deliveries == audience.unwrap_or(self.nodes - 1),
             Service::Confirmed => false,
             Service::Datagram | Service::Ping => true,
         };
@@ -245,10 +272,18 @@ impl Oracle {
 
     /// Takes note of what a node drops.
     pub fn note(&mut self, event: &Event) {
-        if let Event::Dropped { packet, reason, .. } = event
-            && *reason != DropReason::Duplicate
-            && let Some(&number) = self.ids.get(&key(packet))
-        {
+        let Event::Dropped { packet, reason, .. } = event else {
+            return;
+        };
+        // Nodes that a broadcast cannot reach are passed over; that is no excuse for missing those behind them.
+        let searching = matches!(
+            reason,
+            DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
+        );
+        if *reason == DropReason::Duplicate || packet.kind == Kind::Broadcast && searching {
+            return;
+        }
+        if let Some(&number) = self.ids.get(&key(packet)) {
             self.explain(number);
         }
     }
@@ -317,17 +352,20 @@ impl Oracle {
     pub fn finish(mut self, at: Nanos) -> (Tally, Vec<u64>, Option<Violation>) {
         let mut unexplained = None;
         for (number, record) in self.records.iter().enumerate() {
-            let everywhere = record.deliveries + 1 == self.nodes || !self.calm && record.deliveries > 0;
-            let delivered = match record.service {
-                Service::Broadcast => everywhere,
-                _ => record.deliveries > 0,
-            };
+            let audience = self
+                .audience(record.source)
+                .filter(|_| record.service == Service::Broadcast);
+            let delivered = audience.map_or(record.deliveries > 0, |audience| record.deliveries == audience);
             if delivered {
                 self.tally.delivered += 1;
-            } else if record.interrupted {
+            } else if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
                 self.tally.interrupted += 1;
             } else if matches!(record.outcome, Some(Outcome::Undeliverable { .. })) || record.dropped {
                 self.tally.undeliverable += 1;
+                let parts = self.parts.as_ref();
+                let apart =
+                    parts.is_some_and(|parts| parts.of[record.source as usize] != parts.of[record.dest as usize]);
+                self.tally.cut_off += u64::from(apart);
             } else {
                 self.tally.lost += 1;
                 unexplained.get_or_insert((number, record.source, record.dest));

@@ -1,5 +1,6 @@
 //! One run: a mesh, traffic, faults, and the judge's account of it.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::time::Instant;
 
@@ -129,6 +130,7 @@ enum Plan32 {
     Plug(u32),
     Reset,
     Script(u32),
+    Begin,
 }
 
 impl Plan32 {
@@ -140,6 +142,7 @@ impl Plan32 {
             Plan32::Plug(cable) => (3, cable),
             Plan32::Reset => (4, 0),
             Plan32::Script(line) => (5, line),
+            Plan32::Begin => (6, 0),
         };
         kind << 28 | number
     }
@@ -152,7 +155,8 @@ impl Plan32 {
             2 => Plan32::Pull,
             3 => Plan32::Plug(number),
             4 => Plan32::Reset,
-            _ => Plan32::Script(number),
+            5 => Plan32::Script(number),
+            _ => Plan32::Begin,
         }
     }
 }
@@ -169,6 +173,9 @@ struct Run<'a, const PORTS: usize, const PEERS: usize> {
     finished_sending: Option<Nanos>,
     settled_at: Option<Nanos>,
     calm: bool,
+    /// Boards and cables that the script has put out of action: chance does not bring them back.
+    dead_boards: HashSet<u32>,
+    cut_cables: HashSet<u32>,
     buffers_used: u32,
 }
 
@@ -188,7 +195,7 @@ pub fn run<'a, const PORTS: usize, const PEERS: usize>(
             sum: TraceSum::default(),
             trace,
             failed: None,
-            oracle: Oracle::new(nodes, plan.build.seed, calm),
+            oracle: Oracle::new(nodes, plan.build.seed),
             drops: vec![0; DropReason::ALL.len()],
             resent: 0,
             detours: 0,
@@ -203,6 +210,8 @@ pub fn run<'a, const PORTS: usize, const PEERS: usize>(
         finished_sending: None,
         settled_at: None,
         calm,
+        dead_boards: HashSet::new(),
+        cut_cables: HashSet::new(),
         buffers_used: 0,
     };
     run.schedule();
@@ -224,6 +233,10 @@ pub enum RunError {
 impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
     fn schedule(&mut self) {
         let plan = self.plan;
+        for (line, (at, _)) in plan.script.events().iter().enumerate() {
+            self.world.mark(*at, Plan32::Script(line as u32).mark());
+        }
+        self.world.mark(plan.begin, Plan32::Begin.mark());
         for board in 0..self.world.boards() {
             let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
             self.world.mark(at, Plan32::Start(board).mark());
@@ -237,9 +250,6 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
         }
         if let Some(every) = plan.reset_every {
             self.world.mark(plan.begin + every, Plan32::Reset.mark());
-        }
-        for (line, (at, _)) in plan.script.lines().iter().enumerate() {
-            self.world.mark(*at, Plan32::Script(line as u32).mark());
         }
     }
 
@@ -283,7 +293,7 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
             return false;
         }
         let finished = *self.finished_sending.get_or_insert(now);
-        let quiet_from = finished.max(self.plan.script.lines().last().map_or(0, |&(at, _)| at));
+        let quiet_from = finished.max(self.plan.script.events().last().map_or(0, |&(at, _)| at));
         if self.notes.oracle.open() > 0 {
             self.settled_at = None;
             return now > quiet_from + SETTLES_WITHIN;
@@ -297,7 +307,7 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
         let now = self.world.now();
         match what {
             Plan32::Start(board) => {
-                if self.world.node(board).is_none() {
+                if self.world.node(board).is_none() && !self.dead_boards.contains(&board) {
                     self.notes.oracle.started(board);
                     let started = self.world.start(board, &mut self.notes);
                     started.map_err(|error| RunError::Config(board, error))?;
@@ -312,7 +322,11 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
                     self.world.mark(now + every, Plan32::Pull.mark());
                 }
             }
-            Plan32::Plug(cable) => self.world.plug(cable, true, &mut self.notes),
+            Plan32::Plug(cable) => {
+                if !self.cut_cables.contains(&cable) {
+                    self.world.plug(cable, true, &mut self.notes);
+                }
+            }
             Plan32::Reset => {
                 let board = self.random.random_range(0..self.world.boards());
                 self.switch_off(board);
@@ -322,39 +336,75 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
                 }
             }
             Plan32::Script(line) => {
-                let (_, action) = self.plan.script.lines()[line as usize];
+                let (_, action) = self.plan.script.events()[line as usize];
                 self.perform(action)?;
             }
+            Plan32::Begin => self.judge_reach(),
         }
         Ok(())
     }
 
+    /// Tells the judge who can reach whom, if that stays as it is.
+    fn judge_reach(&mut self) {
+        let plan = self.plan;
+        if plan.pull_every.is_some() || plan.reset_every.is_some() || !plan.script.is_over_by(plan.begin) {
+            return;
+        }
+        let mut part: Vec<u32> = (0..self.world.boards()).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for cable in (0..self.world.cables()).filter(|&cable| self.world.joins(cable)) {
+                let [a, b] = self.world.ends(cable).map(|(board, _)| board as usize);
+                let least = part[a].min(part[b]);
+                changed |= part[a] != part[b];
+                (part[a], part[b]) = (least, least);
+            }
+        }
+        self.notes.oracle.reach(part);
+    }
+
     fn perform(&mut self, action: Action) -> Result<(), RunError> {
         let notes = &mut self.notes;
-        let cable = |world: &World<PORTS, PEERS>, end| world.cable_at(end);
         match action {
             Action::Cut(end) => {
-                if let Some(cable) = cable(&self.world, end) {
+                if let Some(cable) = self.world.cable_at(end) {
+                    self.cut_cables.insert(cable);
                     self.world.plug(cable, false, notes);
                 }
             }
             Action::Plug(end) => {
-                if let Some(cable) = cable(&self.world, end) {
+                if let Some(cable) = self.world.cable_at(end) {
+                    self.cut_cables.remove(&cable);
                     self.world.plug(cable, true, notes);
+                    for end in self.world.ends(cable) {
+                        self.world.set_dead(end, false, notes);
+                        self.world.set_stuck(end, false, notes);
+                    }
                 }
             }
             Action::OneWay(end) => self.world.set_dead(end, true, notes),
-            Action::BothWays(end) => self.world.set_dead(end, false, notes),
+            Action::BothWays(end) => {
+                self.world.set_dead(end, false, notes);
+                self.world.set_stuck(end, false, notes);
+            }
             Action::Stuck(end) => self.world.set_stuck(end, true, notes),
-            Action::Unstuck(end) => self.world.set_stuck(end, false, notes),
             Action::Break(end) => self.world.send_break(end, notes),
+            Action::Noise(end, chance) => self.world.set_noise(end, Some(chance), notes),
+            Action::Quiet(end) => self.world.set_noise(end, None, notes),
             Action::Swap(a, b) => self.world.swap(a, b, notes),
             Action::Reset(board) => {
                 self.switch_off(board);
                 self.world.mark(self.world.now() + OFF_FOR, Plan32::Start(board).mark());
             }
-            Action::Off(board) => self.switch_off(board),
-            Action::On(board) => return self.act(Plan32::Start(board)),
+            Action::Off(board) => {
+                self.dead_boards.insert(board);
+                self.switch_off(board);
+            }
+            Action::On(board) => {
+                self.dead_boards.remove(&board);
+                return self.act(Plan32::Start(board));
+            }
         }
         Ok(())
     }

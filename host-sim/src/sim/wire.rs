@@ -37,6 +37,7 @@ pub struct Direction {
     pub dead: bool,
     /// The line is held low: the receiver sees zeros, while set.
     pub stuck_low: bool,
+    noise: Noise,
     /// Bits until the next one that is flipped.
     until_flip: u64,
     burst_left: u32,
@@ -51,14 +52,22 @@ impl Direction {
         Direction {
             dead: false,
             stuck_low: false,
+            noise: *noise,
             until_flip: distance(noise.bit_errors, random),
             burst_left: 0,
         }
     }
 
+    /// From now on it damages what it carries as told.
+    pub fn set_noise(&mut self, noise: Noise, random: &mut Xoshiro256PlusPlus) {
+        self.until_flip = distance(noise.bit_errors, random);
+        self.noise = noise;
+    }
+
     /// What arrives of `bytes`.
-    pub fn carry(&mut self, bytes: &[u8], noise: &Noise, random: &mut Xoshiro256PlusPlus, out: &mut Vec<u8>) {
+    pub fn carry(&mut self, bytes: &[u8], random: &mut Xoshiro256PlusPlus, out: &mut Vec<u8>) {
         out.clear();
+        let noise = self.noise;
         if self.dead {
             return;
         }
@@ -74,14 +83,14 @@ impl Direction {
             bit_errors: noise.bit_errors,
             burst_bits: noise.burst_bits,
             ..Noise::default()
-        } == *noise;
+        } == noise;
         if only_flips && self.until_flip >= bytes.len() as u64 * BITS {
             self.until_flip -= bytes.len() as u64 * BITS;
             out.extend_from_slice(bytes);
             return;
         }
         for &byte in bytes {
-            self.carry_byte(byte, noise, random, out);
+            self.carry_byte(byte, &noise, random, out);
         }
     }
 
@@ -141,7 +150,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut direction = Direction::new(&noise, &mut random);
         let mut out = Vec::new();
-        direction.carry(bytes, &noise, &mut random, &mut out);
+        direction.carry(bytes, &mut random, &mut out);
         out
     }
 

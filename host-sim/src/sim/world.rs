@@ -235,28 +235,56 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         self.change_both(cable, watcher, |cable| cable.plugged = plugged);
     }
 
-    /// Makes the direction of a cable that leaves `from` dead or live.
-    pub fn set_dead(&mut self, from: End, dead: bool, watcher: &mut impl Watcher) {
-        if let Some((cable, side)) = self.side(from) {
-            self.change_both(cable, watcher, |cable| cable.directions[side].dead = dead);
+    /// Makes the direction of a cable that leads to `to` dead or live.
+    pub fn set_dead(&mut self, to: End, dead: bool, watcher: &mut impl Watcher) {
+        if let Some((cable, side)) = self.side(to) {
+            self.change_both(cable, watcher, |cable| cable.directions[1 - side].dead = dead);
         }
     }
 
-    /// Holds the line that leaves `from` low, or lets go of it.
-    pub fn set_stuck(&mut self, from: End, stuck: bool, watcher: &mut impl Watcher) {
-        if let Some((cable, side)) = self.side(from) {
-            self.change_both(cable, watcher, |cable| cable.directions[side].stuck_low = stuck);
+    /// Holds the line that leads to `to` low, or lets go of it.
+    pub fn set_stuck(&mut self, to: End, stuck: bool, watcher: &mut impl Watcher) {
+        if let Some((cable, side)) = self.side(to) {
+            self.change_both(cable, watcher, |cable| cable.directions[1 - side].stuck_low = stuck);
         }
     }
 
-    /// Holds the line that leaves `from` low for a moment: the receiver sees some zeros in the midst of what is sent.
-    pub fn send_break(&mut self, from: End, watcher: &mut impl Watcher) {
-        if let Some((cable, side)) = self.side(from) {
-            let to = self.cables[cable as usize].ends[1 - side];
-            if self.cables[cable as usize].plugged {
-                self.deliver(to, &[0, 0], watcher);
-            }
+    /// Gives the line that leads to `to` its own chance of a bit to be flipped; without one, that of all.
+    pub fn set_noise(&mut self, to: End, bit_errors: Option<f64>, watcher: &mut impl Watcher) {
+        let noise = Noise {
+            bit_errors: bit_errors.unwrap_or(self.build.noise.bit_errors),
+            ..self.build.noise
+        };
+        if let Some((cable, side)) = self.side(to) {
+            self.change_both(cable, watcher, |cable| {
+                cable.directions[1 - side].set_noise(noise, &mut cable.random);
+            });
         }
+    }
+
+    /// Holds the line that leads to `to` low for a moment: the receiver sees some zeros in the midst of what is sent.
+    pub fn send_break(&mut self, to: End, watcher: &mut impl Watcher) {
+        if let Some((cable, _)) = self.side(to)
+            && self.cables[cable as usize].plugged
+        {
+            self.deliver(to, &[0, 0], watcher);
+        }
+    }
+
+    /// Whether two boards that are on can talk to each other over a cable, and are neighbours.
+    pub fn joins(&self, cable: u32) -> bool {
+        let Cable {
+            ends: [a, b],
+            directions,
+            plugged,
+            ..
+        } = &self.cables[cable as usize];
+        let whole = *plugged
+            && directions
+                .iter()
+                .all(|direction| !direction.dead && !direction.stuck_low);
+        let neighbors = self.build.network.port_to(u64::from(a.0), u64::from(b.0));
+        whole && self.node(a.0).is_some() && self.node(b.0).is_some() && neighbors.is_ok_and(|port| port.is_some())
     }
 
     /// Exchanges the plugs at two links.
@@ -389,7 +417,6 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             cables,
             boards,
             scratch,
-            build,
             ..
         } = self;
         let Cable {
@@ -404,7 +431,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let to = ends[1 - side];
         scratch.clear();
         if *plugged {
-            directions[side].carry(bytes, &build.noise, random, scratch);
+            directions[side].carry(bytes, random, scratch);
         }
         transmitter.missed = end;
         if scratch.is_empty() {
