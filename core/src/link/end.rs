@@ -201,6 +201,10 @@ impl End {
         }
         if self.up {
             if !news {
+                if !heard_us {
+                    // It is not up, and cannot be without a hello: data that goes on all the time must not hold that up.
+                    self.answer_soon(now);
+                }
                 return Received::Frame;
             }
             let ended = self.end_session(reason(before, hello), now);
