@@ -201,7 +201,7 @@ impl End {
         }
         if self.up {
             if !news {
-                return Received::Frame;
+                return self.hear_again(heard_us, now);
             }
             let ended = self.end_session(reason(before, hello), now);
             self.peer = Some((hello.identity, hello.session));
@@ -221,6 +221,25 @@ impl End {
             self.answer_soon(now);
         }
         Received::Frame
+    }
+
+    /// The other end says hello while the link is up.
+    fn hear_again<'a>(&mut self, heard_us: bool, now: Micros) -> Received<'a> {
+        if heard_us {
+            self.unheard_hellos = 0;
+            return Received::Frame;
+        }
+        // It is not up, and cannot be without a hello: data that goes on all the time must not hold that up.
+        self.answer_soon(now);
+        self.unheard_hellos = self.unheard_hellos.saturating_add(1);
+        if self.unheard_hellos < UNHEARD_HELLOS {
+            return Received::Frame;
+        }
+        self.end_session(Down::OneWay, now);
+        // It has been said.
+        self.unheard_hellos = UNHEARD_HELLOS;
+        self.one_way = true;
+        Received::Down(Down::OneWay)
     }
 
     fn come_up<'a>(&mut self, peer: Identity) -> Received<'a> {

@@ -103,6 +103,33 @@ fn another_version_is_named() {
     assert!(!link.is_up() && link.peer().is_none());
 }
 
+/// One end is up and sends again and again, the other has only heard its first hello: it must hear another.
+#[test]
+fn an_end_that_is_up_says_hello_to_one_that_is_not() {
+    let mut pair = Pair::new(1_000_000, [1, 0], u64::MAX);
+    pair.run(0, |_| false);
+    pair.ends[0].dead = true;
+    // Long enough for the other end to forget what it heard.
+    pair.run(400_000, |_| false);
+    assert!(pair.ends[0].link.is_up() && !pair.ends[1].link.is_up());
+    pair.ends[0].dead = false;
+    assert!(pair.run(SECOND, Pair::all_sent));
+}
+
+/// The wire dies when the first hello has come through: the end that came up by it does not go on as if it were heard.
+#[test]
+fn an_end_that_came_up_without_being_heard_any_more_goes_down() {
+    let mut pair = Pair::new(1_000_000, [1, 0], u64::MAX);
+    pair.run(0, |_| false);
+    pair.ends[0].dead = true;
+    pair.run(2 * SECOND, |_| false);
+    assert_eq!(pair.ends[0].notices, [Notice::Up, Notice::Down(Down::OneWay)]);
+    assert!(pair.ends[0].link.is_one_way());
+    assert_eq!(pair.ends[0].left, 1, "its packet has come back");
+    pair.ends[0].dead = false;
+    assert!(pair.run(SECOND, Pair::all_sent));
+}
+
 /// Gives what one end has to send, of its own accord, to the other.
 fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
     let mut out = [0; WIRE];
