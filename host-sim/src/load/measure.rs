@@ -231,9 +231,8 @@ impl Measurement<'_> {
     }
 
     fn batch(&mut self) -> Result<(), End> {
-        for _ in 0..1 << self.experiment.effort.batch_bits {
-            self.engine.step().map_err(End::Halt)?;
-        }
+        let cycles = 1 << self.experiment.effort.batch_bits;
+        self.engine.run(cycles).map_err(End::Halt)?;
         self.watch()
     }
 

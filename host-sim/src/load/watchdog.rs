@@ -62,8 +62,7 @@ fn describe(engine: &Engine<'_>, start: u32, buffers: u32) -> Deadlock {
     let mut circle = Vec::new();
     let mut here = start;
     loop {
-        let (node, _, channel) = engine.place(here);
-        circle.push((node, channel));
+        circle.push(engine.place(here));
         here = waits_for(engine, here, buffers);
         if here == start {
             return Deadlock { circle };
