@@ -7,7 +7,7 @@ use hopwise_core::Rule;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::{NetworkArg, RuleArg};
-use crate::load::measure::{self, Effort, Experiment, Point, rule_name};
+use crate::load::measure::{self, Effort, Experiment, Point, Progress, rule_name};
 use crate::load::parameters::{Parameters, Preset, Process, Rings};
 use crate::load::report;
 use crate::load::saturation;
@@ -214,6 +214,9 @@ struct StudyArgs {
     out: PathBuf,
 }
 
+/// How closely saturation is found, relative to it.
+const SATURATION_PRECISION: f64 = 0.01;
+
 pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
     match &args.action {
         None => point(&args.point),
@@ -256,7 +259,13 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         effort: args.scene.effort(),
     };
     if args.saturation {
-        let found = saturation::find(&experiment, 0.01).map_err(Refusal::Load)?;
+        let bar = progress_bar(
+            u64::from(saturation::expected_runs(SATURATION_PRECISION)),
+            "trying rates",
+        );
+        let tried = |runs| bar.set_position(u64::from(runs));
+        let found = saturation::find(&experiment, SATURATION_PRECISION, &tried).map_err(Refusal::Load)?;
+        bar.finish_and_clear();
         if args.json {
             print_json(&found)?;
         } else {
@@ -270,7 +279,13 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         }
         return Ok(Outcome::Done);
     }
-    let point = measure::run(&experiment).map_err(Refusal::Load)?;
+    let bar = progress_bar(0, "measuring");
+    let mut watch = |progress: Progress| {
+        bar.set_length(u64::from(progress.enough));
+        bar.set_position(u64::from(progress.measured));
+    };
+    let point = measure::run_watched(&experiment, &mut watch).map_err(Refusal::Load)?;
+    bar.finish_and_clear();
     if args.json {
         print_json(&point)?;
     } else {
@@ -326,7 +341,9 @@ fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
     let rates = rates(&args.rates).map_err(Refusal::Load)?;
     let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
     if args.saturation {
-        tasks.push(Task::Saturation { precision: 0.01 });
+        tasks.push(Task::Saturation {
+            precision: SATURATION_PRECISION,
+        });
     }
     let mut jobs = Vec::new();
     for expression in &args.networks {

@@ -302,6 +302,11 @@ impl<'a> Engine<'a> {
         self.classes
     }
 
+    /// Flits that a channel holds.
+    pub(super) fn buffers(&self) -> u32 {
+        self.scene.parameters.buffers
+    }
+
     /// Some cycles, district by district.
     pub(super) fn run(&mut self, cycles: u32) -> Result<(), Halt> {
         let end = self.now + cycles;

@@ -30,6 +30,7 @@ pub const SIZES: [Size; 4] = [
             "rdn(ring(6),1)",
             "re(ring(4),complete(4),2)",
             "rcr(2,4,2)",
+            "rsn(2,hypercube(3))",
         ],
         rates: &[0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6],
     },
@@ -41,6 +42,9 @@ pub const SIZES: [Size; 4] = [
             "rdn(petersen,1)",
             "re(ring(4),complete(3),3)",
             "rcr(2,3,4)",
+            "rsn(2,ring(14))",
+            "folded(heawood,2)",
+            "root-folded(heawood,2)",
         ],
         rates: &[0.01, 0.04, 0.08, 0.12, 0.16, 0.2, 0.3, 0.4],
     },
@@ -52,6 +56,7 @@ pub const SIZES: [Size; 4] = [
             "rdn(torus(3,6),1)",
             "re(ring(6),complete(3),3)",
             "rcr(3,10,3)",
+            "rsn(2,torus(5,5))",
         ],
         rates: &[0.01, 0.03, 0.06, 0.09, 0.12, 0.16, 0.2, 0.3],
     },
@@ -63,6 +68,9 @@ pub const SIZES: [Size; 4] = [
             "rdn(torus(5,8),1)",
             "re(ring(4),complete(3),5)",
             "rcr(4,12,4)",
+            "rsn(2,torus(6,9))",
+            "folded(heawood,3)",
+            "root-folded(heawood,3)",
         ],
         rates: &[0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2],
     },
@@ -70,7 +78,8 @@ pub const SIZES: [Size; 4] = [
 
 /// Rules are compared where they differ.
 fn rules(network: &str) -> &'static [&'static str] {
-    if network.starts_with("re(") || network.starts_with("rcr(") {
+    let own_order = ["re(", "rcr(", "rsn("];
+    if own_order.iter().any(|family| network.starts_with(family)) {
         &["exact", "paper"]
     } else {
         &["exact"]

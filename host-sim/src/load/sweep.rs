@@ -102,7 +102,9 @@ impl Job {
             Task::Point { rate } => {
                 measure::run(&Experiment { rate, ..experiment }).map(|point| Finding::Point(Box::new(point)))
             }
-            Task::Saturation { precision } => saturation::find(&experiment, precision).map(Finding::Saturation),
+            Task::Saturation { precision } => {
+                saturation::find(&experiment, precision, &|_| ()).map(Finding::Saturation)
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The ports of node `n` are `first[n]..first[n + 1]`. The first is the local port, through which the node sends and
 //! receives; the others are its links in core's order.
 
-use hopwise_core::Network;
+use hopwise_core::{Family, Network};
 
 /// The port numbers and which leads where.
 pub(super) struct Wiring {
@@ -92,12 +92,11 @@ impl RingPorts {
     }
 }
 
-/// The sizes of `ring(n)` and `torus(a,b,..)`, read from the expression: core keeps them to itself.
+/// The sizes of the dimensions, if the network is a ring or torus.
 pub(super) fn ring_sizes(network: &Network) -> Option<Vec<u64>> {
-    let text = network.to_string();
-    let inner = text
-        .strip_prefix("ring(")
-        .or_else(|| text.strip_prefix("torus("))?
-        .strip_suffix(')')?;
-    inner.split(',').map(|size| size.trim().parse().ok()).collect()
+    let Family::Base(base) = network.family() else {
+        return None;
+    };
+    let sizes: Vec<u64> = (0..).map_while(|axis| base.ring_size(axis)).collect();
+    (!sizes.is_empty()).then_some(sizes)
 }

@@ -48,6 +48,17 @@ impl Engine<'_> {
         (own, first + shared..first + self.channels)
     }
 
+    /// The same as one list, for the watchdog.
+    pub(in crate::load) fn choices(&self, channel: u32) -> impl Iterator<Item = u32> {
+        let (own, shared) = self.candidates(channel);
+        std::iter::once(own).chain(shared)
+    }
+
+    /// Whether there are buffers enough behind an output channel for the packet at the head of an input channel to claim it.
+    pub(in crate::load) fn has_room(&self, channel: u32, out: u32) -> bool {
+        out == self.inputs[channel as usize].own || self.outputs[out as usize].credits >= self.room_for_all
+    }
+
     fn leads_out(&self, out_port: u32) -> bool {
         self.ports[out_port as usize].local == out_port
     }
