@@ -415,10 +415,10 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
 }
 
 fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
-    let folder = Folder::create(&args.jobs, study::plan()).map_err(Refusal::Load)?;
+    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES)).map_err(Refusal::Load)?;
     work(&folder, Share::ALL)?;
     let findings = folder.findings().map_err(Refusal::Load)?;
-    let Study { text, charts } = study::write(&report::rows(&findings));
+    let Study { text, charts } = study::write(&study::SIZES, &report::rows(&findings));
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
     write_files(&args.out, &files)?;
