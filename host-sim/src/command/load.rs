@@ -170,7 +170,7 @@ struct SweepArgs {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "exact")]
     rules: Vec<RuleArg>,
     /// How many seeds, from 1
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
     /// Find the highest rate that is carried too
     #[arg(long)]
@@ -191,8 +191,8 @@ struct WorkArgs {
     jobs: PathBuf,
     /// How many processes share the work; this one's number comes from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or
     /// PARALLEL_SEQ
-    #[arg(long)]
-    shards: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    shards: Option<u32>,
 }
 
 #[derive(Args)]
@@ -233,8 +233,12 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
         Some(Action::Work(args)) => {
             let folder = Folder::open(&args.jobs).map_err(Refusal::Load)?;
             let variable = |name: &str| std::env::var(name).ok();
-            let share =
-                Share::from_environment(variable, args.shards, folder.plan.jobs.len()).map_err(Refusal::Load)?;
+            let share = Share::from_environment(
+                variable,
+                args.shards.map(|count| count as usize),
+                folder.plan.jobs.len(),
+            )
+            .map_err(Refusal::Load)?;
             work(&folder, share.unwrap_or(Share::ALL))?;
             Ok(Outcome::Done)
         }
@@ -389,10 +393,11 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, String> {
 }
 
 fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
-    let bar = progress_bar((folder.plan.jobs.len() / share.count) as u64, "simulating");
-    let done = folder.work_share(share, || bar.inc(1)).map_err(Refusal::Load)?;
+    let numbers = folder.share(share);
+    let bar = progress_bar(numbers.len() as u64, "simulating");
+    let done = folder.work_all(&numbers, || bar.inc(1)).map_err(Refusal::Load)?;
     bar.finish_and_clear();
-    print(|out| writeln!(out, "{done} jobs done now, the others before"))
+    print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
 }
 
 fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {

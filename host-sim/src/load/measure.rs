@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
 use super::parameters::{Parameters, Process};
-use super::traffic::Traffic;
+use super::traffic::{Pattern, Traffic};
 use super::watchdog::{Deadlock, find_circle};
 
 /// What to simulate.
@@ -194,10 +194,12 @@ pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress))
     }
 }
 
-/// Largest network that is simulated: port and channel numbers have 32 bits.
+/// Largest network that is simulated: port and channel numbers have 32 bits, and memory has an end.
 const MOST_NODES: u64 = 1 << 24;
+const MOST_LINK_ENDS: u64 = 1 << 27;
 
-fn check(experiment: &Experiment<'_>) -> Result<(), String> {
+/// One sentence if an experiment makes no sense.
+pub fn check(experiment: &Experiment<'_>) -> Result<(), String> {
     experiment.parameters.check()?;
     let nodes = experiment.network.nodes();
     if nodes > MOST_NODES {
@@ -205,6 +207,25 @@ fn check(experiment: &Experiment<'_>) -> Result<(), String> {
             "{} has {nodes} nodes, too many to simulate (at most {MOST_NODES})",
             experiment.network
         ));
+    }
+    let topology = experiment.network.topology();
+    let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
+    if ends > MOST_LINK_ENDS {
+        return Err(format!(
+            "{} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})",
+            experiment.network
+        ));
+    }
+    let Effort {
+        precision,
+        latency_limit,
+        ..
+    } = experiment.effort;
+    if !(precision > 0.0 && precision < 1.0) {
+        return Err(format!("a precision is above 0 and below 1, not {precision}"));
+    }
+    if latency_limit.is_nan() || latency_limit <= 0.0 {
+        return Err(format!("a latency limit is above 0, not {latency_limit}"));
     }
     if !(1..=20).contains(&experiment.effort.batch_bits) {
         return Err("a batch has 2 to 2^20 cycles".into());
@@ -218,7 +239,7 @@ fn check(experiment: &Experiment<'_>) -> Result<(), String> {
             experiment.rate
         ));
     }
-    Ok(())
+    Pattern::new(experiment.traffic, experiment.network, experiment.seed).map(|_| ())
 }
 
 struct Measurement<'a> {
