@@ -149,7 +149,8 @@ pub(super) struct Engine<'a> {
     /// Virtual channels of a link: one a class, then those that every packet may use.
     pub(super) channels: u32,
     classes: u32,
-    /// Free buffers without which a packet does not enter a channel for all. With one class every channel is as good.
+    /// Free buffers without which a packet does not enter a channel for all. 0 if there is none, or only one class: then
+    /// every channel is as good.
     room_for_all: u16,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
@@ -289,7 +290,7 @@ impl<'a> Engine<'a> {
             opposite: wiring.rings.map(|rings| rings.opposite).unwrap_or_default(),
             channels,
             classes,
-            room_for_all: if classes > 1 {
+            room_for_all: if classes > 1 && shared > 0 {
                 parameters.packet_flits.min(parameters.buffers) as u16
             } else {
                 0
@@ -345,19 +346,19 @@ impl<'a> Engine<'a> {
                 }
             }
             for &credit in self.desk.credits.look(now) {
-                read ^= self.outputs.get(credit as usize).map_or(0, |output| output.owner);
+                read ^= match self.outputs.get(credit as usize) {
+                    Some(output) => output.owner,
+                    None => u32::from(self.source_credits[credit as usize - self.outputs.len()]),
+                };
             }
-            read ^= self.read_outputs(self.desk.seeking.look(now)) ^ self.read_outputs(self.desk.ready.look(now));
+            let (seeking, ready) = (self.desk.seeking.look(now), self.desk.ready.look(now));
+            for &channel in seeking.iter().chain(ready) {
+                let input = &self.inputs[channel as usize];
+                read ^= self.ports[input.port as usize].node ^ self.ports[input.out_port as usize].node;
+                read ^= self.outputs[input.own as usize].owner ^ self.packets[(input.head / flits) as usize].dest;
+            }
         }
         std::hint::black_box(read);
-    }
-
-    fn read_outputs(&self, channels: &[u32]) -> u32 {
-        let read = |&channel: &u32| {
-            let Input { own, out_port, .. } = self.inputs[channel as usize];
-            self.outputs[own as usize].owner ^ self.ports[out_port as usize].node
-        };
-        channels.iter().fold(0, |sum, channel| sum ^ read(channel))
     }
 
     /// One cycle of the district on the desk, in the order of the pipeline: what arrives, what is made and enters, who gets a
@@ -385,7 +386,7 @@ impl<'a> Engine<'a> {
                 Some(output) => {
                     output.credits += 1;
                     match output.owner {
-                        NONE if self.classes > 1 => self.wake(credit / self.channels, self.now),
+                        NONE if self.room_for_all > 0 => self.wake(credit / self.channels, self.now),
                         NONE => (),
                         owner if self.inputs[owner as usize].state == State::Starved => {
                             self.inputs[owner as usize].state = State::Active;
