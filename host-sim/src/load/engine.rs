@@ -40,7 +40,9 @@ pub(super) enum State {
     Starved,
 }
 
-/// A virtual channel at the receiving end of a link.
+/// A virtual channel at the receiving end of a link. Aligned, like the others below, so that none lies across two lines of
+/// the cache.
+#[repr(align(32))]
 pub(super) struct Input {
     head: u32,
     tail: u32,
@@ -60,6 +62,7 @@ pub(super) struct Input {
 
 /// A virtual channel at the sending end of a link.
 #[derive(Clone)]
+#[repr(align(16))]
 pub(super) struct Output {
     pub(super) owner: u32,
     /// Who had it last, for the round robin.
@@ -70,6 +73,7 @@ pub(super) struct Output {
 }
 
 /// A port, in both directions. Compact: in a large network, memory is what takes the time.
+#[repr(align(32))]
 struct Port {
     /// The round robin of the switch: the output port that the receiving side sent to last, and from which channel.
     last_output: u32,
@@ -98,6 +102,7 @@ impl Port {
 
 /// A packet, from its making to the delivery of its last flit.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Packet {
     dest: u32,
     born: u32,
@@ -166,9 +171,9 @@ pub(super) struct Engine<'a> {
     next_flit: Vec<u32>,
     packets: Vec<Packet>,
     free_packet: u32,
-    districts: Vec<Box<District>>,
+    districts: Vec<District>,
     /// The district that is worked on, in exchange for the empty one; and its number.
-    desk: Box<District>,
+    desk: District,
     here: u32,
     /// Cycles that a district can be ahead of the others.
     window: u32,

@@ -109,7 +109,7 @@ pub(super) enum Pattern {
         share: f64,
         nodes: u32,
     },
-    Neighbors(Network),
+    Neighbors(Box<Network>),
     Broadcast,
     /// How far each node has got.
     AllToAll {
@@ -164,7 +164,7 @@ impl Pattern {
                     nodes - 1
                 )),
             },
-            Traffic::NearestNeighbor => Ok(Pattern::Neighbors(*network)),
+            Traffic::NearestNeighbor => Ok(Pattern::Neighbors(Box::new(*network))),
             Traffic::Broadcast => Ok(Pattern::Broadcast),
             Traffic::AllToAll => Ok(Pattern::AllToAll {
                 turns: vec![0; nodes as usize],

@@ -88,9 +88,9 @@ impl District {
 
 /// A network divided.
 pub(super) struct Division {
-    pub(super) districts: Vec<Box<District>>,
+    pub(super) districts: Vec<District>,
     /// A district of no nodes.
-    pub(super) empty: Box<District>,
+    pub(super) empty: District,
     /// Cycles that a district can go on without the others.
     pub(super) window: u32,
     /// Ports of the district that has most.
@@ -120,7 +120,7 @@ pub(super) fn divide(scene: &Scene<'_>, wiring: &Wiring, size: u32) -> Division 
         let first_port = wiring.first[nodes.start as usize];
         let district = District::new(scene, nodes, first_port, delay, rng.clone());
         rng.jump();
-        Box::new(district)
+        district
     };
     let ranges = || {
         (0..nodes)

@@ -7,7 +7,7 @@ use crate::load::traffic::Pattern;
 impl Engine<'_> {
     pub(super) fn make_packets(&mut self) {
         let mut made = std::mem::take(&mut self.desk.made);
-        let District { making, rng, .. } = &mut *self.desk;
+        let District { making, rng, .. } = &mut self.desk;
         making.cycle(self.now, rng, &mut made);
         for node in made.drain(..) {
             let node = self.desk.first + node;
