@@ -292,7 +292,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let body = body.ok_or(SendError::TooLong)?;
         let header = self.header(Kind::Response, question.source, from_host);
         let packet = Packet { header, body };
-        self.originate(packet, From::Service, now, observer).ok_or(SendError::Full)?;
+        self.originate(packet, From::Service, now, observer)
+            .ok_or(SendError::Full)?;
         self.catch_up(now, observer);
         Ok(())
     }

@@ -170,7 +170,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             return LaneSet::MAX;
         }
         let empty = |&lane: &usize| self.lanes.get(lane) == Some(&0);
-        (0..self.used_lanes.into()).filter(empty).fold(0, |open, lane| open | 1 << lane)
+        (0..self.used_lanes.into())
+            .filter(empty)
+            .fold(0, |open, lane| open | 1 << lane)
     }
 
     pub(super) fn inbox_has_room(&self) -> bool {

@@ -74,12 +74,7 @@ impl Query {
     }
 
     /// The body of an answer; `None` if it is too long.
-    pub fn write_answer<const BODY: usize>(
-        query: Query,
-        number: u32,
-        asked: u32,
-        answer: &[u8],
-    ) -> Option<Body<BODY>> {
+    pub fn write_answer<const BODY: usize>(query: Query, number: u32, asked: u32, answer: &[u8]) -> Option<Body<BODY>> {
         let mut body = Body::new();
         body.push(query.number()).ok()?;
         body.extend_from_slice(&asked.to_le_bytes()).ok()?;
