@@ -501,7 +501,7 @@ pub const fn next_lane(lane: u8, begins: bool, rises: bool, lanes: u8) -> u8 {
     if begins {
         return if rises { 0 } else { 1 };
     }
-    let rising_lane = lane % 2 == 0;
+    let rising_lane = lane.is_multiple_of(2);
     let next = if rising_lane == rises { lane } else { lane + 1 };
     if next < lanes { next } else { lanes - 1 }
 }
