@@ -227,8 +227,7 @@ impl World {
                         _ => {
                             let length = bytes.len().max(1);
                             bytes
-                                .iter_mut()
-                                .nth(usize::from(damage[0]) % length)
+                                .get_mut(usize::from(damage[0]) % length)
                                 .into_iter()
                                 .for_each(|byte| *byte ^= damage[1]);
                         }
