@@ -8,7 +8,7 @@ use super::seen::Judgement;
 use super::service::Report;
 use super::times::LIFETIME;
 use super::trail::Trail;
-use super::{AGE_UNIT, Node, age};
+use super::{AGE_UNIT, Node, age, take_out};
 use crate::limits::LOOKAHEAD;
 use crate::link::{Link, Micros};
 use crate::{Network, Node as Address, Rule};
@@ -208,7 +208,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.packet.header.dest = header.source;
         let mut copies = 0;
         if let Ok(fanout) = self.network.fanout(here, header.source) {
-            let ways: heapless::Vec<_, PORTS> = fanout.map(|(port, node)| (port, self.wiring.link_to(node))).collect();
+            let mut ways: heapless::Vec<_, PORTS> = heapless::Vec::new();
+            for (port, node) in fanout {
+                // There is room: a node has no more neighbours than links.
+                let _ = ways.push((port, self.wiring.link_to(node)));
+            }
             for &(port, link) in &ways {
                 match link {
                     Some(link) => self.enqueue(place, link),
@@ -396,8 +400,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 let Some(queue) = self.queues.get_mut(usize::from(link)) else {
                     continue;
                 };
-                if let Some(index) = queue.iter().position(|&waiting| waiting == place) {
-                    queue.remove(index);
+                if take_out(queue, place) {
                     if let Some(slot) = self.pool.get_mut(place) {
                         slot.pending &= !(1 << link);
                     }

@@ -181,7 +181,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             rule,
             started: now,
             hops: longest.saturating_mul(2).saturating_add(DETOUR_HOPS),
-            links: (0..have).map(link).collect(),
+            links: {
+                let mut links = Vec::new();
+                for port in 0..have {
+                    // There is room: there are at most so many.
+                    let _ = links.push(link(port));
+                }
+                links
+            },
             queues: [const { Vec::new() }; PORTS],
             last_served: [0; PORTS],
             wiring,
@@ -350,8 +357,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn pick(&mut self, link: u8, open: LaneSet) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let last = *self.last_served.get(usize::from(link))?;
-        let mut best: Option<(u8, usize, u8)> = None;
-        for (index, &place) in queue.iter().enumerate() {
+        let mut best: Option<(u8, Place, u8)> = None;
+        for &place in queue {
             let open = self.lane_on(link, place).is_some_and(|lane| open >> lane & 1 == 1);
             let Some(slot) = self.pool.get(place).filter(|_| open) else {
                 continue;
@@ -359,12 +366,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             let from = slot.from.number();
             let turn = from.wrapping_sub(last).wrapping_sub(1) & FROM_MASK;
             if best.is_none_or(|(least, ..)| turn < least) {
-                best = Some((turn, index, from));
+                best = Some((turn, place, from));
             }
         }
-        let (_, index, from) = best?;
+        let (_, place, from) = best?;
         *self.last_served.get_mut(usize::from(link))? = from;
-        Some(self.queues.get_mut(usize::from(link))?.remove(index))
+        take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
 
     /// Looks at the clock.
@@ -432,8 +439,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 if let Some(queue) = self.queues.get_mut(usize::from(link)) {
-                    // There is room: a place is in a queue once.
-                    let _ = queue.insert(0, place);
+                    put_first(queue, place);
                 }
                 continue;
             }
@@ -472,6 +478,28 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let used = self.pool.used() as u32;
         self.counters.buffers_used = self.counters.buffers_used.max(used);
+    }
+}
+
+/// Puts a packet before all others of a queue.
+fn put_first<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) {
+    let mut moved = place;
+    for waiting in queue.iter_mut() {
+        core::mem::swap(waiting, &mut moved);
+    }
+    // There is room: a place is in a queue once.
+    let _ = queue.push(moved);
+}
+
+/// Takes a packet out of a queue; `false` if it is not there.
+fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool {
+    match queue.iter().position(|&waiting| waiting == place) {
+        // Always so, but only said does the compiler see that `remove` cannot panic.
+        Some(index) if index < queue.len() => {
+            queue.remove(index);
+            true
+        }
+        _ => false,
     }
 }
 

@@ -339,9 +339,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             0
         };
         let at = body.len() - end.min(body.len());
-        for &byte in record.iter().take(length).rev() {
-            // There is room: it was looked for.
-            let _ = body.insert(at, byte);
-        }
+        // There is room: it was looked for.
+        let trail: Body<BODY> = Body::from_slice(body.get(at..).unwrap_or(&[])).unwrap_or_default();
+        body.truncate(at);
+        let _ = body.extend_from_slice(record.get(..length).unwrap_or(&[]));
+        let _ = body.extend_from_slice(&trail);
     }
 }
