@@ -191,6 +191,6 @@ fn bad_input_gets_one_sentence_with_file_and_line() {
     let sentence = refused(&["sim", "scenarios/torture.toml", "--trace", "nowhere/trace"]);
     assert_eq!(
         sentence,
-        "hopwise: scenarios/torture.toml: a trace is of one run, and the scenario has 250"
+        "hopwise: scenarios/torture.toml: a trace is of one run, and the scenario has 200"
     );
 }

@@ -88,7 +88,7 @@ fn the_same_seed_gives_the_same_bytes() {
         ber: Some(1e-4),
         pull_every: Some("300ms".parse().unwrap()),
         reset_every: Some("500ms".parse().unwrap()),
-        events: Some("600ms noise 1.0 1e-3; 700ms swap 2.0 2.1".into()),
+        events: Some("600ms noise 1.0 1e-3; 700ms stuck 2.0; 900ms plug 2.0".into()),
         seed: Some(seed),
         ..on("rdn(ring(3),1)")
     };

@@ -26,7 +26,7 @@ const SMALL: [&str; 10] = [
     "torus(3,3)",
 ];
 
-/// The networks that are tortured.
+/// The networks that are tortured and saturated.
 const TORTURED: [&str; 5] = [
     "rdn(ring(3),1)",
     "re(ring(4),complete(3),3)",
