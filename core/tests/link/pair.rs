@@ -155,7 +155,9 @@ impl Pair {
         let [zero, one] = &mut self.ends;
         let (here, there) = if place == 0 { (zero, one) } else { (one, zero) };
         while there.flying.front().is_some_and(|(at, _)| *at <= self.now) {
-            let Some((_, bytes)) = there.flying.pop_front() else { break };
+            let Some((_, bytes)) = there.flying.pop_front() else {
+                break;
+            };
             let mut bytes = &bytes[..];
             while let Some(received) = here.link.receive(&mut bytes, self.now) {
                 match received {
