@@ -25,7 +25,6 @@ pub fn simulate<'a>(
     match (narrow, few) {
         (true, true) => run::<NARROW, PEERS>(plan, trace, progress),
         (true, false) => run::<NARROW, MANY>(plan, trace, progress),
-        (false, true) => run::<WIDE, PEERS>(plan, trace, progress),
-        (false, false) => run::<WIDE, MANY>(plan, trace, progress),
+        (false, _) => run::<WIDE, MANY>(plan, trace, progress),
     }
 }
