@@ -72,7 +72,7 @@ pub const SIZES: [Size; 4] = [
             "folded(heawood,3)",
             "root-folded(heawood,3)",
         ],
-        rates: &[0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2],
+        rates: &[0.005, 0.02, 0.05, 0.1, 0.15, 0.2],
     },
 ];
 
@@ -91,7 +91,11 @@ fn rules(network: &str) -> &'static [&'static str] {
 
 /// Large networks make enough packets for a good mean in fewer cycles.
 fn effort(nodes: u32) -> Effort {
-    let batch_bits = if nodes > 100 { 8 } else { 10 };
+    let batch_bits = match nodes {
+        ..=100 => 10,
+        ..=1_000 => 8,
+        _ => 7,
+    };
     let cycles = 10 << batch_bits;
     Effort {
         precision: PRECISION,
