@@ -198,10 +198,7 @@ mod tests {
                 "seed = \"one\"",
                 "line 1: seed: invalid type: string \"one\", expected u64",
             ),
-            (
-                "seed = [1, -1]",
-                "line 1: seed: invalid ",
-            ),
+            ("seed = [1, -1]", "line 1: seed: invalid "),
             (
                 "\n\ntraffic = \"some\"",
                 "line 3: traffic: unknown variant `some`, expected one of `uniform`, ",
