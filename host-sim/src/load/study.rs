@@ -92,8 +92,8 @@ fn rules(network: &str) -> &'static [&'static str] {
 /// Large networks make enough packets for a good mean in fewer cycles.
 fn effort(nodes: u32) -> Effort {
     let batch_bits = match nodes {
-        ..=100 => 10,
-        ..=1_000 => 8,
+        0..=100 => 10,
+        101..=1_000 => 8,
         _ => 7,
     };
     let cycles = 10 << batch_bits;
