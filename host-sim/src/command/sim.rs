@@ -150,21 +150,13 @@ fn plan(args: &SimArgs, network: Network) -> Result<Plan, Refusal> {
     let refuse = |what: String| Err(Refusal::Sim(what));
     let nodes = network.nodes();
     if !(2..=1_000_000).contains(&nodes) {
-        return refuse(format!(
-            "{network} has {nodes} nodes: from 2 to 1000000 can be simulated"
-        ));
+        return refuse(format!("{network} has {nodes} nodes: from 2 to 1000000 can be simulated"));
     }
     if !(LEAST_PAYLOAD..=MAX_PAYLOAD).contains(&args.payload) {
-        return refuse(format!(
-            "a payload has from {LEAST_PAYLOAD} to {MAX_PAYLOAD} bytes, not {}",
-            args.payload
-        ));
+        return refuse(format!("a payload has from {LEAST_PAYLOAD} to {MAX_PAYLOAD} bytes, not {}", args.payload));
     }
     if !(1_200..=50_000_000).contains(&args.baud) {
-        return refuse(format!(
-            "a wire has from 1200 to 50000000 bits a second, not {}",
-            args.baud
-        ));
+        return refuse(format!("a wire has from 1200 to 50000000 bits a second, not {}", args.baud));
     }
     let chances = [
         ("ber", args.ber),
@@ -181,9 +173,7 @@ fn plan(args: &SimArgs, network: Network) -> Result<Plan, Refusal> {
     let line_rate = f64::from(args.baud) / 10.0 / (args.payload as f64 + OVERHEAD_BYTES);
     let rate = args.rate.unwrap_or(DEFAULT_LOAD * line_rate);
     if !(rate > 0.0 && rate <= 1e6) {
-        return refuse(format!(
-            "--rate is a number of packets a second up to 1000000, not {rate}"
-        ));
+        return refuse(format!("--rate is a number of packets a second up to 1000000, not {rate}"));
     }
     for (name, time) in [("pull-every", args.pull_every), ("reset-every", args.reset_every)] {
         if time == Some(0) {
@@ -256,13 +246,8 @@ fn show(args: &SimArgs, plan: &Plan, account: &Account) -> Result<(), Refusal> {
     let tally = &account.tally;
     let latencies = &account.latencies;
     let mean = latencies.iter().map(|&nanos| nanos as f64).sum::<f64>() / latencies.len() as f64 / 1e3;
-    let p99 = latencies
-        .get(latencies.len().saturating_sub(1) * 99 / 100)
-        .map(|&nanos| nanos as f64 / 1e3);
-    let drops = DropReason::ALL
-        .iter()
-        .zip(&account.drops)
-        .filter(|&(_, &count)| count > 0);
+    let p99 = latencies.get(latencies.len().saturating_sub(1) * 99 / 100).map(|&nanos| nanos as f64 / 1e3);
+    let drops = DropReason::ALL.iter().zip(&account.drops).filter(|&(_, &count)| count > 0);
     let report = Report {
         network: plan.build.network.to_string(),
         nodes: plan.build.network.nodes(),
@@ -275,9 +260,7 @@ fn show(args: &SimArgs, plan: &Plan, account: &Account) -> Result<(), Refusal> {
         undeliverable: tally.undeliverable,
         interrupted: tally.interrupted,
         broadcast_deliveries: tally.broadcast_deliveries,
-        drops: drops
-            .map(|(reason, count)| (reason.name().into(), json!(count)))
-            .collect(),
+        drops: drops.map(|(reason, count)| (reason.name().into(), json!(count))).collect(),
         frames: account.frames,
         retransmissions: account.retransmissions,
         detours: account.detours,
@@ -293,11 +276,7 @@ fn show(args: &SimArgs, plan: &Plan, account: &Account) -> Result<(), Refusal> {
     if args.json {
         return print_json(&report);
     }
-    let drops: Vec<String> = report
-        .drops
-        .iter()
-        .map(|(reason, count)| format!("{reason} {count}"))
-        .collect();
+    let drops: Vec<String> = report.drops.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
     let or_none = |text: String| if text.is_empty() { "none".into() } else { text };
     print_facts(
         &format!("{}: {} nodes, seed {}", report.network, report.nodes, report.seed),
@@ -310,12 +289,7 @@ fn show(args: &SimArgs, plan: &Plan, account: &Account) -> Result<(), Refusal> {
             ("duplicated", report.duplicated.to_string()),
             ("corrupted", report.corrupted.to_string()),
             ("dropped by nodes", or_none(drops.join(", "))),
-            (
-                "latency",
-                p99.map_or("none".into(), |p99| {
-                    format!("mean {mean:.0} us, 99% within {p99:.0} us")
-                }),
-            ),
+            ("latency", p99.map_or("none".into(), |p99| format!("mean {mean:.0} us, 99% within {p99:.0} us"))),
             ("frames", report.frames.to_string()),
             ("retransmissions", report.retransmissions.to_string()),
             ("detours", report.detours.to_string()),

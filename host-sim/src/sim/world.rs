@@ -297,9 +297,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             return 0;
         }
         let passed = (self.now - transmitter.started) / self.byte_nanos;
-        (passed as usize)
-            .min(transmitter.length)
-            .saturating_sub(transmitter.missed)
+        (passed as usize).min(transmitter.length).saturating_sub(transmitter.missed)
     }
 
     fn break_off(&mut self, end: End) {
@@ -386,11 +384,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     fn carry(&mut self, from: End, count: usize, watcher: &mut impl Watcher) -> Option<u32> {
         let (cable, side) = self.side(from)?;
         let World {
-            cables,
-            boards,
-            scratch,
-            build,
-            ..
+            cables, boards, scratch, build, ..
         } = self;
         let Cable {
             ends,
@@ -435,9 +429,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let Some(node) = self.boards[board as usize].node.as_deref_mut() else {
             return;
         };
-        node.receive(link, bytes, micros(now), &mut |event: Event| {
-            watcher.note(now, board, &event)
-        });
+        node.receive(link, bytes, micros(now), &mut |event: Event| watcher.note(now, board, &event));
         self.serve(board, watcher);
     }
 
