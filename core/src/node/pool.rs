@@ -107,11 +107,7 @@ impl<const BUFFERS: usize, const BODY: usize> Pool<BUFFERS, BODY> {
     }
 
     fn common(&self) -> usize {
-        let lanes: usize = self
-            .lanes
-            .iter()
-            .map(|&count| usize::from(count.saturating_sub(1)))
-            .sum();
+        let lanes: usize = self.lanes.iter().map(|&count| usize::from(count.saturating_sub(1))).sum();
         lanes + usize::from(self.outbox)
     }
 
