@@ -517,7 +517,7 @@ pub const fn next_lane(lane: u8, begins: bool, rises: bool) -> u8 {
     if begins {
         return if rises { 0 } else { 1 };
     }
-    let rising_lane = lane % 2 == 0;
+    let rising_lane = lane.is_multiple_of(2);
     let next = if rising_lane == rises { lane } else { lane + 1 };
     if next < LANES as u8 { next } else { LANES as u8 - 1 }
 }
