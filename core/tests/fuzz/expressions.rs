@@ -67,7 +67,7 @@ const TOKENS: [&str; 56] = [
 /// A text of arbitrary bytes, or of tokens of the language in any order.
 fn text(bytes: &[u8]) -> String {
     let mut input = Input::new(bytes);
-    if input.byte() % 4 == 0 {
+    if input.byte().is_multiple_of(4) {
         return String::from_utf8_lossy(input.bytes(usize::MAX)).into_owned();
     }
     let mut text = String::new();

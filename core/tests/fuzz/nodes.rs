@@ -244,12 +244,10 @@ impl World {
                         1 => bytes.truncate(usize::from(damage[0])),
                         2 => bytes.extend_from_within(bytes.len().saturating_sub(usize::from(damage[0]))..),
                         _ => {
-                            let length = bytes.len().max(1);
-                            bytes
-                                .iter_mut()
-                                .nth(usize::from(damage[0]) % length)
-                                .into_iter()
-                                .for_each(|byte| *byte ^= damage[1]);
+                            let place = usize::from(damage[0]) % bytes.len().max(1);
+                            if let Some(byte) = bytes.get_mut(place) {
+                                *byte ^= damage[1];
+                            }
                         }
                     }
                 });

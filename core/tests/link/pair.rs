@@ -66,7 +66,7 @@ pub(crate) fn identity(end: usize, epoch: u32) -> Identity {
 fn content(from: usize, serial: u64) -> Vec<u8> {
     let mut bytes = vec![from as u8];
     bytes.extend(serial.to_le_bytes());
-    bytes.extend((0..serial * 7 % 150).map(|place| (serial ^ place * 3) as u8));
+    bytes.extend((0..serial * 7 % 150).map(|place| (serial ^ (place * 3)) as u8));
     bytes
 }
 
@@ -154,7 +154,8 @@ impl Pair {
     fn arrive(&mut self, place: usize) {
         let [zero, one] = &mut self.ends;
         let (here, there) = if place == 0 { (zero, one) } else { (one, zero) };
-        while let Some((_, bytes)) = there.flying.pop_front_if(|(at, _)| *at <= self.now) {
+        while there.flying.front().is_some_and(|&(at, _)| at <= self.now) {
+            let bytes = there.flying.pop_front().map_or(Vec::new(), |(_, bytes)| bytes);
             let mut bytes = &bytes[..];
             while let Some(received) = here.link.receive(&mut bytes, self.now) {
                 match received {
