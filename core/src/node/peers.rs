@@ -54,9 +54,7 @@ impl<const N: usize> Peers<N> {
     }
 
     fn find(&mut self, node: Node, host: bool) -> Option<&mut Peer> {
-        self.peers
-            .iter_mut()
-            .find(|peer| peer.node == node && peer.host == host)
+        self.peers.iter_mut().find(|peer| peer.node == node && peer.host == host)
     }
 
     /// The epoch of a node as last heard, 0 if it is not known.
@@ -81,11 +79,7 @@ impl<const N: usize> Peers<N> {
         };
         let silence = |known: &Peer| Micros::from(millis(now).wrapping_sub(known.heard)) * 1_000;
         let forgettable = |known: &&mut Peer| known.delivered == 0 || silence(known) >= REMEMBER_PEER;
-        let oldest = self
-            .peers
-            .iter_mut()
-            .filter(forgettable)
-            .max_by_key(|known| silence(known));
+        let oldest = self.peers.iter_mut().filter(forgettable).max_by_key(|known| silence(known));
         let Some(place) = oldest else { return false };
         *place = peer;
         true

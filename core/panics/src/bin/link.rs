@@ -34,6 +34,12 @@ extern "C" fn _start() {
         black_box(link.deadline());
         black_box(link.turn(black_box(0)));
         black_box(link.write_control(black_box(0), black_box(&mut out)));
-        black_box(link.write_packet(black_box(0), black_box(0), [outside(), outside()], 0, black_box(&mut out)));
+        black_box(link.write_packet(
+            black_box(0),
+            black_box(0),
+            [outside(), outside()],
+            0,
+            black_box(&mut out),
+        ));
     }
 }

@@ -5,7 +5,6 @@
 
 use core::hint::black_box;
 
-
 use hopwise_core::{Network, Rule};
 use hopwise_panics as _;
 

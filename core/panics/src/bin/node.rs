@@ -12,7 +12,9 @@ use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]
 extern "C" fn _start() {
-    let Ok(network) = black_box("").parse::<Network>() else { return };
+    let Ok(network) = black_box("").parse::<Network>() else {
+        return;
+    };
     let config = Config {
         network,
         address: black_box(0),
@@ -21,7 +23,9 @@ extern "C" fn _start() {
         links: black_box(1),
         rule: black_box(Rule::Exact),
     };
-    let Ok(mut node) = Node::<6>::new(&config, black_box(0)) else { return };
+    let Ok(mut node) = Node::<6>::new(&config, black_box(0)) else {
+        return;
+    };
     let mut out = [0; WIRE];
     while black_box(true) {
         let now = black_box(0);
