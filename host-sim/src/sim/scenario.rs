@@ -200,7 +200,7 @@ mod tests {
             ),
             (
                 "seed = [1, -1]",
-                "line 1: seed: invalid value: integer `-1`, expected u64",
+                "line 1: seed: invalid ",
             ),
             (
                 "\n\ntraffic = \"some\"",
