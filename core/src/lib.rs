@@ -10,6 +10,7 @@
 //! - [`graph`]: the small graphs that networks are built from, such as rings, tori and hypercubes;
 //! - [`route`]: what several families need to route, such as the shortest walk by way of a set of places;
 //! - [`network`]: one file a family, the language in which networks are written, and [`Network`], which is any of them;
+//! - [`board`]: what a board and a computer agree on, such as the configuration in a board's flash;
 //! - [`limits`]: every fixed capacity, in one place.
 //!
 //! [`Topology`] is the one shape that graphs and families share, and the place to begin for a new one.
@@ -36,6 +37,7 @@
 extern crate std;
 
 mod arith;
+pub mod board;
 pub mod graph;
 pub mod limits;
 pub mod link;

@@ -3,6 +3,7 @@
 //! - [`analysis`]: networks built out as graphs, and what is measured on them;
 //! - [`command`]: one file a command, from arguments to output;
 //! - [`emulate`]: the real firmware on emulated boards;
+//! - [`firmware`]: the image itself; [`host_port`]: talking to a board through its serial port;
 //! - [`papers`]: what the papers claim, measured afresh;
 //! - [`load`]: latency against load, by simulation of routers cycle by cycle;
 //! - [`sim`]: many nodes in virtual time, over wires that fail;
@@ -11,6 +12,8 @@
 pub mod analysis;
 pub mod command;
 pub mod emulate;
+pub mod firmware;
+pub mod host_port;
 pub mod load;
 pub mod papers;
 pub mod refusal;

@@ -165,7 +165,14 @@ fn shares_follow_the_batch_systems() {
 
 #[test]
 fn bad_input_is_refused_in_one_sentence() {
-    let cases: [&[&str]; 9] = [
+    let cases: [&[&str]; 16] = [
+        &["complete(70000)"],
+        &["ring(8)", "--precision", "nan"],
+        &["ring(8)", "--latency-limit", "0"],
+        &["plan", "ring(8)", "--rates", "2"],
+        &["plan", "ring(8)", "--seeds", "0"],
+        &["plan", "ring(9)", "--traffic", "bit-reverse"],
+        &["work", ".", "--shards", "0"],
         &["ring(2)"],
         &["ring(8)", "--rate", "1.5"],
         &["ring(8)", "--traffic", "sideways"],
@@ -183,4 +190,5 @@ fn bad_input_is_refused_in_one_sentence() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.len() > 10 && !said.contains("panicked"), "{args:?}: {said}");
     }
+    assert!(!scratch.0.join("load-jobs").exists(), "a refused plan is not written");
 }

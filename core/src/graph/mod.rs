@@ -80,6 +80,22 @@ impl Base {
         }
     }
 
+    /// The size of the ring that dimension `axis` of a ring or torus is; `None` past the last one, and for other graphs.
+    ///
+    /// ```
+    /// use hopwise_core::Base;
+    /// let torus: Base = "torus(4,3)".parse()?;
+    /// assert_eq!([0, 1, 2].map(|axis| torus.ring_size(axis)), [Some(4), Some(3), None]);
+    /// # Ok::<(), hopwise_core::ParseError>(())
+    /// ```
+    pub fn ring_size(&self, axis: usize) -> Option<u64> {
+        match &self.0 {
+            Kind::Line(Factor::Ring, n) if axis == 0 => Some(*n),
+            Kind::Product(Factor::Ring, sizes) => sizes.iter().nth(axis),
+            _ => None,
+        }
+    }
+
     /// The largest distance from node 0.
     pub fn farthest_from_zero(&self) -> u64 {
         match &self.0 {

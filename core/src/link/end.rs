@@ -194,9 +194,14 @@ impl End {
                 epoch: self.identity.epoch,
                 session: self.session,
             });
+        let of_before = |heard: Heard| heard.epoch != self.identity.epoch && heard.session == self.session;
+        if !self.up && hello.heard.is_some_and(of_before) {
+            // Its frames are for who was here before the restart: they must not be taken for ones of this session.
+            self.session = self.session.wrapping_add(1);
+        }
         if self.up {
             if !news {
-                return Received::Frame;
+                return self.hear_again(heard_us, now);
             }
             let ended = self.end_session(reason(before, hello), now);
             self.peer = Some((hello.identity, hello.session));
@@ -216,6 +221,25 @@ impl End {
             self.answer_soon(now);
         }
         Received::Frame
+    }
+
+    /// The other end says hello while the link is up.
+    fn hear_again<'a>(&mut self, heard_us: bool, now: Micros) -> Received<'a> {
+        if heard_us {
+            self.unheard_hellos = 0;
+            return Received::Frame;
+        }
+        // It is not up, and cannot be without a hello: data that goes on all the time must not hold that up.
+        self.answer_soon(now);
+        self.unheard_hellos = self.unheard_hellos.saturating_add(1);
+        if self.unheard_hellos < UNHEARD_HELLOS {
+            return Received::Frame;
+        }
+        self.end_session(Down::OneWay, now);
+        // It has been said.
+        self.unheard_hellos = UNHEARD_HELLOS;
+        self.one_way = true;
+        Received::Down(Down::OneWay)
     }
 
     fn come_up<'a>(&mut self, peer: Identity) -> Received<'a> {
@@ -247,7 +271,9 @@ impl End {
     }
 
     fn answer_soon(&mut self, now: Micros) {
-        self.hello_at = self.hello_at.min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
+        self.hello_at = self
+            .hello_at
+            .min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
     }
 
     pub(super) fn take(&mut self) {
@@ -426,7 +452,8 @@ impl End {
     }
 
     fn dead_at(&self) -> Micros {
-        self.last_heard.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
+        self.last_heard
+            .saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
     }
 
     fn timeout(&self) -> Micros {

@@ -75,6 +75,7 @@ pub(super) enum Frame<'a> {
 
 /// Why bytes between two delimiters are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FrameError {
     /// Not COBS.
     Encoding,
@@ -240,3 +241,6 @@ impl<const N: usize> Collector<N> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

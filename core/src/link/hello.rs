@@ -8,6 +8,7 @@ pub const VERSION: u8 = 1;
 
 /// What is at an end of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Role {
     /// A node of the mesh.
     Node,
@@ -17,6 +18,7 @@ pub enum Role {
 
 /// Who an end is. All but the session stays the same until it restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Identity {
     /// A node or a computer.
     pub role: Role,

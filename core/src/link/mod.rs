@@ -52,6 +52,7 @@ pub struct LinkCounters {
 
 /// Why a link is not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Down {
     /// Nothing is heard.
     Silent,

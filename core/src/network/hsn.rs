@@ -337,7 +337,11 @@ impl Topology for Hsn {
     }
 
     fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut digits: Vec<Node, MAX_DIGITS> = self.digits(node).collect();
+        let mut digits: Vec<Node, MAX_DIGITS> = Vec::new();
+        for digit in self.digits(node) {
+            // There is room: a network has no more digits.
+            let _ = digits.push(digit);
+        }
         out.write_str("(")?;
         while let Some(digit) = digits.pop() {
             self.nucleus.write_address(digit, out)?;

@@ -444,7 +444,12 @@ impl Topology for Hypernet {
         for level in (1..=self.levels()).rev() {
             out.write_str(if level == self.levels() { "(" } else { "," })?;
             let low = if level == 1 { 0 } else { self.level_bits(level - 1) };
-            write!(out, "{:0>1$b}", node >> low & ones(high - low), (high - low) as usize)?;
+            write!(
+                out,
+                "{:0>1$b}",
+                node >> low & ones(high - low),
+                (high - low).min(64) as usize
+            )?;
             high = low;
         }
         out.write_str(")")

@@ -46,6 +46,13 @@ pub enum MessageKind {
     Broadcast,
     /// A confirmed packet; its sender is told that it has come.
     Confirmed,
+    /// A question for the board around the node, of this number; [`Node::reply`] answers it.
+    Question {
+        /// The number in [`Query::Board`].
+        number: u8,
+        /// Whether a computer asks.
+        from_host: bool,
+    },
     /// The answer to a [question](Query).
     Answer(Query),
     /// A datagram or a question could not be delivered.
@@ -192,7 +199,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             packet: header.id(),
             dest: header.dest,
         });
-        self.fresh |= 1 << place;
+        self.pool.let_go(place);
         Some(())
     }
 
@@ -206,7 +213,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let place = self.inbox.pop_front()?;
         let packet = &mut self.pool.get_mut(place)?.packet;
         let Header {
-            kind, source, number, ..
+            kind,
+            source,
+            number,
+            from_host,
+            ..
         } = packet.header;
         // A broadcast may be on a detour from here while it waits for the application.
         let trail = if packet.header.trail {
@@ -230,6 +241,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             Kind::Confirmed => {
                 message.kind = MessageKind::Confirmed;
                 body.get(confirm::PREFIX..).unwrap_or(&[])
+            }
+            Kind::Request => {
+                let (query, asked, more) = Query::read_question(body);
+                message.kind = MessageKind::Question {
+                    number: query,
+                    from_host,
+                };
+                message.asked = asked;
+                more
             }
             Kind::Response => {
                 let (query, number, asked, answer) = Query::read_answer(body);
@@ -255,6 +275,27 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.pool.take_from_inbox(place);
         self.pool.release_if_unused(place);
         Some(message)
+    }
+
+    /// Answers a question for the board.
+    pub fn reply(
+        &mut self,
+        question: &Message<BODY>,
+        answer: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<(), SendError> {
+        let MessageKind::Question { number, from_host } = question.kind else {
+            return Ok(());
+        };
+        let body = Query::write_answer(Query::Board(number), question.number, question.asked, answer);
+        let body = body.ok_or(SendError::TooLong)?;
+        let header = self.header(Kind::Response, question.source, from_host);
+        let packet = Packet { header, body };
+        self.originate(packet, From::Service, now, observer)
+            .ok_or(SendError::Full)?;
+        self.catch_up(now, observer);
+        Ok(())
     }
 
     /// A packet for this node.

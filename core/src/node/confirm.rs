@@ -109,7 +109,11 @@ impl Confirm {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        let oldest = self.outstanding.iter().map(|entry| self.next_number.wrapping_sub(entry.number)).max();
+        let oldest = self
+            .outstanding
+            .iter()
+            .map(|entry| self.next_number.wrapping_sub(entry.number))
+            .max();
         !self.outstanding.is_full() && oldest.is_none_or(|span| span < SPAN)
     }
 
@@ -257,7 +261,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let ending = match verdict {
             _ if verdict == Verdict::Delivered as u8 => Ending::Delivered,
             _ if verdict == Verdict::Restarted as u8 => {
-                if now.saturating_sub(entry.started) + DRIFT < uptime {
+                if now.saturating_sub(entry.started).saturating_add(DRIFT) < uptime {
                     // It restarted before the packet was first sent, so it has not had it.
                     let kept = entry.place;
                     entry.retry_at = now;
@@ -307,7 +311,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             if entry.given_up || now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
-                let ending = if entry.unreachable > 0 { Ending::Undeliverable } else { Ending::Unknown };
+                let ending = if entry.unreachable > 0 {
+                    Ending::Undeliverable
+                } else {
+                    Ending::Unknown
+                };
                 let outcome = entry.end(ending);
                 self.settle_confirmed(number, outcome, place, observer);
                 continue;
@@ -320,7 +328,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     fn send_again(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let hops_left = self.hops;
-        let Some(slot) = self.pool.get_mut(place).filter(|slot| slot.kept && slot.pending == 0) else {
+        let fresh = self.pool.is_fresh(place);
+        let Some(slot) = self
+            .pool
+            .get_mut(place)
+            .filter(|slot| slot.kept && slot.pending == 0 && !fresh)
+        else {
             // It has not even left.
             return;
         };

@@ -6,6 +6,7 @@ use crate::link::{Down, FrameError, Identity};
 
 /// Why a packet went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 pub enum DropReason {
     /// It is not a packet.
@@ -81,6 +82,7 @@ impl DropReason {
 
 /// What became of a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcome {
     /// The destination has it, once.
     Delivered,
@@ -99,6 +101,7 @@ pub enum Outcome {
 
 /// Something that a node noticed or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Event {
     /// A link is up, and leads to a neighbour (or a computer).
     LinkUp {

@@ -8,7 +8,7 @@ use super::seen::Judgement;
 use super::service::Report;
 use super::times::LIFETIME;
 use super::trail::Trail;
-use super::{AGE_UNIT, Node, age};
+use super::{AGE_UNIT, Node, age, take_out};
 use crate::limits::LOOKAHEAD;
 use crate::link::{Link, Micros};
 use crate::{Network, Node as Address, Rule};
@@ -145,7 +145,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             trail.push(here).map_err(|_| DropReason::TrailFull)?;
         }
         // Whoever could hand it over has been asked.
-        if network.neighbors(dest).is_ok_and(|mut near| near.all(|node| trail.has(node))) {
+        if network
+            .neighbors(dest)
+            .is_ok_and(|mut near| near.all(|node| trail.has(node)))
+        {
             trail.remove();
             header.trail = false;
             return Err(DropReason::NoRoute);
@@ -205,7 +208,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.packet.header.dest = header.source;
         let mut copies = 0;
         if let Ok(fanout) = self.network.fanout(here, header.source) {
-            let ways: heapless::Vec<_, PORTS> = fanout.map(|(port, node)| (port, self.wiring.link_to(node))).collect();
+            let mut ways: heapless::Vec<_, PORTS> = heapless::Vec::new();
+            for (port, node) in fanout {
+                // There is room: a node has no more neighbours than links.
+                let _ = ways.push((port, self.wiring.link_to(node)));
+            }
             for &(port, link) in &ways {
                 match link {
                     Some(link) => self.enqueue(place, link),
@@ -238,7 +245,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// lane that the broadcast has, so they wait for nothing that could wait for them.
     pub(super) fn go_on_with(&mut self, place: Place) {
         let (here, hops_left) = (self.here, self.hops);
-        let Some(slot) = self.pool.get_mut(place).filter(|slot| slot.pending == 0 && slot.detached != 0) else {
+        let Some(slot) = self
+            .pool
+            .get_mut(place)
+            .filter(|slot| slot.pending == 0 && slot.detached != 0)
+        else {
             return self.pool.release_if_unused(place);
         };
         let Header { source, dest, .. } = slot.packet.header;
@@ -251,13 +262,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let lowest = slot.detached.trailing_zeros();
         let others = slot.detached & (slot.detached - 1);
         // Should this node be among them, it comes last: the slot is then free for its own children.
-        let port = if child(lowest) == Some(here) && others != 0 { others.trailing_zeros() } else { lowest };
+        let port = if child(lowest) == Some(here) && others != 0 {
+            others.trailing_zeros()
+        } else {
+            lowest
+        };
         slot.detached &= !(1 << port);
         remove_trail(&mut slot.packet);
         slot.packet.header.hops_left = hops_left;
         if let Some(child) = child(port) {
             slot.packet.header.dest = child;
-            self.fresh |= 1 << place;
+            self.pool.let_go(place);
         } else {
             self.pool.release_if_unused(place);
         }
@@ -274,7 +289,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.confirm.undeliverable(header.number, here, reason, now);
         }
         let tunnel = header.kind == Kind::Broadcast && header.dest != header.source;
-        if tunnel && matches!(reason, DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp) {
+        if tunnel
+            && matches!(
+                reason,
+                DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
+            )
+        {
             self.count_drop(&header, reason, observer);
             return self.adopt(place, &header, now);
         }
@@ -312,7 +332,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 source: here,
                 dest: header.source,
             };
-            self.fresh |= 1 << place;
+            self.pool.let_go(place);
         }
     }
 
@@ -326,14 +346,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.packet.header.copied = true;
         // Their parent is told by any of them.
         let first = self.network.neighbor(header.dest, u64::from(ports.trailing_zeros()));
-        let Ok(Some(first)) = first else {
+        let (Ok(Some(first)), Some(before)) = (first, ports.checked_sub(1)) else {
             return self.go_on_with(place);
         };
-        let others = ports & (ports - 1);
+        let others = ports & before;
         if slot.detached == 0 {
             slot.packet.header.dest = first;
             slot.detached = others;
-            self.fresh |= 1 << place;
+            self.pool.let_go(place);
         } else {
             let mut packet = slot.packet.clone();
             packet.header.dest = first;
@@ -346,7 +366,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             if let Some(slot) = self.pool.get_mut(copy) {
                 slot.detached = others;
             }
-            self.fresh |= 1 << copy;
+            self.pool.let_go(copy);
         }
         add(&mut self.counters.copied, ports.count_ones());
     }
@@ -380,8 +400,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 let Some(queue) = self.queues.get_mut(usize::from(link)) else {
                     continue;
                 };
-                if let Some(index) = queue.iter().position(|&waiting| waiting == place) {
-                    queue.remove(index);
+                if take_out(queue, place) {
                     if let Some(slot) = self.pool.get_mut(place) {
                         slot.pending &= !(1 << link);
                     }
@@ -405,7 +424,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
 /// The set of one port.
 fn bit(port: u64) -> u32 {
-    u32::try_from(port).ok().and_then(|port| 1_u32.checked_shl(port)).unwrap_or(0)
+    u32::try_from(port)
+        .ok()
+        .and_then(|port| 1_u32.checked_shl(port))
+        .unwrap_or(0)
 }
 
 /// Takes the trail off a packet, if it has one.

@@ -134,8 +134,6 @@ pub struct Node<
     counters: NodeCounters,
     card: Card,
     sweep_at: Micros,
-    /// Packets that begin here and have not yet been given a way: bit 0 is slot 0.
-    fresh: u64,
 }
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
@@ -161,7 +159,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let needed = network.degree(address).map_err(ConfigError::NoSuchNode)?;
         let have = links.min(PORTS as u8);
-        let wiring = Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
+        let wiring =
+            Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
         let link = |port: u8| {
             let identity = Identity {
                 role: Role::Node,
@@ -182,7 +181,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             rule,
             started: now,
             hops: longest.saturating_mul(2).saturating_add(DETOUR_HOPS),
-            links: (0..have).map(link).collect(),
+            links: {
+                let mut links = Vec::new();
+                for port in 0..have {
+                    // There is room: there are at most so many.
+                    let _ = links.push(link(port));
+                }
+                links
+            },
             queues: [const { Vec::new() }; PORTS],
             last_served: [0; PORTS],
             wiring,
@@ -197,7 +203,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             counters: NodeCounters::default(),
             card: Card::default(),
             sweep_at: now,
-            fresh: 0,
         })
     }
 
@@ -219,7 +224,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Copies of packets in its buffers, counted one by one.
     pub fn held(&self) -> u32 {
         let slots = self.pool.places().filter_map(|place| self.pool.get(place));
-        slots.map(|slot| slot.copies()).sum()
+        slots.map(|slot| slot.copies()).sum::<u32>() + self.pool.fresh().count_ones()
     }
 
     /// The packets in its buffers.
@@ -281,7 +286,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
-        let (Some(end), Some(queue)) = (self.links.get_mut(usize::from(link)), self.queues.get(usize::from(link))) else {
+        let (Some(end), Some(queue)) = (
+            self.links.get_mut(usize::from(link)),
+            self.queues.get(usize::from(link)),
+        ) else {
             return 0;
         };
         if queue.is_empty() && !end.is_due(now) {
@@ -349,8 +357,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn pick(&mut self, link: u8, open: LaneSet) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let last = *self.last_served.get(usize::from(link))?;
-        let mut best: Option<(u8, usize, u8)> = None;
-        for (index, &place) in queue.iter().enumerate() {
+        let mut best: Option<(u8, Place, u8)> = None;
+        for &place in queue {
             let open = self.lane_on(link, place).is_some_and(|lane| open >> lane & 1 == 1);
             let Some(slot) = self.pool.get(place).filter(|_| open) else {
                 continue;
@@ -358,12 +366,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             let from = slot.from.number();
             let turn = from.wrapping_sub(last).wrapping_sub(1) & FROM_MASK;
             if best.is_none_or(|(least, ..)| turn < least) {
-                best = Some((turn, index, from));
+                best = Some((turn, place, from));
             }
         }
-        let (_, index, from) = best?;
+        let (_, place, from) = best?;
         *self.last_served.get_mut(usize::from(link))? = from;
-        Some(self.queues.get_mut(usize::from(link))?.remove(index))
+        take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
 
     /// Looks at the clock.
@@ -431,8 +439,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 if let Some(queue) = self.queues.get_mut(usize::from(link)) {
-                    // There is room: a place is in a queue once.
-                    let _ = queue.insert(0, place);
+                    put_first(queue, place);
                 }
                 continue;
             }
@@ -451,14 +458,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Does what had to wait for room, and tells the neighbours how much there is.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
         // Each turn ends a packet, or gives one that begins here its way: there are only so many.
+        let mut round = 0;
         for _ in 0..4 * BUFFERS {
             self.send_confirmations(now, observer);
-            let place = self.fresh.trailing_zeros();
-            if place >= u64::BITS {
-                break;
+            // A broadcast that looks for a way to child after child must not keep the others waiting.
+            if round & self.pool.fresh() == 0 {
+                round = self.pool.fresh();
             }
-            self.fresh &= self.fresh - 1;
-            self.go(place as Place, now, observer);
+            let Some(place) = self.pool.next_fresh(&mut round) else {
+                break;
+            };
+            self.go(place, now, observer);
         }
         if !self.pool.has_changed() {
             return;
@@ -468,6 +478,28 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let used = self.pool.used() as u32;
         self.counters.buffers_used = self.counters.buffers_used.max(used);
+    }
+}
+
+/// Puts a packet before all others of a queue.
+fn put_first<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) {
+    let mut moved = place;
+    for waiting in queue.iter_mut() {
+        core::mem::swap(waiting, &mut moved);
+    }
+    // There is room: a place is in a queue once.
+    let _ = queue.push(moved);
+}
+
+/// Takes a packet out of a queue; `false` if it is not there.
+fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool {
+    match queue.iter().position(|&waiting| waiting == place) {
+        // Always so, but only said does the compiler see that `remove` cannot panic.
+        Some(index) if index < queue.len() => {
+            queue.remove(index);
+            true
+        }
+        _ => false,
     }
 }
 
@@ -497,7 +529,7 @@ pub const fn next_lane(lane: u8, begins: bool, rises: bool, lanes: u8) -> u8 {
     if begins {
         return if rises { 0 } else { 1 };
     }
-    let rising_lane = lane % 2 == 0;
+    let rising_lane = lane.is_multiple_of(2);
     let next = if rising_lane == rises { lane } else { lane + 1 };
     if next < lanes { next } else { lanes - 1 }
 }

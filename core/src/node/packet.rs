@@ -6,6 +6,7 @@ use crate::{Node, varint};
 
 /// What a packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
     /// From application to application, each hop reliable.
     Datagram,
@@ -42,6 +43,7 @@ impl Kind {
 
 /// The name of a packet: no two of a source have the same until it restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PacketId {
     /// Who sent it.
     pub source: Node,

@@ -76,6 +76,8 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     slots: [Option<Slot<BODY>>; BUFFERS],
     /// Which slots are in use: bit 0 is slot 0.
     used: u64,
+    /// Which of them have not yet been given a way.
+    fresh: u64,
     used_lanes: u8,
     lanes: [u8; LANES],
     /// Packets in all lanes, and lanes that have any.
@@ -102,6 +104,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             used_lanes: lanes.min(LANES as u8),
             slots: [const { None }; BUFFERS],
             used: 0,
+            fresh: 0,
             lanes: [0; LANES],
             passing: 0,
             lanes_in_use: 0,
@@ -167,7 +170,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             return LaneSet::MAX;
         }
         let empty = |&lane: &usize| self.lanes.get(lane) == Some(&0);
-        (0..self.used_lanes.into()).filter(empty).fold(0, |open, lane| open | 1 << lane)
+        (0..self.used_lanes.into())
+            .filter(empty)
+            .fold(0, |open, lane| open | 1 << lane)
     }
 
     pub(super) fn inbox_has_room(&self) -> bool {
@@ -220,6 +225,29 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.slots.get_mut(usize::from(place))?.as_mut()
     }
 
+    /// A packet is to be given its way from here.
+    pub(super) fn let_go(&mut self, place: Place) {
+        self.fresh |= 1 << place;
+    }
+
+    /// Packets that have not yet been given a way: bit 0 is slot 0.
+    pub(super) fn fresh(&self) -> u64 {
+        self.fresh
+    }
+
+    pub(super) fn is_fresh(&self, place: Place) -> bool {
+        self.fresh >> place & 1 == 1
+    }
+
+    /// One of a set of packets that is now given its way; it is taken out of the set.
+    pub(super) fn next_fresh(&mut self, round: &mut u64) -> Option<Place> {
+        let waiting = *round & self.fresh;
+        let first = waiting & waiting.wrapping_neg();
+        *round &= !first;
+        self.fresh &= !first;
+        (waiting != 0).then_some(waiting.trailing_zeros() as Place)
+    }
+
     /// All slots in use.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<PORTS, BUFFERS, BODY> {
         let used = self.used;
@@ -270,6 +298,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// Frees a slot that has nothing left to do, or gives its share back as soon as only the inbox holds it.
     pub(super) fn release_if_unused(&mut self, place: Place) {
+        if self.is_fresh(place) {
+            return;
+        }
         let Some(slot) = self.slots.get_mut(usize::from(place)) else {
             return;
         };

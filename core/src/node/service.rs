@@ -27,7 +27,8 @@ pub enum Query {
     Link,
     /// Begin to count anew.
     ClearCounters,
-    /// Something for the board around the node, told apart by its number.
+    /// Something for the board around the node, told apart by its number. It comes as a
+    /// [message](super::MessageKind::Question); [`Node::reply`] answers it.
     Board(u8),
 }
 
@@ -60,6 +61,26 @@ impl Query {
             BOARD.. => Query::Board(number - BOARD),
             _ => return None,
         })
+    }
+
+    /// Takes the body of a question for the board apart: its number, when it was asked, and what comes with it.
+    pub fn read_question(body: &[u8]) -> (u8, u32, &[u8]) {
+        match body {
+            &[query, a0, a1, a2, a3, ref more @ ..] => {
+                (query.saturating_sub(BOARD), u32::from_le_bytes([a0, a1, a2, a3]), more)
+            }
+            _ => (0, 0, &[]),
+        }
+    }
+
+    /// The body of an answer; `None` if it is too long.
+    pub fn write_answer<const BODY: usize>(query: Query, number: u32, asked: u32, answer: &[u8]) -> Option<Body<BODY>> {
+        let mut body = Body::new();
+        body.push(query.number()).ok()?;
+        body.extend_from_slice(&asked.to_le_bytes()).ok()?;
+        body.extend_from_slice(&number.to_le_bytes()).ok()?;
+        body.extend_from_slice(answer).ok()?;
+        Some(body)
     }
 
     /// Takes the body of an answer apart: to which question, of which number, asked when, and what the answer is.
@@ -189,6 +210,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(query) = Query::from_number(kind) else {
             return self.discard(place, DropReason::Malformed, observer);
         };
+        if let Query::Board(_) = query {
+            self.hand_over(place, observer);
+            return self.pool.release_if_unused(place);
+        }
         let more = body.get(QUESTION..).unwrap_or(&[]);
         let mut answer: Body<BODY> = Body::new();
         let _ = answer.push(kind);
@@ -196,7 +221,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let _ = answer.extend_from_slice(&header.number.to_le_bytes());
         let mut report = [0; BODY];
         let written = match query {
-            Query::Ping | Query::Board(_) => Some(more),
+            Query::Ping => Some(more),
+            // Handed over above.
+            Query::Board(_) => None,
             Query::Trace => {
                 let mut last = [0; 2 * varint::MAX_BYTES];
                 let length = varint::write(self.here, &mut last).unwrap_or(0);
@@ -208,8 +235,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     })
                     .map(|()| &[][..])
             }
-            Query::Identity => postcard::to_slice(&self.report(now), &mut report).ok().map(|bytes| &*bytes),
-            Query::Counters => postcard::to_slice(&self.counters, &mut report).ok().map(|bytes| &*bytes),
+            Query::Identity => postcard::to_slice(&self.report(now), &mut report)
+                .ok()
+                .map(|bytes| &*bytes),
+            Query::Counters => postcard::to_slice(&self.counters, &mut report)
+                .ok()
+                .map(|bytes| &*bytes),
             Query::Link => {
                 let link = more.first().and_then(|&link| self.link_report(link));
                 postcard::to_slice(&link, &mut report).ok().map(|bytes| &*bytes)
@@ -237,7 +268,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             packet: header.id(),
             dest: header.dest,
         });
-        self.fresh |= 1 << place;
+        self.pool.let_go(place);
     }
 
     /// Begins to count anew. What is in the buffers is carried over, so that the account still adds up.
@@ -294,7 +325,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(length) = varint::write(here, &mut record) else {
             return;
         };
-        let more = record.get_mut(length..).and_then(|rest| varint::write(u64::from(waited), rest));
+        let more = record
+            .get_mut(length..)
+            .and_then(|rest| varint::write(u64::from(waited), rest));
         let length = length + more.unwrap_or(0);
         let Packet { header, body } = &mut slot.packet;
         if body.len() + length > BODY {
@@ -306,9 +339,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             0
         };
         let at = body.len() - end.min(body.len());
-        for &byte in record.iter().take(length).rev() {
-            // There is room: it was looked for.
-            let _ = body.insert(at, byte);
-        }
+        // There is room: it was looked for.
+        let trail: Body<BODY> = Body::from_slice(body.get(at..).unwrap_or(&[])).unwrap_or_default();
+        body.truncate(at);
+        let _ = body.extend_from_slice(record.get(..length).unwrap_or(&[]));
+        let _ = body.extend_from_slice(&trail);
     }
 }

@@ -38,15 +38,18 @@ impl<'a> Fanout<'a> {
             port: 0,
         };
         while let Some(child) = fanout.next_child() {
-            if fanout.sorted.push(child).is_err() {
+            if !fanout.insert(child) {
                 fanout.port = child.port;
                 break;
             }
         }
         fanout
-            .sorted
-            .sort_unstable_by_key(|child| (child.urgency, u64::MAX - child.port));
-        fanout
+    }
+
+    /// Puts a child among the sorted ones, before those of later ports that are as urgent; `false` if there is no room.
+    fn insert(&mut self, child: Child) -> bool {
+        let place = self.sorted.iter().position(|other| other.urgency >= child.urgency);
+        self.sorted.insert(place.unwrap_or(self.sorted.len()), child).is_ok()
     }
 
     /// The next child, in the order of the ports.

@@ -197,10 +197,10 @@ impl Walk<'_> {
                 .neighbors(place as Node)
                 .fold(0, |links, neighbor| links | 1 << neighbor);
         }
-        let (mut now, mut before) = memory.split_at_mut(places * width);
+        let (mut now, mut before) = memory.split_at_mut_checked(places * width)?;
         *now.get_mut(self.to as usize * width)? = 1;
-        let end = now.chunks_exact_mut(width).nth(self.to as usize)?;
-        self.visit(self.to, end);
+        let sets_of = |place: usize| place * width..(place + 1) * width;
+        self.visit(self.to, now.get_mut(sets_of(self.to as usize))?);
         // A walk along a spanning tree and back visits everything, so twice the places is always enough.
         for length in 0..=2 * places as u64 {
             if has_all(now, self.from) {
@@ -212,7 +212,8 @@ impl Walk<'_> {
                 return Some((length, next.unwrap_or(self.from)));
             }
             (now, before) = (before, now);
-            for ((place, sets), &links) in (0..).zip(now.chunks_exact_mut(width)).zip(&links).take(places) {
+            for (place, &links) in links.iter().enumerate().take(places) {
+                let sets = now.get_mut(sets_of(place))?;
                 sets.fill(0);
                 for neighbor in bits(links) {
                     let others = before.get(neighbor as usize * width..)?;
@@ -220,7 +221,7 @@ impl Walk<'_> {
                         *set |= other;
                     }
                 }
-                self.visit(place, sets);
+                self.visit(place as Node, sets);
             }
         }
         None
@@ -252,7 +253,7 @@ fn add_to_all(sets: &mut [u64], bit: u32) {
         }
     } else {
         let step = 1usize << (bit - 6);
-        for block in sets.chunks_mut(2 * step) {
+        for block in sets.chunks_mut((2 * step).max(1)) {
             let (without, with) = block.split_at_mut(step.min(block.len()));
             for (set, other) in with.iter_mut().zip(without) {
                 *set |= *other;

@@ -121,13 +121,7 @@ fn add_dependencies(
 }
 
 /// The buffers that packets to `dest` and broadcasts of it wait in, and for which they wait there.
-fn add_lanes(
-    graph: &Graph,
-    routes: &RoutesTo,
-    dest: usize,
-    lanes: u8,
-    pairs: &mut Vec<(Channel, Option<Channel>)>,
-) {
+fn add_lanes(graph: &Graph, routes: &RoutesTo, dest: usize, lanes: u8, pairs: &mut Vec<(Channel, Option<Channel>)>) {
     for source in (0..graph.nodes()).filter(|&source| source != dest) {
         let mut way = vec![source];
         let mut here = source;

@@ -14,9 +14,12 @@ use serde::Serialize;
 
 use super::NetworkArg;
 use super::output::{Outcome, print, print_json, progress_bar};
+use crate::emulate::check::{CheckReport, check};
+use crate::emulate::computers::Computers;
 use crate::emulate::log::{Line, LogFormat};
 use crate::emulate::serial::{OpenPort, SerialPort};
 use crate::emulate::{demangle, gdb, profile, setup};
+use crate::firmware;
 use crate::refusal::Refusal;
 
 /// How often logs are shown and host ports served.
@@ -28,9 +31,9 @@ const PROFILED: usize = 30;
 pub(super) struct EmulateArgs {
     #[command(flatten)]
     network: NetworkArg,
-    /// The firmware: the ELF file that is flashed
+    /// The firmware: the ELF file that is flashed; Hopwise's own unless given
     #[arg(long, value_name = "FILE")]
-    elf: PathBuf,
+    elf: Option<PathBuf>,
     /// How much virtual time to run: 10s, 500ms ...
     #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = parse_time)]
     duration: Time,
@@ -64,6 +67,9 @@ pub(super) struct EmulateArgs {
     /// The board that GDB holds
     #[arg(long, value_name = "N", default_value_t = 0, requires = "gdb")]
     node: usize,
+    /// Check the mesh, with Hopwise's firmware: links, a ping of every pair and its way, a broadcast from every board
+    #[arg(long, conflicts_with_all = ["serial", "gdb"])]
+    check: bool,
     /// Count the instructions of every function
     #[arg(long)]
     profile: bool,
@@ -115,14 +121,26 @@ struct Summary {
     log_undecodable: u64,
     unmodelled: Vec<String>,
     state_hash: String,
+    #[serde(flatten)]
+    check: Option<CheckReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     profile: Vec<(String, u64)>,
 }
 
 pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
-    let elf = std::fs::read(&args.elf).map_err(|error| cannot_read(&args.elf, &error.to_string()))?;
-    let image = Image::from_elf(&elf).map_err(|error| cannot_read(&args.elf, &error.to_string()))?;
-    let format = LogFormat::of_elf(&elf).map_err(|reason| cannot_read(&args.elf, &reason))?;
+    let path = match &args.elf {
+        Some(path) => path.clone(),
+        None => firmware::build(firmware::BOARDS[0]).map_err(|error| Refusal::Emulate(error.to_string()))?,
+    };
+    let elf = std::fs::read(&path).map_err(|error| cannot_read(&path, &error.to_string()))?;
+    let image = Image::from_elf(&elf).map_err(|error| cannot_read(&path, &error.to_string()))?;
+    let format = LogFormat::of_elf(&elf).map_err(|reason| cannot_read(&path, &reason))?;
+    if args.check && setup::configuration_page(&image).is_none() {
+        return Err(cannot_read(
+            &path,
+            "it is not Hopwise's firmware, and cannot be checked",
+        ));
+    }
     let mut world = build(args, &Arc::new(image))?;
     if let Some(board) = args.boards.iter().find(|board| **board >= world.boards().len()) {
         return Err(Refusal::Emulate(format!("there is no board {board}")));
@@ -145,6 +163,13 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
     }
     let mut readers = format.readers(world.boards().len());
     let begin = Instant::now();
+    let checked = if args.check {
+        let network = args.network.network()?;
+        let mut computers = Computers::connect(&mut world).map_err(|error| Refusal::Emulate(error.to_string()))?;
+        Some(check(&mut world, &mut computers, &network, &mut readers))
+    } else {
+        None
+    };
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     let mut lines_seen = 0;
     while world.now() < args.duration {
@@ -165,19 +190,30 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
         }
     }
     bar.finish_and_clear();
-    let summary = summarize(
+    let mut summary = summarize(
         args,
         &world,
         begin.elapsed().as_secs_f64(),
         lines_seen,
         readers.undecodable,
     );
+    let findings = checked
+        .as_ref()
+        .map(|report| report.findings.clone())
+        .unwrap_or_default();
+    summary.check = checked;
     if args.json {
         print_json(&summary)?
     } else {
         show(&summary, &world)?
     }
-    Ok(Outcome::Done)
+    match findings.len() {
+        0 => Ok(Outcome::Done),
+        count => Ok(Outcome::CheckFailed(format!(
+            "{count} findings, the first: {}",
+            findings[0]
+        ))),
+    }
 }
 
 fn cannot_read(path: &Path, reason: &str) -> Refusal {
@@ -286,12 +322,29 @@ fn summarize(args: &EmulateArgs, world: &World, wall_seconds: f64, log_lines: u6
         log_undecodable,
         unmodelled,
         state_hash: format!("{:016x}", world.state_hash()),
+        check: None,
         profile: profile
             .into_iter()
             .take(PROFILED)
             .map(|entry| (entry.function, entry.instructions))
             .collect(),
     }
+}
+
+fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
+    writeln!(out, "links up        {} of {}", check.links_up, check.links_expected)?;
+    writeln!(out, "pings answered  {} of {}", check.pongs, check.pings)?;
+    writeln!(out, "ways as computed {} of {}", check.paths_as_computed, check.traces)?;
+    writeln!(
+        out,
+        "broadcasts      {}, {} delivered, {} twice",
+        check.broadcasts, check.broadcast_deliveries, check.duplicates
+    )?;
+    writeln!(out, "accounts that add up {}", check.accounts_balanced)?;
+    check
+        .findings
+        .iter()
+        .try_for_each(|finding| writeln!(out, "MISSING {finding}"))
 }
 
 fn show(summary: &Summary, world: &World) -> Result<(), Refusal> {
@@ -306,6 +359,9 @@ fn show(summary: &Summary, world: &World) -> Result<(), Refusal> {
         }
         for remark in &summary.unmodelled {
             writeln!(out, "not modelled: {remark}")?;
+        }
+        if let Some(check) = &summary.check {
+            show_check(out, check)?;
         }
         for (function, instructions) in &summary.profile {
             writeln!(out, "{instructions:>14}  {function}")?;

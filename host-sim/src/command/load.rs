@@ -7,7 +7,7 @@ use hopwise_core::Rule;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::{NetworkArg, RuleArg};
-use crate::load::measure::{self, Effort, Experiment, Point, rule_name};
+use crate::load::measure::{self, Effort, Experiment, Point, Progress, rule_name};
 use crate::load::parameters::{Parameters, Preset, Process, Rings};
 use crate::load::report;
 use crate::load::saturation;
@@ -170,7 +170,7 @@ struct SweepArgs {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "exact")]
     rules: Vec<RuleArg>,
     /// How many seeds, from 1
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
     /// Find the highest rate that is carried too
     #[arg(long)]
@@ -191,8 +191,8 @@ struct WorkArgs {
     jobs: PathBuf,
     /// How many processes share the work; this one's number comes from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or
     /// PARALLEL_SEQ
-    #[arg(long)]
-    shards: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    shards: Option<u32>,
 }
 
 #[derive(Args)]
@@ -214,6 +214,9 @@ struct StudyArgs {
     out: PathBuf,
 }
 
+/// How closely saturation is found, relative to it.
+const SATURATION_PRECISION: f64 = 0.01;
+
 pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
     match &args.action {
         None => point(&args.point),
@@ -230,8 +233,12 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
         Some(Action::Work(args)) => {
             let folder = Folder::open(&args.jobs).map_err(Refusal::Load)?;
             let variable = |name: &str| std::env::var(name).ok();
-            let share =
-                Share::from_environment(variable, args.shards, folder.plan.jobs.len()).map_err(Refusal::Load)?;
+            let share = Share::from_environment(
+                variable,
+                args.shards.map(|count| count as usize),
+                folder.plan.jobs.len(),
+            )
+            .map_err(Refusal::Load)?;
             work(&folder, share.unwrap_or(Share::ALL))?;
             Ok(Outcome::Done)
         }
@@ -256,7 +263,13 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         effort: args.scene.effort(),
     };
     if args.saturation {
-        let found = saturation::find(&experiment, 0.01).map_err(Refusal::Load)?;
+        let bar = progress_bar(
+            u64::from(saturation::expected_runs(SATURATION_PRECISION)),
+            "trying rates",
+        );
+        let tried = |runs| bar.set_position(u64::from(runs));
+        let found = saturation::find(&experiment, SATURATION_PRECISION, &tried).map_err(Refusal::Load)?;
+        bar.finish_and_clear();
         if args.json {
             print_json(&found)?;
         } else {
@@ -270,7 +283,13 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         }
         return Ok(Outcome::Done);
     }
-    let point = measure::run(&experiment).map_err(Refusal::Load)?;
+    let bar = progress_bar(0, "measuring");
+    let mut watch = |progress: Progress| {
+        bar.set_length(u64::from(progress.enough));
+        bar.set_position(u64::from(progress.measured));
+    };
+    let point = measure::run_watched(&experiment, &mut watch).map_err(Refusal::Load)?;
+    bar.finish_and_clear();
     if args.json {
         print_json(&point)?;
     } else {
@@ -326,7 +345,9 @@ fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
     let rates = rates(&args.rates).map_err(Refusal::Load)?;
     let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
     if args.saturation {
-        tasks.push(Task::Saturation { precision: 0.01 });
+        tasks.push(Task::Saturation {
+            precision: SATURATION_PRECISION,
+        });
     }
     let mut jobs = Vec::new();
     for expression in &args.networks {
@@ -372,10 +393,11 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, String> {
 }
 
 fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
-    let bar = progress_bar((folder.plan.jobs.len() / share.count) as u64, "simulating");
-    let done = folder.work_share(share, || bar.inc(1)).map_err(Refusal::Load)?;
+    let numbers = folder.share(share);
+    let bar = progress_bar(numbers.len() as u64, "simulating");
+    let done = folder.work_all(&numbers, || bar.inc(1)).map_err(Refusal::Load)?;
     bar.finish_and_clear();
-    print(|out| writeln!(out, "{done} jobs done now, the others before"))
+    print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
 }
 
 fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
@@ -398,10 +420,10 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
 }
 
 fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
-    let folder = Folder::create(&args.jobs, study::plan()).map_err(Refusal::Load)?;
+    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES)).map_err(Refusal::Load)?;
     work(&folder, Share::ALL)?;
     let findings = folder.findings().map_err(Refusal::Load)?;
-    let Study { text, charts } = study::write(&report::rows(&findings));
+    let Study { text, charts } = study::write(&study::SIZES, &report::rows(&findings));
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
     write_files(&args.out, &files)?;

@@ -1,5 +1,7 @@
 //! Emulated boards: the firmware that people flash, on a mesh wired by a network's expression.
 
+pub mod check;
+pub mod computers;
 pub mod cortex_m;
 pub mod gdb;
 pub mod log;

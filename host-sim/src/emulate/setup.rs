@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hopwise_core::board::{BadPage, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
@@ -30,6 +31,9 @@ pub enum CannotBuild {
         /// How many links.
         degree: u64,
     },
+    /// The network's expression does not fit a board's configuration page.
+    #[error("{0}")]
+    Page(BadPage),
     /// The network's own tables disagree.
     #[error("{0}")]
     Node(#[from] NoSuchNode),
@@ -47,7 +51,12 @@ pub struct Differences {
     pub drift_ppm: f64,
 }
 
-/// A board for each node and a wire for each edge.
+/// Where a firmware looks for its configuration; `None` if it is not Hopwise's.
+pub fn configuration_page(image: &Image) -> Option<u32> {
+    image.address_of("_configuration_page")
+}
+
+/// A board for each node and a wire for each edge. Boards with Hopwise's firmware are told their addresses.
 pub fn build(network: &Network, image: &Arc<Image>, differences: Differences) -> Result<World, CannotBuild> {
     let nodes = network.nodes();
     if nodes > MOST_BOARDS {
@@ -55,7 +64,13 @@ pub fn build(network: &Network, image: &Arc<Image>, differences: Differences) ->
     }
     let mut world = World::new(differences.seed);
     for node in 0..nodes {
-        world.add(Board::new(image, options(node, differences)));
+        let mut board = Board::new(image, options(node, differences));
+        if let Some(place) = configuration_page(image) {
+            let page = Page::new(&network.to_string(), node).map_err(CannotBuild::Page)?;
+            // The linker has seen to it that the page is in the flash.
+            let _ = board.write_flash(place, &page.write());
+        }
+        world.add(board);
     }
     for node in 0..nodes {
         wire_up(network, node, &mut world)?;

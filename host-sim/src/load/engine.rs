@@ -1,7 +1,8 @@
 //! The routers of the whole network, stepped cycle by cycle.
 //!
 //! A cycle costs what moves in it: idle routers, waiting packets and silent sources are on no list. Flits live in one
-//! pool and change hands by their number; nothing is allocated per packet once the pool has grown to the load.
+//! pool and change hands by their number; nothing is allocated per packet once the pool has grown to the load. A large
+//! network is worked on in [districts](district) that fit the processor's cache.
 //!
 //! The router is the usual one with input queues: a head flit is routed, wins a virtual channel of its class on the link
 //! ahead (round robin over the input channels), then every flit wins the switch (one iteration of iSLIP: outputs grant
@@ -10,19 +11,19 @@
 //! to 19; N. McKeown, The iSLIP scheduling algorithm for input-queued switches, IEEE/ACM Transactions on Networking 7(2), 1999.
 
 mod allocation;
+mod district;
 mod packets;
 
 use hopwise_core::{Network, Rule};
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand::RngExt;
 
 use super::parameters::{Parameters, Process, Rings};
 use super::record::Recorder;
-use super::routes::{Lookup, Routes, Step};
-use super::source::Sources;
+use super::routes::{Routes, Valleys};
 use super::traffic::{Pattern, Traffic};
-use super::wheel::Wheel;
 use super::wiring::{NO_AXIS, Wiring};
+use allocation::Winner;
+use district::{Arrival, District, Division};
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -39,7 +40,9 @@ pub(super) enum State {
     Starved,
 }
 
-/// A virtual channel at the receiving end of a link.
+/// A virtual channel at the receiving end of a link. Aligned, like the others below, so that none lies across two lines of
+/// the cache.
+#[repr(align(32))]
 pub(super) struct Input {
     head: u32,
     tail: u32,
@@ -59,46 +62,47 @@ pub(super) struct Input {
 
 /// A virtual channel at the sending end of a link.
 #[derive(Clone)]
+#[repr(align(16))]
 pub(super) struct Output {
     pub(super) owner: u32,
-    /// The cycle in which the owner claimed it. A claim of this cycle can still be lost to another.
-    claimed: u32,
     /// Who had it last, for the round robin.
     last: u32,
     pub(super) credits: u16,
+    /// Whether the owner can still lose it to another in this cycle.
+    claimed: bool,
 }
 
-/// The sending side of a port.
-struct OutPort {
-    best: u32,
-    stamp: u32,
-    last_input: u32,
-    /// Input channels waiting for any of its output channels.
-    first_waiter: u32,
-    /// Added to the number of an output channel, gives the input channel at the other end.
-    across: u32,
-    local: bool,
-}
-
-/// The receiving side of a port.
-struct InPort {
-    best: u32,
-    stamp: u32,
+/// A port, in both directions. Compact: in a large network, memory is what takes the time.
+#[repr(align(32))]
+struct Port {
+    /// The round robin of the switch: the output port that the receiving side sent to last, and from which channel.
     last_output: u32,
     last_vc: u32,
+    /// The input port that the sending side served last.
+    last_input: u32,
+    /// Input channels waiting for any of the output channels.
+    first_waiter: u32,
     node: u32,
-    /// Added to the number of an input channel, gives the credit counter at the other end.
-    back: u32,
+    /// The local port of the node, its first.
+    local: u32,
+    /// Added to the number of an output channel, gives the input channel at the other end, and the other way round. At a local
+    /// port, added to the number of an input channel, gives the credit counter of the source.
+    across: u32,
+    /// The district at the other end.
+    district: u16,
     axis: u8,
 }
 
-struct Flit {
-    next: u32,
-    packet: u32,
+impl Port {
+    /// What to add to the number of a channel, and the district where it leads.
+    fn other_end(&self) -> (u32, u16) {
+        (self.across, self.district)
+    }
 }
 
 /// A packet, from its making to the delivery of its last flit.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Packet {
     dest: u32,
     born: u32,
@@ -106,6 +110,7 @@ struct Packet {
     /// The source of the broadcast that it is a copy of.
     origin: u32,
     next: u32,
+    valleys: Valleys,
 }
 
 struct Source {
@@ -113,6 +118,8 @@ struct Source {
     last: u32,
     sent: u32,
     vc: u32,
+    /// The first channel of the local port.
+    channel: u32,
 }
 
 /// Why a run cannot go on.
@@ -141,36 +148,35 @@ pub(super) struct Scene<'a> {
 pub(super) struct Engine<'a> {
     scene: Scene<'a>,
     pattern: Pattern,
-    pub(super) wiring: Wiring,
     routes: Routes,
+    /// The port that goes the other way round the ring, in rings and tori.
+    opposite: Vec<u32>,
     /// Virtual channels of a link: one a class, then those that every packet may use.
     pub(super) channels: u32,
     classes: u32,
-    /// Free buffers without which a packet does not enter a channel for all. With one class every channel is as good.
+    /// Free buffers without which a packet does not enter a channel for all. 0 if there is none, or only one class: then
+    /// every channel is as good.
     room_for_all: u16,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
-    in_ports: Vec<InPort>,
-    out_ports: Vec<OutPort>,
+    ports: Vec<Port>,
+    /// For the ports of the district on the desk: the channel that an output port grants itself to, and the grant that an
+    /// input port accepts. Within a cycle only, so that all districts share the memory.
+    granted: Vec<u32>,
+    accepted: Vec<Winner>,
     /// Credits of the sources, `channels` a node; numbered after the output channels.
     source_credits: Vec<u16>,
     sources: Vec<Source>,
-    busy_sources: Vec<u32>,
-    making: Sources,
-    flits: Vec<Flit>,
+    /// The flit behind each in the same channel.
+    next_flit: Vec<u32>,
     packets: Vec<Packet>,
-    paths: Vec<Vec<Step>>,
     free_packet: u32,
-    arrivals: Wheel<(u32, u32)>,
-    credits: Wheel<u32>,
-    seeking: Wheel<u32>,
-    granted: Wheel<u32>,
-    contenders: Vec<u32>,
-    bidders: Vec<u32>,
-    made: Vec<u32>,
-    touched_out: Vec<u32>,
-    touched_in: Vec<u32>,
-    rng: Xoshiro256PlusPlus,
+    districts: Vec<District>,
+    /// The district that is worked on, in exchange for the empty one; and its number.
+    desk: District,
+    here: u32,
+    /// Cycles that a district can be ahead of the others.
+    window: u32,
     pub(super) now: u32,
     pub(super) recorder: Recorder,
     /// Packets made and not yet delivered.
@@ -206,32 +212,28 @@ impl<'a> Engine<'a> {
         };
         let channels = classes + shared;
         let total = wiring.ports() * channels as usize;
-        let (mut in_ports, mut out_ports) = (Vec::new(), Vec::new());
-        for port in 0..wiring.ports() as u32 {
+        let nodes = wiring.nodes();
+        let size = district::size(nodes, total);
+        let port = |port: u32| {
             let node = wiring.node[port as usize];
-            let local = wiring.local(node) == port;
-            let across = wiring.peer[port as usize].wrapping_sub(port).wrapping_mul(channels);
-            let to_source = (total as u32).wrapping_add(node.wrapping_sub(port).wrapping_mul(channels));
-            let axis = rings.map_or(NO_AXIS, |rings| rings.axis[port as usize]);
-            let back = if local { to_source } else { across };
-            in_ports.push(InPort {
-                best: NONE,
-                stamp: NONE,
+            let (local, peer) = (wiring.first[node as usize], wiring.peer[port as usize]);
+            let offset = if local == port {
+                (total as u32).wrapping_add(node.wrapping_sub(port).wrapping_mul(channels))
+            } else {
+                peer.wrapping_sub(port).wrapping_mul(channels)
+            };
+            Port {
                 last_output: NONE,
                 last_vc: NONE,
-                node,
-                back,
-                axis,
-            });
-            out_ports.push(OutPort {
-                best: NONE,
-                stamp: NONE,
                 last_input: NONE,
                 first_waiter: NONE,
-                across,
+                node,
                 local,
-            });
-        }
+                across: offset,
+                district: (wiring.node[peer as usize] / size) as u16,
+                axis: rings.map_or(NO_AXIS, |rings| rings.axis[port as usize]),
+            }
+        };
         let input = |port| Input {
             head: NONE,
             tail: NONE,
@@ -247,45 +249,40 @@ impl<'a> Engine<'a> {
         let credits = parameters.buffers as u16;
         let output = Output {
             owner: NONE,
-            claimed: NONE,
             last: NONE,
             credits,
+            claimed: false,
         };
-        let nodes = wiring.nodes();
-        let delay = parameters.longest_delay();
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed);
-        let making = Sources::new(scene.process, scene.rate, nodes as u32, &mut rng);
+        let Division {
+            districts,
+            empty,
+            window,
+            most_ports,
+        } = district::divide(&scene, &wiring, size);
         Ok(Self {
             pattern,
             inputs: (0..total as u32).map(|channel| input(channel / channels)).collect(),
             outputs: vec![output; total],
-            in_ports,
-            out_ports,
+            ports: (0..wiring.ports() as u32).map(port).collect(),
+            granted: vec![NONE; most_ports],
+            accepted: vec![Winner::NONE; most_ports],
             source_credits: vec![credits; nodes * channels as usize],
             sources: (0..nodes)
-                .map(|_| Source {
+                .map(|node| Source {
                     first: NONE,
                     last: NONE,
                     sent: 0,
                     vc: 0,
+                    channel: wiring.first[node] * channels,
                 })
                 .collect(),
-            busy_sources: Vec::new(),
-            making,
-            flits: Vec::new(),
+            next_flit: Vec::new(),
             packets: Vec::new(),
-            paths: Vec::new(),
             free_packet: NONE,
-            arrivals: Wheel::new(delay),
-            credits: Wheel::new(delay),
-            seeking: Wheel::new(delay),
-            granted: Wheel::new(delay),
-            contenders: Vec::new(),
-            bidders: Vec::new(),
-            made: Vec::new(),
-            touched_out: Vec::new(),
-            touched_in: Vec::new(),
-            rng,
+            districts,
+            desk: empty,
+            here: 0,
+            window,
             now: 0,
             recorder: Recorder::new(),
             alive: 0,
@@ -294,11 +291,11 @@ impl<'a> Engine<'a> {
             most_alive: (nodes as u64 * BACKLOG_PER_NODE).clamp(LEAST_BACKLOG, MOST_BACKLOG),
             throttled: false,
             scene,
-            wiring,
             routes,
+            opposite: wiring.rings.map(|rings| rings.opposite).unwrap_or_default(),
             channels,
             classes,
-            room_for_all: if classes > 1 {
+            room_for_all: if classes > 1 && shared > 0 {
                 parameters.packet_flits.min(parameters.buffers) as u16
             } else {
                 0
@@ -311,25 +308,90 @@ impl<'a> Engine<'a> {
         self.classes
     }
 
-    /// One cycle, in the order of the pipeline: what arrives, what is made and enters, who gets a channel, who gets the switch.
-    pub(super) fn step(&mut self) -> Result<(), Halt> {
+    /// Flits that a channel holds.
+    pub(super) fn buffers(&self) -> u32 {
+        self.scene.parameters.buffers
+    }
+
+    /// Some cycles, district by district.
+    pub(super) fn run(&mut self, cycles: u32) -> Result<(), Halt> {
+        let end = self.now + cycles;
+        while self.now < end {
+            let start = self.now;
+            let window = self.window.min(end - start);
+            for here in 0..self.districts.len() {
+                self.here = here as u32;
+                std::mem::swap(&mut self.desk, &mut self.districts[here]);
+                if self.districts.len() > 1 {
+                    self.fetch(start..start + window);
+                }
+                for now in start..start + window {
+                    self.now = now;
+                    self.step();
+                }
+                std::mem::swap(&mut self.desk, &mut self.districts[here]);
+            }
+            self.now = start + window;
+            self.halt.map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what the next cycles of the district on the desk will work on. Independent reads overlap, so that the
+    /// memory's delay is paid once for many, and not once for each in the steps that follow.
+    fn fetch(&self, cycles: std::ops::Range<u32>) {
+        let flits = self.scene.parameters.packet_flits;
+        let mut read = 0;
+        for now in cycles {
+            for &Arrival { channel, flit } in self.desk.arrivals.look(now) {
+                let packet = &self.packets[(flit / flits) as usize];
+                read ^= packet.dest;
+                if let Some(input) = self.inputs.get(channel as usize) {
+                    read ^= input.head ^ self.ports[(channel / self.channels) as usize].node;
+                }
+            }
+            for &credit in self.desk.credits.look(now) {
+                read ^= match self.outputs.get(credit as usize) {
+                    Some(output) => output.owner,
+                    None => u32::from(self.source_credits[credit as usize - self.outputs.len()]),
+                };
+            }
+            let (seeking, ready) = (self.desk.seeking.look(now), self.desk.ready.look(now));
+            for &channel in seeking.iter().chain(ready) {
+                let input = &self.inputs[channel as usize];
+                read ^= self.ports[input.port as usize].node ^ self.ports[input.out_port as usize].node;
+                read ^= self.outputs[input.own as usize].owner ^ self.packets[(input.head / flits) as usize].dest;
+            }
+        }
+        std::hint::black_box(read);
+    }
+
+    /// One cycle of the district on the desk, in the order of the pipeline: what arrives, what is made and enters, who gets a
+    /// channel, who gets the switch.
+    fn step(&mut self) {
         self.receive();
         self.make_packets();
         self.enter();
         self.allocate_channels();
         self.allocate_switch();
-        self.now += 1;
-        self.halt.map_or(Ok(()), Err)
+    }
+
+    fn district(&mut self, number: u16) -> &mut District {
+        if u32::from(number) == self.here {
+            &mut self.desk
+        } else {
+            &mut self.districts[number as usize]
+        }
     }
 
     fn receive(&mut self) {
-        let credits = self.credits.take(self.now);
+        let credits = self.desk.credits.take(self.now);
         for &credit in &credits {
             match self.outputs.get_mut(credit as usize) {
                 Some(output) => {
                     output.credits += 1;
                     match output.owner {
-                        NONE if self.classes > 1 => self.wake(credit / self.channels, self.now),
+                        NONE if self.room_for_all > 0 => self.wake(credit / self.channels, self.now),
                         NONE => (),
                         owner if self.inputs[owner as usize].state == State::Starved => {
                             self.inputs[owner as usize].state = State::Active;
@@ -341,20 +403,20 @@ impl<'a> Engine<'a> {
                 None => self.source_credits[credit as usize - self.outputs.len()] += 1,
             }
         }
-        self.credits.give_back(self.now, credits);
-        let arrivals = self.arrivals.take(self.now);
-        for &(channel, flit) in &arrivals {
+        self.desk.credits.give_back(self.now, credits);
+        let arrivals = self.desk.arrivals.take(self.now);
+        for &Arrival { channel, flit } in &arrivals {
             if channel == NONE {
                 self.pass_on(flit);
                 continue;
             }
             let input = &mut self.inputs[channel as usize];
             let empty = input.filled == 0;
-            self.flits[flit as usize].next = NONE;
+            // Alone in its channel, a flit needs no link to the next: most are, and their memory is not touched.
             if empty {
                 input.head = flit;
             } else {
-                self.flits[input.tail as usize].next = flit;
+                self.next_flit[input.tail as usize] = flit;
             }
             input.tail = flit;
             input.filled += 1;
@@ -364,85 +426,76 @@ impl<'a> Engine<'a> {
                 _ => (),
             }
         }
-        self.arrivals.give_back(self.now, arrivals);
+        self.desk.arrivals.give_back(self.now, arrivals);
     }
 
     fn contend(&mut self, channel: u32) {
         let input = &mut self.inputs[channel as usize];
         if !input.contending {
             input.contending = true;
-            self.contenders.push(channel);
+            self.desk.contenders.push(channel);
         }
     }
 
     /// Routes the packet at the head of a channel; it asks for an output channel in cycle `at`.
     fn seek(&mut self, channel: u32, at: u32) {
-        let flit = self.inputs[channel as usize].head;
-        let index = self.flits[flit as usize].packet as usize;
-        let port = self.inputs[channel as usize].port;
-        let node = self.in_ports[port as usize].node;
-        let first = self.wiring.first[node as usize];
-        let packet = &mut self.packets[index];
         let input = &mut self.inputs[channel as usize];
+        let packet = &mut self.packets[(input.head / self.scene.parameters.packet_flits) as usize];
+        let Port { node, local, axis, .. } = self.ports[input.port as usize];
         input.state = State::Seeking;
         if packet.dest == node {
-            let local = self.wiring.first[node as usize + 1] - 1;
             (input.out_port, input.own) = (local, local * self.channels);
         } else {
-            let hop = packet.hops as usize;
             packet.hops += 1;
-            let (out, mut class) = match &self.routes.lookup {
-                Lookup::Table(steps) => {
-                    let step = steps[node as usize * self.sources.len() + packet.dest as usize];
-                    let mut out = first + step.port();
-                    let mut class = step.class();
-                    if let (true, Some(rings)) = (step.tie(), &self.wiring.rings)
-                        && self.rng.random()
-                    {
-                        out = rings.opposite[out as usize];
-                        class = 1 - class.min(1);
-                    }
-                    (out, class)
-                }
-                Lookup::Path => {
-                    let step = self.paths[index][hop];
-                    (first + step.port(), step.class())
-                }
-            };
-            let axis = self.in_ports[port as usize].axis;
-            if axis != NO_AXIS && axis == self.in_ports[out as usize].axis {
-                class = channel - port * self.channels;
+            let step = self.routes.step(node, packet.dest, &mut packet.valleys);
+            let mut out = local + 1 + step.port;
+            let mut class = step.class;
+            if step.tie && self.desk.rng.random() {
+                out = self.opposite[out as usize];
+                class = 1 - class.min(1);
+            }
+            if axis != NO_AXIS && axis == self.ports[out as usize].axis {
+                class = channel - input.port * self.channels;
             }
             (input.out_port, input.own) = (out, out * self.channels + class.min(self.classes - 1));
         }
-        self.seeking.put(at, channel);
+        self.desk.seeking.put(at, channel);
     }
 
     /// The flit that won the switch at an input port leaves.
-    fn send(&mut self, in_port: u32) {
+    fn send(
+        &mut self,
+        Winner {
+            in_port,
+            out_port,
+            channel,
+        }: Winner,
+    ) {
         let parameters = &self.scene.parameters;
-        let port = &mut self.in_ports[in_port as usize];
-        let out_port = &mut self.out_ports[port.best as usize];
-        let channel = out_port.best;
-        (port.last_output, port.last_vc, out_port.last_input) = (port.best, channel, in_port);
+        self.ports[out_port as usize].last_input = in_port;
+        let (out_across, downstream) = self.ports[out_port as usize].other_end();
+        let port = &mut self.ports[in_port as usize];
+        (port.last_output, port.last_vc) = (out_port, channel);
+        let (in_across, upstream) = port.other_end();
+        let leaves = out_port == port.local;
         let input = &mut self.inputs[channel as usize];
         let (flit, out) = (input.head, input.out);
-        let Flit { next, packet } = self.flits[flit as usize];
-        input.head = next;
         input.filled -= 1;
-        self.moved += 1;
-        self.credits
-            .put(self.now + parameters.credit_return(), channel.wrapping_add(port.back));
-        let tail = flit + 1 == (packet + 1) * parameters.packet_flits;
-        let at = self.now + parameters.flight();
-        if out_port.local {
-            if tail {
-                self.deliver(flit, at);
-            }
-        } else {
-            self.outputs[out as usize].credits -= 1;
-            self.arrivals.put(at, (out.wrapping_add(out_port.across), flit));
+        if input.filled > 0 {
+            input.head = self.next_flit[flit as usize];
         }
+        self.moved += 1;
+        let tail = parameters.packet_flits == 1 || (flit + 1) % parameters.packet_flits == 0;
+        let (returned, at) = (self.now + parameters.credit_return(), self.now + parameters.flight());
+        if !leaves {
+            self.outputs[out as usize].credits -= 1;
+            let channel = out.wrapping_add(out_across);
+            self.district(downstream).arrivals.put(at, Arrival { channel, flit });
+        } else if tail {
+            self.deliver(flit, at);
+        }
+        let credit = channel.wrapping_add(in_across);
+        self.district(upstream).credits.put(returned, credit);
         if tail {
             self.leave(channel, out);
         }
@@ -463,54 +516,49 @@ impl<'a> Engine<'a> {
 
     /// Whoever waits for a channel of an output port tries again in cycle `at`.
     fn wake(&mut self, out_port: u32, at: u32) {
-        let mut waiter = std::mem::replace(&mut self.out_ports[out_port as usize].first_waiter, NONE);
+        let mut waiter = std::mem::replace(&mut self.ports[out_port as usize].first_waiter, NONE);
         while waiter != NONE {
-            self.seeking.put(at, waiter);
+            self.desk.seeking.put(at, waiter);
             waiter = self.inputs[waiter as usize].next_waiter;
         }
     }
 
     fn deliver(&mut self, flit: u32, at: u32) {
-        let index = self.flits[flit as usize].packet;
+        let index = flit / self.scene.parameters.packet_flits;
         let packet = &self.packets[index as usize];
         self.alive -= 1;
         self.recorder.delivered(packet.born, at, packet.hops);
         if packet.origin == NONE {
             self.release(index);
         } else {
-            self.arrivals.put(at, (NONE, flit));
+            self.desk.arrivals.put(at, Arrival { channel: NONE, flit });
         }
     }
 
-    /// The node and port number (from 0 at the node) of an input or output channel, and its number on the link.
-    pub(super) fn place(&self, channel: u32) -> (u32, u32, u32) {
-        let port = channel / self.channels;
-        let node = self.wiring.node[port as usize];
-        (node, port - self.wiring.first[node as usize], channel % self.channels)
+    /// The node of an input or output channel, and its number on the link.
+    pub(super) fn place(&self, channel: u32) -> (u32, u32) {
+        let port = &self.ports[(channel / self.channels) as usize];
+        (port.node, channel % self.channels)
     }
 
     /// The input channel at the other end of an output channel; `None` if it leads out of the network.
     pub(super) fn behind(&self, out: u32) -> Option<u32> {
-        let port = &self.out_ports[(out / self.channels) as usize];
-        (!port.local).then(|| out.wrapping_add(port.across))
+        let number = out / self.channels;
+        let port = &self.ports[number as usize];
+        (port.local != number).then(|| out.wrapping_add(port.across))
     }
 
     /// Bytes of memory in use for the network, routes and packets.
     pub(super) fn bytes(&self) -> usize {
-        let table = match &self.routes.lookup {
-            Lookup::Table(steps) => steps.capacity() * size_of::<Step>(),
-            Lookup::Path => self.paths.iter().map(|path| path.capacity() * size_of::<Step>()).sum(),
-        };
-        table
+        self.routes.bytes()
             + self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()
-            + self.in_ports.capacity() * size_of::<InPort>()
-            + self.out_ports.capacity() * size_of::<OutPort>()
+            + self.ports.capacity() * size_of::<Port>()
             + self.source_credits.capacity() * 2
             + self.sources.capacity() * size_of::<Source>()
-            + self.flits.capacity() * size_of::<Flit>()
+            + self.next_flit.capacity() * 4
             + self.packets.capacity() * size_of::<Packet>()
-            + self.paths.capacity() * size_of::<Vec<Step>>()
-            + (self.wiring.first.capacity() + self.wiring.peer.capacity() + self.wiring.node.capacity()) * 4
+            + self.districts.iter().map(|district| district.bytes()).sum::<usize>()
+            + self.opposite.capacity() * 4
     }
 }

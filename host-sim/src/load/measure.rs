@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
 use super::parameters::{Parameters, Process};
-use super::traffic::Traffic;
+use super::traffic::{Pattern, Traffic};
 use super::watchdog::{Deadlock, find_circle};
 
 /// What to simulate.
@@ -142,8 +142,22 @@ enum End {
     Deadlock(Deadlock),
 }
 
+/// How far a measurement has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Cycles measured.
+    pub measured: u32,
+    /// Cycles that will be enough, as it looks now.
+    pub enough: u32,
+}
+
 /// Runs an experiment; one sentence if it makes no sense.
 pub fn run(experiment: &Experiment<'_>) -> Result<Point, String> {
+    run_watched(experiment, &mut |_| ())
+}
+
+/// As [`run`]; `watch` is called from time to time.
+pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress)) -> Result<Point, String> {
     check(experiment)?;
     let mut classes = 0;
     loop {
@@ -163,6 +177,7 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Point, String> {
         let mut measurement = Measurement {
             experiment,
             engine,
+            watch: &mut *watch,
             stalled: 0,
             moved: 0,
             from: 0,
@@ -179,10 +194,12 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Point, String> {
     }
 }
 
-/// Largest network that is simulated: port and channel numbers have 32 bits.
+/// Largest network that is simulated: port and channel numbers have 32 bits, and memory has an end.
 const MOST_NODES: u64 = 1 << 24;
+const MOST_LINK_ENDS: u64 = 1 << 27;
 
-fn check(experiment: &Experiment<'_>) -> Result<(), String> {
+/// One sentence if an experiment makes no sense.
+pub fn check(experiment: &Experiment<'_>) -> Result<(), String> {
     experiment.parameters.check()?;
     let nodes = experiment.network.nodes();
     if nodes > MOST_NODES {
@@ -190,6 +207,25 @@ fn check(experiment: &Experiment<'_>) -> Result<(), String> {
             "{} has {nodes} nodes, too many to simulate (at most {MOST_NODES})",
             experiment.network
         ));
+    }
+    let topology = experiment.network.topology();
+    let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
+    if ends > MOST_LINK_ENDS {
+        return Err(format!(
+            "{} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})",
+            experiment.network
+        ));
+    }
+    let Effort {
+        precision,
+        latency_limit,
+        ..
+    } = experiment.effort;
+    if !(precision > 0.0 && precision < 1.0) {
+        return Err(format!("a precision is above 0 and below 1, not {precision}"));
+    }
+    if latency_limit.is_nan() || latency_limit <= 0.0 {
+        return Err(format!("a latency limit is above 0, not {latency_limit}"));
     }
     if !(1..=20).contains(&experiment.effort.batch_bits) {
         return Err("a batch has 2 to 2^20 cycles".into());
@@ -203,12 +239,13 @@ fn check(experiment: &Experiment<'_>) -> Result<(), String> {
             experiment.rate
         ));
     }
-    Ok(())
+    Pattern::new(experiment.traffic, experiment.network, experiment.seed).map(|_| ())
 }
 
 struct Measurement<'a> {
     experiment: &'a Experiment<'a>,
     engine: Engine<'a>,
+    watch: &'a mut dyn FnMut(Progress),
     /// Batches without any movement.
     stalled: u32,
     moved: u64,
@@ -231,24 +268,26 @@ impl Measurement<'_> {
     }
 
     fn batch(&mut self) -> Result<(), End> {
-        for _ in 0..1 << self.experiment.effort.batch_bits {
-            self.engine.step().map_err(End::Halt)?;
-        }
-        self.watch()
+        let cycles = 1 << self.experiment.effort.batch_bits;
+        self.engine.run(cycles).map_err(End::Halt)?;
+        self.look_for_locks()
     }
 
-    /// Nothing moved for a whole batch although packets are alive: they wait for each other.
-    fn watch(&mut self) -> Result<(), End> {
+    /// Looks for packets that wait for each other in a circle. That nothing moves without a circle would be a fault of the
+    /// simulator; it must not run on for ever.
+    fn look_for_locks(&mut self) -> Result<(), End> {
+        if let Some(deadlock) = find_circle(&self.engine) {
+            return Err(End::Deadlock(deadlock));
+        }
         let moved = std::mem::replace(&mut self.moved, self.engine.moved);
-        if self.engine.alive > 0 && moved == self.moved {
-            self.stalled += 1;
-            let patience = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
-            if self.stalled > patience {
-                let circle = find_circle(&self.engine, self.experiment.parameters.buffers);
-                return Err(End::Deadlock(circle.unwrap_or(Deadlock { circle: Vec::new() })));
-            }
+        self.stalled = if self.engine.alive > 0 && moved == self.moved {
+            self.stalled + 1
         } else {
-            self.stalled = 0;
+            0
+        };
+        let patience = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
+        if self.stalled > patience {
+            return Err(End::Deadlock(Deadlock { circle: Vec::new() }));
         }
         Ok(())
     }
@@ -282,6 +321,13 @@ impl Measurement<'_> {
             let overloaded = self.engine.throttled || self.overloaded(2.0 * SHORTFALL);
             let hopeless = overloaded && cycles >= HOPELESS << effort.batch_bits;
             let done = half_width <= effort.precision * mean || mean > effort.latency_limit;
+            // The interval shrinks with the square root of the time.
+            let share = half_width / (effort.precision * mean);
+            let enough = (f64::from(cycles) * share * share).max(f64::from(effort.least_cycles)) as u32;
+            (self.watch)(Progress {
+                measured: cycles,
+                enough: enough.min(effort.most_cycles),
+            });
             if hopeless || cycles >= effort.most_cycles || (cycles >= effort.least_cycles && done) {
                 return Ok(());
             }

@@ -1,62 +1,56 @@
-//! Where a packet goes next, ready for the inner loop: from core's rules, tabulated or laid out packet by packet.
+//! Where a packet goes next, ready for the inner loop: core's rules, from a table or asked hop by hop.
 
 use hopwise_core::{Network, Node, Rule, Topology};
 
 use super::parameters::Rings;
-use super::wiring::{NO_AXIS, Wiring};
+use super::wiring::Wiring;
 
 /// Up to this many nodes, the answers for all pairs are kept in a table (4 bytes a pair).
 const TABLE_NODES: u64 = 1_024;
 
-/// Pairs on which core's classes are compared with the valleys ahead.
+/// Routes on which valleys are counted to guess how many classes a large network uses.
 const SAMPLES: u64 = 256;
 
-/// A step of a route: the port at the node, the buffer class for the link behind it, and whether the opposite direction of
-/// the ring is as short.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Step(u32);
+/// The step of a packet out of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The port, counted from 0 at its node.
+    pub(super) port: u32,
+    /// The buffer class for the link behind it.
+    pub(super) class: u32,
+    /// Whether the ring's other direction is as short.
+    pub(super) tie: bool,
+}
 
-impl Step {
+/// A step in 4 bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Packed(u32);
+
+impl Packed {
     const TIE: u32 = 1 << 31;
+    /// A network with a table has routes of at most 1,023 hops, hence fewer than 512 valleys.
     const CLASS_BITS: u32 = 11;
 
-    fn new(port: u32, class: u32, tie: bool) -> Self {
-        debug_assert!(class < 1 << Self::CLASS_BITS && port < 1 << (31 - Self::CLASS_BITS));
-        Self(port << Self::CLASS_BITS | class | if tie { Self::TIE } else { 0 })
+    fn new(step: Step) -> Self {
+        Self(step.port << Self::CLASS_BITS | step.class | if step.tie { Self::TIE } else { 0 })
     }
 
-    /// The port, counted from 0 at its node.
-    pub(super) fn port(self) -> u32 {
-        (self.0 & !Self::TIE) >> Self::CLASS_BITS
-    }
-
-    /// The buffer class.
-    pub(super) fn class(self) -> u32 {
-        self.0 & ((1 << Self::CLASS_BITS) - 1)
-    }
-
-    /// Whether the ring's other direction is as short.
-    pub(super) fn tie(self) -> bool {
-        self.0 & Self::TIE != 0
+    fn step(self) -> Step {
+        Step {
+            port: (self.0 & !Self::TIE) >> Self::CLASS_BITS,
+            class: self.0 & ((1 << Self::CLASS_BITS) - 1),
+            tie: self.0 & Self::TIE != 0,
+        }
     }
 }
 
-/// How classes are found for a network too large for a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Classes {
-    /// Core is asked at every hop.
-    Core,
-    /// Valleys still ahead, counted in one pass over the route. Free of deadlock on every network with every loop-free
-    /// rule, so it needs no proof that core does the same; that it does on samples means that no channels are wasted.
-    Valleys,
-}
-
-/// Answers for the inner loop.
-pub(super) enum Lookup {
-    /// `steps[node * nodes + dest]`.
-    Table(Vec<Step>),
-    /// The whole route is laid out when a packet is made.
-    Path,
+/// What a packet that carries its class knows of its route.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Valleys {
+    /// Valleys ahead, which is the buffer class.
+    pub(super) ahead: u32,
+    /// Whether its last step went to a lower number.
+    descending: bool,
 }
 
 /// The routes of a network under a rule.
@@ -64,9 +58,11 @@ pub(super) struct Routes {
     network: Network,
     rule: Rule,
     rings: Option<Vec<u64>>,
-    classes: Classes,
-    pub(super) lookup: Lookup,
-    /// Classes in use (table), or the most that were met so far.
+    /// `table[node * nodes + dest]`; empty for a large network.
+    table: Vec<Packed>,
+    /// Whether packets carry their class: the network has no table, and no way to find the class but along the route.
+    pub(super) carried: bool,
+    /// Classes in use; if packets carry them, the most that were met so far.
     pub(super) class_count: u32,
 }
 
@@ -82,14 +78,17 @@ impl Routes {
             network: *network,
             rule,
             rings: sizes,
-            classes: Classes::Core,
-            lookup: Lookup::Path,
+            table: Vec::new(),
+            carried: false,
             class_count: 1,
         };
         if network.nodes() <= TABLE_NODES {
-            routes.lookup = Lookup::Table(routes.tabulate());
+            routes.tabulate();
+        } else if network.topology().counts_valleys() {
+            routes.carried = true;
+            routes.class_count = routes.sample_valleys() + 1;
         } else {
-            routes.sample_classes(wiring);
+            routes.class_count = u32::try_from(network.buffer_classes(rule)).unwrap_or(u32::MAX);
         }
         routes
     }
@@ -98,17 +97,57 @@ impl Routes {
         self.network.topology()
     }
 
-    fn class(&self, here: Node, dest: Node) -> u32 {
-        // No answer means a route of thousands of hops; a class that no buffer has makes the engine say so.
-        let class = self
-            .topology()
-            .buffer_class(here, dest, self.rule)
-            .unwrap_or(u64::from(u32::MAX));
-        u32::try_from(class).unwrap_or(u32::MAX)
+    /// The way from `here` to another node. `valleys` is the packet's own count, if packets carry one.
+    #[inline]
+    pub(super) fn step(&self, here: u32, dest: u32, valleys: &mut Valleys) -> Step {
+        if !self.table.is_empty() {
+            return self.table[here as usize * self.network.nodes() as usize + dest as usize].step();
+        }
+        let (here, dest) = (u64::from(here), u64::from(dest));
+        let next = self.topology().next(here, dest, self.rule);
+        let class = if self.carried {
+            valleys.ahead -= u32::from(valleys.descending && next > here);
+            valleys.descending = next < here;
+            valleys.ahead
+        } else {
+            self.class(here, dest)
+        };
+        self.to(here, dest, next, class)
     }
 
-    fn port(&self, here: Node, next: Node) -> u32 {
-        self.topology().port_to(here, next).unwrap_or(0) as u32
+    fn to(&self, here: Node, dest: Node, next: Node, class: u32) -> Step {
+        Step {
+            port: self.topology().port_to(here, next).unwrap_or(0) as u32,
+            class,
+            tie: self.tie(here, dest),
+        }
+    }
+
+    /// What a packet has to carry from `from` to `to`. O(hops) steps of core, if packets carry anything.
+    pub(super) fn valleys(&self, from: u32, to: u32) -> Valleys {
+        let mut ahead = 0;
+        if self.carried {
+            let (mut here, mut descending) = (u64::from(from), false);
+            while here != u64::from(to) {
+                let next = self.topology().next(here, u64::from(to), self.rule);
+                ahead += u32::from(descending && next > here);
+                (here, descending) = (next, next < here);
+            }
+        }
+        Valleys {
+            ahead,
+            descending: false,
+        }
+    }
+
+    /// Bytes of the table.
+    pub(super) fn bytes(&self) -> usize {
+        self.table.capacity() * size_of::<Packed>()
+    }
+
+    fn class(&self, here: Node, dest: Node) -> u32 {
+        let class = self.topology().buffer_class(here, dest, self.rule);
+        class.and_then(|class| u32::try_from(class).ok()).unwrap_or(u32::MAX)
     }
 
     fn tie(&self, here: Node, dest: Node) -> bool {
@@ -124,105 +163,99 @@ impl Routes {
         false
     }
 
-    fn tabulate(&mut self) -> Vec<Step> {
+    fn tabulate(&mut self) {
         let nodes = self.network.nodes();
-        let mut steps = Vec::with_capacity((nodes * nodes) as usize);
-        let mut most = 0;
-        for here in 0..nodes {
-            for dest in 0..nodes {
-                if here == dest {
-                    steps.push(Step::default());
-                    continue;
-                }
-                let next = self.topology().next(here, dest, self.rule);
-                let class = self.class(here, dest);
-                most = most.max(class);
-                steps.push(Step::new(self.port(here, next), class, self.tie(here, dest)));
+        let mut table = vec![Packed::default(); (nodes * nodes) as usize];
+        for dest in 0..nodes {
+            let next: Vec<Node> = (0..nodes)
+                .map(|here| self.topology().next(here, dest, self.rule))
+                .collect();
+            let classes = if self.topology().counts_valleys() {
+                valleys_of_tree(&next, dest)
+            } else {
+                (0..nodes).map(|here| self.class(here, dest)).collect()
+            };
+            for here in (0..nodes).filter(|&here| here != dest) {
+                let class = classes[here as usize];
+                self.class_count = self.class_count.max(class + 1);
+                table[(here * nodes + dest) as usize] = Packed::new(self.to(here, dest, next[here as usize], class));
             }
         }
-        self.class_count = most + 1;
-        steps
+        self.table = table;
     }
 
-    fn sample_classes(&mut self, wiring: &Wiring) {
+    fn sample_valleys(&self) -> u32 {
         let nodes = self.network.nodes();
         // Fixed steps through the numbers: the choice of classes must not depend on the seed of a run.
         let pairs = (0..SAMPLES).map(|i| ((i * 7_919) % nodes, (i * i * 104_729 + i * 31) % nodes));
-        let mut route = Vec::new();
-        let mut valleys = true;
-        for (from, to) in pairs {
-            self.classes = Classes::Valleys;
-            let most = self.lay_out(wiring, (from, to), || false, &mut route);
-            self.class_count = self.class_count.max(most + 1);
-            let mut here = from;
-            for step in &route {
-                valleys &= step.class() == self.class(here, to);
-                here = self.topology().neighbor(here, u64::from(step.port())).unwrap_or(to);
-            }
+        let ahead = pairs.map(|(from, to)| self.valleys(from as u32, to as u32).ahead);
+        ahead.max().unwrap_or(0)
+    }
+}
+
+/// The valleys ahead of every node on its route to `dest`, if `next` leads there. O(nodes): every node asks the next.
+fn valleys_of_tree(next: &[Node], dest: Node) -> Vec<u32> {
+    const UNKNOWN: u32 = u32::MAX;
+    let mut valleys = vec![UNKNOWN; next.len()];
+    valleys[dest as usize] = 0;
+    let mut route = Vec::new();
+    for start in 0..next.len() as u64 {
+        let mut here = start;
+        while valleys[here as usize] == UNKNOWN {
+            route.push(here);
+            here = next[here as usize];
         }
-        if !valleys {
-            self.classes = Classes::Core;
-            self.class_count = u32::try_from(self.network.buffer_classes(self.rule)).unwrap_or(u32::MAX);
+        while let Some(before) = route.pop() {
+            let after = next[here as usize];
+            valleys[before as usize] = valleys[here as usize] + u32::from(here < before && after > here);
+            here = before;
         }
     }
+    valleys
+}
 
-    /// The route from `from` to `to` and its highest class; `coin` is tossed at ties. O(hops) steps of core.
-    pub(super) fn lay_out(
-        &self,
-        wiring: &Wiring,
-        (from, to): (Node, Node),
-        mut coin: impl FnMut() -> bool,
-        route: &mut Vec<Step>,
-    ) -> u32 {
-        route.clear();
-        let (mut here, mut most) = (from, 0);
-        let mut before = (NO_AXIS, 0);
-        while here != to {
-            let next = self.topology().next(here, to, self.rule);
-            let mut class = if self.classes == Classes::Core {
-                self.class(here, to)
-            } else {
-                0
-            };
-            let first = wiring.first[here as usize];
-            let mut port = first + self.port(here, next);
-            if let Some(rings) = wiring.rings.as_ref().filter(|_| self.rings.is_some()) {
-                if self.tie(here, to) && coin() {
-                    port = rings.opposite[port as usize];
-                    class = 1 - class.min(1);
-                }
-                let axis = rings.axis[port as usize];
-                if axis == before.0 {
-                    class = before.1;
-                }
-                before = (axis, class);
-            }
-            most = most.max(class);
-            route.push(Step::new(port - first, class, false));
-            here = u64::from(wiring.node[wiring.peer[port as usize] as usize]);
-        }
-        if self.classes == Classes::Valleys {
-            most = self.count_valleys(from, route);
-        }
-        most
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Numbers the steps by the valleys after them; returns the first, and highest, number.
-    fn count_valleys(&self, from: Node, route: &mut [Step]) -> u32 {
-        let mut total = 0;
-        for pass in 0..2 {
-            let (mut here, mut descending, mut passed) = (from, false, 0);
-            for step in route.iter_mut() {
-                let next = self.topology().neighbor(here, u64::from(step.port())).unwrap_or(here);
-                passed += u32::from(descending && next > here);
-                descending = next < here;
-                here = next;
-                if pass == 1 {
-                    *step = Step::new(step.port(), total - passed, step.tie());
+    /// Both ways to find a class agree with core: the table, and the count that a packet carries.
+    #[test]
+    fn classes_are_those_of_core() {
+        for expression in [
+            "re(ring(4),complete(3),2)",
+            "rcr(2,2,2)",
+            "rcr(1,4,3)",
+            "wk(4,2)",
+            "rdn(ring(3),1)",
+        ] {
+            let network: Network = expression.parse().unwrap();
+            let wiring = Wiring::new(&network);
+            for rule in [Rule::Exact, Rule::Paper] {
+                let table = Routes::new(&network, rule, Rings::Core, &wiring);
+                let asked = Routes {
+                    table: Vec::new(),
+                    carried: network.topology().counts_valleys(),
+                    network,
+                    rule,
+                    rings: None,
+                    class_count: table.class_count,
+                };
+                for from in 0..network.nodes() {
+                    for to in 0..network.nodes() {
+                        let mut carried = asked.valleys(from as u32, to as u32);
+                        let mut here = from;
+                        while here != to {
+                            let class = network.topology().buffer_class(here, to, rule).unwrap() as u32;
+                            let step = table.step(here as u32, to as u32, &mut Valleys::default());
+                            assert_eq!(step.class, class, "{expression} {rule:?}: {here} to {to}");
+                            let other = asked.step(here as u32, to as u32, &mut carried);
+                            assert_eq!(other, step, "{expression} {rule:?}: from {from}, at {here} to {to}");
+                            assert!(class < table.class_count);
+                            here = network.topology().neighbor(here, u64::from(step.port)).unwrap();
+                        }
+                    }
                 }
             }
-            total = passed;
         }
-        total
     }
 }

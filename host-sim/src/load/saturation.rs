@@ -18,9 +18,14 @@ pub struct Saturation {
 /// The rate at which the hops of a packet are counted before the search.
 const PROBE: f64 = 0.001;
 
+/// About how many rates are tried for a precision.
+pub fn expected_runs(precision: f64) -> u32 {
+    2 + (1.0 / precision).log2().ceil() as u32
+}
+
 /// Halves the interval between 0 and what the links could carry at best, until it is at most `precision` of the rate.
-/// Every rate is simulated with the same seed.
-pub fn find(experiment: &Experiment<'_>, precision: f64) -> Result<Saturation, String> {
+/// Every rate is simulated with the same seed. `tried` is called after each with the number of rates so far.
+pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) -> Result<Saturation, String> {
     if !(precision > 0.0 && precision < 1.0) {
         return Err("the precision of a saturation is above 0 and below 1".into());
     }
@@ -49,9 +54,12 @@ pub fn find(experiment: &Experiment<'_>, precision: f64) -> Result<Saturation, S
     let fastest = 1.0 / flits;
     let mut runs = 1;
     let (mut carried, mut top) = (0.0, bound.min(fastest));
+    tried(runs);
     if bound >= fastest {
         runs += 1;
-        if carries(fastest)? {
+        let fits = carries(fastest)?;
+        tried(runs);
+        if fits {
             return Ok(Saturation {
                 saturation_rate: fastest,
                 first_saturated_rate: None,
@@ -62,7 +70,12 @@ pub fn find(experiment: &Experiment<'_>, precision: f64) -> Result<Saturation, S
     while top - carried > precision * top {
         let rate = (carried + top) / 2.0;
         runs += 1;
-        if carries(rate)? { carried = rate } else { top = rate }
+        if carries(rate)? {
+            carried = rate
+        } else {
+            top = rate
+        }
+        tried(runs);
     }
     Ok(Saturation {
         saturation_rate: carried,

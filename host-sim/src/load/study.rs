@@ -30,6 +30,7 @@ pub const SIZES: [Size; 4] = [
             "rdn(ring(6),1)",
             "re(ring(4),complete(4),2)",
             "rcr(2,4,2)",
+            "rsn(2,hypercube(3))",
         ],
         rates: &[0.02, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6],
     },
@@ -41,6 +42,9 @@ pub const SIZES: [Size; 4] = [
             "rdn(petersen,1)",
             "re(ring(4),complete(3),3)",
             "rcr(2,3,4)",
+            "rsn(2,ring(14))",
+            "folded(heawood,2)",
+            "root-folded(heawood,2)",
         ],
         rates: &[0.01, 0.04, 0.08, 0.12, 0.16, 0.2, 0.3, 0.4],
     },
@@ -52,6 +56,7 @@ pub const SIZES: [Size; 4] = [
             "rdn(torus(3,6),1)",
             "re(ring(6),complete(3),3)",
             "rcr(3,10,3)",
+            "rsn(2,torus(5,5))",
         ],
         rates: &[0.01, 0.03, 0.06, 0.09, 0.12, 0.16, 0.2, 0.3],
     },
@@ -63,14 +68,21 @@ pub const SIZES: [Size; 4] = [
             "rdn(torus(5,8),1)",
             "re(ring(4),complete(3),5)",
             "rcr(4,12,4)",
+            "rsn(2,torus(6,9))",
+            "folded(heawood,3)",
+            "root-folded(heawood,3)",
         ],
         rates: &[0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2],
     },
 ];
 
+/// How closely saturation is found, and latency known. What differs by less is not told apart.
+const PRECISION: f64 = 0.02;
+
 /// Rules are compared where they differ.
 fn rules(network: &str) -> &'static [&'static str] {
-    if network.starts_with("re(") || network.starts_with("rcr(") {
+    let own_order = ["re(", "rcr(", "rsn("];
+    if own_order.iter().any(|family| network.starts_with(family)) {
         &["exact", "paper"]
     } else {
         &["exact"]
@@ -82,7 +94,7 @@ fn effort(nodes: u32) -> Effort {
     let batch_bits = if nodes > 100 { 8 } else { 10 };
     let cycles = 10 << batch_bits;
     Effort {
-        precision: 0.02,
+        precision: PRECISION,
         least_cycles: cycles,
         most_cycles: cycles,
         batch_bits,
@@ -90,14 +102,14 @@ fn effort(nodes: u32) -> Effort {
     }
 }
 
-/// The jobs of the study.
-pub fn plan() -> Plan {
+/// The jobs of the study: [`SIZES`], or others.
+pub fn plan(sizes: &[Size]) -> Plan {
     let mut jobs = Vec::new();
-    for size in &SIZES {
+    for size in sizes {
         for &network in size.networks {
             for &rule in rules(network) {
                 let points = size.rates.iter().map(|&rate| Task::Point { rate });
-                for task in points.chain([Task::Saturation { precision: 0.02 }]) {
+                for task in points.chain([Task::Saturation { precision: PRECISION }]) {
                     jobs.push(Job {
                         network: network.into(),
                         rule: rule.into(),
@@ -150,19 +162,25 @@ impl Line<'_> {
 }
 
 /// Writes the study from the rows of its jobs.
-pub fn write(rows: &[Row]) -> Study {
+pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let mut text = String::from(INTRODUCTION);
     let mut charts = Vec::new();
-    for size in &SIZES {
+    let described: Vec<Vec<Line<'_>>> = sizes
+        .iter()
+        .map(|size| {
+            size.networks
+                .iter()
+                .flat_map(|network| describe(network, rows))
+                .collect()
+        })
+        .collect();
+    winners(&mut text, sizes, &described);
+    rules_compared(&mut text, &described);
+    for (size, lines) in sizes.iter().zip(&described) {
         let mine: Vec<Row> = rows
             .iter()
             .filter(|row| size.networks.contains(&row.network.as_str()))
             .cloned()
-            .collect();
-        let lines: Vec<Line<'_>> = size
-            .networks
-            .iter()
-            .flat_map(|network| describe(network, &mine))
             .collect();
         let file = format!("load-study-{}.svg", size.nodes);
         let _ = write!(
@@ -170,12 +188,9 @@ pub fn write(rows: &[Row]) -> Study {
             "\n## About {} nodes\n\n![Latency against load]({file})\n\n",
             size.nodes
         );
-        table(&mut text, &lines);
-        verdict(&mut text, &lines);
-        charts.push((
-            file,
-            report::latency_chart(&format!("Latency against load, about {} nodes", size.nodes), &mine),
-        ));
+        table(&mut text, lines);
+        let title = format!("Latency against load, about {} nodes", size.nodes);
+        charts.push((file, report::latency_chart(&title, &mine)));
     }
     Study { text, charts }
 }
@@ -186,10 +201,11 @@ Uniform traffic, packets of one flit, routers with the parameters of `--preset b
 link one cycle, buffers of 8 flits. A rate is packets that a node makes in a cycle; the saturation is the highest rate
 that is carried (mean latency at most 500 cycles and nothing left behind), found by bisection to 2%. Every network has the
 virtual channels that it needs to be free of deadlock; the torus has two. Solid lines are the rule `exact`, dashed
-lines the rule `paper`, where there is one of its own.
+lines the rule `paper`, where the paper has an order of its own.
 
-The networks of one size differ in degree, and a link costs wire and pins; the last column divides the saturation by the
-degree. This page and its charts are written by
+The networks of one size differ in degree, and a link costs wire and pins; the last column of the tables divides the
+saturation by the largest degree. The Heawood hierarchies have 14^n nodes, so they are among those of about 200 and 3,000.
+This page and its charts are written by
 
     hopwise load study --out docs
 ";
@@ -242,32 +258,50 @@ fn table(text: &mut String, lines: &[Line<'_>]) {
     }
 }
 
-/// Who wins, from the figures.
-fn verdict(text: &mut String, lines: &[Line<'_>]) {
-    let most = |value: &dyn Fn(&Line<'_>) -> f64| {
-        lines
-            .iter()
-            .max_by(|a, b| value(a).total_cmp(&value(b)))
-            .map(Line::name)
-            .unwrap_or_default()
-    };
-    let _ = write!(
-        text,
-        "\nShortest latency when idle: {}. Highest saturation: {}. Most for its links: {}.\n",
-        most(&|line| -line.latency),
-        most(&|line| line.saturation),
-        most(&|line| line.yield_per_link()),
+/// Who wins at each size, from the figures; those that cannot be told apart are named together.
+fn winners(text: &mut String, sizes: &[Size], described: &[Vec<Line<'_>>]) {
+    text.push_str("\n## What wins where\n\n");
+    text.push_str(
+        "| nodes | shortest latency when idle | highest saturation | most for its links |\n|--:|---|---|---|\n",
     );
-    for paper in lines.iter().filter(|line| line.rule == "paper") {
-        if let Some(exact) = lines
-            .iter()
-            .find(|line| line.network == paper.network && line.rule == "exact")
-        {
+    for (size, lines) in sizes.iter().zip(described) {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} |",
+            size.nodes,
+            best(lines, |line| 1.0 / line.latency),
+            best(lines, |line| line.saturation),
+            best(lines, |line| line.yield_per_link()),
+        );
+    }
+}
+
+fn best(lines: &[Line<'_>], value: impl Fn(&Line<'_>) -> f64) -> String {
+    let most = lines.iter().map(&value).fold(0.0, f64::max);
+    let names: Vec<String> = lines
+        .iter()
+        .filter(|line| value(line) >= most * (1.0 - PRECISION))
+        .map(Line::name)
+        .collect();
+    names.join("; ")
+}
+
+/// What the exact rule gains over the paper's.
+fn rules_compared(text: &mut String, described: &[Vec<Line<'_>>]) {
+    text.push_str("\n## Exact against paper routing\n\n");
+    text.push_str("| network | hops, exact | hops, paper | saturation, exact | saturation, paper | exact carries |\n");
+    text.push_str("|---|--:|--:|--:|--:|--:|\n");
+    for paper in described.iter().flatten().filter(|line| line.rule == "paper") {
+        let same = |line: &&Line<'_>| line.network == paper.network && line.rule == "exact";
+        if let Some(exact) = described.iter().flatten().find(same) {
             let _ = writeln!(
                 text,
-                "On {} the exact rule takes {:.1}% fewer hops than the paper's and carries {:+.1}% load.",
+                "| {} | {:.2} | {:.2} | {:.3} | {:.3} | {:+.0}% |",
                 paper.network,
-                100.0 * (1.0 - exact.hops / paper.hops),
+                exact.hops,
+                paper.hops,
+                exact.saturation,
+                paper.saturation,
                 100.0 * (exact.saturation / paper.saturation - 1.0),
             );
         }

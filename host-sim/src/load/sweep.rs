@@ -78,32 +78,46 @@ fn trouble(path: &Path, what: &str, error: impl std::fmt::Display) -> String {
 impl Job {
     /// Does the job. One sentence if it makes no sense.
     pub fn run(&self) -> Result<Finding, String> {
-        let network: Network = self
-            .network
-            .parse()
-            .map_err(|error| format!("'{}' is not a network: {error}", self.network))?;
-        let network = network.with_search_memory(usize::MAX);
-        let rule = match self.rule.as_str() {
-            "exact" => Rule::Exact,
-            "paper" => Rule::Paper,
-            other => return Err(format!("'{other}' is not a rule: exact or paper")),
-        };
-        let experiment = Experiment {
-            network: &network,
-            rule,
+        let network = self.network()?;
+        let experiment = self.experiment(&network)?;
+        match self.task {
+            Task::Point { .. } => measure::run(&experiment).map(|point| Finding::Point(Box::new(point))),
+            Task::Saturation { precision } => {
+                saturation::find(&experiment, precision, &|_| ()).map(Finding::Saturation)
+            }
+        }
+    }
+
+    /// One sentence if the job makes no sense.
+    pub fn check(&self) -> Result<(), String> {
+        measure::check(&self.experiment(&self.network()?)?)
+    }
+
+    fn network(&self) -> Result<Network, String> {
+        let parsed: Result<Network, _> = self.network.parse();
+        let network = parsed.map_err(|error| format!("'{}' is not a network: {error}", self.network))?;
+        Ok(network.with_search_memory(usize::MAX))
+    }
+
+    /// The experiment, at the job's rate if it has one.
+    fn experiment<'a>(&self, network: &'a Network) -> Result<Experiment<'a>, String> {
+        Ok(Experiment {
+            network,
+            rule: match self.rule.as_str() {
+                "exact" => Rule::Exact,
+                "paper" => Rule::Paper,
+                other => return Err(format!("'{other}' is not a rule: exact or paper")),
+            },
             parameters: self.parameters,
             traffic: self.traffic.parse::<Traffic>()?,
             process: self.process.parse::<Process>()?,
-            rate: 0.0,
+            rate: match self.task {
+                Task::Point { rate } => rate,
+                Task::Saturation { .. } => 0.0,
+            },
             seed: self.seed,
             effort: self.effort,
-        };
-        match self.task {
-            Task::Point { rate } => {
-                measure::run(&Experiment { rate, ..experiment }).map(|point| Finding::Point(Box::new(point)))
-            }
-            Task::Saturation { precision } => saturation::find(&experiment, precision).map(Finding::Saturation),
-        }
+        })
     }
 }
 
@@ -115,8 +129,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Puts a plan into a folder. The same plan may be there already, with results; a different one is refused.
+    /// Puts a plan into a folder. The same plan may be there already, with results; a different one is refused, and so
+    /// is one with a job that makes no sense.
     pub fn create(path: &Path, plan: Plan) -> Result<Self, String> {
+        plan.jobs.iter().try_for_each(Job::check)?;
         fs::create_dir_all(path).map_err(|error| trouble(path, "make the folder", error))?;
         let file = path.join("plan.json");
         if file.exists() {
@@ -177,11 +193,15 @@ impl Folder {
         Ok(true)
     }
 
-    /// Does the jobs of a share on all cores; `done` is called after each.
-    pub fn work_share(&self, share: Share, done: impl Fn() + Sync) -> Result<usize, String> {
-        let numbers: Vec<usize> = (0..self.plan.jobs.len())
+    /// The numbers of the jobs of a share.
+    pub fn share(&self, share: Share) -> Vec<usize> {
+        (0..self.plan.jobs.len())
             .filter(|&number| share.includes(number))
-            .collect();
+            .collect()
+    }
+
+    /// Does jobs on all cores, unless they are done; `done` is called after each. Returns how many there were to do.
+    pub fn work_all(&self, numbers: &[usize], done: impl Fn() + Sync) -> Result<usize, String> {
         let work = |&number: &usize| {
             let worked = self.work(number).map(usize::from);
             done();

@@ -109,11 +109,7 @@ pub(super) enum Pattern {
         share: f64,
         nodes: u32,
     },
-    /// First neighbour of every node in a list, and the list.
-    Neighbors {
-        first: Vec<u32>,
-        neighbors: Vec<u32>,
-    },
+    Neighbors(Box<Network>),
     Broadcast,
     /// How far each node has got.
     AllToAll {
@@ -168,7 +164,7 @@ impl Pattern {
                     nodes - 1
                 )),
             },
-            Traffic::NearestNeighbor => Ok(neighbors(network)),
+            Traffic::NearestNeighbor => Ok(Pattern::Neighbors(Box::new(*network))),
             Traffic::Broadcast => Ok(Pattern::Broadcast),
             Traffic::AllToAll => Ok(Pattern::AllToAll {
                 turns: vec![0; nodes as usize],
@@ -194,9 +190,10 @@ impl Pattern {
             } else {
                 rng.random_range(0..*nodes)
             }),
-            Pattern::Neighbors { first, neighbors } => {
-                let range = first[node as usize]..first[node as usize + 1];
-                Some(neighbors[rng.random_range(range) as usize])
+            Pattern::Neighbors(network) => {
+                let (node, topology) = (u64::from(node), network.topology());
+                let port = rng.random_range(0..topology.degree(node));
+                topology.neighbor(node, port).map(|neighbor| neighbor as u32)
             }
             Pattern::Broadcast => None,
             Pattern::AllToAll { turns } => {
@@ -216,15 +213,4 @@ fn tornado(sizes: &[u64], node: u64) -> u64 {
         (rest, stride) = (rest / size, stride * size);
     }
     dest
-}
-
-fn neighbors(network: &Network) -> Pattern {
-    let topology = network.topology();
-    let (mut first, mut neighbors) = (vec![0], Vec::new());
-    for node in 0..network.nodes() {
-        let all = (0..topology.degree(node)).filter_map(|port| topology.neighbor(node, port));
-        neighbors.extend(all.map(|other| other as u32));
-        first.push(neighbors.len() as u32);
-    }
-    Pattern::Neighbors { first, neighbors }
 }

@@ -21,6 +21,11 @@ impl<T> Wheel<T> {
         self.slots[(at & self.mask) as usize].push(event);
     }
 
+    /// The events of a cycle so far.
+    pub(super) fn look(&self, at: u32) -> &[T] {
+        &self.slots[(at & self.mask) as usize]
+    }
+
     /// The events of this cycle. The list is to be [given back](Self::give_back).
     #[inline]
     pub(super) fn take(&mut self, now: u32) -> Vec<T> {
@@ -32,5 +37,10 @@ impl<T> Wheel<T> {
     pub(super) fn give_back(&mut self, now: u32, mut list: Vec<T>) {
         list.clear();
         self.slots[(now & self.mask) as usize] = list;
+    }
+
+    /// Bytes of the lists.
+    pub(super) fn bytes(&self) -> usize {
+        self.slots.iter().map(|slot| slot.capacity() * size_of::<T>()).sum()
     }
 }

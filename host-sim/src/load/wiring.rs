@@ -1,9 +1,9 @@
 //! The network as numbered ports.
 //!
-//! The ports of node `n` are `first[n]..first[n + 1]`; all but the last are its links in core's order, the last is the
-//! local port, through which the node sends and receives.
+//! The ports of node `n` are `first[n]..first[n + 1]`. The first is the local port, through which the node sends and
+//! receives; the others are its links in core's order.
 
-use hopwise_core::Network;
+use hopwise_core::{Family, Network};
 
 /// The port numbers and which leads where.
 pub(super) struct Wiring {
@@ -31,12 +31,12 @@ impl Wiring {
         }
         let mut peer = Vec::with_capacity(node.len());
         for here in 0..nodes {
+            peer.push(first[here as usize]);
             for port in 0..topology.degree(here) {
                 let there = topology.neighbor(here, port).unwrap_or(here);
                 let back = topology.port_to(there, here).unwrap_or(0) as u32;
-                peer.push(first[there as usize] + back);
+                peer.push(first[there as usize] + 1 + back);
             }
-            peer.push(first[here as usize + 1] - 1);
         }
         let rings = ring_sizes(network).map(|sizes| RingPorts::new(sizes, &first, &peer, &node));
         Self {
@@ -53,11 +53,6 @@ impl Wiring {
 
     pub(super) fn ports(&self) -> usize {
         self.node.len()
-    }
-
-    /// The local port of a node.
-    pub(super) fn local(&self, node: u32) -> u32 {
-        self.first[node as usize + 1] - 1
     }
 }
 
@@ -97,12 +92,11 @@ impl RingPorts {
     }
 }
 
-/// The sizes of `ring(n)` and `torus(a,b,..)`, read from the expression: core keeps them to itself.
+/// The sizes of the dimensions, if the network is a ring or torus.
 pub(super) fn ring_sizes(network: &Network) -> Option<Vec<u64>> {
-    let text = network.to_string();
-    let inner = text
-        .strip_prefix("ring(")
-        .or_else(|| text.strip_prefix("torus("))?
-        .strip_suffix(')')?;
-    inner.split(',').map(|size| size.trim().parse().ok()).collect()
+    let Family::Base(base) = network.family() else {
+        return None;
+    };
+    let sizes: Vec<u64> = (0..).map_while(|axis| base.ring_size(axis)).collect();
+    (!sizes.is_empty()).then_some(sizes)
 }

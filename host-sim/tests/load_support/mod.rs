@@ -1,7 +1,11 @@
 //! Shared by the tests of the load simulator.
 
+// Each test binary uses a part of it.
+#![allow(dead_code)]
+
 use hopwise::load::measure::{self, Effort, Experiment, Point};
 use hopwise::load::parameters::{Parameters, Process};
+use hopwise::load::saturation;
 use hopwise::load::traffic::Traffic;
 use hopwise_core::{Network, Rule};
 
@@ -43,6 +47,20 @@ impl Setup {
 
     /// Exactly `cycles` are measured if they are given.
     pub(crate) fn run(&self) -> Point {
+        let network = network(&self.expression);
+        measure::run(&self.experiment(&network)).unwrap_or_else(|error| panic!("{}: {error}", self.expression))
+    }
+
+    /// The highest rate that is carried.
+    pub(crate) fn saturation(&self) -> f64 {
+        let network = network(&self.expression);
+        let found = saturation::find(&self.experiment(&network), 0.01, &|_| ());
+        found
+            .unwrap_or_else(|error| panic!("{}: {error}", self.expression))
+            .saturation_rate
+    }
+
+    fn experiment<'a>(&self, network: &'a Network) -> Experiment<'a> {
         let mut effort = Effort {
             precision: 0.005,
             most_cycles: 200 << 10,
@@ -56,8 +74,8 @@ impl Setup {
             class_limit: self.class_limit,
             ..Parameters::BOOKSIM
         };
-        let experiment = Experiment {
-            network: &network(&self.expression),
+        Experiment {
+            network,
             rule: self.rule,
             parameters,
             traffic: self.traffic,
@@ -65,7 +83,6 @@ impl Setup {
             rate: self.rate,
             seed: self.seed,
             effort,
-        };
-        measure::run(&experiment).unwrap_or_else(|error| panic!("{}: {error}", self.expression))
+        }
     }
 }

@@ -103,7 +103,7 @@ impl Re {
 
     /// Steps of a broadcast in the frames of a pivot, over the phases below `end`.
     fn pivot_steps(&self, pivot: Node, end: u64) -> u64 {
-        let phases = (pivot..end.min(u64::from(self.phases))).step_by(self.unit.nodes() as usize);
+        let phases = (pivot..end.min(u64::from(self.phases))).step_by((self.unit.nodes() as usize).max(1));
         phases
             .map(|phase| self.frame(phase).broadcast_steps())
             .fold(0, u64::saturating_add)

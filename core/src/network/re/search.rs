@@ -113,7 +113,7 @@ impl Re {
         let goal = part
             .digits()
             .fold(self.position(dest), |state, digit| state + digit.wanted * digit.weight);
-        let (mut within, rest) = memory.split_at_mut(part.words() / 2);
+        let (mut within, rest) = memory.split_at_mut_checked(part.words() / 2)?;
         let mut before = rest.get_mut(..within.len())?;
         insert(within, goal);
         for hops in 0..part.states {

@@ -1,16 +1,16 @@
 //! How packets are made and enter the network.
 
-use rand::RngExt;
-
-use super::{Engine, Flit, Halt, NONE, Packet};
-use crate::load::routes::{Lookup, Step};
+use super::{Arrival, District, Engine, Halt, NONE, Packet};
+use crate::load::routes::Valleys;
 use crate::load::traffic::Pattern;
 
 impl Engine<'_> {
     pub(super) fn make_packets(&mut self) {
-        let mut made = std::mem::take(&mut self.made);
-        self.making.cycle(self.now, &mut self.rng, &mut made);
-        for &node in &made {
+        let mut made = std::mem::take(&mut self.desk.made);
+        let District { making, rng, .. } = &mut self.desk;
+        making.cycle(self.now, rng, &mut made);
+        for node in made.drain(..) {
+            let node = self.desk.first + node;
             if self.alive >= self.most_alive {
                 self.throttled = true;
                 break;
@@ -18,7 +18,7 @@ impl Engine<'_> {
             self.recorder.made(self.now);
             if self.pattern == Pattern::Broadcast {
                 self.fan_out(node, node, self.now, 0);
-            } else if let Some(dest) = self.pattern.destination(node, &mut self.rng) {
+            } else if let Some(dest) = self.pattern.destination(node, &mut self.desk.rng) {
                 self.make(
                     node,
                     Packet {
@@ -27,12 +27,12 @@ impl Engine<'_> {
                         hops: 0,
                         origin: NONE,
                         next: NONE,
+                        valleys: Valleys::default(),
                     },
                 );
             }
         }
-        made.clear();
-        self.made = made;
+        self.desk.made = made;
     }
 
     /// Queues the copies of a broadcast of `origin` that `node` has to send.
@@ -49,6 +49,7 @@ impl Engine<'_> {
                     hops,
                     origin,
                     next: NONE,
+                    valleys: Valleys::default(),
                 },
             );
         }
@@ -56,41 +57,28 @@ impl Engine<'_> {
 
     /// A copy of a broadcast has arrived in full.
     pub(super) fn pass_on(&mut self, flit: u32) {
-        let packet = self.packets[self.flits[flit as usize].packet as usize];
-        self.release(self.flits[flit as usize].packet);
+        let index = flit / self.scene.parameters.packet_flits;
+        let packet = self.packets[index as usize];
+        self.release(index);
         self.fan_out(packet.dest, packet.origin, packet.born, packet.hops);
     }
 
-    fn make(&mut self, node: u32, packet: Packet) {
-        let index = self.new_packet(packet);
-        if matches!(self.routes.lookup, Lookup::Path) {
-            self.lay_out(node, index);
+    fn make(&mut self, node: u32, mut packet: Packet) {
+        packet.valleys = self.routes.valleys(node, packet.dest);
+        if packet.valleys.ahead >= self.classes && self.scene.parameters.class_limit.is_none() {
+            self.halt = Some(Halt::MoreClasses(packet.valleys.ahead + 1));
         }
+        let index = self.new_packet(packet);
         self.alive += 1;
         self.recorder.expect(packet.born);
         let source = &mut self.sources[node as usize];
         if source.first == NONE {
             source.first = index;
-            self.busy_sources.push(node);
+            self.desk.busy_sources.push(node);
         } else {
             self.packets[source.last as usize].next = index;
         }
         source.last = index;
-    }
-
-    fn lay_out(&mut self, node: u32, index: u32) {
-        let packet = &mut self.packets[index as usize];
-        let ends = (u64::from(node), u64::from(packet.dest));
-        let rng = &mut self.rng;
-        let path = &mut self.paths[index as usize];
-        let most = self.routes.lay_out(&self.wiring, ends, || rng.random(), path);
-        if packet.hops > 0 {
-            // A copy of a broadcast has hops behind it; its route begins here.
-            path.splice(0..0, std::iter::repeat_n(Step::default(), packet.hops as usize));
-        }
-        if most >= self.classes && self.scene.parameters.class_limit.is_none() {
-            self.halt = Some(Halt::MoreClasses(most + 1));
-        }
     }
 
     fn new_packet(&mut self, packet: Packet) -> u32 {
@@ -102,11 +90,8 @@ impl Engine<'_> {
         }
         let index = self.packets.len() as u32;
         self.packets.push(packet);
-        self.paths.push(Vec::new());
-        self.flits.extend((0..self.scene.parameters.packet_flits).map(|_| Flit {
-            next: NONE,
-            packet: index,
-        }));
+        let flits = self.packets.len() * self.scene.parameters.packet_flits as usize;
+        self.next_flit.resize(flits, NONE);
         index
     }
 
@@ -120,8 +105,8 @@ impl Engine<'_> {
         let at = self.now + self.scene.parameters.entry();
         let flits = self.scene.parameters.packet_flits;
         let mut index = 0;
-        while index < self.busy_sources.len() {
-            let node = self.busy_sources[index];
+        while index < self.desk.busy_sources.len() {
+            let node = self.desk.busy_sources[index];
             let source = &mut self.sources[node as usize];
             let base = node * self.channels;
             if source.sent == 0 {
@@ -144,15 +129,16 @@ impl Engine<'_> {
                 continue;
             }
             *credit -= 1;
-            let channel = (self.wiring.first[node as usize + 1] - 1) * self.channels + source.vc;
-            self.arrivals.put(at, (channel, source.first * flits + source.sent));
+            let channel = source.channel + source.vc;
+            let flit = source.first * flits + source.sent;
+            self.desk.arrivals.put(at, Arrival { channel, flit });
             source.sent += 1;
             if source.sent == flits {
                 source.sent = 0;
                 let next = self.packets[source.first as usize].next;
                 source.first = next;
                 if next == NONE {
-                    self.busy_sources.swap_remove(index);
+                    self.desk.busy_sources.swap_remove(index);
                     continue;
                 }
             }

@@ -1,0 +1,6 @@
+//! Two ends of one wire, whatever happens on it.
+
+mod pair;
+mod rate;
+mod sessions;
+mod torture;

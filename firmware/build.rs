@@ -1,0 +1,39 @@
+//! Gives the linker the memory layout of the chosen board.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The layout of this one is at the root of the repository.
+const DEFAULT: &str = "nucleo-f446re";
+const OTHERS: [&str; 5] = [
+    "nucleo-f401re",
+    "nucleo-f411re",
+    "nucleo-g474re",
+    "nucleo-h743zi",
+    "nucleo-l476rg",
+];
+
+fn main() {
+    let chosen = |board: &&str| {
+        let feature = board.replace('-', "_").to_uppercase();
+        env::var_os(format!("CARGO_FEATURE_{feature}")).is_some()
+    };
+    let mut boards = OTHERS.iter().chain([&DEFAULT]).filter(|board| chosen(board));
+    let (Some(board), None) = (boards.next(), boards.next()) else {
+        panic!(
+            "choose one board: --no-default-features --features BOARD, where BOARD is {DEFAULT} or one of {OTHERS:?}"
+        );
+    };
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
+    let layout = match *board {
+        DEFAULT => root.join("../memory.x"),
+        other => root.join(format!("memory/{other}.x")),
+    };
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
+    fs::copy(&layout, Path::new(&out).join("memory.x")).unwrap();
+    println!("cargo:rerun-if-changed={}", layout.display());
+    println!("cargo:rustc-link-search={}", out.display());
+    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+        println!("cargo:rustc-link-arg-bins={argument}");
+    }
+}

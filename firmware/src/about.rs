@@ -1,0 +1,90 @@
+//! What a board knows about itself.
+
+use core::cell::Cell;
+
+use heapless::{LenType, String};
+use hopwise_core::board::{BoardState, Page, Status};
+use hopwise_core::link::Micros;
+use hopwise_core::node::Card;
+
+use crate::boards::{self, ResetCause};
+use crate::kept::{Boot, Trouble};
+
+const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
+
+pub(crate) struct About {
+    pub(crate) epoch: u32,
+    pub(crate) state: BoardState,
+    pub(crate) baud: u32,
+    pub(crate) unique_id: [u8; 12],
+    pub(crate) stack_free: Cell<u32>,
+    name: String<16, u8>,
+    reset_cause: ResetCause,
+    trouble: Option<Trouble>,
+}
+
+impl About {
+    pub(crate) fn new(
+        boot: Boot,
+        cause: ResetCause,
+        unique_id: [u8; 12],
+        state: BoardState,
+        page: Option<&Page>,
+    ) -> Self {
+        About {
+            epoch: boot.epoch,
+            state,
+            baud: page.map_or(hopwise_core::board::DEFAULT_BAUD, |page| page.baud),
+            unique_id,
+            stack_free: Cell::new(0),
+            name: page.map(|page| page.name.clone()).unwrap_or_default(),
+            reset_cause: cause,
+            trouble: boot.trouble,
+        }
+    }
+
+    pub(crate) fn card(&self) -> Card {
+        Card {
+            name: self.name.clone(),
+            program: text(PROGRAM),
+            reset_cause: self.reset_cause as u8,
+            stack_free: self.stack_free.get(),
+        }
+    }
+
+    pub(crate) fn status(&self, now: Micros) -> Status {
+        Status {
+            state: self.state,
+            board: text(boards::NAME),
+            unique_id: self.unique_id,
+            links: boards::LINKS as u8,
+            baud: self.baud,
+            uptime_ms: now / 1_000,
+            card: self.card(),
+            trouble: self.trouble.clone(),
+        }
+    }
+
+    pub(crate) fn log(&self) {
+        let trouble = self.trouble.as_ref().map(|text| text.as_str());
+        defmt::info!(
+            "{} on {}, epoch {}, started by {}",
+            PROGRAM,
+            boards::NAME,
+            self.epoch,
+            self.reset_cause
+        );
+        if let Some(trouble) = trouble {
+            defmt::error!("before the restart: {}", trouble);
+        }
+        match self.state {
+            BoardState::Configured => {}
+            state => defmt::warn!("not part of a mesh: {}", state),
+        }
+    }
+}
+
+/// A text that is known to fit, or none.
+fn text<const N: usize, L: LenType>(text: &str) -> String<N, L> {
+    String::try_from(text).unwrap_or_default()
+}

@@ -1,0 +1,138 @@
+//! The boards, one file each: clocks, pins, DMA, LED and button. `docs/firmware.md` tells how to add one.
+
+#[cfg(any(feature = "nucleo-f401re", feature = "nucleo-f411re", feature = "nucleo-f446re"))]
+mod family_f4;
+#[cfg(not(any(feature = "nucleo-f401re", feature = "nucleo-f411re", feature = "nucleo-f446re")))]
+mod family_newer;
+
+#[cfg(feature = "nucleo-f401re")]
+#[path = "nucleo_f401re.rs"]
+mod chosen;
+#[cfg(feature = "nucleo-f411re")]
+#[path = "nucleo_f411re.rs"]
+mod chosen;
+#[cfg(feature = "nucleo-f446re")]
+#[path = "nucleo_f446re.rs"]
+mod chosen;
+#[cfg(feature = "nucleo-g474re")]
+#[path = "nucleo_g474re.rs"]
+mod chosen;
+#[cfg(feature = "nucleo-h743zi")]
+#[path = "nucleo_h743zi.rs"]
+mod chosen;
+#[cfg(feature = "nucleo-l476rg")]
+#[path = "nucleo_l476rg.rs"]
+mod chosen;
+
+pub(crate) use chosen::{LINKS, NAME, clocks, open};
+use embassy_stm32::exti::ExtiInput;
+use embassy_stm32::flash::{Blocking, Flash};
+use embassy_stm32::gpio::{Output, Pull};
+use embassy_stm32::mode::Async;
+use embassy_stm32::usart::{self, UartTx};
+use embassy_stm32::wdg::IndependentWatchdog;
+#[cfg(any(feature = "nucleo-f401re", feature = "nucleo-f411re", feature = "nucleo-f446re"))]
+pub(crate) use family_f4::{data_register, reset_cause, take_line_idle};
+#[cfg(not(any(feature = "nucleo-f401re", feature = "nucleo-f411re", feature = "nucleo-f446re")))]
+pub(crate) use family_newer::{data_register, reset_cause, take_line_idle};
+
+use crate::wire::Receiver;
+
+/// The links to neighbours, and the one to the computer.
+pub(crate) const WIRES: usize = LINKS + 1;
+
+/// What the rest of the firmware uses of a board.
+pub(crate) struct Board {
+    /// The serial ports: the links in the order of their numbers, then the ST-LINK's.
+    pub(crate) wires: [Wire; WIRES],
+    pub(crate) led: Output<'static>,
+    pub(crate) button: ExtiInput<'static, Async>,
+    /// The level of the button's pin when pressed.
+    pub(crate) pressed_high: bool,
+    pub(crate) watchdog: IndependentWatchdog<'static, chosen::Watchdog>,
+    pub(crate) flash: Flash<'static, Blocking>,
+}
+
+/// Both directions of a serial port.
+pub(crate) struct Wire {
+    pub(crate) tx: UartTx<'static, Async>,
+    pub(crate) rx: Receiver,
+}
+
+/// So long nothing may hang. Erasing the largest sector of the slowest flash takes up to two seconds.
+pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
+
+/// Why a board started, by the numbers of [`Card::reset_cause`](hopwise_core::node::Card::reset_cause).
+#[derive(Clone, Copy, defmt::Format)]
+#[repr(u8)]
+pub(crate) enum ResetCause {
+    Unknown,
+    Power,
+    ResetPin,
+    Software,
+    Watchdog,
+    LowPower,
+}
+
+fn uart_config(baud: u32) -> usart::Config {
+    let mut config = usart::Config::default();
+    config.baudrate = baud;
+    // An open end shall be quiet.
+    config.rx_pull = Pull::Up;
+    config
+}
+
+/// Opens a serial port: `wire!(p, baud, USART1, tx PA9 DMA2_CH7, rx PA10 DMA2_CH5)`, with the file's `Interrupts`.
+macro_rules! wire {
+    ($p:ident, $baud:expr, $uart:ident, tx $tx:ident $tx_dma:ident, rx $rx:ident $rx_dma:ident) => {{
+        static RING: static_cell::ConstStaticCell<[u8; crate::wire::RING]> =
+            static_cell::ConstStaticCell::new([0; crate::wire::RING]);
+        let request = embassy_stm32::usart::RxDma::<embassy_stm32::peripherals::$uart>::request(&*$p.$rx_dma);
+        // SAFETY: embassy's half of the receiver, which also has this channel, is never used.
+        let channel = unsafe { $p.$rx_dma.clone_unchecked() };
+        let channel = embassy_stm32::dma::Channel::new(channel, Interrupts);
+        let uart = embassy_stm32::usart::Uart::new(
+            $p.$uart,
+            $p.$rx,
+            $p.$tx,
+            $p.$tx_dma,
+            $p.$rx_dma,
+            Interrupts,
+            super::uart_config($baud),
+        );
+        // The configuration page allows only rates that every port can run at.
+        let (tx, rx) = defmt::unwrap!(uart.ok()).split();
+        // Dropped, it would switch the port off.
+        core::mem::forget(rx);
+        let line = <embassy_stm32::peripherals::$uart as crate::wire::Line>::line();
+        super::Wire {
+            tx,
+            rx: crate::wire::Receiver::start(line, channel, request, RING.take()),
+        }
+    }};
+}
+use wire;
+
+/// Makes serial ports known to [`Receiver`].
+macro_rules! lines {
+    ($($uart:ident),*) => {$(
+        // SAFETY: embassy's handler is needed for its own receiver and to flush its transmitter. Neither is used, and it would
+        // switch off the interrupt of a line that falls idle just before it looks.
+        unsafe impl embassy_stm32::interrupt::typelevel::Binding<
+            <embassy_stm32::peripherals::$uart as embassy_stm32::usart::Instance>::Interrupt,
+            embassy_stm32::usart::InterruptHandler<embassy_stm32::peripherals::$uart>,
+        > for Interrupts {}
+
+        impl crate::wire::Line for embassy_stm32::peripherals::$uart {
+            fn line() -> crate::wire::LineRef {
+                static WAKER: embassy_sync::waitqueue::AtomicWaker = embassy_sync::waitqueue::AtomicWaker::new();
+                // SAFETY: the registers used are the same in all kinds of serial ports.
+                let registers = unsafe {
+                    embassy_stm32::pac::usart::Usart::from_ptr(embassy_stm32::pac::$uart.as_ptr() as *mut _)
+                };
+                crate::wire::LineRef { registers, waker: &WAKER }
+            }
+        }
+    )*};
+}
+use lines;

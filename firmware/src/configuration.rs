@@ -1,0 +1,47 @@
+//! The configuration page in the flash.
+
+use core::ptr::addr_of;
+
+use embassy_stm32::flash::{Blocking, Flash};
+use hopwise_core::Network;
+use hopwise_core::board::{BadPage, BoardState, PAGE_BYTES, Page};
+
+use crate::boards::LINKS;
+
+const FLASH_BASE: u32 = 0x0800_0000;
+
+unsafe extern "C" {
+    // From memory.x: only their addresses mean something.
+    static _configuration_page: u8;
+    static _configuration_size: u8;
+}
+
+/// The bytes of the page, whatever they are.
+pub(crate) fn bytes() -> [u8; PAGE_BYTES] {
+    // SAFETY: the flash is there, and as long as the page.
+    unsafe { addr_of!(_configuration_page).cast::<[u8; PAGE_BYTES]>().read_volatile() }
+}
+
+/// The configuration in some bytes, if a board like this one can do what it says.
+pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), BoardState> {
+    let page = Page::read(bytes).map_err(|error| match error {
+        BadPage::Missing => BoardState::NoPage,
+        _ => BoardState::BadPage,
+    })?;
+    let network = page.network().map_err(|_| BoardState::BadNetwork)?;
+    match network.degree(page.address) {
+        Err(_) => Err(BoardState::BadAddress),
+        Ok(degree) if degree > LINKS as u64 => Err(BoardState::TooFewLinks),
+        Ok(_) => Ok((page, network)),
+    }
+}
+
+/// Erases and writes the page. Nothing else runs meanwhile: up to two seconds where sectors are large.
+pub(crate) fn write(flash: &mut Flash<'static, Blocking>, page: &[u8; PAGE_BYTES]) -> bool {
+    let offset = addr_of!(_configuration_page) as u32 - FLASH_BASE;
+    let size = addr_of!(_configuration_size) as u32;
+    let written = flash
+        .blocking_erase(offset, offset + size)
+        .and_then(|()| flash.blocking_write(offset, page));
+    written.is_ok() && bytes() == *page
+}

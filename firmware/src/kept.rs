@@ -1,0 +1,169 @@
+//! What is kept over a reset, in RAM that the start-up code leaves alone: the boot epoch, and what went wrong.
+
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::panic::PanicInfo;
+
+use cortex_m::peripheral::SCB;
+use cortex_m_rt::{ExceptionFrame, exception};
+use heapless::String;
+
+/// Tells kept RAM from RAM after power-on.
+const MAGIC: u32 = 0x6b65_7074;
+
+/// What went wrong, in words.
+pub(crate) type Trouble = String<72>;
+
+#[repr(C)]
+struct Kept {
+    magic: u32,
+    epoch: u32,
+    /// So that half-decayed RAM is not taken for kept.
+    epoch_check: u32,
+    /// Bytes of `text`.
+    length: u32,
+    text: [u8; 72],
+}
+
+struct KeptCell(UnsafeCell<MaybeUninit<Kept>>);
+
+// SAFETY: used at boot before anything else runs, and when nothing else runs any more.
+unsafe impl Sync for KeptCell {}
+
+#[unsafe(link_section = ".uninit.hopwise_kept")]
+static KEPT: KeptCell = KeptCell(UnsafeCell::new(MaybeUninit::uninit()));
+
+fn kept() -> *mut Kept {
+    KEPT.0.get().cast()
+}
+
+/// What a start begins with.
+pub(crate) struct Boot {
+    /// Differs from that of the last start, also in its low half, which is not 0.
+    pub(crate) epoch: u32,
+    /// Why the last run ended, if it was a panic or a fault.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+/// Takes what the last run left. Called once.
+pub(crate) fn boot(unique_id: &[u8; 12]) -> Boot {
+    // SAFETY: nothing else runs yet; every pattern of bits is a valid `Kept`, which the cell is read as through volatile reads.
+    let last = unsafe { kept().read_volatile() };
+    let survived = last.magic == MAGIC && last.epoch_check == !last.epoch;
+    let trouble = if survived { read_text(&last) } else { None };
+    let epoch = if survived {
+        next_epoch(last.epoch)
+    } else {
+        // What RAM holds after power-on differs from time to time; the chip's number differs from board to board.
+        let noise = last
+            .text
+            .iter()
+            .chain(unique_id)
+            .chain(&last.epoch.to_le_bytes())
+            .fold(0x811c_9dc5, stir);
+        next_epoch(noise)
+    };
+    let fresh = Kept {
+        magic: MAGIC,
+        epoch,
+        epoch_check: !epoch,
+        length: 0,
+        text: last.text,
+    };
+    // SAFETY: as above.
+    unsafe { kept().write_volatile(fresh) };
+    Boot { epoch, trouble }
+}
+
+/// FNV-1a.
+fn stir(hash: u32, byte: &u8) -> u32 {
+    (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+}
+
+fn next_epoch(last: u32) -> u32 {
+    let next = last.wrapping_add(1);
+    if next & 0xffff == 0 { next | 1 } else { next }
+}
+
+fn read_text(last: &Kept) -> Option<Trouble> {
+    let bytes = last
+        .text
+        .get(..last.length as usize)
+        .filter(|bytes| !bytes.is_empty())?;
+    Trouble::try_from(core::str::from_utf8(bytes).ok()?).ok()
+}
+
+/// Keeps what went wrong and restarts.
+fn restart_with(trouble: &Trouble) -> ! {
+    defmt::error!("{}", trouble.as_str());
+    // SAFETY: nothing else runs any more; the cell was initialised at boot.
+    unsafe {
+        let kept = &mut *kept();
+        kept.text[..trouble.len()].copy_from_slice(trouble.as_bytes());
+        kept.length = trouble.len() as u32;
+    }
+    SCB::sys_reset()
+}
+
+fn push_number(text: &mut Trouble, mut number: u32, base: u32) {
+    let mut digits = [0; 10];
+    let mut count = 0;
+    while count == 0 || number > 0 {
+        digits[count] = b"0123456789abcdef"[(number % base) as usize];
+        number /= base;
+        count += 1;
+    }
+    for digit in digits[..count].iter().rev() {
+        // What does not fit is left out.
+        let _ = text.push(char::from(*digit));
+    }
+}
+
+fn push(text: &mut Trouble, part: &str) {
+    for letter in part.chars() {
+        let _ = text.push(letter);
+    }
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo) -> ! {
+    cortex_m::interrupt::disable();
+    let mut trouble = Trouble::new();
+    push(&mut trouble, "panic ");
+    if let Some(place) = info.location() {
+        // The end of the path says more than its beginning.
+        let file = place.file();
+        push(&mut trouble, file.rsplit('/').next().unwrap_or(file));
+        push(&mut trouble, ":");
+        push_number(&mut trouble, place.line(), 10);
+    }
+    if let Some(message) = info.message().as_str() {
+        push(&mut trouble, " ");
+        push(&mut trouble, message);
+    }
+    restart_with(&trouble)
+}
+
+#[defmt::panic_handler]
+fn defmt_panic() -> ! {
+    core::panic!("unwrap")
+}
+
+#[exception]
+unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
+    let mut trouble = Trouble::new();
+    for (name, value) in [
+        ("fault at ", frame.pc()),
+        (" from ", frame.lr()),
+        (" cfsr ", fault_status()),
+    ] {
+        push(&mut trouble, name);
+        push_number(&mut trouble, value, 16);
+    }
+    restart_with(&trouble)
+}
+
+fn fault_status() -> u32 {
+    // SAFETY: reading it changes nothing.
+    unsafe { (*SCB::PTR).cfsr.read() }
+}

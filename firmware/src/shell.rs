@@ -1,0 +1,152 @@
+//! What carries bytes and time to the node: a task for each direction of each wire, and one for the clock.
+//!
+//! All tasks share one node and never hold it across a wait, and no interrupt touches it: so it needs no lock, and
+//! interrupts run while it works.
+
+use core::cell::{Cell, RefCell};
+
+use embassy_futures::select::select;
+use embassy_stm32::mode::Async;
+use embassy_stm32::usart::UartTx;
+use embassy_sync::blocking_mutex::raw::NoopRawMutex;
+use embassy_sync::signal::Signal;
+use embassy_time::{Instant, Timer};
+use hopwise_core::limits;
+use hopwise_core::link::Micros;
+
+use crate::about::About;
+use crate::answer::Order;
+use crate::boards::WIRES;
+use crate::lobby::Lobby;
+use crate::mesh::Mesh;
+use crate::wire::{RING, Receiver};
+
+/// Between two looks at the clock at least this long: a wire may be busy when its turn comes, and would be asked in vain.
+const SHORTEST_WAIT: Micros = 200;
+
+/// What the board is: part of a mesh, or not yet.
+#[allow(clippy::large_enum_variant, reason = "there is one, and it is either")]
+pub(crate) enum Brain {
+    Mesh(Mesh),
+    Lobby(Lobby),
+}
+
+pub(crate) struct Shell {
+    pub(crate) brain: RefCell<Brain>,
+    pub(crate) about: About,
+    /// Something may be there to be sent on a wire.
+    turn: [Signal<NoopRawMutex, ()>; WIRES],
+    /// The clock must look earlier than it meant to.
+    earlier: Signal<NoopRawMutex, ()>,
+    /// When the clock will look.
+    alarm: Cell<Micros>,
+    /// What to do soon, and since when.
+    pub(crate) order: Cell<Option<(Order, Micros)>>,
+}
+
+pub(crate) fn now() -> Micros {
+    Instant::now().as_micros()
+}
+
+impl Shell {
+    pub(crate) fn new(brain: Brain, about: About) -> Self {
+        Shell {
+            brain: RefCell::new(brain),
+            about,
+            turn: [const { Signal::new() }; WIRES],
+            earlier: Signal::new(),
+            alarm: Cell::new(0),
+            order: Cell::new(None),
+        }
+    }
+
+    fn receive(&self, link: u8, bytes: &[u8]) {
+        let now = now();
+        let order = match &mut *self.brain.borrow_mut() {
+            Brain::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now),
+            Brain::Lobby(lobby) => lobby.receive(bytes, &self.about, now),
+        };
+        if let Some(order) = order {
+            self.order.set(Some((order, now)));
+        }
+        self.look_around();
+    }
+
+    fn transmit(&self, link: u8, out: &mut [u8]) -> usize {
+        let now = now();
+        let length = match &mut *self.brain.borrow_mut() {
+            Brain::Mesh(mesh) => mesh.transmit(link, out, now),
+            Brain::Lobby(lobby) => lobby.transmit(out, now),
+        };
+        if length > 0 {
+            self.set_alarm();
+        }
+        length
+    }
+
+    fn tick(&self) {
+        let now = now();
+        match &mut *self.brain.borrow_mut() {
+            Brain::Mesh(mesh) => mesh.tick(now),
+            Brain::Lobby(lobby) => lobby.tick(now),
+        }
+    }
+
+    fn deadline(&self) -> Micros {
+        match &*self.brain.borrow() {
+            Brain::Mesh(mesh) => mesh.deadline(),
+            Brain::Lobby(lobby) => lobby.deadline(),
+        }
+    }
+
+    /// The node has changed: every wire that is free asks what there is to send.
+    pub(crate) fn look_around(&self) {
+        for turn in &self.turn {
+            turn.signal(());
+        }
+        self.set_alarm();
+    }
+
+    fn set_alarm(&self) {
+        if self.deadline() < self.alarm.get() {
+            self.earlier.signal(());
+        }
+    }
+}
+
+#[embassy_executor::task(pool_size = WIRES)]
+pub(crate) async fn receive(shell: &'static Shell, link: u8, mut rx: Receiver) {
+    let mut buffer = [0; RING];
+    loop {
+        match rx.read(&mut buffer).await {
+            Some(count) => shell.receive(link, &buffer[..count]),
+            None => defmt::warn!("link {}: bytes were overwritten before they were read", link),
+        }
+    }
+}
+
+#[embassy_executor::task(pool_size = WIRES)]
+pub(crate) async fn transmit(shell: &'static Shell, link: u8, mut tx: UartTx<'static, Async>) {
+    let mut frame = [0; limits::WIRE];
+    loop {
+        match shell.transmit(link, &mut frame) {
+            0 => shell.turn[usize::from(link)].wait().await,
+            // A write by DMA has no errors.
+            length => drop(tx.write(&frame[..length]).await),
+        }
+    }
+}
+
+#[embassy_executor::task]
+pub(crate) async fn keep_time(shell: &'static Shell) {
+    loop {
+        shell.tick();
+        for turn in &shell.turn {
+            turn.signal(());
+        }
+        let alarm = shell.deadline().max(now() + SHORTEST_WAIT);
+        shell.alarm.set(alarm);
+        shell.earlier.reset();
+        select(Timer::at(Instant::from_micros(alarm)), shell.earlier.wait()).await;
+    }
+}

@@ -1,0 +1,44 @@
+//! How much of the stack was never used.
+//!
+//! The start-up code paints the whole stack. A probe goes up through the paint a little at a time, so that nobody waits for
+//! it; where the paint ends the stack has been.
+
+use core::ptr::addr_of;
+
+/// What `cortex-m-rt` paints with.
+const PAINT: u32 = 0xcccc_cccc;
+/// Words in one step.
+const STRIDE: usize = 256;
+
+unsafe extern "C" {
+    // From the linker script: only their addresses mean something.
+    static _stack_end: u32;
+    static _stack_start: u32;
+}
+
+pub(crate) struct StackProbe {
+    at: *const u32,
+}
+
+impl StackProbe {
+    pub(crate) fn new() -> Self {
+        StackProbe {
+            at: addr_of!(_stack_end),
+        }
+    }
+
+    /// Goes on; the free bytes when the end of the paint is reached, from where it begins again.
+    pub(crate) fn step(&mut self) -> Option<u32> {
+        for _ in 0..STRIDE {
+            // SAFETY: reads of the stack's own memory, below its start.
+            let painted = self.at < addr_of!(_stack_start) && unsafe { self.at.read_volatile() } == PAINT;
+            if !painted {
+                let free = self.at as u32 - addr_of!(_stack_end) as u32;
+                *self = StackProbe::new();
+                return Some(free);
+            }
+            self.at = self.at.wrapping_add(1);
+        }
+        None
+    }
+}

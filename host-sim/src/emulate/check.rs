@@ -1,0 +1,245 @@
+//! Whether a mesh of emulated boards does what it should: all links, all pairs, all broadcasts.
+
+use std::collections::BTreeMap;
+
+use hopwise_core::board::{Command, Done};
+use hopwise_core::node::{DropReason, NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::{Network, Rule};
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::World;
+use serde::Serialize;
+
+use super::computers::{Computers, Question};
+use super::log::LogReaders;
+use crate::host_port::Reply;
+
+/// Links are up within this.
+const LINKS_WITHIN: Time = SECOND;
+/// A round of questions is answered within this.
+const ANSWERS_WITHIN: Time = SECOND;
+/// A broadcast has reached everyone after this.
+const SETTLE: Time = 50 * MILLISECOND;
+
+/// What the check found. The keys are stable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// Links that the network has.
+    pub links_expected: u64,
+    /// Links that both ends report to be up.
+    pub links_up: u64,
+    /// Questions from every board to every other.
+    pub pings: u64,
+    /// Their answers.
+    pub pongs: u64,
+    /// Ways that were asked for, one for each pair.
+    pub traces: u64,
+    /// Of these, the ones that are the way that the network computes.
+    pub paths_as_computed: u64,
+    /// Broadcasts, one from every board.
+    pub broadcasts: u64,
+    /// Boards that received one, over all broadcasts.
+    pub broadcast_deliveries: u64,
+    /// Broadcasts delivered to the same board again.
+    pub duplicates: u64,
+    /// Boards whose account of packets adds up.
+    pub accounts_balanced: u64,
+    /// What is missing, in words.
+    pub findings: Vec<String>,
+}
+
+impl CheckReport {
+    /// Whether nothing is missing.
+    pub fn passed(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn expect(&mut self, what: &str, expected: u64, found: u64) {
+        if expected != found {
+            self.findings.push(format!("{what}: {found} of {expected}"));
+        }
+    }
+}
+
+/// Checks a mesh that has just been switched on.
+pub fn check(
+    world: &mut World,
+    computers: &mut Computers,
+    network: &Network,
+    readers: &mut LogReaders<'_>,
+) -> CheckReport {
+    let nodes = network.nodes();
+    let mut report = CheckReport::default();
+    links(world, computers, network, &mut report);
+    // In each round every node is asked by one other: it answers only so many at once.
+    let pairs: Vec<(u64, u64)> = (1..nodes)
+        .flat_map(|ahead| (0..nodes).map(move |from| (from, (from + ahead) % nodes)))
+        .collect();
+    pings(world, computers, &pairs, &mut report);
+    traces(world, computers, network, &pairs, &mut report);
+    broadcasts(world, computers, nodes, readers, &mut report);
+    accounts(world, computers, nodes, &mut report);
+    report
+}
+
+/// Asks in rounds of one question at each board.
+fn ask_all(world: &mut World, computers: &mut Computers, questions: &[Question]) -> Vec<Option<Reply>> {
+    let rounds = questions.chunks(world.boards().len());
+    rounds
+        .flat_map(|round| computers.ask(world, round, ANSWERS_WITHIN))
+        .collect()
+}
+
+fn ask_everyone(world: &mut World, computers: &mut Computers, nodes: u64, query: Query) -> Vec<Option<Reply>> {
+    let questions: Vec<Question> = (0..nodes)
+        .map(|node| Question::new(node as usize, node, query))
+        .collect();
+    ask_all(world, computers, &questions)
+}
+
+fn links(world: &mut World, computers: &mut Computers, network: &Network, report: &mut CheckReport) {
+    let nodes = network.nodes();
+    let ends: u64 = (0..nodes).map(|node| network.degree(node).unwrap_or(0)).sum();
+    report.links_expected = ends / 2;
+    let end = world.now() + LINKS_WITHIN;
+    while world.now() < end && report.links_up < report.links_expected {
+        computers.run_until(world, (world.now() + 10 * MILLISECOND).min(end));
+        if computers.all_up() {
+            let replies = ask_everyone(world, computers, nodes, Query::Identity);
+            let up = replies.iter().flatten().filter_map(Reply::read::<NodeReport>);
+            report.links_up = up.map(|node| u64::from(node.neighbors_up)).sum::<u64>() / 2;
+        }
+    }
+    report.expect("links up", report.links_expected, report.links_up);
+}
+
+fn pings(world: &mut World, computers: &mut Computers, pairs: &[(u64, u64)], report: &mut CheckReport) {
+    let payload = |(from, to): (u64, u64)| [from.to_le_bytes(), to.to_le_bytes()].concat();
+    let questions: Vec<Question> = pairs
+        .iter()
+        .map(|&(from, to)| Question {
+            more: payload((from, to)),
+            ..Question::new(from as usize, to, Query::Ping)
+        })
+        .collect();
+    let replies = ask_all(world, computers, &questions);
+    report.pings = pairs.len() as u64;
+    for (pair, reply) in pairs.iter().zip(replies) {
+        if reply == Some(Reply::Answer(payload(*pair))) {
+            report.pongs += 1;
+        } else {
+            report
+                .findings
+                .push(format!("ping of {} from {}: {reply:?}", pair.1, pair.0));
+        }
+    }
+}
+
+fn traces(
+    world: &mut World,
+    computers: &mut Computers,
+    network: &Network,
+    pairs: &[(u64, u64)],
+    report: &mut CheckReport,
+) {
+    let questions: Vec<Question> = pairs
+        .iter()
+        .map(|&(from, to)| Question::new(from as usize, to, Query::Trace))
+        .collect();
+    let replies = ask_all(world, computers, &questions);
+    report.traces = pairs.len() as u64;
+    for (&(from, to), reply) in pairs.iter().zip(replies) {
+        let computed = path(network, from, to);
+        match reply {
+            Some(Reply::Answer(answer)) => {
+                let found: Vec<u64> = hops_of_trace(&answer).map(|(node, _)| node).collect();
+                if found == computed {
+                    report.paths_as_computed += 1;
+                } else {
+                    report
+                        .findings
+                        .push(format!("the way from {from} to {to} was {found:?}, not {computed:?}"));
+                }
+            }
+            other => report.findings.push(format!("trace of {to} from {from}: {other:?}")),
+        }
+    }
+}
+
+/// The way that the network computes, both ends included.
+pub fn path(network: &Network, from: u64, to: u64) -> Vec<u64> {
+    let mut way = vec![from];
+    let mut here = from;
+    while here != to && way.len() as u64 <= network.nodes() {
+        let Ok(Some(port)) = network.next_port(here, to, Rule::Exact) else {
+            break;
+        };
+        let Ok(Some(next)) = network.neighbor(here, port) else {
+            break;
+        };
+        here = next;
+        way.push(here);
+    }
+    way
+}
+
+fn broadcasts(
+    world: &mut World,
+    computers: &mut Computers,
+    nodes: u64,
+    readers: &mut LogReaders<'_>,
+    report: &mut CheckReport,
+) {
+    readers.take_lines(world);
+    let mut delivered: BTreeMap<(usize, u64), u64> = BTreeMap::new();
+    for node in 0..nodes {
+        let order = [Question::command(node as usize, &Command::Broadcast(b"check"))];
+        let replies = ask_all(world, computers, &order);
+        report.broadcasts += 1;
+        if replies[0].as_ref().and_then(Reply::read) != Some(Done::Done) {
+            report
+                .findings
+                .push(format!("board {node} did not broadcast: {:?}", replies[0]));
+        }
+        computers.run_until(world, world.now() + SETTLE);
+        for line in readers.take_lines(world) {
+            if let Some(source) = broadcast_source(&line.text) {
+                *delivered.entry((line.board, source)).or_default() += 1;
+            }
+        }
+    }
+    report.broadcast_deliveries = delivered.len() as u64;
+    report.duplicates = delivered.values().map(|count| count - 1).sum();
+    report.expect("broadcasts delivered", nodes * (nodes - 1), report.broadcast_deliveries);
+    report.expect("duplicates", 0, report.duplicates);
+}
+
+/// The source in a board's line about a broadcast that it received.
+fn broadcast_source(line: &str) -> Option<u64> {
+    let (_, source) = line.strip_prefix("broadcast ")?.split_once(" from node ")?;
+    source.parse().ok()
+}
+
+fn accounts(world: &mut World, computers: &mut Computers, nodes: u64, report: &mut CheckReport) {
+    let replies = ask_everyone(world, computers, nodes, Query::Counters);
+    for (node, reply) in replies.iter().enumerate() {
+        let counters: Option<NodeCounters> = reply.as_ref().and_then(Reply::read);
+        for (reason, count) in counters
+            .iter()
+            .flat_map(|counters| DropReason::ALL.into_iter().zip(counters.dropped))
+        {
+            if count > 0 {
+                report
+                    .findings
+                    .push(format!("board {node} dropped {count} packets: {}", reason.name()));
+            }
+        }
+        // The question itself is the one packet that is in the node.
+        match counters.map(|counters| counters.held()) {
+            Some(1) => report.accounts_balanced += 1,
+            found => report
+                .findings
+                .push(format!("board {node} has {found:?} packets, not only the question")),
+        }
+    }
+    report.expect("accounts that add up", nodes, report.accounts_balanced);
+}

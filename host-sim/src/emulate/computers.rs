@@ -1,0 +1,121 @@
+//! A computer at the serial port of every emulated board.
+
+use std::collections::BTreeMap;
+
+use hopwise_core::board::{Command, DEFAULT_BAUD};
+use hopwise_core::node::Query;
+use hopwise_emulator::time::{MICROSECOND, Time};
+use hopwise_emulator::world::{BadWire, Port, World};
+
+use crate::host_port::{HostPort, Reply};
+
+/// USART2, which goes to the ST-LINK.
+const SERIAL: usize = 1;
+/// How often bytes go from board to computer and back.
+const SLICE: Time = 250 * MICROSECOND;
+/// Questions of one computer on their way at once.
+const AT_ONCE: usize = 4;
+
+/// A question: asked at a board, of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The board at whose serial port it is asked.
+    pub at: usize,
+    /// Whom it is for.
+    pub dest: u64,
+    /// What is asked.
+    pub query: Query,
+    /// What comes with it.
+    pub more: Vec<u8>,
+}
+
+impl Question {
+    /// A question without more.
+    pub fn new(at: usize, dest: u64, query: Query) -> Self {
+        Question {
+            at,
+            dest,
+            query,
+            more: Vec::new(),
+        }
+    }
+
+    /// A command to the board where it is given.
+    pub fn command(at: usize, command: &Command<'_>) -> Self {
+        Question {
+            at,
+            dest: at as u64,
+            query: command.query(),
+            more: command.payload().to_vec(),
+        }
+    }
+}
+
+/// A computer at every board.
+pub struct Computers {
+    ports: Vec<HostPort>,
+}
+
+impl Computers {
+    /// Connects the serial ports of all boards.
+    pub fn connect(world: &mut World) -> Result<Self, BadWire> {
+        let now = world.now() / MICROSECOND;
+        let mut ports = Vec::new();
+        for board in 0..world.boards().len() {
+            world.connect_host(Port { board, uart: SERIAL })?;
+            ports.push(HostPort::new(1 + board as u32, DEFAULT_BAUD, now));
+        }
+        Ok(Computers { ports })
+    }
+
+    /// Whether all boards answer.
+    pub fn all_up(&self) -> bool {
+        self.ports.iter().all(HostPort::is_up)
+    }
+
+    /// Runs the boards, and carries bytes to and from the computers.
+    pub fn run_until(&mut self, world: &mut World, end: Time) {
+        while world.now() < end {
+            world.run_until((world.now() + SLICE).min(end));
+            let now = world.now() / MICROSECOND;
+            for (port, board) in self.ports.iter_mut().zip(world.boards_mut()) {
+                port.receive(&board.take_bytes(SERIAL), now);
+                if !board.is_being_fed(SERIAL) {
+                    let bytes = port.transmit(now);
+                    board.feed(SERIAL, &bytes);
+                }
+            }
+        }
+    }
+
+    /// Asks all questions, a few at once at each board, and returns the replies in the same order; `None` where there was
+    /// none in time.
+    pub fn ask(&mut self, world: &mut World, questions: &[Question], within: Time) -> Vec<Option<Reply>> {
+        let end = world.now() + within;
+        let mut replies = vec![None; questions.len()];
+        let mut queues: Vec<Vec<usize>> = vec![Vec::new(); self.ports.len()];
+        for (index, question) in questions.iter().enumerate().rev() {
+            queues[question.at].push(index);
+        }
+        let mut open: Vec<BTreeMap<u32, usize>> = vec![BTreeMap::new(); self.ports.len()];
+        while world.now() < end
+            && (queues.iter().any(|queue| !queue.is_empty()) || open.iter().any(|map| !map.is_empty()))
+        {
+            let now = world.now() / MICROSECOND;
+            for (at, port) in self.ports.iter_mut().enumerate() {
+                for (number, reply) in port.replies() {
+                    if let Some(index) = open[at].remove(&number) {
+                        replies[index] = Some(reply);
+                    }
+                }
+                while open[at].len() < AT_ONCE {
+                    let Some(index) = queues[at].pop() else { break };
+                    let question = &questions[index];
+                    open[at].insert(port.ask(question.dest, question.query, &question.more, now), index);
+                }
+            }
+            self.run_until(world, (world.now() + SLICE).min(end));
+        }
+        replies
+    }
+}

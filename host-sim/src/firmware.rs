@@ -1,0 +1,73 @@
+//! The firmware image: built from this repository when it is needed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "thumbv7em-none-eabihf";
+
+/// The boards that there is firmware for. The first is the default.
+pub const BOARDS: [&str; 6] = [
+    "nucleo-f446re",
+    "nucleo-f401re",
+    "nucleo-f411re",
+    "nucleo-g474re",
+    "nucleo-h743zi",
+    "nucleo-l476rg",
+];
+
+/// Why there is no image.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotBuildFirmware {
+    /// Nothing compiles for ARM.
+    #[error("there is no compiler for ARM: run tools/arm-target once")]
+    NoCompiler,
+    /// The compiler failed.
+    #[error("the firmware for {0} does not build: {1}")]
+    Failed(String, String),
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The toolchain that compiles for ARM, by the name that rustup knows it by.
+pub fn toolchain() -> Option<String> {
+    let output = Command::new(repository().join("tools/arm-target"))
+        .arg("--check")
+        .output()
+        .ok()?;
+    let name = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    (output.status.success() && !name.is_empty()).then_some(name)
+}
+
+/// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
+pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
+    let failed = |reason: String| CannotBuildFirmware::Failed(board.to_string(), reason);
+    let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
+    let target = repository().join("target/firmware").join(board);
+    let output = Command::new("cargo")
+        .args([
+            "build",
+            "--release",
+            "--quiet",
+            "--locked",
+            "--no-default-features",
+            "--features",
+            board,
+        ])
+        .current_dir(repository().join("firmware"))
+        .env("RUSTUP_TOOLCHAIN", toolchain)
+        .env("CARGO_TARGET_DIR", &target)
+        // What the boards have in common is compiled once.
+        .env("CARGO_BUILD_BUILD_DIR", repository().join("target/firmware/build"))
+        .env_remove("RUSTFLAGS")
+        // Set by the cargo that may run this, for its own compiler.
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    Ok(target.join(TARGET).join("release/hopwise-firmware"))
+}

@@ -1,0 +1,256 @@
+//! One board by itself: configuration, LED, what survives a reset; and what the image costs.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod firmware_support;
+
+use std::collections::BTreeMap;
+
+use firmware_support::{Rig, firmware};
+use hopwise::emulate::computers::Question;
+use hopwise::emulate::demangle;
+use hopwise::firmware::{BOARDS, build};
+use hopwise::host_port::Reply;
+use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES, Page, Status};
+use hopwise_core::node::Query;
+use hopwise_emulator::image::Image;
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+
+/// Port and pin of the LED.
+const LED: (usize, u32) = (0, 5);
+/// A step of the LED's rhythm.
+const STEP: Time = 125 * MILLISECOND;
+
+fn status(rig: &mut Rig) -> Status {
+    rig.ask_one(Question::command(0, &Command::Status))
+}
+
+fn page(expression: &str, address: u64) -> [u8; PAGE_BYTES] {
+    Page::new(expression, address).expect("a page").write()
+}
+
+/// The LED in the middle of each of sixteen steps.
+fn rhythm(rig: &mut Rig) -> String {
+    rig.run_for(STEP / 2);
+    (0..16)
+        .map(|_| {
+            rig.run_for(STEP);
+            let lit = rig.world.boards()[0].output(LED.0, LED.1).expect("an output");
+            if lit { '*' } else { '.' }
+        })
+        .collect()
+}
+
+#[test]
+fn a_board_says_what_is_wrong_with_its_configuration() {
+    let Some(firmware) = firmware() else { return };
+    let mut damaged = page("ring(5)", 1);
+    damaged[50] ^= 1;
+    let cases = [
+        ([0xff; PAGE_BYTES], BoardState::NoPage),
+        (damaged, BoardState::BadPage),
+        (page("ring(5", 1), BoardState::BadNetwork),
+        (page("ring(5)", 5), BoardState::BadAddress),
+        (page("complete(7)", 0), BoardState::TooFewLinks),
+    ];
+    for (bytes, expected) in cases {
+        let mut rig = Rig::single(firmware, &bytes);
+        rig.run_for(100 * MILLISECOND);
+        let status = status(&mut rig);
+        assert_eq!((status.state, status.links), (expected, 5));
+        assert_eq!(status.board, "nucleo-f446re");
+        let line = format!("not part of a mesh: {expected:?}");
+        assert!(rig.log().iter().any(|entry| entry.text == line), "{line}");
+        // Silent on its links.
+        assert_eq!(rig.world.boards()[0].traffic(0).sent, 0, "{expected:?}");
+        assert_eq!(
+            rig.ask_one::<Done>(Question::command(0, &Command::Broadcast(b"x"))),
+            Done::NotConfigured
+        );
+    }
+}
+
+#[test]
+fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &[0xff; PAGE_BYTES]);
+    let fast = rhythm(&mut rig);
+    assert!(["*.", ".*"].map(|pair| pair.repeat(8)).contains(&fast), "{fast}");
+    let refused = page("complete(7)", 0);
+    assert_eq!(
+        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&refused))),
+        Done::BadPage
+    );
+    let wanted = page("path(2)", 0);
+    assert_eq!(
+        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&wanted))),
+        Done::Done
+    );
+    rig.run_for(3 * SECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 1);
+    let status = status(&mut rig);
+    assert_eq!(
+        (status.state, status.card.reset_cause),
+        (BoardState::Configured, 3),
+        "by software"
+    );
+    assert_eq!(rig.identity(0).neighbors, 1);
+    let stored = rig.ask(&[Question::command(0, &Command::ReadPage)]).remove(0);
+    assert_eq!(stored, Some(Reply::Answer(wanted.to_vec())));
+    // It waits for its neighbour: one flash a second, once the packets of the questions have passed.
+    rig.run_for(SECOND);
+    let waiting = rhythm(&mut rig);
+    assert_eq!(waiting.matches('*').count(), 2, "{waiting}");
+    assert_eq!(
+        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&[0xff; PAGE_BYTES]))),
+        Done::Done
+    );
+    rig.run_for(3 * SECOND);
+    assert_eq!(self::status(&mut rig).state, BoardState::NoPage);
+}
+
+#[test]
+fn the_led_is_steady_when_all_links_are_up() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    rig.run_for(STEP);
+    assert_eq!(rhythm(&mut rig), "****************");
+}
+
+/// A board with other instructions at the beginning of a function that runs for each packet.
+fn broken(firmware: &'static firmware_support::Firmware, instructions: &[u16]) -> Rig {
+    let mut rig = Rig::single(firmware, &page("path(2)", 0));
+    let symbols = firmware.image.symbols();
+    let go = symbols.iter().find(|symbol| {
+        let name = demangle(&symbol.name);
+        name.contains("node::forward") && name.ends_with(">::go")
+    });
+    let place = go.expect("the function that sends packets on their way").address & !1;
+    let bytes: Vec<u8> = instructions.iter().flat_map(|half| half.to_le_bytes()).collect();
+    rig.world.boards_mut()[0]
+        .write_flash(place, &bytes)
+        .expect("code is in the flash");
+    rig
+}
+
+fn lines_after_ping(rig: &mut Rig, time: Time) -> Vec<String> {
+    rig.run_for(100 * MILLISECOND);
+    rig.log();
+    rig.ask(&[Question::new(0, 0, Query::Ping)]);
+    rig.run_for(time);
+    rig.log().into_iter().map(|line| line.text).collect()
+}
+
+#[test]
+fn a_fault_is_kept_over_the_reset_and_reported() {
+    let Some(firmware) = firmware() else { return };
+    // UDF
+    let mut rig = broken(firmware, &[0xde00]);
+    let lines = lines_after_ping(&mut rig, 0);
+    assert!(rig.world.boards()[0].resets() >= 1);
+    assert!(
+        lines.iter().any(|line| line.ends_with("started by Software")),
+        "{lines:?}"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("before the restart: fault at ")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn the_watchdog_ends_what_hangs() {
+    let Some(firmware) = firmware() else { return };
+    // WFI, and back to it: interrupts go on, tasks do not.
+    let mut rig = broken(firmware, &[0xbf30, 0xe7fd]);
+    let lines = lines_after_ping(&mut rig, 6 * SECOND);
+    assert!(
+        lines.iter().any(|line| line.ends_with("started by Watchdog")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn the_first_hello_comes_within_50_ms() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &page("path(2)", 0));
+    while rig.world.boards()[0].traffic(0).sent == 0 {
+        assert!(rig.world.now() < 50 * MILLISECOND, "no hello");
+        rig.world.run_until(rig.world.now() + MILLISECOND / 10);
+    }
+    println!(
+        "first hello after {:.1} ms",
+        rig.world.now() as f64 / MILLISECOND as f64
+    );
+}
+
+#[test]
+fn a_running_board_has_most_of_its_stack_free() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
+    let report = rig.check();
+    assert!(report.passed(), "{:#?}", report.findings);
+    // The probe goes through the stack a little at a time.
+    rig.run_for(20 * SECOND);
+    let free = rig.identity(0).card.stack_free;
+    println!("{free} bytes of stack were never used");
+    assert!(free > 32 * 1024, "{free}");
+}
+
+/// Bytes of flash, and of RAM that is taken before the stack.
+fn sizes(image: &Image) -> (usize, u32) {
+    let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
+    (image.bytes().len(), address("_stack_end") - address("__sdata"))
+}
+
+/// Bytes of functions, by whether they are about networks.
+fn network_code(image: &Image) -> u32 {
+    const NETWORKS: [&str; 4] = [
+        "hopwise_core::network",
+        "hopwise_core::graph",
+        "hopwise_core::route",
+        "Topology",
+    ];
+    let mut functions = BTreeMap::new();
+    for symbol in image.symbols().iter().filter(|symbol| symbol.is_function) {
+        functions.insert(symbol.address, (demangle(&symbol.name), symbol.size));
+    }
+    let about_networks = |name: &str| NETWORKS.iter().any(|part| name.contains(part));
+    functions
+        .values()
+        .filter(|(name, _)| about_networks(name))
+        .map(|(_, size)| size)
+        .sum()
+}
+
+#[test]
+fn the_image_keeps_its_budgets() {
+    let Some(firmware) = firmware() else { return };
+    let (flash, ram) = sizes(&firmware.image);
+    let networks = network_code(&firmware.image);
+    println!("nucleo-f446re: {flash} bytes of flash, of these {networks} for all networks; {ram} bytes of RAM");
+    assert!(ram <= 32 * 1024, "{ram} bytes of static RAM");
+    assert!(flash <= 224 * 1024, "{flash} bytes of flash");
+}
+
+#[test]
+fn every_board_has_an_image_that_fits() {
+    if firmware().is_none() {
+        return;
+    }
+    for board in BOARDS {
+        let path = build(board).unwrap_or_else(|error| panic!("{error}"));
+        let image = Image::from_elf(&std::fs::read(path).expect("the ELF file")).expect("firmware");
+        let (flash, ram) = sizes(&image);
+        println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");
+        assert!(ram <= 36 * 1024, "{board}: {ram} bytes of static RAM");
+        assert!(flash <= 256 * 1024, "{board}: {flash} bytes of flash");
+        let page = image.address_of("_configuration_page").expect("a page");
+        assert!(
+            page >= 0x0800_0000 + flash as u32,
+            "{board}: the image reaches the page"
+        );
+    }
+}

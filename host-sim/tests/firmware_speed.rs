@@ -1,0 +1,140 @@
+//! What the firmware costs in instructions, and what it carries at full speed.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod firmware_support;
+
+use firmware_support::{Rig, firmware};
+use hopwise::emulate::computers::Question;
+use hopwise::emulate::profile;
+use hopwise::emulate::setup::LINKS;
+use hopwise_core::board::{Command, Done, Pattern, Traffic, TrafficReport};
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+
+fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
+    let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+    assert_eq!(done, Done::Done);
+}
+
+/// Instructions in the code of networks for each packet that a node sent on.
+fn per_next_hop(expression: &str) -> Option<u64> {
+    let mut rig = Rig::new(firmware()?, expression);
+    rig.wait_for_links(SECOND);
+    let boards = rig.world.boards().len();
+    let forwarded = |rig: &mut Rig| {
+        (0..boards)
+            .map(|board| u64::from(rig.counters(board).forwarded))
+            .sum::<u64>()
+    };
+    let before = forwarded(&mut rig);
+    rig.world
+        .boards_mut()
+        .iter_mut()
+        .for_each(|board| board.start_profile());
+    for board in 0..boards {
+        let traffic = Traffic {
+            rate: 500,
+            count: 50,
+            pattern: Pattern::Uniform,
+            size: 20,
+        };
+        start(&mut rig, board, traffic);
+    }
+    rig.run_for(300 * MILLISECOND);
+    let functions = profile::functions(&rig.world);
+    let packets = forwarded(&mut rig) - before;
+    assert!(packets > 50 * boards as u64, "{packets}");
+    let about_networks = |name: &str| {
+        ["hopwise_core::network", "hopwise_core::graph", "hopwise_core::route"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
+    let instructions: u64 = functions
+        .iter()
+        .filter(|count| about_networks(&count.function))
+        .map(|count| count.instructions)
+        .sum();
+    Some(instructions / packets)
+}
+
+#[test]
+fn instructions_for_a_next_hop() {
+    for (expression, most) in [
+        ("rdn(ring(3),1)", 150),
+        ("rcr(2,2,1)", 400),
+        ("re(ring(3),ring(3),1)", 500),
+        ("heawood", 150),
+    ] {
+        let Some(instructions) = per_next_hop(expression) else {
+            return;
+        };
+        println!("{expression}: {instructions} instructions for a next hop");
+        assert!(instructions <= most, "{expression}: {instructions}");
+    }
+}
+
+fn instructions_for(rig: &mut Rig, board: usize, time: Time) -> u64 {
+    let before = rig.world.boards()[board].cpu.instructions;
+    rig.run_for(time);
+    rig.world.boards()[board].cpu.instructions - before
+}
+
+#[test]
+fn instructions_for_a_forwarded_packet() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(3)");
+    rig.wait_for_links(SECOND);
+    const TIME: Time = 500 * MILLISECOND;
+    let idle = instructions_for(&mut rig, 1, TIME);
+    // With header and frame around it, 64 bytes on the wire.
+    let traffic = Traffic {
+        rate: 500,
+        count: 200,
+        pattern: Pattern::Opposite,
+        size: 40,
+    };
+    start(&mut rig, 0, traffic);
+    let busy = instructions_for(&mut rig, 1, TIME);
+    let report: TrafficReport = rig.ask_one(Question::command(2, &Command::Traffic));
+    assert_eq!(report.received, 200);
+    let each = (busy - idle) / 200;
+    println!(
+        "{each} instructions for a forwarded packet of 64 bytes, with its acknowledgements; {idle} in half a second idle"
+    );
+    assert!(each <= 25_000, "{each}");
+}
+
+#[test]
+fn five_links_at_full_speed_in_both_directions() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "complete(6)");
+    rig.wait_for_links(SECOND);
+    for board in 0..6 {
+        let traffic = Traffic {
+            rate: 100_000,
+            count: 0,
+            pattern: Pattern::Neighbors,
+            size: 200,
+        };
+        start(&mut rig, board, traffic);
+    }
+    rig.run_for(50 * MILLISECOND);
+    const TIME: Time = 100 * MILLISECOND;
+    let sent = |rig: &Rig, link: usize| rig.world.boards()[0].traffic(LINKS[link]).sent;
+    let before: Vec<u64> = (0..5).map(|link| sent(&rig, link)).collect();
+    let instructions = instructions_for(&mut rig, 0, TIME);
+    let seconds = TIME as f64 / SECOND as f64;
+    for (link, before) in before.iter().enumerate() {
+        let share = (sent(&rig, link) - before) as f64 / (100_000.0 * seconds);
+        println!("link {link}: {:.0} % of the line", share * 100.0);
+        assert!(share > 0.8, "link {link}: {share}");
+    }
+    println!(
+        "{:.0} million instructions a second of 180 million cycles",
+        instructions as f64 / seconds / 1e6
+    );
+    rig.assert_healthy();
+    for line in rig.log() {
+        assert!(!line.text.contains("overwritten"), "{}", line.text);
+        assert!(!line.text.contains("LinkDown"), "board {}: {}", line.board, line.text);
+    }
+}
