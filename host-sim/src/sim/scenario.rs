@@ -198,10 +198,7 @@ mod tests {
                 "seed = \"one\"",
                 "line 1: seed: invalid type: string \"one\", expected u64",
             ),
-            (
-                "seed = [1, -1]",
-                "line 1: seed: invalid ",
-            ),
+            ("seed = [1, -1]", "line 1: seed: invalid "),
             (
                 "\n\ntraffic = \"some\"",
                 "line 3: traffic: unknown variant `some`, expected one of `uniform`, ",
@@ -210,10 +207,7 @@ mod tests {
                 "pull-every = \"often\"",
                 "line 1: pull-every: 'often' is no time such as",
             ),
-            (
-                "pull-every = 3",
-                "line 1: pull-every: invalid type: integer `3`, expected a string",
-            ),
+            ("pull-every = 3", "line 1: pull-every: invalid type: "),
             ("seed = []", "line 1: seed has no values"),
             ("seed = { from = 3, to = 1 }", "line 1: seed has no values"),
             (
