@@ -14,6 +14,11 @@ fn a_node_of_the_default_sizes_fits_16_kib() {
     println!("node                {node:6} of {BUDGET} bytes");
     println!("  a link            {:6}", size_of::<Link<{ limits::WIRE }>>());
     println!("  the network       {:6}", size_of::<Network>());
-    println!("  {} buffers, {} ports, packets of {} bytes and more", limits::BUFFERS, limits::PORTS, limits::BODY + 13);
+    println!(
+        "  {} buffers, {} ports, packets of {} bytes and more",
+        limits::BUFFERS,
+        limits::PORTS,
+        limits::BODY + 13
+    );
     assert!(node <= BUDGET, "a node takes {node} bytes");
 }

@@ -271,7 +271,9 @@ impl End {
     }
 
     fn answer_soon(&mut self, now: Micros) {
-        self.hello_at = self.hello_at.min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
+        self.hello_at = self
+            .hello_at
+            .min(now.max(self.hello_sent_at.saturating_add(self.bytes(HELLO_SPACING))));
     }
 
     pub(super) fn take(&mut self) {
@@ -450,7 +452,8 @@ impl End {
     }
 
     fn dead_at(&self) -> Micros {
-        self.last_heard.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
+        self.last_heard
+            .saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
     }
 
     fn timeout(&self) -> Micros {

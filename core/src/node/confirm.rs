@@ -109,7 +109,11 @@ impl Confirm {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        let oldest = self.outstanding.iter().map(|entry| self.next_number.wrapping_sub(entry.number)).max();
+        let oldest = self
+            .outstanding
+            .iter()
+            .map(|entry| self.next_number.wrapping_sub(entry.number))
+            .max();
         !self.outstanding.is_full() && oldest.is_none_or(|span| span < SPAN)
     }
 
@@ -307,7 +311,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             if entry.given_up || now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
-                let ending = if entry.unreachable > 0 { Ending::Undeliverable } else { Ending::Unknown };
+                let ending = if entry.unreachable > 0 {
+                    Ending::Undeliverable
+                } else {
+                    Ending::Unknown
+                };
                 let outcome = entry.end(ending);
                 self.settle_confirmed(number, outcome, place, observer);
                 continue;

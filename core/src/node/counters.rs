@@ -42,7 +42,10 @@ impl NodeCounters {
     pub fn held(&self) -> u32 {
         let came = self.received.wrapping_add(self.originated).wrapping_add(self.copied);
         let came = came.wrapping_add(self.carried_over);
-        let went = self.delivered.wrapping_add(self.forwarded).wrapping_add(self.dropped_in_all());
+        let went = self
+            .delivered
+            .wrapping_add(self.forwarded)
+            .wrapping_add(self.dropped_in_all());
         came.wrapping_sub(went)
     }
 

@@ -145,7 +145,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             trail.push(here).map_err(|_| DropReason::TrailFull)?;
         }
         // Whoever could hand it over has been asked.
-        if network.neighbors(dest).is_ok_and(|mut near| near.all(|node| trail.has(node))) {
+        if network
+            .neighbors(dest)
+            .is_ok_and(|mut near| near.all(|node| trail.has(node)))
+        {
             trail.remove();
             header.trail = false;
             return Err(DropReason::NoRoute);
@@ -242,7 +245,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// lane that the broadcast has, so they wait for nothing that could wait for them.
     pub(super) fn go_on_with(&mut self, place: Place) {
         let (here, hops_left) = (self.here, self.hops);
-        let Some(slot) = self.pool.get_mut(place).filter(|slot| slot.pending == 0 && slot.detached != 0) else {
+        let Some(slot) = self
+            .pool
+            .get_mut(place)
+            .filter(|slot| slot.pending == 0 && slot.detached != 0)
+        else {
             return self.pool.release_if_unused(place);
         };
         let Header { source, dest, .. } = slot.packet.header;
@@ -255,7 +262,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let lowest = slot.detached.trailing_zeros();
         let others = slot.detached & (slot.detached - 1);
         // Should this node be among them, it comes last: the slot is then free for its own children.
-        let port = if child(lowest) == Some(here) && others != 0 { others.trailing_zeros() } else { lowest };
+        let port = if child(lowest) == Some(here) && others != 0 {
+            others.trailing_zeros()
+        } else {
+            lowest
+        };
         slot.detached &= !(1 << port);
         remove_trail(&mut slot.packet);
         slot.packet.header.hops_left = hops_left;
@@ -278,7 +289,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.confirm.undeliverable(header.number, here, reason, now);
         }
         let tunnel = header.kind == Kind::Broadcast && header.dest != header.source;
-        if tunnel && matches!(reason, DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp) {
+        if tunnel
+            && matches!(
+                reason,
+                DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
+            )
+        {
             self.count_drop(&header, reason, observer);
             return self.adopt(place, &header, now);
         }
@@ -408,7 +424,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
 /// The set of one port.
 fn bit(port: u64) -> u32 {
-    u32::try_from(port).ok().and_then(|port| 1_u32.checked_shl(port)).unwrap_or(0)
+    u32::try_from(port)
+        .ok()
+        .and_then(|port| 1_u32.checked_shl(port))
+        .unwrap_or(0)
 }
 
 /// Takes the trail off a packet, if it has one.

@@ -159,7 +159,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let needed = network.degree(address).map_err(ConfigError::NoSuchNode)?;
         let have = links.min(PORTS as u8);
-        let wiring = Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
+        let wiring =
+            Wiring::of(network, address, usize::from(have)).ok_or(ConfigError::TooFewLinks { needed, have })?;
         let link = |port: u8| {
             let identity = Identity {
                 role: Role::Node,
@@ -285,7 +286,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
-        let (Some(end), Some(queue)) = (self.links.get_mut(usize::from(link)), self.queues.get(usize::from(link))) else {
+        let (Some(end), Some(queue)) = (
+            self.links.get_mut(usize::from(link)),
+            self.queues.get(usize::from(link)),
+        ) else {
             return 0;
         };
         if queue.is_empty() && !end.is_due(now) {

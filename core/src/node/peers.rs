@@ -54,7 +54,9 @@ impl<const N: usize> Peers<N> {
     }
 
     fn find(&mut self, node: Node, host: bool) -> Option<&mut Peer> {
-        self.peers.iter_mut().find(|peer| peer.node == node && peer.host == host)
+        self.peers
+            .iter_mut()
+            .find(|peer| peer.node == node && peer.host == host)
     }
 
     /// The epoch of a node as last heard, 0 if it is not known.
@@ -79,7 +81,11 @@ impl<const N: usize> Peers<N> {
         };
         let silence = |known: &Peer| Micros::from(millis(now).wrapping_sub(known.heard)) * 1_000;
         let forgettable = |known: &&mut Peer| known.delivered == 0 || silence(known) >= REMEMBER_PEER;
-        let oldest = self.peers.iter_mut().filter(forgettable).max_by_key(|known| silence(known));
+        let oldest = self
+            .peers
+            .iter_mut()
+            .filter(forgettable)
+            .max_by_key(|known| silence(known));
         let Some(place) = oldest else { return false };
         *place = peer;
         true

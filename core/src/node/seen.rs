@@ -116,7 +116,11 @@ impl<const PEERS: usize> Seen<PEERS> {
             return self.windows.len() - 1;
         };
         let silence = |window: &Window| millis(now).wrapping_sub(window.heard);
-        let oldest = self.windows.iter_mut().enumerate().max_by_key(|(_, window)| silence(window));
+        let oldest = self
+            .windows
+            .iter_mut()
+            .enumerate()
+            .max_by_key(|(_, window)| silence(window));
         let Some((place, window)) = oldest else { return 0 };
         let heard = now.saturating_sub(Micros::from(silence(window)) * 1_000);
         self.forgotten_at = self.forgotten_at.max(Some(heard));
@@ -224,7 +228,9 @@ mod tests {
         let mut seen: Seen<2> = Seen::new();
         assert_eq!(seen.judge(&header(7, 5, true), 0), Judgement::New);
         // Many others, so that the windows have moved on and the source is forgotten.
-        let others: List<_> = (0..2_000).map(|number| header(8 + u64::from(number % 3), number, false)).collect();
+        let others: List<_> = (0..2_000)
+            .map(|number| header(8 + u64::from(number % 3), number, false))
+            .collect();
         for other in &others {
             seen.judge(other, 1_000_000);
         }

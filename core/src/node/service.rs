@@ -235,8 +235,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     })
                     .map(|()| &[][..])
             }
-            Query::Identity => postcard::to_slice(&self.report(now), &mut report).ok().map(|bytes| &*bytes),
-            Query::Counters => postcard::to_slice(&self.counters, &mut report).ok().map(|bytes| &*bytes),
+            Query::Identity => postcard::to_slice(&self.report(now), &mut report)
+                .ok()
+                .map(|bytes| &*bytes),
+            Query::Counters => postcard::to_slice(&self.counters, &mut report)
+                .ok()
+                .map(|bytes| &*bytes),
             Query::Link => {
                 let link = more.first().and_then(|&link| self.link_report(link));
                 postcard::to_slice(&link, &mut report).ok().map(|bytes| &*bytes)
@@ -321,7 +325,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(length) = varint::write(here, &mut record) else {
             return;
         };
-        let more = record.get_mut(length..).and_then(|rest| varint::write(u64::from(waited), rest));
+        let more = record
+            .get_mut(length..)
+            .and_then(|rest| varint::write(u64::from(waited), rest));
         let length = length + more.unwrap_or(0);
         let Packet { header, body } = &mut slot.packet;
         if body.len() + length > BODY {

@@ -202,7 +202,11 @@ impl Oracle {
             Service::Ping => record.source == node,
             _ => record.dest == node,
         };
-        let from = if record.service == Service::Ping { record.dest } else { record.source };
+        let from = if record.service == Service::Ping {
+            record.dest
+        } else {
+            record.source
+        };
         if expected != payload || !goes_here || from != source {
             return self.corrupted(at, node, source);
         }
@@ -237,7 +241,11 @@ impl Oracle {
 
     fn corrupted(&mut self, at: Nanos, node: u32, source: u32) {
         self.tally.corrupted += 1;
-        self.broken(at, node, format!("a packet said to be from node {source} is not what was sent"));
+        self.broken(
+            at,
+            node,
+            format!("a packet said to be from node {source} is not what was sent"),
+        );
     }
 
     /// A sender was told what became of a confirmed packet.
@@ -316,7 +324,10 @@ impl Oracle {
     /// A board comes on: packets for it that were sent while it was off were under way over its restart.
     pub fn started(&mut self, node: u32) {
         let first = self.first_open;
-        for record in self.records[first..].iter_mut().filter(|record| !record.closed && record.dest == node) {
+        for record in self.records[first..]
+            .iter_mut()
+            .filter(|record| !record.closed && record.dest == node)
+        {
             record.interrupted = true;
         }
     }
@@ -361,7 +372,11 @@ impl Oracle {
             }
         }
         if let Some((number, source, dest)) = unexplained {
-            self.broken(at, source, format!("packet {number} from node {source} to {dest} is lost without a word"));
+            self.broken(
+                at,
+                source,
+                format!("packet {number} from node {source} to {dest} is lost without a word"),
+            );
         }
         self.latencies.sort_unstable();
         (self.tally, self.latencies, self.violation)

@@ -285,7 +285,9 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
         let now = self.world.now();
         if self.to_send > 0 {
             if now > self.plan.begin + STALL && now > self.notes.last_arrival + STALL {
-                self.notes.oracle.broken(now, 0, "nothing has arrived anywhere for 30 seconds".into());
+                self.notes
+                    .oracle
+                    .broken(now, 0, "nothing has arrived anywhere for 30 seconds".into());
                 return true;
             }
             return false;
@@ -483,7 +485,10 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
                 self.fetch(board);
             }
             Some(Err(SendError::Full)) => self.world.mark(now + TRY_AGAIN, Plan32::Send(board).mark()),
-            Some(Err(error)) => self.notes.oracle.broken(now, board, format!("a packet was refused: {error}")),
+            Some(Err(error)) => self
+                .notes
+                .oracle
+                .broken(now, board, format!("a packet was refused: {error}")),
             None => {}
         }
     }

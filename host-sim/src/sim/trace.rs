@@ -52,7 +52,12 @@ fn encode(event: &Event, out: &mut Vec<u8>) {
     let packet = |out: &mut Vec<u8>, id: &PacketId| {
         out.extend_from_slice(&(id.source as u32).to_le_bytes());
         out.extend_from_slice(&id.number.to_le_bytes());
-        out.extend_from_slice(&[id.kind as u8, u8::from(id.from_host), id.epoch as u8, (id.epoch >> 8) as u8]);
+        out.extend_from_slice(&[
+            id.kind as u8,
+            u8::from(id.from_host),
+            id.epoch as u8,
+            (id.epoch >> 8) as u8,
+        ]);
     };
     match event {
         Event::LinkUp { link, peer } => {
@@ -187,10 +192,7 @@ fn describe(event: &Event) -> (&'static str, Value) {
             json!({"packet": packet_json(&packet), "dest": dest, "reason": reason.name()}),
         ),
         Event::Detoured { packet, by } => ("detoured", json!({"packet": packet_json(&packet), "by": by})),
-        Event::Settled { number, outcome } => (
-            "settled",
-            json!({"number": number, "outcome": outcome_name(&outcome)}),
-        ),
+        Event::Settled { number, outcome } => ("settled", json!({"number": number, "outcome": outcome_name(&outcome)})),
     }
 }
 

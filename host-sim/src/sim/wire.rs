@@ -166,18 +166,30 @@ mod tests {
         let lost = bytes.len() - out.len();
         assert!((300..500).contains(&lost), "{lost} bytes lost, about 400 expected");
         let flipped: u32 = out.iter().map(|&byte| (byte ^ 0x55).count_ones()).sum();
-        assert!((1_400..1_800).contains(&flipped), "{flipped} bits flipped, about 1,600 expected");
+        assert!(
+            (1_400..1_800).contains(&flipped),
+            "{flipped} bits flipped, about 1,600 expected"
+        );
     }
 
     #[test]
     fn bytes_are_lost_inserted_and_doubled() {
         let bytes: Vec<u8> = (0..100_000).map(|i| i as u8).collect();
         let count = |noise| carried(noise, &bytes).len();
-        let lost = count(Noise { lost: 0.01, ..Noise::default() });
+        let lost = count(Noise {
+            lost: 0.01,
+            ..Noise::default()
+        });
         assert!((98_800..99_200).contains(&lost), "{lost}");
-        let inserted = count(Noise { inserted: 0.01, ..Noise::default() });
+        let inserted = count(Noise {
+            inserted: 0.01,
+            ..Noise::default()
+        });
         assert!((100_800..101_200).contains(&inserted), "{inserted}");
-        let duplicated = count(Noise { duplicated: 0.01, ..Noise::default() });
+        let duplicated = count(Noise {
+            duplicated: 0.01,
+            ..Noise::default()
+        });
         assert!((100_800..101_200).contains(&duplicated), "{duplicated}");
     }
 

@@ -325,7 +325,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             return 0;
         }
         let passed = (self.now - transmitter.started) / self.byte_nanos;
-        (passed as usize).min(transmitter.length).saturating_sub(transmitter.missed)
+        (passed as usize)
+            .min(transmitter.length)
+            .saturating_sub(transmitter.missed)
     }
 
     fn break_off(&mut self, end: End) {
@@ -460,7 +462,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let Some(node) = self.boards[board as usize].node.as_deref_mut() else {
             return;
         };
-        node.receive(link, bytes, micros(now), &mut |event: Event| watcher.note(now, board, &event));
+        node.receive(link, bytes, micros(now), &mut |event: Event| {
+            watcher.note(now, board, &event)
+        });
         self.serve(board, watcher);
     }
 
