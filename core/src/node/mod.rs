@@ -100,7 +100,7 @@ impl core::error::Error for ConfigError {}
 
 /// A node of the mesh: its links, its buffers, and all it knows.
 ///
-/// The sizes are parameters, their defaults in [`limits`](crate::limits): how many links it can have, how many packets it
+/// The sizes are parameters, their defaults in [`limits`]: how many links it can have, how many packets it
 /// holds, the bytes of a packet's body, the bytes of the [largest frame](crate::limits::WIRE), and of how many other nodes it
 /// remembers what came from them.
 #[derive(Clone, Debug)]

@@ -64,7 +64,7 @@ pub struct Header {
     pub kind: Kind,
     /// Another copy may exist: a link went down while it was on the way.
     pub copied: bool,
-    /// The body ends with the [trail](super::trail) of a detour.
+    /// The body ends with the trail of a detour: `docs/wire-format.md`.
     pub trail: bool,
     /// Every node adds its address and how long the packet was there.
     pub traced: bool,
