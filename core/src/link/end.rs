@@ -1,7 +1,7 @@
 //! The state of one end: hello, session, and what is on the way.
 
 use super::frame::{Ack, Frame, FrameError, write_ack, write_data, write_hello};
-use super::hello::{Heard, Hello, Identity, VERSION};
+use super::hello::{Hello, Identity, VERSION};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
 use super::{Down, LaneSet, LinkCounters, Micros, Received, Turn};
 
@@ -155,7 +155,7 @@ impl End {
 
     /// Takes an acknowledgement in, if it is of this session.
     fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
-        let Some(peer) = self.peer().filter(|_| ack.session == self.session) else {
+        let Some(peer) = self.peer().filter(|_| ack.tag == self.identity.tag(self.session)) else {
             count(&mut self.counters.useless);
             return Err(Received::Frame);
         };
@@ -189,16 +189,7 @@ impl End {
         if news {
             self.answer_soon(now);
         }
-        let heard_us = hello.heard
-            == Some(Heard {
-                epoch: self.identity.epoch,
-                session: self.session,
-            });
-        let of_before = |heard: Heard| heard.epoch != self.identity.epoch && heard.session == self.session;
-        if !self.up && hello.heard.is_some_and(of_before) {
-            // Its frames are for who was here before the restart: they must not be taken for ones of this session.
-            self.session = self.session.wrapping_add(1);
-        }
+        let heard_us = hello.heard == self.identity.tag(self.session);
         if self.up {
             if !news {
                 return self.hear_again(heard_us, now);
@@ -216,7 +207,7 @@ impl End {
             self.one_way = true;
             return Received::Down(Down::OneWay);
         }
-        if hello.heard.is_some() {
+        if hello.heard != 0 {
             // It has heard an earlier session of ours.
             self.answer_soon(now);
         }
@@ -380,10 +371,7 @@ impl End {
             version: VERSION,
             identity: self.identity,
             session: self.session,
-            heard: self.peer.map(|(identity, session)| Heard {
-                epoch: identity.epoch,
-                session,
-            }),
+            heard: self.peer.map_or(0, |(identity, session)| identity.tag(session)),
         };
         let length = write_hello(&hello, out)?;
         self.hello_sent_at = now;
@@ -426,10 +414,10 @@ impl End {
     }
 
     fn acknowledgement(&mut self) -> Option<Ack> {
-        let (_, session) = self.peer?;
+        let (identity, session) = self.peer?;
         self.ack_due = false;
         self.told_open = self.open_here;
-        Some(self.receiver.acknowledgement(session, self.open_here))
+        Some(self.receiver.acknowledgement(identity.tag(session), self.open_here))
     }
 
     /// Any frame says that we are here: the next hello is due after a quiet interval.

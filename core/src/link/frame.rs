@@ -16,12 +16,12 @@ use super::hello::Hello;
 /// The byte that ends a frame and occurs nowhere in it.
 pub const DELIMITER: u8 = 0;
 
-const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+pub(super) const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 const CRC_BYTES: usize = 4;
 
 /// The bytes of a data frame before the packet.
-const DATA_HEADER: usize = 7;
-const ACK_BYTES: usize = 6;
+const DATA_HEADER: usize = 8;
+const ACK_BYTES: usize = 7;
 
 /// What a data frame has besides the packet, before it is encoded.
 pub const OVERHEAD: usize = DATA_HEADER + CRC_BYTES;
@@ -46,8 +46,8 @@ pub const fn encoded_len(decoded: usize) -> usize {
 /// What the receiver of data tells its sender; part of every frame but hello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ack {
-    /// The session of the end that is spoken to, so that frames of an earlier one are told apart.
-    pub(super) session: u8,
+    /// The [tag](super::hello::Identity::tag) of the end that is spoken to, so that frames for another are told apart.
+    pub(super) tag: u16,
     /// All frames before this one have come.
     pub(super) next: u8,
     /// Of the last eight before `next`, those for which there was no room: bit 0 is the last one.
@@ -98,12 +98,12 @@ impl<'a> Frame<'a> {
         match first & TYPE_MASK {
             HELLO => Hello::read(rest).map(Frame::Hello).ok_or(FrameError::Form),
             ACK => match *rest {
-                [session, next, refused, o0, o1] => Ok(Frame::Ack(Ack::new(first, session, next, refused, [o0, o1]))),
+                [t0, t1, next, refused, o0, o1] => Ok(Frame::Ack(Ack::new(first, [t0, t1], next, refused, [o0, o1]))),
                 _ => Err(FrameError::Form),
             },
             DATA => match *rest {
-                [session, place, next, refused, o0, o1, ref packet @ ..] => Ok(Frame::Data {
-                    ack: Ack::new(first, session, next, refused, [o0, o1]),
+                [t0, t1, place, next, refused, o0, o1, ref packet @ ..] => Ok(Frame::Data {
+                    ack: Ack::new(first, [t0, t1], next, refused, [o0, o1]),
                     sequence: place >> 2,
                     round: place & ROUND_MASK,
                     lane: first >> 2 & LANE_MASK,
@@ -126,8 +126,8 @@ pub(super) fn write_hello(hello: &Hello, out: &mut [u8]) -> Option<usize> {
 
 /// Encodes an acknowledgement.
 pub(super) fn write_ack(ack: &Ack, out: &mut [u8]) -> Option<usize> {
-    let [o0, o1] = ack.open.to_le_bytes();
-    let header: [u8; ACK_BYTES] = [ACK | ack.nak(), ack.session, ack.place(), ack.refused, o0, o1];
+    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.open.to_le_bytes());
+    let header: [u8; ACK_BYTES] = [ACK | ack.nak(), t0, t1, ack.place(), ack.refused, o0, o1];
     encode(&[&header], false, out)
 }
 
@@ -141,10 +141,11 @@ pub(super) fn write_data(
     again: bool,
     out: &mut [u8],
 ) -> Option<usize> {
-    let [o0, o1] = ack.open.to_le_bytes();
+    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.open.to_le_bytes());
     let header: [u8; DATA_HEADER] = [
         DATA | (lane & LANE_MASK) << 2 | ack.nak(),
-        ack.session,
+        t0,
+        t1,
         sequence << 2 | round & ROUND_MASK,
         ack.place(),
         ack.refused,
@@ -155,9 +156,9 @@ pub(super) fn write_data(
 }
 
 impl Ack {
-    fn new(first: u8, session: u8, place: u8, refused: u8, open: [u8; 2]) -> Self {
+    fn new(first: u8, tag: [u8; 2], place: u8, refused: u8, open: [u8; 2]) -> Self {
         Ack {
-            session,
+            tag: u16::from_le_bytes(tag),
             next: place >> 2,
             refused,
             open: LaneSet::from_le_bytes(open),

@@ -1,7 +1,10 @@
 //! Hello: who is at the other end.
 
-use crate::Node;
-use crate::varint;
+use super::frame::CRC;
+use crate::{Node, varint};
+
+/// The bytes before the address.
+const FIXED: usize = 16;
 
 /// The version of the wire format. Ends of different versions do not link up.
 pub const VERSION: u8 = 1;
@@ -28,17 +31,20 @@ pub struct Identity {
     pub address: Node,
     /// The number of the wire at its board, from 0.
     pub port: u8,
-    /// Differs from the epoch before the last restart, and is not 0.
+    /// Higher by one at each start as far as the board can remember, and not 0.
     pub epoch: u32,
     /// The largest packet that it takes.
     pub largest: u16,
 }
 
-/// One end of a session, as the other end names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Heard {
-    pub(super) epoch: u32,
-    pub(super) session: u8,
+impl Identity {
+    /// By what the other end names this one in a session: a number that differs for other boards, other wires of the same
+    /// board, earlier sessions, and the time before a restart. So when plugs are exchanged under traffic, nobody takes what
+    /// is meant for another. It is not 0.
+    pub(super) fn tag(&self, session: u8) -> u16 {
+        let [e0, e1, e2, e3] = self.epoch.to_le_bytes();
+        (CRC.checksum(&[e0, e1, e2, e3, self.port, session]) as u16).max(1)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,25 +53,24 @@ pub(super) struct Hello {
     pub(super) identity: Identity,
     /// Rises each time this end gives a session up.
     pub(super) session: u8,
-    /// What this end has heard from the other of late.
-    pub(super) heard: Option<Heard>,
+    /// The [tag](Identity::tag) of the other end as heard of late, 0 if nothing was heard.
+    pub(super) heard: u16,
 }
 
 impl Hello {
     /// Fixed fields, and the longest address.
-    pub(super) const MAX_BYTES: usize = 20 + varint::MAX_BYTES;
+    pub(super) const MAX_BYTES: usize = FIXED + varint::MAX_BYTES;
 
     pub(super) fn read(bytes: &[u8]) -> Option<Hello> {
         let (&[version, role, port, session], rest) = bytes.split_first_chunk()?;
         let (network, rest) = rest.split_first_chunk()?;
         let (epoch, rest) = rest.split_first_chunk()?;
-        let (heard_epoch, rest) = rest.split_first_chunk()?;
-        let (&[heard_session, low, high], rest) = rest.split_first_chunk()?;
+        let (heard, rest) = rest.split_first_chunk()?;
+        let (largest, rest) = rest.split_first_chunk()?;
         let (address, rest) = varint::read(rest)?;
         if !rest.is_empty() {
             return None;
         }
-        let heard_epoch = u32::from_le_bytes(*heard_epoch);
         Some(Hello {
             version,
             identity: Identity {
@@ -78,13 +83,10 @@ impl Hello {
                 address,
                 port,
                 epoch: u32::from_le_bytes(*epoch),
-                largest: u16::from_le_bytes([low, high]),
+                largest: u16::from_le_bytes(*largest),
             },
             session,
-            heard: (heard_epoch != 0).then_some(Heard {
-                epoch: heard_epoch,
-                session: heard_session,
-            }),
+            heard: u16::from_le_bytes(*heard),
         })
     }
 
@@ -98,14 +100,12 @@ impl Hello {
             epoch,
             largest,
         } = self.identity;
-        let heard = self.heard.unwrap_or(Heard { epoch: 0, session: 0 });
-        let mut fixed = [0; 19];
+        let mut fixed = [0; FIXED];
         fixed[..4].copy_from_slice(&[self.version, u8::from(role == Role::Host), port, self.session]);
         fixed[4..8].copy_from_slice(&network.to_le_bytes());
         fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
-        fixed[12..16].copy_from_slice(&heard.epoch.to_le_bytes());
-        fixed[16] = heard.session;
-        fixed[17..19].copy_from_slice(&largest.to_le_bytes());
+        fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());
+        fixed[14..16].copy_from_slice(&largest.to_le_bytes());
         let Some((head, tail)) = out.split_at_mut_checked(fixed.len()) else {
             return 0;
         };

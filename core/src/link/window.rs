@@ -188,9 +188,9 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now. A complaint is made once.
-    pub(super) fn acknowledgement(&mut self, session: u8, open: LaneSet) -> Ack {
+    pub(super) fn acknowledgement(&mut self, tag: u16, open: LaneSet) -> Ack {
         Ack {
-            session,
+            tag,
             next: self.next,
             refused: self.refused,
             open,

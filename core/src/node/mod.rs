@@ -58,7 +58,7 @@ pub struct Config {
     pub network: Network,
     /// Its own address.
     pub address: Address,
-    /// Differs at each start, and is not 0.
+    /// Higher by one at each start as far as the board can remember, and not 0.
     pub epoch: u32,
     /// The speed of its wires, in bits per second.
     pub baud: u32,
@@ -506,6 +506,9 @@ fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool
 /// On top of twice the longest route a packet may take so many hops, for detours in small meshes.
 const DETOUR_HOPS: u16 = 128;
 
+/// Lanes for the turns of detours, where there are as many.
+const DETOUR_LANES: u64 = 4;
+
 /// Where packets come from, as numbers: the links, the application, the node itself.
 const FROM_MASK: u8 = 0x3f;
 
@@ -519,9 +522,10 @@ impl From {
     }
 }
 
-/// So many lanes are used in a network: a route turns at most at every node on it.
+/// So many lanes are used in a network: a route turns at most at every node on it, and a detour more often.
 pub fn lanes_for(network: &Network, rule: Rule) -> u8 {
-    network.longest_route(rule).saturating_add(1).clamp(2, LANES as u64) as u8
+    let turns = network.longest_route(rule).saturating_add(DETOUR_LANES);
+    turns.saturating_add(1).clamp(2, LANES as u64) as u8
 }
 
 /// The lane after a hop, of so many; see the [module](self).

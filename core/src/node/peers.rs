@@ -15,13 +15,14 @@ use crate::link::Micros;
 /// Numbers of packets under way at once lie within so many.
 pub(super) const SPAN: u32 = 64;
 
+/// A board does not start more often than this while a packet can be under way.
+const EARLIER_EPOCHS: u16 = 64;
+
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     node: Node,
     host: bool,
     epoch: u16,
-    /// The epoch before the last restart, whose packets may still come; the same if there was none.
-    earlier_epoch: u16,
     /// The highest number delivered.
     highest: u32,
     /// Which were delivered of `highest` (bit 0) and those before it. None: only the epoch is known.
@@ -101,7 +102,7 @@ impl<const N: usize> Peers<N> {
         let Some(peer) = self.find(header.source, header.from_host) else {
             return Standing::NoRoom;
         };
-        if peer.earlier_epoch == header.epoch && peer.epoch != header.epoch {
+        if is_before(header.epoch, peer.epoch) {
             return Standing::Stale;
         }
         peer.restart(header.epoch);
@@ -135,24 +136,95 @@ impl<const N: usize> Peers<N> {
     }
 }
 
+/// Whether an epoch is one of the last before another. A board counts its starts, so packets of an earlier one that still come
+/// are told from those after a loss of power, when it begins anew anywhere.
+fn is_before(epoch: u16, known: u16) -> bool {
+    (1..=EARLIER_EPOCHS).contains(&known.wrapping_sub(epoch))
+}
+
 impl Peer {
     fn new(node: Node, host: bool, epoch: u16, now: Micros) -> Self {
         Peer {
             node,
             host,
             epoch,
-            earlier_epoch: epoch,
             highest: 0,
             delivered: 0,
             heard: millis(now),
         }
     }
 
+    /// The peer has an epoch: if it is another than was known, and not one before, it has restarted.
     fn restart(&mut self, epoch: u16) {
-        if epoch != self.epoch {
-            self.earlier_epoch = self.epoch;
+        if epoch != self.epoch && !is_before(epoch, self.epoch) {
             self.epoch = epoch;
             self.delivered = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packet::{Header, Kind};
+    use super::*;
+
+    fn packet(epoch: u16, number: u32) -> Header {
+        Header {
+            kind: Kind::Confirmed,
+            copied: false,
+            trail: false,
+            traced: false,
+            to_host: false,
+            from_host: false,
+            hops_left: 9,
+            age: 0,
+            epoch,
+            number,
+            source: 2,
+            dest: 7,
+        }
+    }
+
+    fn deliver(peers: &mut Peers<4>, header: &Header) {
+        assert_eq!(peers.standing(header, 0), Standing::New, "{header:?}");
+        peers.record(header);
+        assert_eq!(peers.standing(header, 0), Standing::Delivered, "{header:?}");
+    }
+
+    #[test]
+    fn a_packet_of_an_earlier_life_does_not_make_the_present_one_forgotten() {
+        for start in [1, 500, 0, u16::MAX] {
+            let mut peers = Peers::new();
+            deliver(&mut peers, &packet(start.wrapping_add(2), 0));
+            for earlier in [start, start.wrapping_add(1)] {
+                assert_eq!(peers.standing(&packet(earlier, 0), 0), Standing::Stale);
+                peers.note_epoch(2, earlier, 0);
+            }
+            assert_eq!(peers.standing(&packet(start.wrapping_add(2), 0), 0), Standing::Delivered);
+            deliver(&mut peers, &packet(start.wrapping_add(3), 0));
+        }
+    }
+
+    #[test]
+    fn numbers_are_told_apart_in_any_order() {
+        let mut peers = Peers::new();
+        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 60] {
+            deliver(&mut peers, &packet(9, number));
+        }
+        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 60] {
+            assert_eq!(peers.standing(&packet(9, number), 0), Standing::Delivered, "{number}");
+        }
+        assert_eq!(peers.standing(&packet(9, 4), 0), Standing::New);
+    }
+
+    #[test]
+    fn a_sender_is_remembered_until_its_packets_have_died_out() {
+        let mut peers = Peers::new();
+        let of = |source| Header { source, ..packet(1, 5) };
+        for source in 0..4 {
+            deliver(&mut peers, &of(source));
+        }
+        assert_eq!(peers.standing(&of(4), REMEMBER_PEER - 1_000), Standing::NoRoom);
+        assert_eq!(peers.standing(&of(4), REMEMBER_PEER), Standing::New);
     }
 }
