@@ -200,7 +200,10 @@ mod tests {
                 assert_eq!(peers.standing(&packet(earlier, 0), 0), Standing::Stale);
                 peers.note_epoch(2, earlier, 0);
             }
-            assert_eq!(peers.standing(&packet(start.wrapping_add(2), 0), 0), Standing::Delivered);
+            assert_eq!(
+                peers.standing(&packet(start.wrapping_add(2), 0), 0),
+                Standing::Delivered
+            );
             deliver(&mut peers, &packet(start.wrapping_add(3), 0));
         }
     }
