@@ -39,7 +39,7 @@ pub(super) struct Sender {
     base: u8,
     on_the_way: Deque<Sent, WINDOW>,
     /// How many of them have been sent in this round.
-    cursor: usize,
+    cursor: u8,
     round: u8,
     settled: Deque<(Token, Fate), WINDOW>,
 }
@@ -69,12 +69,12 @@ impl Sender {
 
     /// Whether a frame is to be sent again.
     pub(super) fn behind(&self) -> bool {
-        self.cursor < self.on_the_way.len()
+        usize::from(self.cursor) < self.on_the_way.len()
     }
 
     /// The frame to send again before any new one.
     pub(super) fn again(&self) -> Option<Sent> {
-        self.on_the_way.iter().nth(self.cursor).copied()
+        self.on_the_way.iter().nth(usize::from(self.cursor)).copied()
     }
 
     /// A new frame joins those on the way; `false` if there is no room.
@@ -84,7 +84,7 @@ impl Sender {
 
     /// The sequence number and round of the frame at the cursor, which is now sent.
     pub(super) fn advance(&mut self) -> (u8, u8) {
-        let sequence = self.base.wrapping_add(self.cursor as u8) & SEQUENCE_MASK;
+        let sequence = self.base.wrapping_add(self.cursor) & SEQUENCE_MASK;
         self.cursor += 1;
         (sequence, self.round)
     }
@@ -112,7 +112,7 @@ impl Sender {
             let _ = self.settled.push_back((sent.token, fate));
         }
         self.base = ack.next;
-        self.cursor = self.cursor.saturating_sub(count);
+        self.cursor = self.cursor.saturating_sub(count as u8);
         let back = ack.missing == Some(self.round) && self.cursor > 0;
         if back {
             self.go_back();

@@ -10,8 +10,8 @@ use super::event::{DropReason, Event, Observer, Outcome};
 use super::packet::{Body, Header, Kind, Packet};
 use super::peers::{SPAN, Standing};
 use super::pool::{From, Place};
-use super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
-use super::{Node, forward};
+use super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, LONGEST_RETRY, SLACK, UNREACHABLE_FOR};
+use super::{AGE_UNIT, Node, age, forward};
 use crate::Node as Address;
 use crate::limits::OUTSTANDING;
 use crate::link::Micros;
@@ -176,7 +176,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn confirmed_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get_mut(place) else { return };
         forward::remove_trail(&mut slot.packet);
-        let header = slot.packet.header;
+        let (header, arrived) = (slot.packet.header, slot.arrived);
         let Some(known) = slot.packet.body.first_chunk::<PREFIX>().copied() else {
             return self.discard(place, DropReason::Malformed, observer);
         };
@@ -189,6 +189,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.discard(place, DropReason::Stale, observer);
         }
         match self.peers.standing(&header, now) {
+            Standing::New if known == 0 && self.may_have_had(&header, arrived, now) => {
+                self.confirm(&header, Verdict::Restarted);
+                self.discard(place, DropReason::Stale, observer);
+            }
             Standing::New if self.pool.inbox_has_room() => {
                 self.peers.record(&header);
                 self.confirm(&header, Verdict::Delivered);
@@ -209,6 +213,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
             Standing::Stale => self.discard(place, DropReason::Stale, observer),
         }
+    }
+
+    /// Whether this node may have delivered a packet before its last start: one whose sender does not know in which life
+    /// of this node it began. The sender is told for how long this node is up, and knows.
+    fn may_have_had(&self, header: &Header, arrived: u32, now: Micros) -> bool {
+        let oldest = if header.copied {
+            CONFIRM_WITHIN + LIFETIME
+        } else {
+            Micros::from(age(header, arrived, now)) * AGE_UNIT
+        };
+        now.saturating_sub(self.started) <= oldest + SLACK
     }
 
     fn confirm(&mut self, header: &Header, verdict: Verdict) {

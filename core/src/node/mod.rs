@@ -385,6 +385,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if now >= self.sweep_at {
             self.sweep_at = now.saturating_add(times::SWEEP);
             self.sweep(now, observer);
+            self.pool.forget_turns();
         }
         self.retry(now, observer);
         self.catch_up(now, observer);

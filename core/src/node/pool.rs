@@ -4,6 +4,8 @@
 //! for each lane, for the inbox and for the node's own answers some are kept free: however full the rest is, a packet that
 //! arrives in an empty lane finds room. That is what makes lanes free of deadlock; see [`node`](super).
 
+use heapless::Vec;
+
 use super::packet::Packet;
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::{LaneSet, Micros};
@@ -87,8 +89,20 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     outbox: u8,
     service: u8,
     inbox: u8,
+    /// Links that were refused the buffer kept for a lane, in the order in which they may have it.
+    turns: Vec<LaneTurn, TURNS, u8>,
     /// Something has come or gone since it was last asked.
     changed: bool,
+}
+
+/// So many wait for their turn at once; others take their chance.
+const TURNS: usize = LANES;
+
+/// A link may have the buffer kept for a lane next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LaneTurn {
+    lane: u8,
+    link: u8,
 }
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
@@ -112,6 +126,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             outbox: 0,
             service: 0,
             inbox: 0,
+            turns: Vec::new(),
             changed: true,
         }
     }
@@ -146,7 +161,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         match account {
             Account::Lane(lane) if lane >= self.used_lanes => false,
             Account::Lane(lane) => match self.lanes.get(usize::from(lane)) {
-                Some(0) => true,
+                Some(0) if self.may_be_next(lane, from) => true,
                 Some(_) => common && self.of_link(from) < LINK_SHARE,
                 None => false,
             },
@@ -169,10 +184,34 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         if self.common() < self.capacity() && self.of_link(From::Link(link)) < LINK_SHARE {
             return LaneSet::MAX;
         }
-        let empty = |&lane: &usize| self.lanes.get(lane) == Some(&0);
-        (0..self.used_lanes.into())
-            .filter(empty)
-            .fold(0, |open, lane| open | 1 << lane)
+        let open =
+            |&lane: &u8| self.lanes.get(usize::from(lane)) == Some(&0) && self.may_be_next(lane, From::Link(link));
+        (0..self.used_lanes)
+            .filter(open)
+            .fold(0, |lanes, lane| lanes | 1 << lane)
+    }
+
+    /// Whether the buffer kept for a lane may go to a link: no other has waited longer. Else the one that is quickest to hear
+    /// of it would have it every time.
+    fn may_be_next(&self, lane: u8, from: From) -> bool {
+        let mut turns = self.turns.iter().filter(|turn| turn.lane == lane);
+        turns.next().is_none_or(|turn| from == From::Link(turn.link))
+    }
+
+    fn take_turn(&mut self, turn: LaneTurn, served: bool) {
+        let waits = self.turns.contains(&turn);
+        if served && waits {
+            self.turns.retain(|waiting| *waiting != turn);
+        } else if !served && !waits {
+            // Where there is no room it takes its chance.
+            let _ = self.turns.push(turn);
+        }
+    }
+
+    /// Nobody has waited: what a link was to send may have gone another way. Who still waits is refused again and waits again.
+    pub(super) fn forget_turns(&mut self) {
+        self.changed |= !self.turns.is_empty();
+        self.turns.clear();
     }
 
     pub(super) fn inbox_has_room(&self) -> bool {
@@ -195,7 +234,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             From::Host(_) | From::Application => Account::Outbox,
             From::Service => Account::Service,
         };
-        if !self.room_for(account, from) {
+        let room = self.room_for(account, from);
+        if let (From::Link(link), true) = (from, lane < self.used_lanes) {
+            self.take_turn(LaneTurn { lane, link }, room);
+        }
+        if !room {
             return None;
         }
         let place = self.used.trailing_ones() as usize;
