@@ -113,7 +113,7 @@ impl Lobby {
         let written = match (self.link.turn(now), &self.answer) {
             (Turn::Nothing, _) => None,
             (Turn::Again(_), Some(answer)) => write(&mut self.link, answer, now, out),
-            (Turn::New(open), Some(answer)) if open & 1 == 1 && !self.under_way => {
+            (Turn::New(room), Some(answer)) if room.takes(0) && !self.under_way => {
                 self.under_way = true;
                 write(&mut self.link, answer, now, out)
             }

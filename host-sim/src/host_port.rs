@@ -161,7 +161,7 @@ impl HostPort {
                 let packet = self.under_way.get(&token);
                 packet.and_then(|packet| self.link.write_packet(token, 0, [packet, &[]], now, &mut out))
             }
-            Turn::New(open) if open & 1 == 1 && !self.waiting.is_empty() => self.send_next(now, &mut out),
+            Turn::New(room) if room.takes(0) && !self.waiting.is_empty() => self.send_next(now, &mut out),
             Turn::New(_) => self.link.write_control(now, &mut out),
         };
         out.truncate(length.unwrap_or(0));

@@ -3,7 +3,7 @@
 use super::frame::{Ack, Frame, FrameError, write_ack, write_data, write_hello};
 use super::hello::{Hello, Identity, VERSION};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
-use super::{Down, LaneSet, LinkCounters, Micros, Received, Turn};
+use super::{Down, LinkCounters, Micros, Offer, Received, Turn};
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
 const HELLO_INTERVAL: Micros = 100_000;
@@ -17,7 +17,7 @@ const DEAD_HALF_INTERVALS: Micros = 7;
 const HELLO_SPACING: Micros = 60;
 /// So many hellos of an end that does not hear us, in a row, are no coincidence.
 const UNHEARD_HELLOS: u8 = 4;
-/// A lane that was said to be full is tried again after so long, should the word that it has room have been lost.
+/// Where there was said to be no room it is tried again after so long, should the word that there is some have been lost.
 const CLOSED_FOR: Micros = 20_000;
 /// An acknowledgement comes at most two frames later; and the other end takes some time to think.
 const TIMEOUT_FRAMES: Micros = 3;
@@ -45,10 +45,10 @@ pub(super) struct End {
     receiver: Receiver,
     ack_due: bool,
     /// Lanes with room here, now and as last told.
-    open_here: LaneSet,
-    told_open: LaneSet,
+    room_here: Offer,
+    told_room: Offer,
     /// Lanes with room there, and until when one without is left alone.
-    open_there: LaneSet,
+    room_there: Offer,
     closed_until: Micros,
     /// When what is on the way is sent again; never if nothing is.
     timeout_at: Micros,
@@ -79,10 +79,10 @@ impl End {
             sender: Sender::default(),
             receiver: Receiver::default(),
             ack_due: false,
-            open_here: LaneSet::MAX,
-            told_open: LaneSet::MAX,
-            open_there: LaneSet::MAX,
-            closed_until: now,
+            room_here: Offer::ALL,
+            told_room: Offer::ALL,
+            room_there: Offer::ALL,
+            closed_until: Micros::MAX,
             timeout_at: Micros::MAX,
             backoff: 0,
             counters: LinkCounters::default(),
@@ -101,10 +101,10 @@ impl End {
         self.peer.map(|(identity, _)| identity)
     }
 
-    pub(super) fn set_open(&mut self, lanes: LaneSet) {
-        self.open_here = lanes;
-        // Good news is worth a frame of its own; bad news goes with the next refusal.
-        self.ack_due |= self.up && lanes & !self.told_open != 0;
+    pub(super) fn offer(&mut self, room: Offer) {
+        self.room_here = room;
+        // Good news is worth a frame of its own; bad news goes with the next acknowledgement.
+        self.ack_due |= self.up && room.is_news_after(self.told_room);
     }
 
     pub(super) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
@@ -164,8 +164,12 @@ impl End {
             // It names our session, so it hears us. Should a packet be in the frame, it is sent again.
             return Err(self.come_up(peer));
         }
-        self.open_there = ack.open;
-        self.closed_until = now.saturating_add(CLOSED_FOR);
+        self.room_there = ack.offer;
+        self.closed_until = if ack.offer.packets() == 0 {
+            now.saturating_add(CLOSED_FOR)
+        } else {
+            Micros::MAX
+        };
         let progress = self.sender.acknowledge(ack);
         if progress.settled > 0 || progress.back {
             self.backoff = 0;
@@ -238,8 +242,9 @@ impl End {
         self.one_way = false;
         self.unheard_hellos = 0;
         self.ack_due = false;
-        self.told_open = LaneSet::MAX;
-        self.open_there = LaneSet::MAX;
+        self.told_room = Offer::ALL;
+        self.room_there = Offer::ALL;
+        self.closed_until = Micros::MAX;
         count(&mut self.counters.sessions);
         Received::Up(peer)
     }
@@ -308,7 +313,8 @@ impl End {
         }
         if now >= self.closed_until {
             // Should the word that there is room have been lost.
-            self.open_there = LaneSet::MAX;
+            self.room_there = Offer::ONE;
+            self.closed_until = Micros::MAX;
         }
         if now >= self.timeout_at {
             count(&mut self.counters.timeouts);
@@ -325,11 +331,7 @@ impl End {
         } else {
             Micros::MAX
         };
-        let mut deadline = self.hello_at.min(dead).min(self.timeout_at);
-        if self.open_there != LaneSet::MAX {
-            deadline = deadline.min(self.closed_until);
-        }
-        deadline
+        self.hello_at.min(dead).min(self.timeout_at).min(self.closed_until)
     }
 
     /// Whether there is something to send besides new packets.
@@ -348,7 +350,7 @@ impl End {
             return Turn::Again(sent.token);
         }
         if self.sender.has_room() {
-            return Turn::New(self.open_there);
+            return Turn::New(self.room_there.without(self.sender.lanes()));
         }
         if self.ack_due { Turn::Control } else { Turn::Nothing }
     }
@@ -416,8 +418,8 @@ impl End {
     fn acknowledgement(&mut self) -> Option<Ack> {
         let (identity, session) = self.peer?;
         self.ack_due = false;
-        self.told_open = self.open_here;
-        Some(self.receiver.acknowledgement(identity.tag(session), self.open_here))
+        self.told_room = self.room_here;
+        Some(self.receiver.acknowledgement(identity.tag(session), self.room_here))
     }
 
     /// Any frame says that we are here: the next hello is due after a quiet interval.

@@ -10,7 +10,7 @@
 
 use crc::{CRC_32_ISCSI, Crc};
 
-use super::LaneSet;
+use super::Offer;
 use super::hello::Hello;
 
 /// The byte that ends a frame and occurs nowhere in it.
@@ -53,7 +53,7 @@ pub(super) struct Ack {
     /// Of the last eight before `next`, those for which there was no room: bit 0 is the last one.
     pub(super) refused: u8,
     /// Lanes that have room now.
-    pub(super) open: LaneSet,
+    pub(super) offer: Offer,
     /// A frame is missing: send again from `next`. It carries the round in which the gap was seen.
     pub(super) missing: Option<u8>,
 }
@@ -126,7 +126,7 @@ pub(super) fn write_hello(hello: &Hello, out: &mut [u8]) -> Option<usize> {
 
 /// Encodes an acknowledgement.
 pub(super) fn write_ack(ack: &Ack, out: &mut [u8]) -> Option<usize> {
-    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.open.to_le_bytes());
+    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.offer.to_bytes());
     let header: [u8; ACK_BYTES] = [ACK | ack.nak(), t0, t1, ack.place(), ack.refused, o0, o1];
     encode(&[&header], false, out)
 }
@@ -141,7 +141,7 @@ pub(super) fn write_data(
     again: bool,
     out: &mut [u8],
 ) -> Option<usize> {
-    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.open.to_le_bytes());
+    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.offer.to_bytes());
     let header: [u8; DATA_HEADER] = [
         DATA | (lane & LANE_MASK) << 2 | ack.nak(),
         t0,
@@ -156,12 +156,12 @@ pub(super) fn write_data(
 }
 
 impl Ack {
-    fn new(first: u8, tag: [u8; 2], place: u8, refused: u8, open: [u8; 2]) -> Self {
+    fn new(first: u8, tag: [u8; 2], place: u8, refused: u8, offer: [u8; 2]) -> Self {
         Ack {
             tag: u16::from_le_bytes(tag),
             next: place >> 2,
             refused,
-            open: LaneSet::from_le_bytes(open),
+            offer: Offer::from_bytes(offer),
             missing: (first & NAK != 0).then_some(place & ROUND_MASK),
         }
     }

@@ -8,17 +8,16 @@
 mod end;
 mod frame;
 mod hello;
+mod offer;
 mod window;
 
 use end::End;
 use frame::Collector;
 pub use frame::{DELIMITER, FrameError, OVERHEAD, encoded_len};
 pub use hello::{Identity, Role, VERSION};
+pub use offer::{LaneSet, Offer};
 use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
-
-/// A set of lanes: bit 0 is lane 0.
-pub type LaneSet = u16;
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
@@ -95,8 +94,8 @@ pub enum Turn {
     Control,
     /// The packet of this token, again.
     Again(Token),
-    /// A new packet, if it is in one of these lanes (bit 0 is lane 0); [`Link::write_control`] if there is none.
-    New(LaneSet),
+    /// A new packet that the other end has room for; [`Link::write_control`] if there is none.
+    New(Offer),
     /// Nothing for now.
     Nothing,
 }
@@ -142,9 +141,9 @@ impl<const WIRE: usize> Link<WIRE> {
         self.end.counters = LinkCounters::default();
     }
 
-    /// Says which lanes have room here.
-    pub fn set_open(&mut self, lanes: LaneSet) {
-        self.end.set_open(lanes);
+    /// Says how much room is here for packets of this link.
+    pub fn offer(&mut self, room: Offer) {
+        self.end.offer(room);
     }
 
     /// Takes bytes from the front of `input` up to the end of a frame and says what it means; `None` when the input is used

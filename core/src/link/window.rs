@@ -7,7 +7,7 @@
 
 use heapless::Deque;
 
-use super::LaneSet;
+use super::Offer;
 use super::frame::{Ack, ROUND_MASK, SEQUENCE_MASK};
 
 /// So many frames are on the way at most. At full speed in both directions an acknowledgement comes up to two frames after
@@ -65,6 +65,11 @@ impl Sender {
 
     pub(super) fn next_settled(&mut self) -> Option<(Token, Fate)> {
         self.settled.pop_front()
+    }
+
+    /// The lanes of the frames on the way.
+    pub(super) fn lanes(&self) -> impl Iterator<Item = u8> + '_ {
+        self.on_the_way.iter().map(|sent| sent.lane)
     }
 
     /// Whether a frame is to be sent again.
@@ -188,12 +193,12 @@ impl Receiver {
     }
 
     /// The acknowledgement to send now. A complaint is made once.
-    pub(super) fn acknowledgement(&mut self, tag: u16, open: LaneSet) -> Ack {
+    pub(super) fn acknowledgement(&mut self, tag: u16, offer: Offer) -> Ack {
         Ack {
             tag,
             next: self.next,
             refused: self.refused,
-            open,
+            offer,
             missing: self.missing.take(),
         }
     }

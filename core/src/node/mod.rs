@@ -42,13 +42,13 @@ pub use event::{DropReason, Event, Observer, Outcome};
 use heapless::{Deque, Vec};
 pub use packet::{AGE_UNIT, Body, Header, Kind, MAX_HEADER, Packet, PacketId};
 use peers::Peers;
-use pool::{From, MAX_LINKS, Place, Pool};
+use pool::{MAX_LINKS, Place, Pool};
 use seen::Seen;
 pub use service::{Card, LinkReport, NodeReport, Query, hops_of_trace};
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
-use crate::link::{Down, Fate, Identity, LaneSet, Link, Micros, Received, Role, Turn};
+use crate::link::{Down, Fate, Identity, Link, Micros, Offer, Received, Role, Turn};
 use crate::{Network, Node as Address, Rule};
 
 /// What a node must be told.
@@ -122,7 +122,6 @@ pub struct Node<
     /// Packets that wait for each link, in the order they came.
     queues: [Vec<Place, BUFFERS, u8>; PORTS],
     /// Whose packet each link took last, so that all get their turn.
-    last_served: [u8; PORTS],
     wiring: Wiring<PORTS>,
     host: Option<u8>,
     pool: Pool<PORTS, BUFFERS, BODY>,
@@ -190,7 +189,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 links
             },
             queues: [const { Vec::new() }; PORTS],
-            last_served: [0; PORTS],
             wiring,
             host: None,
             pool: Pool::new(lanes_for(network, rule)),
@@ -299,7 +297,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             Turn::Nothing => return 0,
             Turn::Control => None,
             Turn::Again(place) => Some((place, true)),
-            Turn::New(open) => self.pick(link, open).map(|place| (place, false)),
+            Turn::New(room) => self.pick(link, room, now).map(|place| (place, false)),
         };
         let sent = match place {
             Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
@@ -353,24 +351,22 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: one whose lane has room, of the one whose turn it is.
-    fn pick(&mut self, link: u8, open: LaneSet) -> Option<Place> {
+    /// The next packet for a link: of those whose lane has room, the oldest. So none waits for ever while others pass, and
+    /// far sources have as much of a busy mesh as near ones.
+    fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let last = *self.last_served.get(usize::from(link))?;
-        let mut best: Option<(u8, Place, u8)> = None;
+        let mut oldest: Option<(u32, Place)> = None;
         for &place in queue {
-            let open = self.lane_on(link, place).is_some_and(|lane| open >> lane & 1 == 1);
+            let open = self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
             let Some(slot) = self.pool.get(place).filter(|_| open) else {
                 continue;
             };
-            let from = slot.from.number();
-            let turn = from.wrapping_sub(last).wrapping_sub(1) & FROM_MASK;
-            if best.is_none_or(|(least, ..)| turn < least) {
-                best = Some((turn, place, from));
+            let age = slot.age_in_micros(now);
+            if oldest.is_none_or(|(most, _)| age > most) {
+                oldest = Some((age, place));
             }
         }
-        let (_, place, from) = best?;
-        *self.last_served.get_mut(usize::from(link))? = from;
+        let (_, place) = oldest?;
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
 
@@ -440,7 +436,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 if let Some(queue) = self.queues.get_mut(usize::from(link)) {
-                    put_first(queue, place);
+                    // There is room: a place is in a queue once.
+                    let _ = queue.push(place);
                 }
                 continue;
             }
@@ -475,21 +472,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return;
         }
         for (link, end) in self.links.iter_mut().enumerate() {
-            end.set_open(self.pool.open_lanes(link as u8));
+            end.offer(self.pool.offer(link as u8));
         }
         let used = self.pool.used() as u32;
         self.counters.buffers_used = self.counters.buffers_used.max(used);
     }
-}
-
-/// Puts a packet before all others of a queue.
-fn put_first<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) {
-    let mut moved = place;
-    for waiting in queue.iter_mut() {
-        core::mem::swap(waiting, &mut moved);
-    }
-    // There is room: a place is in a queue once.
-    let _ = queue.push(moved);
 }
 
 /// Takes a packet out of a queue; `false` if it is not there.
@@ -509,19 +496,6 @@ const DETOUR_HOPS: u16 = 128;
 
 /// Lanes for the turns of detours, where there are as many.
 const DETOUR_LANES: u64 = 4;
-
-/// Where packets come from, as numbers: the links, the application, the node itself.
-const FROM_MASK: u8 = 0x3f;
-
-impl From {
-    fn number(self) -> u8 {
-        match self {
-            From::Link(link) | From::Host(link) => link,
-            From::Application => MAX_LINKS as u8,
-            From::Service => MAX_LINKS as u8 + 1,
-        }
-    }
-}
 
 /// So many lanes are used in a network: a route turns at most at every node on it, and a detour more often.
 pub fn lanes_for(network: &Network, rule: Rule) -> u8 {

@@ -1,14 +1,16 @@
 //! The buffers of a node, and who may have them.
 //!
 //! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
-//! for each lane, for the inbox and for the node's own answers some are kept free: however full the rest is, a packet that
-//! arrives in an empty lane finds room. That is what makes lanes free of deadlock; see [`node`](super).
+//! for each lane, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
+//! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
+//! [`node`](super). Links that were refused wait for their turn, or the one that hears first of a free slot would have it
+//! every time.
 
 use heapless::Vec;
 
-use super::packet::Packet;
+use super::packet::{AGE_UNIT, Packet};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
-use crate::link::{LaneSet, Micros};
+use crate::link::{Micros, Offer, WINDOW};
 
 /// The number of a slot.
 pub(super) type Place = u8;
@@ -64,6 +66,12 @@ impl<const BODY: usize> Slot<BODY> {
         !matches!(self.from, From::Link(_))
     }
 
+    /// How long the packet has been under way.
+    pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
+        let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
+        before.saturating_add((now as u32).wrapping_sub(self.arrived))
+    }
+
     /// Copies still to be sent.
     pub(super) fn copies(&self) -> u32 {
         self.pending.count_ones() + self.detached.count_ones()
@@ -89,25 +97,31 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     outbox: u8,
     service: u8,
     inbox: u8,
-    /// Links that were refused the buffer kept for a lane, in the order in which they may have it.
-    turns: Vec<LaneTurn, TURNS, u8>,
+    /// Links that were refused, in the order in which they may have room.
+    turns: Vec<Waiting, TURNS, u8>,
     /// Something has come or gone since it was last asked.
     changed: bool,
 }
 
-/// So many wait for their turn at once; others take their chance.
+/// Kept free for what begins here, or a node that many packets pass could not send.
+const OWN: usize = 1;
+
+/// So many wait at once; others come after them.
 const TURNS: usize = LANES;
 
-/// A link may have the buffer kept for a lane next.
+/// A link has a packet for a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LaneTurn {
-    lane: u8,
+struct Waiting {
     link: u8,
+    lane: u8,
 }
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
     const CHECKED: () = {
-        assert!(BUFFERS > LANES + INBOX + SERVICE + 4, "too few buffers for the lanes");
+        assert!(
+            BUFFERS > LANES + INBOX + SERVICE + OWN + 4,
+            "too few buffers for the lanes"
+        );
         assert!(BUFFERS <= 64, "the set of slots is one word");
     };
 
@@ -133,12 +147,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// What is left when all that is kept free is taken off.
     fn capacity(&self) -> usize {
-        BUFFERS - INBOX - SERVICE - usize::from(self.used_lanes)
+        BUFFERS - INBOX - SERVICE - OWN - usize::from(self.used_lanes)
     }
 
-    /// What is taken of that: all but the first packet of each lane, and those that begin here.
+    /// What is taken of that: all but the first packet of each lane, and the first that begins here.
     fn common(&self) -> usize {
-        usize::from(self.passing - self.lanes_in_use) + usize::from(self.outbox)
+        usize::from(self.passing - self.lanes_in_use) + usize::from(self.outbox).saturating_sub(OWN)
     }
 
     /// Whether something has come or gone since this was last asked.
@@ -156,74 +170,86 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.used.count_ones() as usize
     }
 
-    fn room_for(&self, account: Account, from: From) -> bool {
-        let common = self.common() < self.capacity();
+    fn room_for(&self, account: Account) -> bool {
         match account {
-            Account::Lane(lane) if lane >= self.used_lanes => false,
-            Account::Lane(lane) => match self.lanes.get(usize::from(lane)) {
-                Some(0) if self.may_be_next(lane, from) => true,
-                Some(_) => common && self.of_link(from) < LINK_SHARE,
-                None => false,
-            },
+            // That depends on the link.
+            Account::Lane(_) => false,
             // What comes from others goes first: the more of it there is, the less may be added here.
-            Account::Outbox => usize::from(self.outbox) + 2 * usize::from(self.passing) < self.capacity().min(OUTBOX),
+            Account::Outbox => {
+                self.outbox == 0
+                    || usize::from(self.outbox) + 2 * usize::from(self.passing) < self.capacity().min(OUTBOX)
+            }
             Account::Service => usize::from(self.service) < SERVICE,
             Account::Inbox => usize::from(self.inbox) < INBOX,
         }
     }
 
-    fn of_link(&self, from: From) -> usize {
-        match from {
-            From::Link(link) => self.links.get(usize::from(link)).map_or(0, |&count| usize::from(count)),
-            _ => 0,
+    /// How many of the common slots a link may have: those that are free, but for one for each that has waited longer.
+    fn to_share(&self, link: u8) -> usize {
+        let free = self.capacity().saturating_sub(self.common());
+        let longer = self.turns.iter().take_while(|waiting| waiting.link != link);
+        let longer = longer.filter(|waiting| self.share_left(waiting.link) > 0).count();
+        free.saturating_sub(longer).min(self.share_left(link))
+    }
+
+    /// Whether a lane's own slot is free, and no other link has waited longer for it.
+    fn may_begin(&self, link: u8, lane: u8) -> bool {
+        let mut waiting = self.turns.iter().filter(|waiting| waiting.lane == lane);
+        self.lanes.get(usize::from(lane)) == Some(&0) && waiting.next().is_none_or(|first| first.link == link)
+    }
+
+    fn share_left(&self, link: u8) -> usize {
+        let count = self.links.get(usize::from(link));
+        count.map_or(0, |&count| LINK_SHARE.saturating_sub(usize::from(count)))
+    }
+
+    /// Whether there is room for a packet of a link; if not, the link waits for it.
+    fn ask(&mut self, link: u8, lane: u8) -> bool {
+        let waiting = Waiting { link, lane };
+        let room = if self.may_begin(link, lane) {
+            self.turns.retain(|other| *other != waiting);
+            true
+        } else if self.to_share(link) > 0 {
+            if let Some(first) = self.turns.iter().position(|other| other.link == link) {
+                self.turns.remove(first);
+            }
+            true
+        } else {
+            false
+        };
+        if !room && !self.turns.contains(&waiting) {
+            // Where there is no room it waits behind those.
+            let _ = self.turns.push(waiting);
         }
+        room
     }
 
-    /// The lanes that have room for a packet of this link, bit 0 being lane 0.
-    pub(super) fn open_lanes(&self, link: u8) -> LaneSet {
-        if self.common() < self.capacity() && self.of_link(From::Link(link)) < LINK_SHARE {
-            return LaneSet::MAX;
-        }
-        let open =
-            |&lane: &u8| self.lanes.get(usize::from(lane)) == Some(&0) && self.may_be_next(lane, From::Link(link));
-        (0..self.used_lanes)
-            .filter(open)
-            .fold(0, |lanes, lane| lanes | 1 << lane)
-    }
-
-    /// Whether the buffer kept for a lane may go to a link: no other has waited longer. Else the one that is quickest to hear
-    /// of it would have it every time.
-    fn may_be_next(&self, lane: u8, from: From) -> bool {
-        let mut turns = self.turns.iter().filter(|turn| turn.lane == lane);
-        turns.next().is_none_or(|turn| from == From::Link(turn.link))
-    }
-
-    fn take_turn(&mut self, turn: LaneTurn, served: bool) {
-        let waits = self.turns.contains(&turn);
-        if served && waits {
-            self.turns.retain(|waiting| *waiting != turn);
-        } else if !served && !waits {
-            // Where there is no room it takes its chance.
-            let _ = self.turns.push(turn);
-        }
-    }
-
-    /// Nobody has waited: what a link was to send may have gone another way. Who still waits is refused again and waits again.
+    /// Nobody waits: what a link was to send may have gone another way. Who still has something is refused and waits again.
     pub(super) fn forget_turns(&mut self) {
         self.changed |= !self.turns.is_empty();
         self.turns.clear();
     }
 
+    /// The room there is for packets of a link.
+    pub(super) fn offer(&self, link: u8) -> Offer {
+        let shared = self.to_share(link);
+        if shared >= WINDOW {
+            return Offer::new(shared, 0);
+        }
+        let lanes = (0..self.used_lanes).filter(|&lane| self.may_begin(link, lane));
+        Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
+    }
+
     pub(super) fn inbox_has_room(&self) -> bool {
-        self.room_for(Account::Inbox, From::Application)
+        self.room_for(Account::Inbox)
     }
 
     pub(super) fn outbox_has_room(&self) -> bool {
-        self.room_for(Account::Outbox, From::Application)
+        self.room_for(Account::Outbox)
     }
 
     pub(super) fn service_has_room(&self) -> bool {
-        self.room_for(Account::Service, From::Service)
+        self.room_for(Account::Service)
     }
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
@@ -234,10 +260,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             From::Host(_) | From::Application => Account::Outbox,
             From::Service => Account::Service,
         };
-        let room = self.room_for(account, from);
-        if let (From::Link(link), true) = (from, lane < self.used_lanes) {
-            self.take_turn(LaneTurn { lane, link }, room);
-        }
+        let room = match from {
+            From::Link(link) => lane < self.used_lanes && self.ask(link, lane),
+            _ => self.room_for(account),
+        };
         if !room {
             return None;
         }

@@ -196,7 +196,7 @@ impl Pair {
                 end.link
                     .write_packet(token, lane(serial), [&content(place, serial), &[]], now, &mut out)
             }
-            Turn::New(open) if end.left > 0 && u32::from(open) >> lane(end.next_serial) & 1 == 1 => {
+            Turn::New(room) if end.left > 0 && room.takes(lane(end.next_serial)) => {
                 let (token, serial) = (end.next_token, end.next_serial);
                 let content = content(place, serial);
                 let (head, body) = content.split_at(5);

@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use hopwise_core::limits::WIRE;
-use hopwise_core::link::{Identity, Link, Role};
+use hopwise_core::link::{Identity, Link, Offer, Role};
 use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]
@@ -27,7 +27,7 @@ extern "C" fn _start() {
             black_box(received);
         }
         link.take();
-        link.set_open(black_box(0));
+        link.offer(black_box(Offer::new(0, 0)));
         black_box(link.settled());
         black_box(link.abandoned());
         black_box(link.tick(black_box(0)));
