@@ -145,9 +145,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             trail.push(here).map_err(|_| DropReason::TrailFull)?;
         }
         // Whoever could hand it over has been asked.
-        if network
-            .neighbors(dest)
-            .is_ok_and(|mut near| near.all(|node| trail.has(node)))
+        if wiring.link_to(dest).is_none()
+            && network
+                .neighbors(dest)
+                .is_ok_and(|mut near| near.all(|node| trail.has(node)))
         {
             trail.remove();
             header.trail = false;

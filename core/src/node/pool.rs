@@ -3,14 +3,14 @@
 //! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
 //! for each lane, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
-//! [`node`](super). Links that were refused wait for their turn, or the one that hears first of a free slot would have it
-//! every time.
+//! [`node`](super). Links that were refused wait for their turn, that with the oldest packet first, or the one that hears
+//! first of a free slot would have it every time.
 
 use heapless::Vec;
 
 use super::packet::{AGE_UNIT, Packet};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
-use crate::link::{Micros, Offer, WINDOW};
+use crate::link::{Micros, Offer};
 
 /// The number of a slot.
 pub(super) type Place = u8;
@@ -97,7 +97,7 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     outbox: u8,
     service: u8,
     inbox: u8,
-    /// Links that were refused, in the order in which they may have room.
+    /// Packets that were refused to links. The oldest may have room first.
     turns: Vec<Waiting, TURNS, u8>,
     /// Something has come or gone since it was last asked.
     changed: bool,
@@ -106,14 +106,40 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
 /// Kept free for what begins here, or a node that many packets pass could not send.
 const OWN: usize = 1;
 
-/// So many wait at once; others come after them.
+/// So many are known to wait at once.
 const TURNS: usize = LANES;
 
 /// A link has a packet for a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Waiting {
     link: u8,
     lane: u8,
+    born: Birth,
+}
+
+/// When a packet began, in units of 1024 microseconds that go round after a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Birth(u16);
+
+impl Birth {
+    fn new(age: u16, now: Micros) -> Self {
+        Birth((now.wrapping_sub(u64::from(age) * AGE_UNIT) >> 10) as u16)
+    }
+
+    fn is_before(self, other: Birth) -> bool {
+        (self.0.wrapping_sub(other.0) as i16) < 0
+    }
+
+    fn older(self, other: Birth) -> Birth {
+        if other.is_before(self) { other } else { self }
+    }
+}
+
+impl Waiting {
+    /// Whether it goes before a packet of a link that began at a certain time; before any other, if that is not known.
+    fn is_before(&self, link: u8, born: Option<Birth>) -> bool {
+        self.link != link && born.is_none_or(|born| self.born.is_before(born))
+    }
 }
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
@@ -184,18 +210,26 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         }
     }
 
-    /// How many of the common slots a link may have: those that are free, but for one for each that has waited longer.
-    fn to_share(&self, link: u8) -> usize {
+    /// How many of the common slots a link may have for packets this old: those that are free, but for one for each older
+    /// packet that waits.
+    fn to_share(&self, link: u8, born: Option<Birth>) -> usize {
         let free = self.capacity().saturating_sub(self.common());
-        let longer = self.turns.iter().take_while(|waiting| waiting.link != link);
-        let longer = longer.filter(|waiting| self.share_left(waiting.link) > 0).count();
-        free.saturating_sub(longer).min(self.share_left(link))
+        let older = self.turns.iter().filter(|waiting| waiting.is_before(link, born));
+        let older = older.filter(|waiting| self.share_left(waiting.link) > 0).count();
+        free.saturating_sub(older).min(self.share_left(link))
     }
 
-    /// Whether a lane's own slot is free, and no other link has waited longer for it.
-    fn may_begin(&self, link: u8, lane: u8) -> bool {
+    /// Whether a lane's own slot is free, and no older packet of another link waits for it.
+    fn may_begin(&self, lane: u8, link: u8, born: Option<Birth>) -> bool {
         let mut waiting = self.turns.iter().filter(|waiting| waiting.lane == lane);
-        self.lanes.get(usize::from(lane)) == Some(&0) && waiting.next().is_none_or(|first| first.link == link)
+        self.lanes.get(usize::from(lane)) == Some(&0) && !waiting.any(|waiting| waiting.is_before(link, born))
+    }
+
+    /// When the oldest packet began that waits at a link, perhaps for a certain lane.
+    fn oldest_of(&self, link: u8, lane: Option<u8>) -> Option<Birth> {
+        let waiting = self.turns.iter().filter(|waiting| waiting.link == link);
+        let waiting = waiting.filter(|waiting| lane.is_none_or(|lane| waiting.lane == lane));
+        waiting.map(|waiting| waiting.born).reduce(Birth::older)
     }
 
     fn share_left(&self, link: u8) -> usize {
@@ -204,24 +238,33 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for it.
-    fn ask(&mut self, link: u8, lane: u8) -> bool {
-        let waiting = Waiting { link, lane };
-        let room = if self.may_begin(link, lane) {
-            self.turns.retain(|other| *other != waiting);
-            true
-        } else if self.to_share(link) > 0 {
-            if let Some(first) = self.turns.iter().position(|other| other.link == link) {
-                self.turns.remove(first);
+    fn ask(&mut self, link: u8, lane: u8, born: Birth) -> bool {
+        let room = self.may_begin(lane, link, Some(born)) || self.to_share(link, Some(born)) > 0;
+        let known = self
+            .turns
+            .iter()
+            .position(|other| other.link == link && other.lane == lane);
+        match known {
+            Some(known) if room => {
+                self.turns.swap_remove(known);
             }
-            true
-        } else {
-            false
-        };
-        if !room && !self.turns.contains(&waiting) {
-            // Where there is no room it waits behind those.
-            let _ = self.turns.push(waiting);
+            None if !room => self.wait(Waiting { link, lane, born }),
+            _ => {}
         }
         room
+    }
+
+    fn wait(&mut self, new: Waiting) {
+        if self.turns.push(new).is_ok() {
+            return;
+        }
+        let youngest = self
+            .turns
+            .iter_mut()
+            .reduce(|one, other| if one.born.is_before(other.born) { other } else { one });
+        if let Some(place) = youngest.filter(|waiting| new.born.is_before(waiting.born)) {
+            *place = new;
+        }
     }
 
     /// Nobody waits: what a link was to send may have gone another way. Who still has something is refused and waits again.
@@ -232,11 +275,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// The room there is for packets of a link.
     pub(super) fn offer(&self, link: u8) -> Offer {
-        let shared = self.to_share(link);
-        if shared >= WINDOW {
-            return Offer::new(shared, 0);
+        let shared = self.to_share(link, self.oldest_of(link, None));
+        // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
+        if shared > 0 && self.turns.is_empty() {
+            return Offer::ALL;
         }
-        let lanes = (0..self.used_lanes).filter(|&lane| self.may_begin(link, lane));
+        let lanes = (0..self.used_lanes).filter(|&lane| self.may_begin(lane, link, self.oldest_of(link, Some(lane))));
         Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
     }
 
@@ -261,7 +305,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             From::Service => Account::Service,
         };
         let room = match from {
-            From::Link(link) => lane < self.used_lanes && self.ask(link, lane),
+            From::Link(link) => lane < self.used_lanes && self.ask(link, lane, Birth::new(packet.header.age, now)),
             _ => self.room_for(account),
         };
         if !room {

@@ -30,7 +30,7 @@ fn ack() -> Ack {
         tag: 0x0300,
         next: 17,
         refused: 0b100,
-        open: 0x7f,
+        offer: Offer::new(3, 0x7f),
         missing: Some(2),
     }
 }
