@@ -11,7 +11,7 @@ use super::packet::{Body, Header, Kind, Packet};
 use super::peers::{SPAN, Standing};
 use super::pool::{From, Place};
 use super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, LONGEST_RETRY, SLACK, UNREACHABLE_FOR};
-use super::{AGE_UNIT, Node, age, forward};
+use super::{Node, forward};
 use crate::Node as Address;
 use crate::limits::OUTSTANDING;
 use crate::link::Micros;
@@ -176,7 +176,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn confirmed_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get_mut(place) else { return };
         forward::remove_trail(&mut slot.packet);
-        let (header, arrived) = (slot.packet.header, slot.arrived);
+        let (header, age) = (slot.packet.header, slot.age_in_micros(now));
         let Some(known) = slot.packet.body.first_chunk::<PREFIX>().copied() else {
             return self.discard(place, DropReason::Malformed, observer);
         };
@@ -189,7 +189,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.discard(place, DropReason::Stale, observer);
         }
         match self.peers.standing(&header, now) {
-            Standing::New if known == 0 && self.may_have_had(&header, arrived, now) => {
+            Standing::New if known == 0 && self.may_have_had(&header, age, now) => {
                 self.confirm(&header, Verdict::Restarted);
                 self.discard(place, DropReason::Stale, observer);
             }
@@ -217,11 +217,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Whether this node may have delivered a packet before its last start: one whose sender does not know in which life
     /// of this node it began. The sender is told for how long this node is up, and knows.
-    fn may_have_had(&self, header: &Header, arrived: u32, now: Micros) -> bool {
+    fn may_have_had(&self, header: &Header, age: u32, now: Micros) -> bool {
         let oldest = if header.copied {
             CONFIRM_WITHIN + LIFETIME
         } else {
-            Micros::from(age(header, arrived, now)) * AGE_UNIT
+            age.into()
         };
         now.saturating_sub(self.started) <= oldest + SLACK
     }
@@ -258,6 +258,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn confirmation_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
         let header = slot.packet.header;
+        let under_way = Micros::from(slot.age_in_micros(now));
         let &[n0, n1, n2, n3, e0, e1, verdict, u0, u1, u2, u3, ..] = slot.packet.body.as_slice() else {
             return self.discard(place, DropReason::Malformed, observer);
         };
@@ -276,7 +277,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let ending = match verdict {
             _ if verdict == Verdict::Delivered as u8 => Ending::Delivered,
             _ if verdict == Verdict::Restarted as u8 => {
-                if now.saturating_sub(entry.started).saturating_add(DRIFT) < uptime {
+                let old = now.saturating_sub(entry.started).saturating_sub(under_way);
+                if old.saturating_add(DRIFT) < uptime {
                     // It restarted before the packet was first sent, so it has not had it.
                     let kept = entry.place;
                     entry.retry_at = now;

@@ -203,7 +203,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             // What comes from others goes first: the more of it there is, the less may be added here.
             Account::Outbox => {
                 self.outbox == 0
-                    || usize::from(self.outbox) + 2 * usize::from(self.passing) < self.capacity().min(OUTBOX)
+                    || usize::from(self.outbox) + 2 * usize::from(self.passing) < self.capacity().saturating_sub(6).min(OUTBOX)
             }
             Account::Service => usize::from(self.service) < SERVICE,
             Account::Inbox => usize::from(self.inbox) < INBOX,

@@ -9,8 +9,8 @@ pub const LIFETIME: Micros = 6_000_000;
 /// By so much ages may be wrong: each node rounds them, and clocks differ.
 pub const SLACK: Micros = 500_000;
 
-/// By so much a destination's uptime may be wrong against the sender's clock.
-pub const DRIFT: Micros = 10_000;
+/// By so much a destination's uptime may be wrong against the sender's clock, and the time its answer took.
+pub const DRIFT: Micros = 20_000;
 
 /// A confirmed packet is sent again until it is this old; then its fate is unknown.
 pub const CONFIRM_WITHIN: Micros = 12_000_000;

@@ -79,6 +79,24 @@ fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
     }
 }
 
+/// All nodes broadcast large packets as fast as they can: no source is kept waiting until its packets expire.
+#[test]
+fn a_storm_of_broadcasts_starves_nobody() {
+    let small = SMALL
+        .into_iter()
+        .chain(["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"]);
+    for network in small {
+        let settings = Settings {
+            traffic: Some(Traffic::BroadcastStorm),
+            packets: Some(1_500),
+            rate: Some(2e3),
+            payload: Some(200),
+            ..on(network)
+        };
+        assert_all_delivered(&settings, &run(&settings));
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
     let with_seed = |seed| Settings {
@@ -88,7 +106,7 @@ fn the_same_seed_gives_the_same_bytes() {
         ber: Some(1e-4),
         pull_every: Some("300ms".parse().unwrap()),
         reset_every: Some("500ms".parse().unwrap()),
-        events: Some("600ms noise 1.0 1e-3; 700ms stuck 2.0; 900ms plug 2.0".into()),
+        events: Some("600ms noise 1.0 1e-3; 700ms stuck 2.0; 750ms swap 0.0 5.0; 900ms plug 2.0".into()),
         seed: Some(seed),
         ..on("rdn(ring(3),1)")
     };

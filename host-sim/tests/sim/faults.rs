@@ -7,7 +7,7 @@ use hopwise::sim::settings::Settings;
 use hopwise::sim::traffic::Traffic;
 use serde_json::Value;
 
-use super::{events, on, run, traced};
+use super::{SMALL, events, on, run, traced};
 
 const NETWORK: &str = "rdn(ring(3),1)";
 const NODES: u64 = 18;
@@ -30,8 +30,8 @@ fn assert_detoured(settings: &Settings) -> Account {
     account
 }
 
-fn single_cables() -> Vec<String> {
-    let network = on(NETWORK).plan().unwrap().build.network;
+fn single_cables(network: &str) -> Vec<String> {
+    let network = on(network).plan().unwrap().build.network;
     let upwards = |node: u64| {
         let neighbors = network.neighbors(node).unwrap().enumerate();
         let ports = neighbors
@@ -39,12 +39,12 @@ fn single_cables() -> Vec<String> {
             .map(|(port, _)| port);
         ports.map(move |port| format!("0s cut {node}.{port}"))
     };
-    (0..NODES).flat_map(upwards).collect()
+    (0..network.nodes()).flat_map(upwards).collect()
 }
 
 #[test]
 fn any_single_dead_cable_is_gone_round() {
-    let cables = single_cables();
+    let cables = single_cables(NETWORK);
     assert_eq!(cables.len(), 27);
     for cable in &cables {
         for traffic in [Traffic::AllToAll, Traffic::PingAll, Traffic::BroadcastAll] {
@@ -55,6 +55,22 @@ fn any_single_dead_cable_is_gone_round() {
             confirmed: true,
             ..with(cable, Traffic::AllToAll)
         });
+    }
+}
+
+/// A ring is the hardest case: the only other way leads past all nodes, and away from the destination at first.
+#[test]
+fn any_single_dead_cable_is_gone_round_in_all_kinds_of_networks() {
+    for network in SMALL.into_iter().chain(["ring(6)", "ring(9)", "torus(4,4)"]) {
+        for cable in single_cables(network) {
+            for traffic in [Traffic::AllToAll, Traffic::BroadcastAll] {
+                let settings = Settings {
+                    network: Some(network.into()),
+                    ..with(&cable, traffic)
+                };
+                assert_detoured(&settings);
+            }
+        }
     }
 }
 
@@ -80,7 +96,7 @@ fn any_single_dead_board_is_gone_round() {
 /// A cable goes while everything is under way: confirmed packets and broadcasts arrive all the same.
 #[test]
 fn a_cable_may_go_at_any_time() {
-    for cable in single_cables() {
+    for cable in single_cables(NETWORK) {
         let pulled = cable.replace("0s", "520ms");
         for (confirmed, traffic) in [(true, Traffic::AllToAll), (false, Traffic::AllToAll)] {
             let settings = Settings {
@@ -211,5 +227,29 @@ fn what_is_undone_leaves_nothing_behind() {
         let account = run(&settings);
         assert_eq!(account.tally.delivered, account.tally.sent, "{fault}");
         assert_eq!((account.links_up, account.detours), (54, 0), "{fault}, {undo}");
+    }
+}
+
+/// Plugs of two running pairs are exchanged, faster than silence is noticed, and no packet is taken for another's.
+#[test]
+fn plugs_exchanged_while_all_is_under_way_lose_nothing() {
+    for rate in [20.0, 400.0] {
+        for (confirmed, traffic) in [
+            (true, Traffic::AllToAll),
+            (false, Traffic::AllToAll),
+            (false, Traffic::BroadcastAll),
+        ] {
+            let settings = Settings {
+                confirmed,
+                rate: Some(rate),
+                ..with("520ms swap 0.0 5.0; 700ms swap 0.0 5.0; 750ms swap 1.2 9.0", traffic)
+            };
+            let tally = run(&settings).tally;
+            assert!(
+                tally.sent > 0 && tally.delivered == tally.sent,
+                "{}",
+                settings.command()
+            );
+        }
     }
 }
