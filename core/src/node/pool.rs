@@ -106,6 +106,9 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
 /// Kept free for what begins here, or a node that many packets pass could not send.
 const OWN: usize = 1;
 
+/// Kept free for what passes, or a mesh in which all send at once would be full of what has not left yet.
+const PASSING: usize = 6;
+
 /// So many are known to wait at once.
 const TURNS: usize = LANES;
 
@@ -203,7 +206,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             // What comes from others goes first: the more of it there is, the less may be added here.
             Account::Outbox => {
                 self.outbox == 0
-                    || usize::from(self.outbox) + 2 * usize::from(self.passing) < self.capacity().saturating_sub(6).min(OUTBOX)
+                    || usize::from(self.outbox) + 2 * usize::from(self.passing)
+                        < self.capacity().saturating_sub(PASSING).min(OUTBOX)
             }
             Account::Service => usize::from(self.service) < SERVICE,
             Account::Inbox => usize::from(self.inbox) < INBOX,
