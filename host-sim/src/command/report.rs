@@ -88,12 +88,24 @@ fn markdown(report: &Report) -> String {
 }
 
 fn delivery(report: &Report) -> String {
-    let titles = ["kind", "packets", "delivered", "dropped", "open", "arrivals", "duplicates"];
+    let titles = [
+        "kind",
+        "packets",
+        "delivered",
+        "dropped",
+        "open",
+        "arrivals",
+        "duplicates",
+    ];
     let row = |(kind, of): (&&str, &Delivery)| {
         let share = 100.0 * of.delivered as f64 / of.packets as f64;
         let figures = [of.dropped, of.open, of.arrivals, of.duplicates].map(|count| count.to_string());
         let delivered = format!("{} ({share:.2} %)", of.delivered);
-        [vec![kind.to_string(), of.packets.to_string(), delivered], figures.into()].concat()
+        [
+            vec![kind.to_string(), of.packets.to_string(), delivered],
+            figures.into(),
+        ]
+        .concat()
     };
     let outcomes: Vec<String> = report
         .outcomes
@@ -178,7 +190,15 @@ fn paths(report: &Report) -> String {
 }
 
 fn links(links: &[LinkQuality]) -> String {
-    let titles = ["cable", "frames", "sent again", "damaged", "came up", "went down", "miswired"];
+    let titles = [
+        "cable",
+        "frames",
+        "sent again",
+        "damaged",
+        "came up",
+        "went down",
+        "miswired",
+    ];
     let mut worst = links.to_vec();
     worst.sort_by_key(|link| std::cmp::Reverse((link.trouble(), link.frames)));
     let row = |link: &LinkQuality| {

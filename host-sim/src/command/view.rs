@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::output::Outcome;
-use super::report::{read, write};
 use super::parse;
+use super::report::{read, write};
 use crate::refusal::Refusal;
 use crate::view::data::PageData;
 use crate::view::page;

@@ -336,7 +336,11 @@ mod tests {
     }
 
     fn sent(t: f64, node: u64, link: u8, again: bool) -> String {
-        line(t, node, &format!("\"event\":\"sent\",\"link\":{link},\"again\":{again}"))
+        line(
+            t,
+            node,
+            &format!("\"event\":\"sent\",\"link\":{link},\"again\":{again}"),
+        )
     }
 
     fn received(t: f64, node: u64, link: u8) -> String {

@@ -30,22 +30,13 @@ pub struct Line {
 #[expect(missing_docs, reason = "the fields are those of the core's events")]
 pub enum Event {
     /// A link came up; a computer at its end has no address.
-    LinkUp {
-        link: u8,
-        peer: Option<Node>,
-    },
+    LinkUp { link: u8, peer: Option<Node> },
     /// A link went down.
-    LinkDown {
-        link: u8,
-    },
+    LinkDown { link: u8 },
     /// Someone is at a link who does not belong there.
-    Miswired {
-        link: u8,
-    },
+    Miswired { link: u8 },
     /// Bytes came that are no frame.
-    Damaged {
-        link: u8,
-    },
+    Damaged { link: u8 },
     /// A packet is sent on a link.
     Sent {
         link: u8,
@@ -54,25 +45,13 @@ pub enum Event {
         again: bool,
     },
     /// A packet came in on a link.
-    Received {
-        link: u8,
-        packet: PacketId,
-        dest: Node,
-    },
+    Received { link: u8, packet: PacketId, dest: Node },
     /// A packet begins its way here.
-    Accepted {
-        packet: PacketId,
-        dest: Node,
-    },
+    Accepted { packet: PacketId, dest: Node },
     /// A neighbour has taken a packet over.
-    Forwarded {
-        link: u8,
-        packet: PacketId,
-    },
+    Forwarded { link: u8, packet: PacketId },
     /// A packet has arrived.
-    Delivered {
-        packet: PacketId,
-    },
+    Delivered { packet: PacketId },
     /// A packet went no further.
     Dropped {
         packet: PacketId,
@@ -80,15 +59,9 @@ pub enum Event {
         reason: String,
     },
     /// A packet goes round a dead link.
-    Detoured {
-        packet: PacketId,
-        by: Node,
-    },
+    Detoured { packet: PacketId, by: Node },
     /// The fate of a confirmed packet is known.
-    Settled {
-        number: u32,
-        outcome: String,
-    },
+    Settled { number: u32, outcome: String },
     /// A word that is not among these.
     #[serde(other)]
     Other,

@@ -127,8 +127,11 @@ mod tests {
         let good = r#"{"t":0,"node":1,"event":"damaged","link":0,"error":"crc"}"#;
         for (bad, what) in [
             ("{\"t\":1,", "line 2: this is no event: EOF while parsing"),
-            ("[]", "line 2: this is no event: invalid length 0"),
-            ("{\"t\":1,\"node\":1}", "line 2: this is no event: missing field `event`"),
+            ("[]", "line 2: this is no event: invalid type: sequence"),
+            (
+                "{\"t\":1,\"node\":1}",
+                "line 2: this is no event: missing field `event`",
+            ),
             (
                 "{\"t\":1,\"node\":-1,\"event\":\"damaged\",\"link\":0}",
                 "line 2: this is no event: invalid value: integer `-1`",

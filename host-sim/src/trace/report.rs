@@ -250,7 +250,9 @@ fn latency(packets: &[Packet]) -> Latency {
     let by_hops = by_hops.into_iter();
     Latency {
         end_to_end: Spread::of(all),
-        by_hops: by_hops.filter_map(|(hops, times)| Some((hops, Spread::of(times)?))).collect(),
+        by_hops: by_hops
+            .filter_map(|(hops, times)| Some((hops, Spread::of(times)?)))
+            .collect(),
         broadcast: Spread::of(broadcast),
         hop: Spread::of(hops),
         wait: Spread::of(waits),
@@ -316,7 +318,12 @@ fn paths(network: &Network, packets: &[Packet]) -> Paths {
 
 /// The computed path, both ends included.
 fn route(network: &Network, from: Node, to: Node) -> Vec<Node> {
-    let next = |&here: &Node| network.next_hop(here, to, Rule::Exact).ok().filter(|&next| next != here);
+    let next = |&here: &Node| {
+        network
+            .next_hop(here, to, Rule::Exact)
+            .ok()
+            .filter(|&next| next != here)
+    };
     std::iter::successors(Some(from), next).collect()
 }
 

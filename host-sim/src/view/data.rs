@@ -98,8 +98,14 @@ impl PageData {
         let round = |value: f64| (value * 1000.0).round() / 1000.0;
         Ok(PageData {
             network: network.to_string(),
-            addresses: all().map(|node| network.address(node).expect(known).to_string()).collect(),
-            places: drawing.places.iter().map(|place| [round(place.x), round(place.y)]).collect(),
+            addresses: all()
+                .map(|node| network.address(node).expect(known).to_string())
+                .collect(),
+            places: drawing
+                .places
+                .iter()
+                .map(|place| [round(place.x), round(place.y)])
+                .collect(),
             clusters: drawing
                 .clusters
                 .iter()
@@ -108,7 +114,11 @@ impl PageData {
                     (round(middle.x), round(middle.y), round(cluster.radius), cluster.depth)
                 })
                 .collect(),
-            links: drawing.links.iter().map(|link| (link.a, link.b, link.kind, link.bend)).collect(),
+            links: drawing
+                .links
+                .iter()
+                .map(|link| (link.a, link.b, link.kind, link.bend))
+                .collect(),
             neighbors: neighbors.collect(),
             next: all().map(next).collect(),
             trace: history.map(|history| replay(&drawing, history)),
@@ -171,7 +181,9 @@ fn add_packet(replay: &mut Replay, packet: &Packet, time: &impl Fn(Nanos) -> f64
     for hop in &packet.hops {
         // A hop whose sending is not in the trace is seen where it ends.
         if let Some(sent) = hop.sent.or(hop.received) {
-            replay.hops.push((index, hop.from, hop.to, time(sent), hop.received.map(time), hop.again));
+            replay
+                .hops
+                .push((index, hop.from, hop.to, time(sent), hop.received.map(time), hop.again));
         }
     }
     let mut mark = |at: Nanos, what: Mark, node: Node, about: usize| {
@@ -180,8 +192,14 @@ fn add_packet(replay: &mut Replay, packet: &Packet, time: &impl Fn(Nanos) -> f64
     if let Some(at) = packet.accepted {
         mark(at, Mark::Accepted, packet.id.source, index);
     }
-    packet.delivered.iter().for_each(|&(at, node)| mark(at, Mark::Delivered, node, index));
-    packet.detoured.iter().for_each(|&(at, node)| mark(at, Mark::Detoured, node, index));
+    packet
+        .delivered
+        .iter()
+        .for_each(|&(at, node)| mark(at, Mark::Delivered, node, index));
+    packet
+        .detoured
+        .iter()
+        .for_each(|&(at, node)| mark(at, Mark::Detoured, node, index));
     for (at, node, reason) in &packet.dropped {
         let known = replay.reasons.iter().position(|known| known == reason);
         let about = known.unwrap_or_else(|| {
@@ -202,7 +220,13 @@ mod tests {
     /// The page draws the tree of a broadcast from next hops alone.
     #[test]
     fn next_hops_backwards_are_the_tree_of_a_broadcast() {
-        for expression in ["rdn(ring(3),1)", "root-folded(petersen,2)", "re(ring(4),complete(3),2)", "heawood", "ring(2)"] {
+        for expression in [
+            "rdn(ring(3),1)",
+            "root-folded(petersen,2)",
+            "re(ring(4),complete(3),2)",
+            "heawood",
+            "path(2)",
+        ] {
             let network: Network = expression.parse().unwrap();
             let data = PageData::new(&network, None).unwrap();
             for source in 0..network.nodes() {

@@ -28,7 +28,7 @@ pub fn html(data: &PageData) -> Result<String, Refusal> {
         // Last, so that nothing in a trace is taken for a place to fill.
         ("DATA", json),
     ];
-    Ok(parts
-        .iter()
-        .fold(PAGE.to_string(), |page, (name, text)| page.replacen(&format!("<!--{name}-->"), text, 1)))
+    Ok(parts.iter().fold(PAGE.to_string(), |page, (name, text)| {
+        page.replacen(&format!("<!--{name}-->"), text, 1)
+    }))
 }

@@ -59,7 +59,9 @@ pub fn nesting(network: &Network) -> Nesting {
             let network = *network;
             // A flooded network leaves tuples out, so its digits are read from the address.
             let digits = move |node| {
-                let address = network.address(node).map_or(String::new(), |address| address.to_string());
+                let address = network
+                    .address(node)
+                    .map_or(String::new(), |address| address.to_string());
                 let numbers = address.split(|c: char| !c.is_ascii_digit());
                 numbers.filter_map(|number| number.parse().ok()).collect()
             };
@@ -73,7 +75,10 @@ pub fn nesting(network: &Network) -> Nesting {
             for level in 2..rsn.levels() {
                 sizes.push(sizes[level as usize - 2].pow(2));
             }
-            swapped(rsn.nucleus(), sizes.iter().rev().copied().filter(|_| rsn.levels() > 1).collect())
+            swapped(
+                rsn.nucleus(),
+                sizes.iter().rev().copied().filter(|_| rsn.levels() > 1).collect(),
+            )
         }
         Family::Hsn(hsn) => swapped(hsn.nucleus(), vec![hsn.nucleus().nodes(); hsn.levels() as usize - 1]),
         Family::Hcn3(hcn3) => {
@@ -186,7 +191,9 @@ fn of_base(base: Base) -> Nesting {
         _ => return flat(places, vec!["link".into()]),
     };
     let first = usize::from(word == "dimension");
-    let kinds = (0..sizes.len()).map(|axis| format!("{word} {}", axis + first)).collect();
+    let kinds = (0..sizes.len())
+        .map(|axis| format!("{word} {}", axis + first))
+        .collect();
     let kind = move |a: Node, b: Node, _: &[usize], _: &[usize]| {
         let (mut a, mut b) = (a, b);
         let differs = |&size: &u64| {
@@ -231,8 +238,15 @@ fn facing(left: usize, right: usize) -> Level {
 fn of_exchanged(first: u32, second: u32) -> Nesting {
     let levels = vec![facing(1 << second, 1 << first), still(shapes::cube(first.max(second)))];
     let digits = move |node: Node| {
-        let (a, b) = ((node >> (second + 1)) as usize, (node >> 1) as usize & ((1 << second) - 1));
-        if node & 1 == 0 { vec![b, a] } else { vec![(1 << second) + a, b] }
+        let (a, b) = (
+            (node >> (second + 1)) as usize,
+            (node >> 1) as usize & ((1 << second) - 1),
+        );
+        if node & 1 == 0 {
+            vec![b, a]
+        } else {
+            vec![(1 << second) + a, b]
+        }
     };
     Nesting {
         digits: Box::new(digits),

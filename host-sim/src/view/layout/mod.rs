@@ -79,12 +79,44 @@ mod tests {
     use super::*;
 
     const NETWORKS: [&str; 38] = [
-        "ring(2)", "ring(9)", "path(5)", "path(30)", "complete(7)", "star(9)", "petersen", "heawood", "nstar(3)", "nstar(4)",
-        "hypercube(3)", "hypercube(4)", "hypercube(5)", "hypercube(7)", "folded-hypercube(4)", "torus(5,4)", "torus(3,3,3)",
-        "torus(4,4,4)", "mesh(3,4)", "mesh(2,3,2,2)", "ghc(3,4)", "rdn(ring(3),0)", "rdn(ring(3),1)", "rdn(ring(3),2)",
-        "dualcube(4)", "bsw(petersen)", "re(ring(4),complete(3),3)", "re([ring(3),path(2)],ring(4),sd)", "rcr(2,4,1)",
-        "ccc(4)", "folded(heawood,2)", "root-folded(heawood,2)", "flooded(petersen,3)", "rsn(3,ring(3))", "hsn(3,ring(4))",
-        "wk(4,3)", "hypernet(3,3)", "exchanged-hypercube(1,3)",
+        "path(2)",
+        "ring(9)",
+        "path(5)",
+        "path(30)",
+        "complete(7)",
+        "star(9)",
+        "petersen",
+        "heawood",
+        "nstar(3)",
+        "nstar(4)",
+        "hypercube(3)",
+        "hypercube(4)",
+        "hypercube(5)",
+        "hypercube(7)",
+        "folded-hypercube(4)",
+        "torus(5,4)",
+        "torus(3,3,3)",
+        "torus(4,4,4)",
+        "mesh(3,4)",
+        "mesh(2,3,2,2)",
+        "ghc(3,4)",
+        "rdn(ring(3),0)",
+        "rdn(ring(3),1)",
+        "rdn(ring(3),2)",
+        "dualcube(4)",
+        "bsw(petersen)",
+        "re(ring(4),complete(3),3)",
+        "re([ring(3),path(2)],ring(4),sd)",
+        "rcr(2,4,1)",
+        "ccc(4)",
+        "folded(heawood,2)",
+        "root-folded(heawood,2)",
+        "flooded(petersen,3)",
+        "rsn(3,ring(3))",
+        "hsn(3,ring(4))",
+        "wk(4,3)",
+        "hypernet(3,3)",
+        "exchanged-hypercube(1,3)",
     ];
 
     #[test]
@@ -93,7 +125,12 @@ mod tests {
             let drawing = Drawing::of(&expression.parse().unwrap());
             let least = nested::least_distance(&drawing.places);
             assert!(least > 0.6, "{expression}: {least}");
-            assert!(drawing.places.iter().all(|place| place.x.is_finite() && place.y.is_finite()));
+            assert!(
+                drawing
+                    .places
+                    .iter()
+                    .all(|place| place.x.is_finite() && place.y.is_finite())
+            );
         }
     }
 
@@ -104,9 +141,16 @@ mod tests {
             let drawing = Drawing::of(&network);
             let ends: u64 = (0..network.nodes()).map(|node| network.degree(node).unwrap()).sum();
             assert_eq!(2 * drawing.links.len() as u64, ends, "{expression}");
-            assert!(drawing.links.iter().all(|link| link.kind < drawing.kinds.len()), "{expression}");
+            assert!(
+                drawing.links.iter().all(|link| link.kind < drawing.kinds.len()),
+                "{expression}"
+            );
             for kind in 0..drawing.kinds.len() {
-                assert!(drawing.links.iter().any(|link| link.kind == kind), "{expression}: {}", drawing.kinds[kind]);
+                assert!(
+                    drawing.links.iter().any(|link| link.kind == kind),
+                    "{expression}: {}",
+                    drawing.kinds[kind]
+                );
             }
         }
     }

@@ -23,7 +23,11 @@ fn sizes(levels: &[Level]) -> Vec<(f64, f64)> {
             Some(radius) => 2.0 * radius * (1.0 + GAP_SHARE) + GAP,
         };
         let scale = apart / least_distance(&level.places);
-        let farthest = level.places.iter().map(|place| place.distance(Point::default())).fold(0.0, f64::max);
+        let farthest = level
+            .places
+            .iter()
+            .map(|place| place.distance(Point::default()))
+            .fold(0.0, f64::max);
         let radius = scale * farthest + inner.unwrap_or(BORDER);
         sizes.push((scale, radius));
         inner = Some(radius);
@@ -50,7 +54,9 @@ pub(super) fn places(levels: &[Level], digits: &[Vec<usize>]) -> (Vec<Point>, Ve
             }
             let step = level.places[digits[depth]];
             here = here.plus(step.turned(turn), scale);
-            if level.faces_middle && let Some(inner) = levels.get(depth + 1) {
+            if level.faces_middle
+                && let Some(inner) = levels.get(depth + 1)
+            {
                 turn += step.angle() + PI - inner.places[0].angle();
             }
         }

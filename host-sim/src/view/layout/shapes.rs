@@ -58,7 +58,10 @@ pub(super) fn written(base: &Base) -> (String, Vec<u64>) {
     let text = base.to_string();
     let (name, rest) = text.split_once('(').unwrap_or((&text, ""));
     let numbers = rest.trim_end_matches(')').split(',');
-    (name.to_string(), numbers.filter_map(|number| number.parse().ok()).collect())
+    (
+        name.to_string(),
+        numbers.filter_map(|number| number.parse().ok()).collect(),
+    )
 }
 
 /// The nodes of a base graph, in their order.
@@ -77,7 +80,10 @@ pub(super) fn base(base: &Base) -> Vec<Point> {
 }
 
 fn scaled(points: &[Point], times: f64) -> Vec<Point> {
-    points.iter().map(|&point| Point::default().plus(point, times)).collect()
+    points
+        .iter()
+        .map(|&point| Point::default().plus(point, times))
+        .collect()
 }
 
 /// Evenly on a circle of radius 1, the first on top; four make an upright square.
@@ -132,7 +138,11 @@ fn rows(count: usize) -> Vec<Point> {
     };
     let place = |i: usize| {
         let (row, column) = (i / columns, i % columns);
-        let column = if row.is_multiple_of(2) { column } else { columns - 1 - column };
+        let column = if row.is_multiple_of(2) {
+            column
+        } else {
+            columns - 1 - column
+        };
         Point::new(column as f64, row as f64)
     };
     centred((0..count).map(place).collect())
@@ -171,7 +181,10 @@ fn lattice(sizes: &[u64], rings: bool) -> Vec<Point> {
                 let apart = extent.x.hypot(extent.y) + 1.5;
                 let radius = apart / 2.0 / (PI / size as f64).sin();
                 // Turned, or links to the next layer would run along rows and columns.
-                scaled(&circle(size as usize), radius).iter().map(|place| place.turned(0.2)).collect()
+                scaled(&circle(size as usize), radius)
+                    .iter()
+                    .map(|place| place.turned(0.2))
+                    .collect()
             }
             _ if axis % 2 == 0 => along(Point::new(extent.x + 1.6, 0.3)),
             _ => along(Point::new(0.3, extent.y + 1.6)),

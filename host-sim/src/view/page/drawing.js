@@ -41,8 +41,10 @@ function draw() {
   if (state.mode === "broadcast") drawBroadcast(marked);
   if (state.mode === "route") drawRoute(marked);
   if (state.mode === "replay") drawReplayLinks(marked);
-  drawNodes(marked);
+  // Packets go in and out below the nodes, so that these can be read.
   if (state.mode === "replay" && trace) drawPackets();
+  drawNodes(marked);
+  if (state.mode === "replay" && trace) drawFlashes();
 }
 
 function drawClusters() {
@@ -105,8 +107,8 @@ function drawReplayLinks(marked) {
     const share = counters.links[link].frames / most;
     if (counters.links[link].frames > 0 && state.showLoad) steps[Math.min(2, Math.floor(share * 3))].push(link);
   });
-  const width = Math.max(1, camera.scale / 22);
-  steps.forEach((links, step) => strokeLinks(links, theme.accent, width * (1 + 0.8 * step), 0.16 + 0.17 * step));
+  const width = Math.max(1, Math.min(2.6, camera.scale / 26));
+  steps.forEach((links, step) => strokeLinks(links, theme.accent, width * (1 + 0.55 * step), 0.15 + 0.15 * step));
   strokeLinks(down, theme.card, width + 2);
   strokeLinks(down, theme.bad, width, 1, [5, 5]);
   if (state.chosen) {
@@ -220,8 +222,9 @@ function drawNodes(marked) {
 /** How long arrivals and drops are seen, as a share of the time a screen second takes. */
 const flashTime = 0.35;
 
-function drawPackets() {
-  const at = state.time, radius = packetRadius();
+/** Rings around nodes where packets begin, arrive or end. */
+function drawFlashes() {
+  const at = state.time;
   const lasts = flashTime * state.speed * 1e6;
   const begin = firstAtLeast(trace.marks, (mark) => mark.at, at - lasts);
   for (let i = begin; i < trace.marks.length && trace.marks[i].at <= at; i++) {
@@ -238,12 +241,16 @@ function drawPackets() {
     context.stroke();
     context.globalAlpha = 1;
   }
+}
+
+/** Packets under way, with a short tail; in red those that nobody took. */
+function drawPackets() {
+  const at = state.time, radius = packetRadius();
   for (const hop of hopsAt(at)) {
     const packet = trace.packets[hop.packet];
     const lost = hop.received === null;
-    const whole = (hop.received ?? hop.sent + trace.longestHop) - hop.sent;
-    const share = whole > 0 ? (at - hop.sent) / whole : 1;
-    if (lost && share > 0.5) continue;
+    const whole = endOf(hop) - hop.sent;
+    const share = (whole > 0 ? (at - hop.sent) / whole : 1) * (lost ? 0.5 : 1);
     const color = lost ? theme.bad : theme.packets[packet.kind];
     const dim = state.chosen && state.chosen !== packet ? 0.25 : 1;
     for (let tail = 5; tail >= 1; tail--) {

@@ -58,25 +58,28 @@ const pointOf = (event) => {
 let drag = null;
 canvas.addEventListener("pointerdown", (event) => {
   drag = { at: pointOf(event), moved: false };
-  canvas.setPointerCapture(event.pointerId);
 });
 canvas.addEventListener("pointermove", (event) => {
+  if (drag) return;
   const [x, y] = pointOf(event);
-  if (drag) {
-    const [dx, dy] = [x - drag.at[0], y - drag.at[1]];
-    if (drag.moved || Math.hypot(dx, dy) > 4) {
-      camera.pan(dx, dy);
-      drag = { at: [x, y], moved: true };
-    }
-  } else {
-    state.overNode = nodeAt(x, y);
-    state.overLink = state.overNode < 0 ? linkAt(x, y) : -1;
-    canvas.classList.toggle("over", state.overNode >= 0);
-    showHint(x, y);
-  }
+  state.overNode = nodeAt(x, y);
+  state.overLink = state.overNode < 0 ? linkAt(x, y) : -1;
+  canvas.classList.toggle("over", state.overNode >= 0);
+  showHint(x, y);
   state.dirty = true;
 });
-canvas.addEventListener("pointerup", (event) => {
+// A drag goes on outside of the canvas.
+window.addEventListener("pointermove", (event) => {
+  if (!drag) return;
+  const [x, y] = pointOf(event);
+  const [dx, dy] = [x - drag.at[0], y - drag.at[1]];
+  if (drag.moved || Math.hypot(dx, dy) > 4) {
+    camera.pan(dx, dy);
+    drag = { at: [x, y], moved: true };
+    state.dirty = true;
+  }
+});
+window.addEventListener("pointerup", (event) => {
   if (drag && !drag.moved) {
     const node = nodeAt(...pointOf(event));
     if (node >= 0 || state.mode === "replay") select(node, event.shiftKey);

@@ -57,7 +57,9 @@ if (trace) {
   const arrivals = trace.hops.filter((hop) => hop.received !== null)
     .map((hop) => ({ at: hop.received, what: "received", node: hop.to, link: hop.link }));
   trace.counted = trace.marks.concat(sendings, arrivals).sort((a, b) => a.at - b.at);
-  trace.longestHop = trace.hops.reduce((most, hop) => Math.max(most, (hop.received ?? hop.sent) - hop.sent), 0);
+  const times = trace.hops.filter((hop) => hop.received !== null).map((hop) => hop.received - hop.sent).sort((a, b) => a - b);
+  trace.usualHop = times[times.length >> 1] || 1000;
+  trace.longestHop = trace.hops.reduce((most, hop) => Math.max(most, (hop.received ?? hop.sent) - hop.sent), trace.usualHop);
   // Before the first packet, links come up and little else: most of that is left out of the time line.
   const first = trace.packets.reduce((least, p) => Math.min(least, p.accepted ?? Infinity), trace.length);
   trace.start = first < trace.length ? Math.max(0, first - (trace.length - first) / 20) : 0;
@@ -126,13 +128,16 @@ function firstAtLeast(list, key, value) {
   return low;
 }
 
+/** When a hop ends; one that nobody took is seen for half the usual time. */
+const endOf = (hop) => hop.received ?? hop.sent + trace.usualHop / 2;
+
 /** The hops under way at a time. */
 function hopsAt(at) {
   const from = firstAtLeast(trace.hops, (hop) => hop.sent, at - trace.longestHop - 1);
   const under = [];
   for (let i = from; i < trace.hops.length && trace.hops[i].sent <= at; i++) {
     const hop = trace.hops[i];
-    const end = hop.received ?? hop.sent + trace.longestHop;
+    const end = endOf(hop);
     if (at <= end && hop.link >= 0) under.push(hop);
   }
   return under;

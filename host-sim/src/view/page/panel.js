@@ -130,7 +130,7 @@ function showTotals() {
   const down = data.links.filter((_, link) => counters.isDown(link)).length;
   const reasons = counters.drops.map((count, i) => [trace.reasons[i], count]).filter(([, count]) => count);
   card.replaceChildren(element("h2", {}, "So far"),
-    figures([["sent", accepted], ["arrivals", delivered], ["dropped", dropped, true],
+    figures([["packets", accepted], ["arrivals", delivered], ["dropped", dropped, true],
       ["frames", sent + again], ["sent again", again, true], ["links down", down, true]]),
     ...(reasons.length ? [element("table", {}, headings(["dropped because", ""]), ...reasons.map(([name, count]) => row([name, String(count)])))] : []));
 }

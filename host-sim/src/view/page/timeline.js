@@ -71,9 +71,7 @@ const timeline = {
 
 /** The speed at which a usual hop takes about half a second on the screen. */
 function goodSpeed() {
-  const times = trace.hops.filter((hop) => hop.received !== null).map((hop) => hop.received - hop.sent).sort((a, b) => a - b);
-  const usual = times[times.length >> 1] || 1000;
-  return speeds.find((speed) => usual / 1e6 / speed >= 0.4) ?? speeds[speeds.length - 1];
+  return speeds.find((speed) => trace.usualHop / 1e6 / speed >= 0.4) ?? speeds[speeds.length - 1];
 }
 
 const densityCanvas = document.getElementById("density");

@@ -1,0 +1,172 @@
+//! `hopwise report`: what a trace tells agrees with what the simulator knows.
+
+mod trace_support;
+
+use serde_json::Value;
+use trace_support::{Folder, hopwise, printed, refused, simulate};
+
+fn report(trace: &str) -> Value {
+    serde_json::from_str(&printed(&["report", trace, "--json"])).unwrap()
+}
+
+fn sum(report: &Value, key: &str) -> u64 {
+    let links = report["links"].as_array().unwrap();
+    links.iter().map(|link| link[key].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_calm_run_is_told_in_full() {
+    let folder = Folder::new("calm");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["rdn(ring(3),1)", "--packets", "200", "--seed", "5"]);
+    let text = printed(&["report", &trace]);
+    insta::assert_snapshot!("report_of_a_calm_run", text);
+    let file = folder.file("report.md");
+    assert_eq!(printed(&["report", &trace, "-o", &file]), "");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), text);
+}
+
+#[test]
+fn the_figures_are_those_of_the_simulator() {
+    let folder = Folder::new("figures");
+    let trace = folder.file("trace.jsonl");
+    let settings = [
+        "heawood",
+        "--packets",
+        "2000",
+        "--ber",
+        "5e-5",
+        "--pull-every",
+        "200ms",
+        "--seed",
+        "3",
+    ];
+    let known = simulate(&trace, &settings);
+    let told = report(&trace);
+    assert_eq!(told["network"], "heawood");
+    assert_eq!(told["nodes"], 14);
+    let datagrams = &told["delivery"]["datagram"];
+    assert_eq!(datagrams["packets"], known["sent"]);
+    assert_eq!(datagrams["delivered"], known["delivered"]);
+    assert_eq!(datagrams["duplicates"], known["duplicated"]);
+    assert_eq!(
+        sum(&told, "retransmissions"),
+        known["retransmissions"].as_u64().unwrap()
+    );
+    assert_eq!(sum(&told, "ups"), known["links_up"].as_u64().unwrap());
+    assert_eq!(told["detours"], known["detours"]);
+    for (reason, count) in known["drops"].as_object().unwrap() {
+        assert_eq!(&told["drops"][reason]["count"], count, "{reason}");
+    }
+    assert_eq!(
+        told["drops"].as_object().unwrap().len(),
+        known["drops"].as_object().unwrap().len()
+    );
+    let latency = &told["latency"]["end_to_end"];
+    assert_eq!(latency["count"], known["delivered"]);
+    for (ours, theirs) in [("mean_us", "latency_mean_us"), ("p99_us", "latency_p99_us")] {
+        let (ours, theirs) = (latency[ours].as_f64().unwrap(), known[theirs].as_f64().unwrap());
+        assert!((ours - theirs).abs() < 0.01, "{ours} {theirs}");
+    }
+    assert!(sum(&told, "damaged") > 0 && sum(&told, "downs") > 0);
+}
+
+#[test]
+fn undisturbed_packets_take_the_computed_path() {
+    let folder = Folder::new("paths");
+    let trace = folder.file("trace.jsonl");
+    for expression in [
+        "rdn(ring(3),1)",
+        "re(ring(3),ring(4),2,sd)",
+        "rcr(2,4,1)",
+        "root-folded(petersen,2)",
+        "rsn(2,ring(4))",
+    ] {
+        simulate(&trace, &[expression, "--packets", "500", "--confirmed"]);
+        let told = report(&trace);
+        let paths = &told["paths"];
+        let packets = |kind: &str| told["delivery"][kind]["delivered"].as_u64().unwrap();
+        assert_eq!(packets("confirmed"), 500, "{expression}");
+        assert_eq!(told["outcomes"]["delivered"], 500, "{expression}");
+        assert_eq!(
+            paths["followed"],
+            packets("confirmed") + packets("confirmation"),
+            "{expression}"
+        );
+        assert_eq!(paths["computed"], paths["followed"], "{expression}: {paths}");
+        assert_eq!(paths["hops"], paths["computed_hops"], "{expression}");
+    }
+}
+
+#[test]
+fn detours_are_longer_and_named() {
+    let folder = Folder::new("detours");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["ring(6)", "--packets", "300", "--events", "0s cut 0.0"]);
+    let told = report(&trace);
+    let paths = &told["paths"];
+    assert!(paths["longer"].as_u64().unwrap() > 0, "{paths}");
+    let example = &paths["examples"][0];
+    let nodes = |key: &str| example[key].as_array().unwrap().clone();
+    let (path, computed) = (nodes("path"), nodes("computed"));
+    assert_eq!((path.first(), path.last()), (computed.first(), computed.last()));
+    assert!(path.len() > computed.len(), "{example}");
+    let text = printed(&["report", &trace]);
+    assert!(text.contains("| packet | way it took | computed path |"), "{text}");
+}
+
+#[test]
+fn broadcasts_follow_their_tree() {
+    let folder = Folder::new("broadcasts");
+    let trace = folder.file("trace.jsonl");
+    simulate(
+        &trace,
+        &["rdn(ring(3),1)", "--traffic", "broadcast-all", "--packets", "18"],
+    );
+    let told = report(&trace);
+    let broadcasts = &told["delivery"]["broadcast"];
+    assert_eq!(broadcasts["delivered"], 18);
+    assert_eq!(broadcasts["arrivals"], 18 * 17);
+    assert_eq!(told["paths"]["tree_arrivals"], 18 * 17);
+    assert_eq!(told["paths"]["other_arrivals"], 0);
+    assert_eq!(told["latency"]["broadcast"]["count"], 18 * 17);
+}
+
+#[test]
+fn a_trace_need_not_name_its_network() {
+    let folder = Folder::new("unnamed");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["ring(5)", "--packets", "50"]);
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let (_, events) = text.split_once('\n').unwrap();
+    let unnamed = folder.write("unnamed.jsonl", events);
+    let told = report(&unnamed);
+    assert_eq!((&told["network"], &told["paths"]), (&Value::Null, &Value::Null));
+    assert_eq!(told["delivery"]["datagram"]["delivered"], 50);
+    let named = printed(&["report", &unnamed, "--network", "ring(5)", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&named).unwrap()["paths"]["computed"], 50);
+}
+
+#[test]
+fn bad_traces_are_refused_in_a_sentence() {
+    let folder = Folder::new("bad");
+    let bad = |text: &str| refused(&["report", &folder.write("bad.jsonl", text)]);
+    let header = "{\"network\":\"ring(5)\"}\n";
+    assert!(bad("").ends_with("bad.jsonl: the trace has no events"));
+    assert!(bad(header).ends_with("bad.jsonl: the trace has no events"));
+    assert!(bad("hello\n").ends_with("bad.jsonl: line 1: this is no event: expected value"));
+    assert!(bad(&format!("{header}{{\"t\":1}}\n")).contains("bad.jsonl: line 2: this is no event: missing field"));
+    let outside = r#"{"t":1,"node":9,"event":"damaged","link":0}"#;
+    let sentence = bad(&format!("{header}{outside}\n"));
+    assert!(
+        sentence.ends_with("line 2: ring(5): there is no node 9: the network has nodes 0 to 4"),
+        "{sentence}"
+    );
+    assert!(bad("{\"network\":\"rong(5)\"}\n").contains("line 1: 'rong(5)' is not a network: "));
+    let sentence = refused(&["report", "no/such/trace"]);
+    assert!(sentence.starts_with("hopwise: no/such/trace: "), "{sentence}");
+    let trace = folder.write("good.jsonl", &format!("{header}{}\n", outside.replace('9', "3")));
+    let sentence = refused(&["report", &trace, "-o", "no/such/folder/report.md"]);
+    assert!(sentence.contains("no/such/folder/report.md"), "{sentence}");
+    assert!(hopwise(&["report", &trace]).status.success());
+}
