@@ -6,23 +6,23 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// A folder for files, removed in the end.
-pub struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     /// An empty one.
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("hopwise-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
 
     /// The path of a file in it.
-    pub fn file(&self, name: &str) -> String {
+    pub(crate) fn file(&self, name: &str) -> String {
         self.0.join(name).display().to_string()
     }
 
     /// Writes a file.
-    pub fn write(&self, name: &str, text: &str) -> String {
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.0.join(name), text).unwrap();
         self.file(name)
     }
@@ -35,7 +35,7 @@ impl Drop for Folder {
 }
 
 /// Runs the command at the root of the repository.
-pub fn hopwise(args: &[&str]) -> Output {
+pub(crate) fn hopwise(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_hopwise"))
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
         .args(args)
@@ -44,7 +44,7 @@ pub fn hopwise(args: &[&str]) -> Output {
 }
 
 /// What it prints, if it ends well.
-pub fn printed(args: &[&str]) -> String {
+pub(crate) fn printed(args: &[&str]) -> String {
     let output = hopwise(args);
     assert!(
         output.status.success(),
@@ -55,7 +55,7 @@ pub fn printed(args: &[&str]) -> String {
 }
 
 /// The one sentence with which bad input is refused.
-pub fn refused(args: &[&str]) -> String {
+pub(crate) fn refused(args: &[&str]) -> String {
     let output = hopwise(args);
     assert_eq!(output.status.code(), Some(2), "{args:?}");
     assert!(output.stdout.is_empty(), "{args:?}");
@@ -65,7 +65,7 @@ pub fn refused(args: &[&str]) -> String {
 }
 
 /// Simulates; the trace is in the file, and the simulator's own account is returned.
-pub fn simulate(trace: &str, args: &[&str]) -> Value {
+pub(crate) fn simulate(trace: &str, args: &[&str]) -> Value {
     let all = [&["sim"], args, &["--json", "--trace", trace]].concat();
     serde_json::from_str(&printed(&all)).unwrap()
 }

@@ -11,8 +11,8 @@ const CLEAR: f64 = 0.24;
 const BENDS: [f64; 9] = [0.0, 0.16, -0.16, 0.28, -0.28, 0.45, -0.45, 0.7, -0.7];
 /// A point of the curve is looked at in each such length.
 const STEP: f64 = 0.2;
-/// What a bend costs, in nodes run through.
-const BEND_COST: f64 = 1.0;
+/// What it costs to lead a link so far aside, in nodes run through.
+const BEND_COST: f64 = 0.15;
 
 /// Which nodes are in each square of side 1.
 struct Squares<'a> {
@@ -75,7 +75,8 @@ fn on_curve(from: Point, control: Point, to: Point, share: f64) -> Point {
 pub(super) fn bend(places: &[Point], links: &mut [Link]) {
     let squares = Squares::new(places);
     for link in links {
-        let cost = |bend: f64| squares.met(link, bend) as f64 + BEND_COST * bend.abs();
+        let length = places[link.a as usize].distance(places[link.b as usize]);
+        let cost = |bend: f64| squares.met(link, bend) as f64 + BEND_COST * bend.abs() * length;
         let costs = BENDS.map(|bend| (cost(bend), bend));
         let best = costs.into_iter().min_by(|one, other| one.0.total_cmp(&other.0));
         link.bend = best.map_or(0.0, |(_, bend)| bend);

@@ -119,7 +119,7 @@ pub(super) fn blocks(left: usize, right: usize) -> Vec<Point> {
     let block = |count: usize, from: f64| {
         (0..count).map(move |i| Point::new(from + (i % columns) as f64, (i / columns) as f64))
     };
-    centred(block(left, 0.0).chain(block(right, columns as f64 + 1.0)).collect())
+    centred(block(left, 0.0).chain(block(right, columns as f64 + 1.6)).collect())
 }
 
 /// In rows, as near to a square as can be.
@@ -148,22 +148,31 @@ fn rows(count: usize) -> Vec<Point> {
     centred((0..count).map(place).collect())
 }
 
-/// A hypercube: squares, cubes in parallel projection, and cubes of cubes.
+/// A hypercube: squares, cubes in parallel projection, and cubes of cubes; what is larger is doubled to the side and down.
 pub(super) fn cube(bits: u32) -> Vec<Point> {
     let step: f64 = if bits > 5 { 4.2 } else { 2.4 };
-    let directions = [Point::new(1.0, 0.0), Point::new(0.0, 1.0), Point::new(0.46, -0.38)];
-    // Larger cubes are a little askew, or their links would run along those of the smaller ones.
-    let askew = [Point::new(1.0, 0.28), Point::new(-0.28, 1.0), Point::new(0.46, -0.38)];
-    let direction = |bit: u32| {
-        let (group, axis) = (bit / 3, bit as usize % 3);
-        let unit = if group == 0 { directions[axis] } else { askew[axis] };
-        Point::default().plus(unit, step.powi(group as i32))
-    };
-    let place = |node: u64| {
-        let set = (0..bits).filter(|bit| node >> bit & 1 == 1);
-        set.fold(Point::default(), |place, bit| place.plus(direction(bit), 1.0))
-    };
-    centred((0..1 << bits).map(place).collect())
+    let mut points = vec![Point::default()];
+    for bit in 0..bits {
+        let (low, high) = bounds(&points);
+        let extent = high.plus(low, -1.0);
+        // Larger cubes are a little askew, or their links would run along those of the smaller ones.
+        let direction = match bit {
+            0 => Point::new(1.0, 0.0),
+            1 => Point::new(0.0, 1.0),
+            2 => Point::new(0.46, -0.38),
+            3 => Point::new(step, 0.28 * step),
+            4 => Point::new(-0.28 * step, step),
+            5 => Point::new(0.46 * step, -0.38 * step),
+            _ if bit % 2 == 0 => Point::new(1.15 * extent.x, 0.1 * extent.y),
+            _ => Point::new(-0.1 * extent.x, 1.15 * extent.y),
+        };
+        points.extend_from_within(..);
+        let half = points.len() / 2;
+        for point in &mut points[half..] {
+            *point = point.plus(direction, 1.0);
+        }
+    }
+    centred(points)
 }
 
 /// A product of lines or rings: rows and columns, a few layers behind each other, more of them around a circle if they are

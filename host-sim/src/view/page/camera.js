@@ -20,6 +20,12 @@ const camera = {
   fit() {
     const xs = data.places.map((p) => p[0]), ys = data.places.map((p) => p[1]);
     for (const [x, y, r] of data.clusters) { xs.push(x - r, x + r); ys.push(y - r, y + r); }
+    data.links.forEach(([a, , , bend], link) => {
+      if (bend === 0) return;
+      const [x, y] = onLink(link, a, 0.5);
+      xs.push(x);
+      ys.push(y);
+    });
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     const room = 44;
     const across = (this.width - 2 * room) / Math.max(right - left, 1);

@@ -26,7 +26,6 @@ function readTheme() {
 }
 
 function linkColor(kind) {
-  // With one kind of links, or with dimensions, none is in the background.
   return theme.links[kind % theme.links.length];
 }
 
@@ -105,7 +104,7 @@ function drawReplayLinks(marked) {
   data.links.forEach((_, link) => {
     if (counters.isDown(link)) down.push(link);
     const share = counters.links[link].frames / most;
-    if (counters.links[link].frames > 0 && state.showLoad) steps[Math.min(2, Math.floor(share * 3))].push(link);
+    if (counters.links[link].frames > 0) steps[Math.min(2, Math.floor(share * 3))].push(link);
   });
   const width = Math.max(1, Math.min(2.6, camera.scale / 26));
   steps.forEach((links, step) => strokeLinks(links, theme.accent, width * (1 + 0.55 * step), 0.15 + 0.15 * step));
@@ -132,12 +131,12 @@ function arrow(link, from, color) {
   context.fill();
 }
 
-/** A colour between two, by depth in the tree. */
+/** From blue by violet to orange, by depth in the tree. */
 function depthColor(depth, deepest) {
   const share = deepest ? depth / deepest : 0;
   return theme.dark
-    ? `hsl(${205 - 185 * share} 80% ${66 - 8 * share}%)`
-    : `hsl(${205 - 185 * share} 90% ${38 + 4 * share}%)`;
+    ? `hsl(${205 + 180 * share} 85% ${64 + 2 * share}%)`
+    : `hsl(${205 + 180 * share} 85% ${40 + 8 * share}%)`;
 }
 
 function drawBroadcast(marked) {
@@ -253,16 +252,12 @@ function drawPackets() {
     const share = (whole > 0 ? (at - hop.sent) / whole : 1) * (lost ? 0.5 : 1);
     const color = lost ? theme.bad : theme.packets[packet.kind];
     const dim = state.chosen && state.chosen !== packet ? 0.25 : 1;
-    for (let tail = 5; tail >= 1; tail--) {
-      const behind = share - tail * 0.035;
-      if (behind < 0) continue;
-      context.globalAlpha = dim * 0.32 * (1 - tail / 6);
-      const [x, y] = camera.toScreen(...onLink(hop.link, hop.from, behind));
-      context.beginPath();
-      context.arc(x, y, radius * (1 - tail / 9), 0, 2 * Math.PI);
-      context.fillStyle = color;
-      context.fill();
-    }
+    context.beginPath();
+    for (const behind of [0.18, 0.12, 0.06, 0]) context.lineTo(...camera.toScreen(...onLink(hop.link, hop.from, Math.max(0, share - behind))));
+    context.globalAlpha = dim * 0.35;
+    context.lineWidth = radius * 1.1;
+    context.strokeStyle = color;
+    context.stroke();
     context.globalAlpha = dim;
     dot(...camera.toScreen(...onLink(hop.link, hop.from, share)), radius, color);
     context.globalAlpha = 1;

@@ -3,7 +3,7 @@
 const state = {
   mode: "replay",
   time: 0, speed: 0.01, step: 0, stepSpeed: 1.5, playing: false,
-  selected: -1, chosen: null, overNode: -1, overLink: -1, showLoad: true,
+  selected: -1, chosen: null, overNode: -1, overLink: -1,
   source: 0, tree: broadcastTree(0), from: 0, to: nodeCount - 1, path: route(0, nodeCount - 1),
   dirty: true,
 };
@@ -135,6 +135,13 @@ document.addEventListener("keydown", (event) => {
 // A canvas is empty once its size has changed, so it is drawn at once.
 new ResizeObserver(() => { camera.resize(); drawDensity(); draw(); }).observe(canvas.parentElement);
 
+// What is being pressed, or is under the keyboard, must not be replaced.
+const aside = document.querySelector("aside");
+let pressed = false;
+aside.addEventListener("pointerdown", () => { pressed = true; });
+window.addEventListener("pointerup", () => setTimeout(() => { pressed = false; }));
+const inUse = () => pressed || aside.querySelector(":focus-visible") !== null;
+
 let before = 0, panelAt = 0;
 function frame(now) {
   const seconds = Math.min(0.1, (now - before) / 1000);
@@ -144,7 +151,7 @@ function frame(now) {
     state.dirty = false;
     draw();
     // Tables need not change with every picture.
-    if (state.mode === "replay" && trace && now - panelAt > 150) { panelAt = now; showPanel(); }
+    if (state.mode === "replay" && trace && now - panelAt > 150 && !inUse()) { panelAt = now; showPanel(); }
   }
   requestAnimationFrame(frame);
 }
