@@ -3,26 +3,11 @@
 #[path = "../trace_support/mod.rs"]
 mod trace_support;
 
-use std::process::Command;
+mod browser;
 
+use browser::Browser;
 use serde_json::Value;
 use trace_support::{Folder, hopwise, printed, refused, simulate};
-
-/// Names under which Chromium is installed.
-const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-
-fn browser() -> Option<&'static str> {
-    let found = BROWSERS.into_iter().find(|name| {
-        Command::new(name)
-            .arg("--version")
-            .output()
-            .is_ok_and(|output| output.status.success())
-    });
-    if found.is_none() {
-        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the page's structure is checked, what it does is NOT TESTED");
-    }
-    found
-}
 
 fn page(folder: &Folder, args: &[&str]) -> String {
     let file = folder.file("page.html");
@@ -39,30 +24,16 @@ fn data(page: &str) -> Value {
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
-/// Opens a page with the script beside this file in it, and returns what that found.
-fn try_out(browser: &str, folder: &Folder, page: &str) -> Value {
-    let errors = "<head><script>window.errors = [];\
-         window.addEventListener('error', (event) => window.errors.push(event.message));</script>";
-    let script = format!("<script>{}</script></body>", include_str!("selftest.js"));
-    let page = page.replacen("<head>", errors, 1).replacen("</body>", &script, 1);
-    let path = folder.write("tried.html", &page);
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,800"])
-        .args(["--virtual-time-budget=30000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.file("browser")))
-        .arg(format!("file://{path}"))
-        .output()
-        .unwrap();
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let (_, result) = dom.split_once("<pre id=\"selftest\">").unwrap_or_else(|| {
-        panic!(
-            "the page's test did not end: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    });
-    let result = result.split_once("</pre>").unwrap().0;
-    let text = result.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    serde_json::from_str(&text).unwrap()
+/// Does in a browser what the script beside this file says, and returns what that found; `None` without a browser.
+fn try_out(folder: &Folder) -> Option<Value> {
+    let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the page's structure is checked, what it does is NOT TESTED");
+        return None;
+    };
+    browser.open(&folder.file("page.html"));
+    let found = browser.evaluate(concat!(include_str!("selftest.js"), "selftest()"));
+    assert_eq!(browser.errors, Vec::<String>::new());
+    Some(found)
 }
 
 #[test]
@@ -123,8 +94,7 @@ fn a_trace_is_replayed_in_a_browser() {
     simulate(&trace, &settings);
     let page = page(&folder, &[&trace]);
     assert_eq!(data(&page)["network"], "rdn(ring(3),1)");
-    let Some(browser) = browser() else { return };
-    let found = try_out(browser, &folder, &page);
+    let Some(found) = try_out(&folder) else { return };
     assert_eq!(found["findings"], serde_json::json!([]));
     assert_eq!((&found["nodes"], &found["depth"]), (&18.into(), &4.into()));
     let report: Value = serde_json::from_str(&printed(&["report", &trace, "--json"])).unwrap();
@@ -153,13 +123,11 @@ fn a_trace_is_replayed_in_a_browser() {
 #[test]
 fn every_family_opens_in_a_browser() {
     let folder = Folder::new("families");
-    let found_browser = browser();
     for expression in ["re(ring(4),complete(3),3)", "root-folded(heawood,2)", "rdn(ring(3),2)"] {
         let page = page(&folder, &[expression]);
         let nodes = data(&page)["places"].as_array().unwrap().len();
         assert!(nodes > 100, "{expression}");
-        let Some(browser) = found_browser else { continue };
-        let found = try_out(browser, &folder, &page);
+        let Some(found) = try_out(&folder) else { continue };
         assert_eq!(found["findings"], serde_json::json!([]), "{expression}");
         assert_eq!(found["nodes"], nodes, "{expression}");
     }
