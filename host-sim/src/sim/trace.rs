@@ -241,3 +241,47 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Unknown => "unknown",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hopwise_core::link::Identity;
+
+    use super::*;
+    use crate::trace::line::{Event as Read, Header, Line};
+    use crate::trace::reader::Reader;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let mut text = Vec::new();
+        let network: Network = "ring( 5 )".parse().unwrap();
+        write_header(&network, 115_200, &mut text).unwrap();
+        let peer = |role| Identity {
+            role,
+            network: network.id(),
+            address: 3,
+            port: 1,
+            epoch: 1,
+            largest: 100,
+        };
+        for role in [Role::Node, Role::Host] {
+            let event = Event::LinkUp {
+                link: 2,
+                peer: peer(role),
+            };
+            write_line(1_500_000_000, 4, &event, &mut text).unwrap();
+        }
+        let reader = Reader::new(&text[..]).unwrap();
+        let header = Header {
+            network: "ring(5)".into(),
+            baud: Some(115_200),
+        };
+        assert_eq!(reader.header(), Some(&header));
+        let line = |peer| Line {
+            t: 1.5,
+            node: 4,
+            event: Read::LinkUp { link: 2, peer },
+        };
+        let lines: Vec<Line> = reader.map(Result::unwrap).collect();
+        assert_eq!(lines, [line(Some(3)), line(None)]);
+    }
+}

@@ -141,7 +141,7 @@ function depthColor(depth, deepest) {
 
 function drawBroadcast(marked) {
   const { source, parent, depth, deepest } = state.tree;
-  const width = Math.max(1.4, Math.min(4, camera.scale / 14));
+  const width = Math.max(0.8, Math.min(4, camera.scale / 14));
   marked.set(source, depthColor(0, deepest));
   for (let node = 0; node < nodeCount; node++) {
     if (node === source) continue;
