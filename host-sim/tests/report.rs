@@ -2,7 +2,13 @@
 
 mod trace_support;
 
-use serde_json::Value;
+use hopwise::trace::history::History;
+use hopwise::trace::reader::Reader;
+use hopwise::trace::report::Report;
+use hopwise::view::data::PageData;
+use hopwise_core::Network;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 use trace_support::{Folder, hopwise, printed, refused, simulate};
 
 fn report(trace: &str) -> Value {
@@ -174,4 +180,69 @@ fn bad_traces_are_refused_in_a_sentence() {
     let sentence = refused(&["report", &trace, "-o", "no/such/folder/report.md"]);
     assert!(sentence.contains("no/such/folder/report.md"), "{sentence}");
     assert!(hopwise(&["report", &trace]).status.success());
+}
+
+/// A line of a trace of five nodes, as a board gone mad might write it.
+fn any_line() -> impl Strategy<Value = String> {
+    let words = [
+        "sent",
+        "received",
+        "accepted",
+        "forwarded",
+        "delivered",
+        "dropped",
+        "detoured",
+        "link-up",
+        "link-down",
+        "damaged",
+        "miswired",
+        "settled",
+        "other",
+    ];
+    let kinds = [
+        "datagram",
+        "broadcast",
+        "confirmed",
+        "confirmation",
+        "undeliverable",
+        "request",
+        "response",
+    ];
+    let event = (
+        prop::sample::select(words.to_vec()),
+        -3.0..3.0,
+        0..5u64,
+        0..3u8,
+        any::<bool>(),
+    );
+    let packet = (prop::sample::select(kinds.to_vec()), 0..5u64, 0..3u32, 0..7u64);
+    (event, packet).prop_map(|((word, t, node, link, again), (kind, source, number, dest))| {
+        let packet = json!({"source": source, "epoch": 1, "kind": kind, "number": number, "from_host": false});
+        json!({"event": word, "t": t, "node": node, "link": link, "again": again, "packet": packet, "dest": dest,
+               "reason": "no-route", "by": dest, "peer": source, "number": number, "outcome": "unknown"})
+        .to_string()
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_boards_write_adds_up(lines in prop::collection::vec(any_line(), 1..120)) {
+        let network: Network = "ring(5)".parse().unwrap();
+        let text = lines.join("\n");
+        let history = History::read(Reader::new(text.as_bytes()).unwrap(), Some(network)).unwrap();
+        let report = Report::new(&history);
+        let count = |word: &str| lines.iter().filter(|line| line.contains(&format!("\"event\":\"{word}\""))).count() as u64;
+        prop_assert_eq!(report.events, lines.len() as u64);
+        prop_assert_eq!(report.unknown_events, count("other"));
+        for (kind, of) in &report.delivery {
+            prop_assert_eq!(of.packets, of.delivered + of.dropped + of.open, "{}", kind);
+        }
+        let arrivals: u64 = report.delivery.values().map(|of| of.arrivals + of.duplicates).sum();
+        prop_assert_eq!(arrivals, count("delivered"));
+        prop_assert_eq!(report.drops.values().map(|drops| drops.count).sum::<u64>(), count("dropped"));
+        let paths = report.paths.unwrap();
+        prop_assert_eq!(paths.followed, paths.computed + paths.other + paths.longer);
+        let page = PageData::new(&network, Some(&history)).unwrap();
+        prop_assert_eq!(page.trace.unwrap().packets.len(), history.packets.len());
+    }
 }

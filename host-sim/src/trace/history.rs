@@ -11,6 +11,9 @@ use super::reader::{BadLine, Reader};
 /// Nanoseconds since the beginning of the mesh's time. Boards' clocks may begin below 0.
 pub type Nanos = i64;
 
+/// Thirty years: nanoseconds of such times can be added and subtracted.
+const LONGEST_SECONDS: f64 = 1e9;
+
 /// A packet on its way over one cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
@@ -255,6 +258,9 @@ impl History {
     }
 
     fn add(&mut self, line: Line) -> Result<(), String> {
+        if line.t.abs() > LONGEST_SECONDS {
+            return Err(format!("{} s is no time of a mesh", line.t));
+        }
         let (at, node) = ((line.t * 1e9).round() as Nanos, line.node);
         self.check(node)?;
         self.events += 1;
@@ -385,6 +391,13 @@ mod tests {
         let history = read(&[up, sent(1.0, 0, 0, false)]).unwrap();
         assert_eq!(history.peer(0, 0), None);
         assert!(history.packets[0].hops.is_empty());
+    }
+
+    #[test]
+    fn times_that_cannot_be_are_refused() {
+        let refusal = read(&[line(1e300, 0, "\"event\":\"accepted\"")]).err().unwrap();
+        assert!(refusal.to_string().starts_with("line 2: 1000"), "{refusal}");
+        assert!(refusal.to_string().ends_with(" s is no time of a mesh"), "{refusal}");
     }
 
     #[test]

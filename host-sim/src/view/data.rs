@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use hopwise_core::{Network, Node, Rule};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::layout::Drawing;
@@ -120,7 +121,7 @@ impl PageData {
                 .map(|link| (link.a, link.b, link.kind, link.bend))
                 .collect(),
             neighbors: neighbors.collect(),
-            next: all().map(next).collect(),
+            next: all().into_par_iter().map(next).collect(),
             trace: history.map(|history| replay(&drawing, history)),
             link_kinds: drawing.kinds,
         })

@@ -71,10 +71,13 @@ fn on_curve(from: Point, control: Point, to: Point, share: f64) -> Point {
         .plus(to, share * share)
 }
 
-/// Chooses for each link the bend that runs through the fewest nodes.
+/// Chooses for each link the bend that runs through the fewest nodes; straight ones that meet none stay so.
 pub(super) fn bend(places: &[Point], links: &mut [Link]) {
     let squares = Squares::new(places);
     for link in links {
+        if squares.met(link, 0.0) == 0 {
+            continue;
+        }
         let length = places[link.a as usize].distance(places[link.b as usize]);
         let cost = |bend: f64| squares.met(link, bend) as f64 + BEND_COST * bend.abs() * length;
         let costs = BENDS.map(|bend| (cost(bend), bend));
