@@ -394,6 +394,15 @@ mod tests {
     }
 
     #[test]
+    fn links_lead_where_they_say() {
+        // Link 0 of node 0 should lead to node 1 by its number; the board is wired otherwise.
+        let up = r#"{"t":0,"node":0,"event":"link-up","link":0,"peer":4,"peer_port":1}"#.to_string();
+        let history = read(&[up, sent(1.0, 0, 0, false), sent(1.0, 0, 1, false)]).unwrap();
+        let ends: Vec<Node> = history.packets[0].hops.iter().map(|hop| hop.to).collect();
+        assert_eq!(ends, [4, 4]);
+    }
+
+    #[test]
     fn times_that_cannot_be_are_refused() {
         let refusal = read(&[line(1e300, 0, "\"event\":\"accepted\"")]).err().unwrap();
         assert!(refusal.to_string().starts_with("line 2: 1000"), "{refusal}");
