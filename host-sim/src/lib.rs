@@ -7,6 +7,7 @@
 //! - [`papers`]: what the papers claim, measured afresh;
 //! - [`load`]: latency against load, by simulation of routers cycle by cycle;
 //! - [`sim`]: many nodes in virtual time, over wires that fail;
+//! - [`trace`]: what nodes recorded, read back and summed up; [`view`]: a page that draws and replays it;
 //! - [`refusal`]: what is said of bad input.
 
 pub mod analysis;
@@ -18,3 +19,5 @@ pub mod load;
 pub mod papers;
 pub mod refusal;
 pub mod sim;
+pub mod trace;
+pub mod view;

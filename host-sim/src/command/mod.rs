@@ -12,10 +12,12 @@ mod load;
 mod neighbors;
 mod output;
 mod paper;
+mod report;
 mod route;
 mod sim;
 mod table;
 mod topo;
+mod view;
 
 use std::process::ExitCode;
 
@@ -59,6 +61,10 @@ enum Command {
     Emulate(emulate::EmulateArgs),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
     Sim(sim::SimArgs),
+    /// What a trace tells: delivery, latency, paths, cables and drops
+    Report(report::ReportArgs),
+    /// A page that draws a network and replays a trace on it
+    View(view::ViewArgs),
     /// Latency against load, by simulation of the routers cycle by cycle
     Load(Box<load::LoadArgs>),
 }
@@ -78,6 +84,8 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args),
         Command::Sim(args) => sim::run(args),
+        Command::Report(args) => report::run(args),
+        Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),
     };
     match outcome {

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::oracle::{Oracle, Service, Tally, Violation};
 use super::script::{Action, Script};
-use super::trace::{TraceSum, write_line};
+use super::trace::{TraceSum, write_header, write_line};
 use super::traffic::{Destinations, Traffic};
 use super::wire::Nanos;
 use super::world::{Build, Mark, Step, Watcher, World};
@@ -182,10 +182,13 @@ struct Run<'a, const PORTS: usize, const PEERS: usize> {
 /// Runs a plan; the trace is written down if there is somewhere to write it.
 pub fn run<'a, const PORTS: usize, const PEERS: usize>(
     plan: &'a Plan,
-    trace: Option<&'a mut dyn Write>,
+    mut trace: Option<&'a mut dyn Write>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
     let started = Instant::now();
+    if let Some(out) = &mut trace {
+        write_header(&plan.build.network, plan.build.baud, out).map_err(RunError::Trace)?;
+    }
     let nodes = plan.build.network.nodes() as u32;
     let calm = plan.pull_every.is_none() && plan.reset_every.is_none() && plan.script.is_empty();
     let mut run = Run::<PORTS, PEERS> {

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use hopwise_core::link::Down;
+use hopwise_core::Network;
+use hopwise_core::link::{Down, Role};
 use hopwise_core::node::{Event, Kind, Outcome, PacketId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -141,6 +142,13 @@ fn outcome_number(outcome: &Outcome) -> u8 {
     }
 }
 
+/// Writes the first line: whose trace this is, so that a reader need not be told.
+pub fn write_header(network: &Network, baud: u32, out: &mut impl Write) -> io::Result<()> {
+    let header = json!({"network": network.to_string(), "nodes": network.nodes(), "baud": baud});
+    serde_json::to_writer(&mut *out, &header)?;
+    out.write_all(b"\n")
+}
+
 /// Writes an event as one line of JSON.
 pub fn write_line(at: Nanos, node: u64, event: &Event, out: &mut impl Write) -> io::Result<()> {
     let mut line = Map::new();
@@ -158,6 +166,8 @@ pub fn write_line(at: Nanos, node: u64, event: &Event, out: &mut impl Write) -> 
 /// The name of an event, and its fields.
 fn describe(event: &Event) -> (&'static str, Value) {
     match *event {
+        // A computer's address means nothing.
+        Event::LinkUp { link, peer } if peer.role == Role::Host => ("link-up", json!({"link": link, "computer": true})),
         Event::LinkUp { link, peer } => (
             "link-up",
             json!({"link": link, "peer": peer.address, "peer_port": peer.port}),
@@ -229,5 +239,49 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Undeliverable { .. } => "undeliverable",
         Outcome::Interrupted => "interrupted",
         Outcome::Unknown => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_core::link::Identity;
+
+    use super::*;
+    use crate::trace::line::{Event as Read, Header, Line};
+    use crate::trace::reader::Reader;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let mut text = Vec::new();
+        let network: Network = "ring( 5 )".parse().unwrap();
+        write_header(&network, 115_200, &mut text).unwrap();
+        let peer = |role| Identity {
+            role,
+            network: network.id(),
+            address: 3,
+            port: 1,
+            epoch: 1,
+            largest: 100,
+        };
+        for role in [Role::Node, Role::Host] {
+            let event = Event::LinkUp {
+                link: 2,
+                peer: peer(role),
+            };
+            write_line(1_500_000_000, 4, &event, &mut text).unwrap();
+        }
+        let reader = Reader::new(&text[..]).unwrap();
+        let header = Header {
+            network: "ring(5)".into(),
+            baud: Some(115_200),
+        };
+        assert_eq!(reader.header(), Some(&header));
+        let line = |peer| Line {
+            t: 1.5,
+            node: 4,
+            event: Read::LinkUp { link: 2, peer },
+        };
+        let lines: Vec<Line> = reader.map(Result::unwrap).collect();
+        assert_eq!(lines, [line(Some(3)), line(None)]);
     }
 }

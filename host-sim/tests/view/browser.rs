@@ -1,0 +1,126 @@
+//! Chromium without a window, spoken to in the DevTools protocol: messages of JSON through a pipe, each ended by a zero byte.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Names under which it is installed.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// A browser that does not answer for so long is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A page in a browser of its own, which ends with it.
+pub(crate) struct Browser {
+    child: Child,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    calls: u64,
+    session: Option<String>,
+    /// Errors in the page's scripts.
+    pub(crate) errors: Vec<String>,
+}
+
+impl Browser {
+    /// Starts it; `None` if there is none on this machine.
+    pub(crate) fn start(folder: &str) -> Option<Browser> {
+        let installed = |name: &&str| {
+            Command::new(name)
+                .arg("--version")
+                .output()
+                .is_ok_and(|output| output.status.success())
+        };
+        let name = NAMES.into_iter().find(installed)?;
+        // The protocol is spoken on the descriptors 3 and 4.
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 >/dev/null", "sh", name])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--window-size=1280,800",
+                "--remote-debugging-pipe",
+            ])
+            .arg(format!("--user-data-dir={folder}"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (sender, messages) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for message in output.split(0).map_while(Result::ok) {
+                let known = serde_json::from_slice(&message).is_ok_and(|message| sender.send(message).is_ok());
+                if !known {
+                    break;
+                }
+            }
+        });
+        let input = child.stdin.take().unwrap();
+        Some(Browser {
+            child,
+            input,
+            messages,
+            calls: 0,
+            session: None,
+            errors: Vec::new(),
+        })
+    }
+
+    /// The next message; errors of the page are kept.
+    fn next(&mut self) -> Value {
+        let message = self.messages.recv_timeout(PATIENCE).expect("the browser answers");
+        if message["method"] == "Runtime.exceptionThrown" {
+            self.errors.push(message["params"]["exceptionDetails"].to_string());
+        }
+        message
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.calls += 1;
+        let mut message = json!({"id": self.calls, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        write!(self.input, "{message}\0")
+            .and_then(|()| self.input.flush())
+            .unwrap();
+        loop {
+            let answer = self.next();
+            if answer["id"] == self.calls {
+                assert_eq!(answer["error"], Value::Null, "{method}");
+                return answer["result"].clone();
+            }
+        }
+    }
+
+    /// Opens a page and waits until it is loaded.
+    pub(crate) fn open(&mut self, path: &str) {
+        let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let attached = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        self.session = attached["sessionId"].as_str().map(String::from);
+        self.call("Runtime.enable", json!({}));
+        self.call("Page.enable", json!({}));
+        self.call("Page.navigate", json!({"url": format!("file://{path}")}));
+        while self.next()["method"] != "Page.loadEventFired" {}
+    }
+
+    /// What a script in the page comes to; promises are waited for.
+    pub(crate) fn evaluate(&mut self, script: &str) -> Value {
+        let params = json!({"expression": script, "awaitPromise": true, "returnByValue": true});
+        let result = self.call("Runtime.evaluate", params);
+        assert_eq!(result["exceptionDetails"], Value::Null);
+        result["result"]["value"].clone()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
