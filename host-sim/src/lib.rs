@@ -7,6 +7,7 @@
 //! - [`papers`]: what the papers claim, measured afresh;
 //! - [`load`]: latency against load, by simulation of routers cycle by cycle;
 //! - [`sim`]: many nodes in virtual time, over wires that fail;
+//! - [`rig`]: real boards, from the mesh file to the trace;
 //! - [`refusal`]: what is said of bad input.
 
 pub mod analysis;
@@ -17,4 +18,5 @@ pub mod host_port;
 pub mod load;
 pub mod papers;
 pub mod refusal;
+pub mod rig;
 pub mod sim;

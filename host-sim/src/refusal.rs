@@ -97,6 +97,9 @@ pub enum Refusal {
     /// A simulation of nodes that makes no sense, in a sentence.
     #[error("{0}")]
     Sim(String),
+    /// The rig cannot do what was asked, in a sentence.
+    #[error("{0}")]
+    Rig(String),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

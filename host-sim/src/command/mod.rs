@@ -9,20 +9,24 @@ mod drawing;
 mod edges;
 mod emulate;
 mod load;
+mod mesh;
 mod neighbors;
 mod output;
 mod paper;
+mod plan;
 mod route;
 mod sim;
 mod table;
 mod topo;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hopwise_core::{Network, Node, Rule};
 
 use crate::refusal::Refusal;
+use crate::rig::mesh::Mesh;
 use output::Outcome;
 
 /// Networks of microcontrollers, routed from addresses alone.
@@ -61,6 +65,10 @@ enum Command {
     Sim(sim::SimArgs),
     /// Latency against load, by simulation of the routers cycle by cycle
     Load(Box<load::LoadArgs>),
+    /// Mesh files, which say what boards make a mesh
+    Mesh(mesh::MeshArgs),
+    /// How to wire the boards of a mesh: every cable once, in an order that can be tested on the way
+    Plan(plan::PlanArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -79,6 +87,8 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Emulate(args) => emulate::run(args),
         Command::Sim(args) => sim::run(args),
         Command::Load(args) => load::run(args),
+        Command::Mesh(args) => mesh::run(args),
+        Command::Plan(args) => plan::run(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -104,6 +114,20 @@ struct NetworkArg {
 impl NetworkArg {
     fn network(&self) -> Result<Network, Refusal> {
         parse(&self.expression)
+    }
+}
+
+/// The mesh file that the rig's commands are about.
+#[derive(Args)]
+struct MeshArg {
+    /// The mesh file; `hopwise mesh new` writes one
+    #[arg(value_name = "MESH.toml")]
+    path: PathBuf,
+}
+
+impl MeshArg {
+    fn read(&self) -> Result<Mesh, Refusal> {
+        Mesh::read(&self.path).map_err(Refusal::Rig)
     }
 }
 

@@ -1,0 +1,13 @@
+//! The rig: from a box of boards to a mesh that runs, is checked and is logged.
+//!
+//! - [`boards`]: which pins are links, on every kind of board; [`mesh`]: the mesh file;
+//! - [`plan`]: which cable goes where, and in which order; [`drawing`]: the same as a picture;
+//! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
+//! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
+//! - [`flash`]: image and configuration pages, through probe-rs;
+//! - [`capture`]: the logs of all boards as one trace; [`log_text`]: events in logs; [`clocks`]: boards' clocks made one.
+
+pub mod boards;
+pub mod drawing;
+pub mod mesh;
+pub mod plan;
