@@ -1,6 +1,8 @@
 //! The `hopwise` command: one file a subcommand, from arguments to output.
 
 mod broadcast;
+mod capture;
+mod check;
 mod choose;
 mod compare;
 mod deadlock;
@@ -8,6 +10,7 @@ mod demo;
 mod drawing;
 mod edges;
 mod emulate;
+mod flash;
 mod load;
 mod mesh;
 mod neighbors;
@@ -17,6 +20,7 @@ mod plan;
 mod route;
 mod sim;
 mod table;
+mod talk;
 mod topo;
 
 use std::path::PathBuf;
@@ -49,7 +53,7 @@ enum Command {
     Neighbors(neighbors::NeighborsArgs),
     /// The route between two nodes
     Route(route::RouteArgs),
-    /// The broadcast tree of a node
+    /// The broadcast tree of a node; with --port, a broadcast in a running mesh
     Broadcast(broadcast::BroadcastArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
@@ -69,6 +73,20 @@ enum Command {
     Mesh(mesh::MeshArgs),
     /// How to wire the boards of a mesh: every cable once, in an order that can be tested on the way
     Plan(plan::PlanArgs),
+    /// Whether boards are wired as planned, and which cable to move where if not
+    Check(check::CheckArgs),
+    /// Image and configuration pages into all boards of a mesh, through probe-rs
+    Flash(flash::FlashArgs),
+    /// The logs of all boards as one trace, on one time line
+    Capture(Box<capture::CaptureArgs>),
+    /// Ask a node of a running mesh whether it is there, and how long that takes
+    Ping(talk::PingArgs),
+    /// The way to a node of a running mesh, and how long a packet was at each node
+    Trace(talk::TraceArgs),
+    /// What the nodes of a running mesh have done, as a table
+    Counters(talk::CountersArgs),
+    /// Send a text to a node of a running mesh
+    Send(talk::SendArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -89,6 +107,13 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Load(args) => load::run(args),
         Command::Mesh(args) => mesh::run(args),
         Command::Plan(args) => plan::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Flash(args) => flash::run(args),
+        Command::Capture(args) => capture::run(args),
+        Command::Ping(args) => talk::ping(args),
+        Command::Trace(args) => talk::trace(args),
+        Command::Counters(args) => talk::counters(args),
+        Command::Send(args) => talk::send(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,

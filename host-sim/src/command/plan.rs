@@ -99,7 +99,15 @@ fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &Plan) -> io::R
 fn cable_line(cable: &Cable) -> String {
     let (from, to) = (&cable.from, &cable.to);
     format!(
-        "{:>3}  {}.{} {:7} TX {:4} -> {:4} RX {}.{} {:7}   RX {:4} <- {:4} TX",
-        cable.number, from.node, from.port, from.uart, from.tx, to.rx, to.node, to.port, to.uart, from.rx, to.tx
+        "{:>3}  {:>5} {:7} TX {:4} -> {:4} RX {:>5} {:7}   RX {:4} <- {:4} TX",
+        cable.number,
+        from.end().to_string(),
+        from.uart,
+        from.tx,
+        to.rx,
+        to.end().to_string(),
+        to.uart,
+        from.rx,
+        to.tx
     )
 }

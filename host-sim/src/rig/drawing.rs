@@ -15,7 +15,7 @@ const MARGIN: f64 = 34.0;
 /// Size of a board.
 const BOARD: (f64, f64) = (52.0, 30.0);
 /// Between two cables at a board.
-const SPREAD: f64 = 11.0;
+const SPREAD: f64 = 15.0;
 /// How much of the circle a board takes at least.
 const ROOM: f64 = 62.0;
 const LINE: f64 = 15.0;
@@ -85,8 +85,8 @@ fn foot(mesh: &Mesh, circle: &Circle, end: End) -> Point {
     let degree = mesh.degree(end.node);
     let ends = (0..degree).map(|port| End { node: end.node, port });
     let before = ends.filter(|other| clockwise(*other) < clockwise(end)).count() as f64;
-    // Seen from the centre, the next board clockwise is on the right of the outward direction.
-    let aside = ((degree as f64 - 1.0) / 2.0 - before) * SPREAD;
+    // The way to the next board clockwise begins at the side of that board.
+    let aside = (before - (degree as f64 - 1.0) / 2.0) * SPREAD;
     let ((x, y), (dx, dy)) = (circle.place(end.node), circle.direction(end.node));
     (x - 8.0 * dx + aside * dy, y - 8.0 * dy - aside * dx)
 }
@@ -112,7 +112,7 @@ fn draw_cables(out: &mut String, mesh: &Mesh, plan: &Plan, circle: &Circle) {
                 foot.0, foot.1, knee.0, knee.1, half.0, half.1
             );
             let length = (knee.0 - foot.0).hypot(knee.1 - foot.1).max(1.0);
-            let label = between(foot, knee, (38.0 / length).min(0.9));
+            let label = between(foot, knee, (24.0 / length).min(0.9));
             let _ = writeln!(
                 numbers,
                 "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"7.5\" fill=\"white\" stroke=\"{colour}\"/>\

@@ -5,9 +5,20 @@
 //! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`flash`]: image and configuration pages, through probe-rs;
-//! - [`capture`]: the logs of all boards as one trace; [`log_text`]: events in logs; [`clocks`]: boards' clocks made one.
+//! - [`log_sources`]: where logs come from; [`log_text`]: events in logs; [`clocks`]: boards' clocks made one; [`capture`]: the
+//!   logs of all boards as one trace.
 
 pub mod boards;
+pub mod capture;
+pub mod clocks;
 pub mod drawing;
+pub mod emulated;
+pub mod flash;
+pub mod log_sources;
+pub mod log_text;
 pub mod mesh;
 pub mod plan;
+pub mod serial_line;
+pub mod survey;
+pub mod talk;
+pub mod wiring_check;
