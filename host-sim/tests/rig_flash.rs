@@ -78,7 +78,7 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
     );
     assert_eq!(
         error,
-        format!("hopwise: 1 boards are not flashed; to retry only those: hopwise flash {mesh} --only 1\n")
+        format!("hopwise: not flashed: 1 of 3 boards; to retry only those: hopwise flash {mesh} --only 1\n")
     );
     let board = |probe: &str| format!("--chip STM32L476RG --probe {probe}");
     let page = "--binary-format bin --base-address 0x080ff800 --disable-progressbars";

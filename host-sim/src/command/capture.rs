@@ -357,6 +357,12 @@ fn show(args: &CaptureArgs, summary: &Summary) -> Result<(), Refusal> {
             summary.events,
             summary.undecodable
         )?;
+        if summary.clock_pairs == 0 {
+            return writeln!(
+                out,
+                "clocks: not aligned, times are those of arrival: no packet is in the logs of both its sender and its receiver"
+            );
+        }
         writeln!(
             out,
             "clocks: aligned by {} packets; half of them fit within {} us, 95 of 100 within {} us, the worst is off by {} us",

@@ -138,8 +138,9 @@ fn conclude(args: &FlashArgs, jobs: &[Job], results: &[Result<(), Failure>]) -> 
     }
     let nodes: Vec<String> = failed.iter().map(|(job, _)| job.node.to_string()).collect();
     Ok(Outcome::CheckFailed(format!(
-        "{} boards are not flashed; to retry only those: hopwise flash {} --only {}",
+        "not flashed: {} of {} boards; to retry only those: hopwise flash {} --only {}",
         failed.len(),
+        jobs.len(),
         args.mesh.path.display(),
         nodes.join(",")
     )))

@@ -109,7 +109,9 @@ impl Capture {
     }
 
     /// Puts all lines on one time line.
-    pub fn align(self, mesh: &Mesh) -> Aligned {
+    pub fn align(mut self, mesh: &Mesh) -> Aligned {
+        // The result is not to depend on whose lines came first.
+        self.entries.sort_by_key(|entry| (entry.node, entry.boot));
         let mut numbers: BTreeMap<(u64, u32), usize> = BTreeMap::new();
         for entry in &self.entries {
             let next = numbers.len();
@@ -124,8 +126,8 @@ impl Capture {
         let first = self.entries.iter().map(time).fold(f64::INFINITY, f64::min).min(0.0);
         let mut entries: Vec<(f64, Entry)> = self
             .entries
-            .iter()
-            .map(|entry| (time(entry) - first, entry.clone()))
+            .into_iter()
+            .map(|entry| (time(&entry) - first, entry))
             .collect();
         entries.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut apart: Vec<u64> = numbers

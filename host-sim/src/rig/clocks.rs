@@ -80,7 +80,7 @@ pub struct Alignment {
 /// Aligns `count` clocks. `delay` is about how long a packet of each class takes.
 pub fn align(count: usize, pairs: &[Pair], delay: &[f64]) -> Alignment {
     let groups = groups(count, pairs);
-    let mut clocks: Vec<Clock> = (0..count).map(|clock| start(clock, pairs, groups[clock])).collect();
+    let mut clocks = unaligned(&groups, pairs);
     if pairs.is_empty() || count > MOST_CLOCKS {
         let clocks = clocks
             .into_iter()
@@ -119,17 +119,20 @@ fn residual(clocks: &[Clock], delays: &[f64], pair: &Pair) -> f64 {
     clocks[pair.to].common(pair.received) - clocks[pair.from].common(pair.sent) - delays[pair.class]
 }
 
-/// A clock about which nothing is known but when it was used.
-fn start(clock: usize, pairs: &[Pair], group: usize) -> Clock {
-    let shown = pairs
-        .iter()
-        .flat_map(|pair| [(pair.from, pair.sent), (pair.to, pair.received)]);
-    let shown: Vec<f64> = shown.filter(|at| at.0 == clock).map(|at| at.1).collect();
-    Clock {
-        middle: shown.iter().sum::<f64>() / shown.len().max(1) as f64,
-        group,
-        ..Clock::default()
+/// Clocks about which nothing is known but when they were used.
+fn unaligned(groups: &[usize], pairs: &[Pair]) -> Vec<Clock> {
+    let mut sums = vec![(0.0, 0u32); groups.len()];
+    let shown = |pair: &Pair| [(pair.from, pair.sent), (pair.to, pair.received)];
+    for (clock, time) in pairs.iter().flat_map(shown) {
+        sums[clock].0 += time;
+        sums[clock].1 += 1;
     }
+    let clock = |(group, (sum, count)): (&usize, (f64, u32))| Clock {
+        middle: sum / f64::from(count.max(1)),
+        group: *group,
+        ..Clock::default()
+    };
+    groups.iter().zip(sums).map(clock).collect()
 }
 
 /// Which clocks are connected by packets, the largest group first.

@@ -15,7 +15,9 @@ const MARGIN: f64 = 34.0;
 /// Size of a board.
 const BOARD: (f64, f64) = (52.0, 30.0);
 /// Between two cables at a board.
-const SPREAD: f64 = 15.0;
+const SPREAD: f64 = 16.0;
+/// How far a cable leaves its board straight on, with its number.
+const STRAIGHT: f64 = 30.0;
 /// How much of the circle a board takes at least.
 const ROOM: f64 = 62.0;
 const LINE: f64 = 15.0;
@@ -92,31 +94,36 @@ fn foot(mesh: &Mesh, circle: &Circle, end: End) -> Point {
 }
 
 fn draw_cables(out: &mut String, mesh: &Mesh, plan: &Plan, circle: &Circle) {
-    let mut numbers = String::new();
     for cable in &plan.cables {
         let ends = [cable.from.end(), cable.to.end()];
-        let [a, b] = ends.map(|end| foot(mesh, circle, end));
-        let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
+        let feet = ends.map(|end| foot(mesh, circle, end));
+        let inwards = |end: End, (x, y): Point, far: f64| {
+            let (dx, dy) = circle.direction(end.node);
+            (x - far * dx, y - far * dy)
+        };
+        let [a, b] = [0, 1].map(|side| inwards(ends[side], feet[side], STRAIGHT));
         // Bent towards the centre: cables between near boards stay away from those between far ones.
-        let bent = |at: f64, centre: f64| at + (centre - at) * 0.35;
-        let control = (bent(middle.0, circle.centre.0), bent(middle.1, circle.centre.1));
-        let between =
-            |from: Point, to: Point, share: f64| (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
-        let half = between(between(a, control, 0.5), between(control, b, 0.5), 0.5);
-        for (end, foot) in ends.into_iter().zip([a, b]) {
+        let bent = |a: f64, b: f64, centre: f64| (a + b) / 2.0 * 0.65 + centre * 0.35;
+        let control = (bent(a.0, b.0, circle.centre.0), bent(a.1, b.1, circle.centre.1));
+        let half = middle(middle(a, control), middle(control, b));
+        for (side, begin) in [a, b].into_iter().enumerate() {
+            let (end, foot) = (ends[side], feet[side]);
+            let knee = middle(begin, control);
+            let label = inwards(end, foot, STRAIGHT * 0.6);
             let colour = colour(mesh.link(end));
-            let knee = between(foot, control, 0.5);
             let _ = writeln!(
                 out,
-                "<path d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
-                foot.0, foot.1, knee.0, knee.1, half.0, half.1
-            );
-            let length = (knee.0 - foot.0).hypot(knee.1 - foot.1).max(1.0);
-            let label = between(foot, knee, (24.0 / length).min(0.9));
-            let _ = writeln!(
-                numbers,
-                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"7.5\" fill=\"white\" stroke=\"{colour}\"/>\
+                "<path d=\"M{:.1} {:.1}L{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\
+                 <circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"7.5\" fill=\"white\" stroke=\"{colour}\"/>\
                  <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"9\" text-anchor=\"middle\">{}</text>",
+                foot.0,
+                foot.1,
+                begin.0,
+                begin.1,
+                knee.0,
+                knee.1,
+                half.0,
+                half.1,
                 label.0,
                 label.1,
                 label.0,
@@ -125,7 +132,10 @@ fn draw_cables(out: &mut String, mesh: &Mesh, plan: &Plan, circle: &Circle) {
             );
         }
     }
-    out.push_str(&numbers);
+}
+
+fn middle(a: Point, b: Point) -> Point {
+    ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0)
 }
 
 fn draw_boards(out: &mut String, mesh: &Mesh, circle: &Circle) {
