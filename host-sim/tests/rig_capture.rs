@@ -253,6 +253,9 @@ fn emulated_boards_and_their_streams_give_the_same_trace() {
     ] {
         assert!(names.contains(name), "{name}: {names:?}");
     }
+    let texts = lines.iter().filter_map(|line| line["text"].as_str());
+    let missed: Vec<&str> = texts.filter(|text| text.contains(" { ")).collect();
+    assert!(missed.is_empty(), "events that were not read: {missed:?}");
     in_order_of_cause(&lines);
 
     let (status, of_streams) = json(&[

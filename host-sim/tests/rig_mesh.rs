@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use hopwise::firmware::BOARDS;
-use hopwise::rig::boards::{BoardKind, KINDS, kind};
+use hopwise::rig::boards::{BoardKind, KINDS, Uart, kind};
 use hopwise::rig::mesh::{End, Mesh};
+use hopwise::rig::plan::describe;
 use hopwise_core::board::{Page, Pattern};
 
 fn repository(path: &str) -> String {
@@ -73,6 +74,37 @@ fn kinds_are_those_with_firmware_and_no_pin_serves_twice() {
         assert_eq!(kind(board.name), Some(board));
     }
     assert_eq!(kind("nucleo-f103rb"), None);
+}
+
+#[test]
+fn the_wiring_guide_has_the_same_pins() {
+    let guide = repository("docs/rig.md");
+    for kind in KINDS {
+        let section = guide
+            .split("\n### ")
+            .find(|section| section.lines().next().unwrap_or("").contains(kind.name));
+        let section = section.unwrap_or_else(|| panic!("{} has no section", kind.name));
+        let section = section.split("\n## ").next().unwrap_or("");
+        let rows: Vec<&str> = section
+            .lines()
+            .filter(|line| line.starts_with("| ") && !line.contains("UART | TX"))
+            .collect();
+        let row = |(link, uart): (usize, &Uart)| {
+            format!(
+                "| {link} | {} | {} | {} |",
+                uart.name,
+                describe(&uart.tx),
+                describe(&uart.rx)
+            )
+        };
+        let expected: Vec<String> = kind.links.iter().enumerate().map(row).collect();
+        assert_eq!(rows, expected, "{}", kind.name);
+        assert!(
+            section.contains(&format!("ST-LINK: {}", kind.serial.name)) || section.contains("as above"),
+            "{}",
+            kind.name
+        );
+    }
 }
 
 #[test]

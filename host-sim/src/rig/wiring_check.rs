@@ -68,7 +68,7 @@ pub struct WiringReport {
 }
 
 /// What is compared.
-pub struct Comparison<'a> {
+struct Comparison<'a> {
     mesh: &'a Mesh,
     seen: &'a Seen,
     /// The cables that should be there.
