@@ -323,6 +323,32 @@ fn mistakes_at_emulated_boards_are_found() {
 }
 
 #[test]
+fn extra_cables_and_exchanged_pages_at_emulated_boards_are_found() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("check-extra");
+    let file = emulated(&folder, "ring(5)");
+    let check = |mistake: &[&str]| json(&[&["check", &file, "--emulated", "--elf", elf, "--json"], mistake].concat());
+    let (status, found) = check(&["--extra", "0.UART5", "2.USART6"]);
+    assert_eq!(status, 1);
+    assert_eq!(
+        findings(&found),
+        [
+            value!({"kind": "extra", "node": 0, "port": null, "uart": "UART5", "expected": null, "found": "2 USART6"}),
+            value!({"kind": "extra", "node": 2, "port": null, "uart": "USART6", "expected": null, "found": "0 UART5"}),
+        ]
+    );
+    assert_eq!(
+        found["moves"],
+        value!(["take out the cable between board 0 UART5 and board 2 USART6"])
+    );
+    let (status, found) = check(&["--page", "2=4"]);
+    assert_eq!(status, 1);
+    let expected =
+        value!({"kind": "wrong-board", "node": 2, "port": null, "uart": null, "expected": "node 2", "found": "node 4"});
+    assert_eq!(findings(&found), [expected], "{found}");
+}
+
+#[test]
 fn bad_input_is_refused() {
     let folder = Folder::new("check-refused");
     let file = emulated(&folder, "ring(4)");
@@ -356,6 +382,18 @@ fn bad_input_is_refused() {
             refusal(&["check", &file, "--emulated", "--cut", "4.0"]),
             "hopwise: ring(4): there is no port 4.0"
         );
+        for (mistake, sentence) in [
+            (
+                ["--extra", "0.USART1", "1.UART5"].as_slice(),
+                "0.USART1 is not free: it is port 0.0",
+            ),
+            (&["--extra", "0.USART2", "1.UART5"], "there is no link 0.USART2"),
+            (&["--page", "1=9"], "ring(4) has no nodes 1 and 9"),
+            (&["--at", "7"], "there is no board 7"),
+        ] {
+            let args = [&["check", &file, "--emulated"], mistake].concat();
+            assert_eq!(refusal(&args), format!("hopwise: {sentence}"));
+        }
     }
 }
 

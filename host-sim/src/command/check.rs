@@ -11,7 +11,7 @@ use super::MeshArg;
 use super::output::{Outcome, print, print_json};
 use crate::refusal::Refusal;
 use crate::rig::boards::KINDS;
-use crate::rig::emulated::{EmulatedMesh, Firmware, Mistakes};
+use crate::rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use crate::rig::mesh::{End, Mesh};
 use crate::rig::plan::Plan;
 use crate::rig::serial_line::SerialMesh;
@@ -43,6 +43,12 @@ pub(super) struct CheckArgs {
     /// Break the wire to a port, so that nothing arrives there
     #[arg(long, value_name = "A.p", conflicts_with = "port")]
     one_way: Vec<End>,
+    /// Lay a cable between two links that the plan leaves free
+    #[arg(long, value_names = ["A.UART", "B.UART"], num_args = 2, conflicts_with = "port")]
+    extra: Vec<FreeLink>,
+    /// Give board A the configuration of node B
+    #[arg(long, value_name = "A=B", value_parser = parse_page, conflicts_with = "port")]
+    page: Vec<(u64, u64)>,
     /// Ask through the serial ports of these emulated boards only
     #[arg(long, value_name = "NODES", value_delimiter = ',', conflicts_with = "port")]
     at: Vec<u64>,
@@ -55,6 +61,12 @@ pub(super) struct CheckArgs {
     /// Print a JSON object
     #[arg(long)]
     json: bool,
+}
+
+fn parse_page(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once('=');
+    let parts = parts.and_then(|(board, node)| Some((board.parse().ok()?, node.parse().ok()?)));
+    parts.ok_or_else(|| format!("'{text}' is not 2=4, the configuration of node 4 for board 2"))
 }
 
 /// The keys are stable.
@@ -107,10 +119,16 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Refusal> {
 
 fn look_at_emulated(args: &CheckArgs, mesh: &Mesh, boards: &[u64]) -> Result<Seen, Refusal> {
     let pairs = args.swap.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+    let extra = args
+        .extra
+        .chunks_exact(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()));
     let mistakes = Mistakes {
         swapped: pairs.collect(),
         cut: args.cut.clone(),
         one_way: args.one_way.clone(),
+        extra: extra.collect(),
+        pages: args.page.clone(),
     };
     let firmware = Firmware::load(args.elf.as_deref()).map_err(Refusal::Rig)?;
     let started = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at);

@@ -3,6 +3,7 @@
 //! Boards of every kind are emulated as the one that can be: their links have the same numbers, if not the same pins.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use hopwise_emulator::image::Image;
@@ -53,13 +54,9 @@ impl Firmware {
 /// The serial port of an emulated board that a port of the mesh is at.
 pub fn port(mesh: &Mesh, end: End) -> Result<Port, String> {
     let link = mesh.link(end);
-    let uart = LINKS.get(link).ok_or_else(|| {
+    emulated_port(end.node, link).ok_or_else(|| {
         let (name, most) = (mesh.uart(end).name, LINKS.len());
         format!("{end} is at {name}, link {link}, and emulated boards have {most} links")
-    })?;
-    Ok(Port {
-        board: end.node as usize,
-        uart: *uart,
     })
 }
 
@@ -94,6 +91,47 @@ pub struct Mistakes {
     pub cut: Vec<End>,
     /// Ports that nothing arrives at.
     pub one_way: Vec<End>,
+    /// Cables between links that the plan leaves free.
+    pub extra: Vec<(FreeLink, FreeLink)>,
+    /// Boards that have the page of another node.
+    pub pages: Vec<(u64, u64)>,
+}
+
+/// A serial port of a board, written `3.UART5`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreeLink {
+    node: u64,
+    uart: String,
+}
+
+impl FromStr for FreeLink {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('.');
+        let parts = parts.and_then(|(node, uart)| Some((node.parse().ok()?, uart.to_string())));
+        let (node, uart) = parts.ok_or_else(|| format!("'{text}' is no serial port of a board such as 3.UART5"))?;
+        Ok(FreeLink { node, uart })
+    }
+}
+
+impl FreeLink {
+    fn port(&self, mesh: &Mesh) -> Result<Port, String> {
+        let FreeLink { node, uart } = self;
+        let link = mesh.kind.link_of(uart).filter(|_| mesh.network.check(*node).is_ok());
+        let link = link.ok_or_else(|| format!("there is no link {node}.{uart}"))?;
+        match mesh.port_at(*node, link) {
+            Some(end) => Err(format!("{node}.{uart} is not free: it is port {end}")),
+            None => emulated_port(*node, link).ok_or_else(|| format!("emulated boards have no link {link}")),
+        }
+    }
+}
+
+fn emulated_port(node: u64, link: usize) -> Option<Port> {
+    Some(Port {
+        board: node as usize,
+        uart: *LINKS.get(link)?,
+    })
 }
 
 impl Mistakes {
@@ -108,6 +146,9 @@ impl Mistakes {
         }
         for (a, b) in &self.swapped {
             events.push((0, Action::Swap(place(*a)?, place(*b)?)));
+        }
+        for (a, b) in &self.extra {
+            events.push((0, Action::PlugInto(a.port(mesh)?, b.port(mesh)?)));
         }
         Ok(Script::new(events))
     }
@@ -128,7 +169,18 @@ impl EmulatedMesh {
             seed: 1,
             drift_ppm: 20.0,
         };
-        let mut world = build(mesh, image, differences)?;
+        let mut blueprint = blueprint(mesh)?;
+        for (board, node) in &mistakes.pages {
+            let page = mesh.page(*node).map_err(|error| error.to_string())?;
+            let nodes = mesh.nodes();
+            let place = blueprint
+                .pages
+                .get_mut(*board as usize)
+                .filter(|_| nodes.contains(node));
+            *place.ok_or_else(|| format!("{} has no nodes {board} and {node}", mesh.network))? = page;
+        }
+        let assembled = setup::assemble(&blueprint, image, differences);
+        let mut world = assembled.map_err(|error| error.to_string())?;
         let script = mistakes.script(mesh)?;
         world.set_script(script).map_err(|error| error.to_string())?;
         let computers = Computers::connect(&mut world, mesh.baud).map_err(|error| error.to_string())?;
