@@ -158,7 +158,7 @@ fn sentence(finding: &Finding) -> String {
     let place = match (finding.port, finding.uart) {
         (Some(port), Some(uart)) => format!("{}.{port} ({uart})", finding.node),
         (_, Some(uart)) => format!("{} {uart}", finding.node),
-        _ => format!("board {}", finding.node),
+        _ => finding.node.to_string(),
     };
     let expected = finding.expected.as_deref().unwrap_or("nothing");
     let found = finding.found.as_deref().unwrap_or("nothing");

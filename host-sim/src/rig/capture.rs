@@ -44,15 +44,13 @@ impl Entry {
     /// The entry as a line of a trace.
     pub fn line(&self, seconds: f64) -> Vec<u8> {
         let mut line = Vec::new();
+        let nanos = (seconds.max(0.0) * 1e9).round() as u64;
         match &self.event {
-            Some(event) => {
-                let nanos = (seconds.max(0.0) * 1e9).round() as u64;
-                // Writing to memory does not fail.
-                let _ = write_line(nanos, self.node, event, &mut line);
-            }
+            // Writing to memory does not fail.
+            Some(event) => drop(write_line(nanos, self.node, event, &mut line)),
             None => {
-                let log =
-                    json!({"t": seconds, "node": self.node, "event": "log", "level": self.level, "text": self.text});
+                let time = nanos as f64 / 1e9;
+                let log = json!({"t": time, "node": self.node, "event": "log", "level": self.level, "text": self.text});
                 line = format!("{log}\n").into_bytes();
             }
         }
