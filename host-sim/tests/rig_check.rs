@@ -417,5 +417,4 @@ fn the_plan_has_its_keys_and_a_drawing() {
     let svg = std::fs::read_to_string(picture).unwrap();
     assert_eq!(svg.matches("<path ").count(), 2 * 27);
     assert_eq!(svg.matches("rx=\"5\"").count(), 18);
-    assert!(folder.folder().exists());
 }

@@ -101,11 +101,6 @@ impl Capture {
         &self.entries[self.entries.len() - 1]
     }
 
-    /// How many lines there are.
-    pub fn lines(&self) -> usize {
-        self.entries.len()
-    }
-
     /// Puts all lines on one time line.
     pub fn align(mut self, mesh: &Mesh) -> Aligned {
         // The result is not to depend on whose lines came first.

@@ -50,11 +50,6 @@ impl Clock {
         shown + self.offset + self.drift * (shown - self.middle)
     }
 
-    /// By how much it runs too slow, in parts in a million.
-    pub fn drift_ppm(&self) -> f64 {
-        self.drift * 1e6
-    }
-
     /// The same clock, later.
     pub fn shifted(mut self, by: f64) -> Self {
         self.offset += by;

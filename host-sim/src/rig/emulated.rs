@@ -2,7 +2,7 @@
 //!
 //! Boards of every kind are emulated as the one that can be: their links have the same numbers, if not the same pins.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -26,8 +26,6 @@ pub struct Firmware {
     pub image: Arc<Image>,
     /// The file, which also says how to read the log.
     pub elf: Vec<u8>,
-    /// Where it is.
-    pub path: PathBuf,
 }
 
 impl Firmware {
@@ -46,7 +44,6 @@ impl Firmware {
         Ok(Firmware {
             image: Arc::new(image),
             elf,
-            path,
         })
     }
 }
