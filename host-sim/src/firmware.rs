@@ -40,11 +40,19 @@ pub fn toolchain() -> Option<String> {
     (output.status.success() && !name.is_empty()).then_some(name)
 }
 
+fn target_folder(board: &str) -> PathBuf {
+    repository().join("target/firmware").join(board)
+}
+
+/// Where the ELF file for a board is, once it has been built.
+pub fn path(board: &str) -> PathBuf {
+    target_folder(board).join(TARGET).join("release/hopwise-firmware")
+}
+
 /// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
 pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
     let failed = |reason: String| CannotBuildFirmware::Failed(board.to_string(), reason);
     let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
-    let target = repository().join("target/firmware").join(board);
     let output = Command::new("cargo")
         .args([
             "build",
@@ -57,7 +65,7 @@ pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
         ])
         .current_dir(repository().join("firmware"))
         .env("RUSTUP_TOOLCHAIN", toolchain)
-        .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_TARGET_DIR", target_folder(board))
         // What the boards have in common is compiled once.
         .env("CARGO_BUILD_BUILD_DIR", repository().join("target/firmware/build"))
         .env_remove("RUSTFLAGS")
@@ -69,5 +77,5 @@ pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    Ok(target.join(TARGET).join("release/hopwise-firmware"))
+    Ok(path(board))
 }

@@ -15,8 +15,21 @@ use serde::Deserialize;
 pub enum Reply {
     /// The answer's bytes.
     Answer(Vec<u8>),
-    /// The question did not reach its destination.
+    /// The question, or the packet, did not reach its destination.
     Undeliverable(DropReason),
+    /// What the destination says of a confirmed packet.
+    Confirmed(Verdict),
+}
+
+/// What became of a confirmed packet, as its destination says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It has been delivered, once.
+    Delivered,
+    /// There was no room for it.
+    Busy,
+    /// The destination has restarted, and may have had it before.
+    Restarted,
 }
 
 impl Reply {
@@ -24,7 +37,7 @@ impl Reply {
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         match self {
             Reply::Answer(bytes) => postcard::from_bytes(bytes).ok(),
-            Reply::Undeliverable(_) => None,
+            Reply::Undeliverable(_) | Reply::Confirmed(_) => None,
         }
     }
 }
@@ -35,6 +48,7 @@ pub struct HostPort {
     link: Link<WIRE>,
     epoch: u32,
     next_number: u32,
+    next_confirmed: u32,
     waiting: VecDeque<Vec<u8>>,
     under_way: BTreeMap<Token, Vec<u8>>,
     replies: Vec<(u32, Reply)>,
@@ -56,6 +70,7 @@ impl HostPort {
             link: Link::new(identity, baud, now),
             epoch,
             next_number: 0,
+            next_confirmed: 0,
             waiting: VecDeque::new(),
             under_way: BTreeMap::new(),
             replies: Vec::new(),
@@ -78,7 +93,25 @@ impl HostPort {
         let mut body = vec![query.number()];
         body.extend((now as u32).to_le_bytes());
         body.extend(more);
-        self.send(Kind::Request, dest, query == Query::Trace, &body)
+        let number = count_up(&mut self.next_number);
+        self.send(Kind::Request, number, dest, query == Query::Trace, &body);
+        number
+    }
+
+    /// Sends a datagram; returns its number.
+    pub fn datagram(&mut self, dest: u64, payload: &[u8]) -> u32 {
+        let number = count_up(&mut self.next_number);
+        self.send(Kind::Datagram, number, dest, false, payload);
+        number
+    }
+
+    /// Sends a packet that its destination confirms; returns its number. Such packets have numbers of their own.
+    pub fn confirmed(&mut self, dest: u64, payload: &[u8]) -> u32 {
+        let number = count_up(&mut self.next_confirmed);
+        // The destination's epoch is not known here.
+        let body = [&[0, 0], payload].concat();
+        self.send(Kind::Confirmed, number, dest, false, &body);
+        number
     }
 
     /// Tells the board around a node to do something; returns the question's number.
@@ -86,9 +119,7 @@ impl HostPort {
         self.ask(dest, command.query(), &command.payload(), now)
     }
 
-    fn send(&mut self, kind: Kind, dest: u64, traced: bool, body: &[u8]) -> u32 {
-        let number = self.next_number;
-        self.next_number = number.wrapping_add(1);
+    fn send(&mut self, kind: Kind, number: u32, dest: u64, traced: bool, body: &[u8]) {
         let header = Header {
             kind,
             copied: false,
@@ -109,7 +140,11 @@ impl HostPort {
         packet.truncate(length);
         packet.extend(body);
         self.waiting.push_back(packet);
-        number
+    }
+
+    /// Whether the board has taken over all that was sent.
+    pub fn all_taken(&self) -> bool {
+        self.waiting.is_empty() && self.under_way.is_empty()
     }
 
     /// Takes in what came from the board.
@@ -179,6 +214,12 @@ impl HostPort {
     }
 }
 
+fn count_up(counter: &mut u32) -> u32 {
+    let number = *counter;
+    *counter = number.wrapping_add(1);
+    number
+}
+
 fn read_reply(header: &Header, body: &[u8]) -> Option<(u32, Reply)> {
     match header.kind {
         Kind::Response => {
@@ -189,6 +230,16 @@ fn read_reply(header: &Header, body: &[u8]) -> Option<(u32, Reply)> {
             let (&[n0, n1, n2, n3, _, reason], _) = body.split_first_chunk()?;
             let reason = DropReason::from_number(reason)?;
             Some((u32::from_le_bytes([n0, n1, n2, n3]), Reply::Undeliverable(reason)))
+        }
+        Kind::Confirmation => {
+            let (&[n0, n1, n2, n3, _, _, verdict], _) = body.split_first_chunk()?;
+            let verdict = match verdict {
+                0 => Verdict::Delivered,
+                1 => Verdict::Busy,
+                2 => Verdict::Restarted,
+                _ => return None,
+            };
+            Some((u32::from_le_bytes([n0, n1, n2, n3]), Reply::Confirmed(verdict)))
         }
         _ => None,
     }

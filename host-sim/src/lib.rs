@@ -8,6 +8,7 @@
 //! - [`load`]: latency against load, by simulation of routers cycle by cycle;
 //! - [`sim`]: many nodes in virtual time, over wires that fail;
 //! - [`trace`]: what nodes recorded, read back and summed up; [`view`]: a page that draws and replays it;
+//! - [`rig`]: real boards, from the mesh file to the trace;
 //! - [`refusal`]: what is said of bad input.
 
 pub mod analysis;
@@ -18,6 +19,7 @@ pub mod host_port;
 pub mod load;
 pub mod papers;
 pub mod refusal;
+pub mod rig;
 pub mod sim;
 pub mod trace;
 pub mod view;

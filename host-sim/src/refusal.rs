@@ -100,6 +100,9 @@ pub enum Refusal {
     /// A trace that cannot be read, in a sentence.
     #[error("{0}")]
     Trace(String),
+    /// The rig cannot do what was asked, in a sentence.
+    #[error("{0}")]
+    Rig(String),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),

@@ -1,21 +1,33 @@
-//! `hopwise broadcast`
+//! `hopwise broadcast`: the tree of a network, or a real broadcast through a board.
+
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use hopwise_core::board::DEFAULT_BAUD;
 use hopwise_core::{Network, Node, Tree};
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_facts, print_json};
-use super::{NetworkArg, check, drawing};
+use super::talk::{self, PortArg};
+use super::{check, drawing, parse};
 use crate::analysis::broadcast::Broadcast;
 use crate::analysis::graph::MAX_NODES;
 use crate::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct BroadcastArgs {
-    #[command(flatten)]
-    network: NetworkArg,
-    /// The node that broadcasts
-    source: Node,
+    /// The network, as an expression; or, with --port, the text to broadcast
+    #[arg(value_name = "EXPR|TEXT")]
+    what: String,
+    /// The node that broadcasts; with --port, the board at the serial port unless given
+    #[arg(required_unless_present = "port")]
+    source: Option<Node>,
+    /// The serial port of a board: broadcast a text in a running mesh
+    #[arg(long, value_name = "TTY", conflicts_with = "tree")]
+    port: Option<PathBuf>,
+    /// The mesh's baud rate
+    #[arg(long, default_value_t = DEFAULT_BAUD, requires = "port")]
+    baud: u32,
     /// The spanning tree to follow
     #[arg(long, value_enum, default_value_t = TreeArg::LeastDepth)]
     tree: TreeArg,
@@ -60,8 +72,15 @@ struct Summary {
 const MOST_DRAWN: u64 = 64;
 
 pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
-    let network = args.network.network()?;
-    let source = check(&network, args.source)?;
+    if let Some(port) = &args.port {
+        let at = PortArg {
+            port: port.clone(),
+            baud: args.baud,
+        };
+        return talk::broadcast(&at, args.source, &args.what, args.json);
+    }
+    let network = parse(&args.what)?;
+    let source = check(&network, args.source.unwrap_or(0))?;
     let nodes = network.nodes();
     if nodes > MAX_NODES {
         return Err(Refusal::TooLarge {

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use hopwise_core::Network;
+use hopwise_core::board::DEFAULT_BAUD;
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Script, World, parse_time};
 use serde::Serialize;
 
-use super::NetworkArg;
 use super::output::{Outcome, print, print_json, progress_bar};
+use super::parse;
 use crate::emulate::check::{CheckReport, check};
 use crate::emulate::computers::Computers;
 use crate::emulate::log::{Line, LogFormat};
@@ -21,16 +23,21 @@ use crate::emulate::serial::{OpenPort, SerialPort};
 use crate::emulate::{demangle, gdb, profile, setup};
 use crate::firmware;
 use crate::refusal::Refusal;
+use crate::rig::emulated;
+use crate::rig::mesh::Mesh;
 
-/// How often logs are shown and host ports served.
+/// How often logs are shown.
 const SLICE: Time = 10 * MILLISECOND;
+/// How often serial ports of the host are served: the link protocol waits for few milliseconds only.
+const SERIAL_SLICE: Time = MILLISECOND;
 /// How many functions a profile lists.
 const PROFILED: usize = 30;
 
 #[derive(Args)]
 pub(super) struct EmulateArgs {
-    #[command(flatten)]
-    network: NetworkArg,
+    /// The network, as an expression; or a mesh file, whose name ends in .toml
+    #[arg(value_name = "EXPR|MESH.toml")]
+    what: String,
     /// The firmware: the ELF file that is flashed; Hopwise's own unless given
     #[arg(long, value_name = "FILE")]
     elf: Option<PathBuf>,
@@ -127,7 +134,46 @@ struct Summary {
     profile: Vec<(String, u64)>,
 }
 
+/// What is emulated: a network of default boards, or a mesh file.
+enum Subject {
+    Network(Network),
+    Mesh(Mesh),
+}
+
+impl Subject {
+    fn of(what: &str) -> Result<Self, Refusal> {
+        match what.ends_with(".toml") {
+            true => Mesh::read(Path::new(what)).map(Subject::Mesh).map_err(Refusal::Emulate),
+            false => parse(what).map(Subject::Network),
+        }
+    }
+
+    fn network(&self) -> &Network {
+        match self {
+            Subject::Network(network) => network,
+            Subject::Mesh(mesh) => &mesh.network,
+        }
+    }
+
+    fn baud(&self) -> u32 {
+        match self {
+            Subject::Network(_) => DEFAULT_BAUD,
+            Subject::Mesh(mesh) => mesh.baud,
+        }
+    }
+
+    fn build(&self, image: &Arc<Image>, differences: setup::Differences) -> Result<World, String> {
+        match self {
+            Subject::Network(network) => {
+                setup::build(network, image, differences).map_err(|error| format!("{network}: {error}"))
+            }
+            Subject::Mesh(mesh) => emulated::build(mesh, image, differences),
+        }
+    }
+}
+
 pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
+    let subject = Subject::of(&args.what)?;
     let path = match &args.elf {
         Some(path) => path.clone(),
         None => firmware::build(firmware::BOARDS[0]).map_err(|error| Refusal::Emulate(error.to_string()))?,
@@ -141,7 +187,7 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
             "it is not Hopwise's firmware, and cannot be checked",
         ));
     }
-    let mut world = build(args, &Arc::new(image))?;
+    let mut world = build(args, &subject, &Arc::new(image))?;
     if let Some(board) = args.boards.iter().find(|board| **board >= world.boards().len()) {
         return Err(Refusal::Emulate(format!("there is no board {board}")));
     }
@@ -164,16 +210,17 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
     let mut readers = format.readers(world.boards().len());
     let begin = Instant::now();
     let checked = if args.check {
-        let network = args.network.network()?;
-        let mut computers = Computers::connect(&mut world).map_err(|error| Refusal::Emulate(error.to_string()))?;
-        Some(check(&mut world, &mut computers, &network, &mut readers))
+        let connected = Computers::connect(&mut world, subject.baud());
+        let mut computers = connected.map_err(|error| Refusal::Emulate(error.to_string()))?;
+        Some(check(&mut world, &mut computers, subject.network(), &mut readers))
     } else {
         None
     };
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     let mut lines_seen = 0;
+    let slice = if ports.is_empty() { SLICE } else { SERIAL_SLICE };
     while world.now() < args.duration {
-        world.run_until((world.now() + SLICE).min(args.duration));
+        world.run_until((world.now() + slice).min(args.duration));
         for port in &mut ports {
             port.exchange(&mut world);
         }
@@ -220,14 +267,12 @@ fn cannot_read(path: &Path, reason: &str) -> Refusal {
     Refusal::Emulate(format!("{}: {reason}", path.display()))
 }
 
-fn build(args: &EmulateArgs, image: &Arc<Image>) -> Result<World, Refusal> {
-    let network = args.network.network()?;
+fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<World, Refusal> {
     let differences = setup::Differences {
         seed: args.seed,
         drift_ppm: args.drift,
     };
-    let refused = |reason: String| Refusal::Emulate(format!("{network}: {reason}"));
-    let mut world = setup::build(&network, image, differences).map_err(|error| refused(error.to_string()))?;
+    let mut world = subject.build(image, differences).map_err(Refusal::Emulate)?;
     world.set_threads(args.threads);
     let script = match (&args.script, args.faults) {
         (Some(path), _) => {
@@ -237,6 +282,7 @@ fn build(args: &EmulateArgs, image: &Arc<Image>) -> Result<World, Refusal> {
         (None, Some(rate)) => Script::random(args.seed, &world.wired_ports(), rate, args.duration),
         (None, None) => Script::default(),
     };
+    let refused = |reason: String| Refusal::Emulate(format!("{}: {reason}", subject.network()));
     world.set_script(script).map_err(|error| refused(error.to_string()))?;
     if args.profile {
         world.boards_mut().iter_mut().for_each(|board| board.start_profile());

@@ -1,6 +1,8 @@
 //! The `hopwise` command: one file a subcommand, from arguments to output.
 
 mod broadcast;
+mod capture;
+mod check;
 mod choose;
 mod compare;
 mod deadlock;
@@ -8,23 +10,29 @@ mod demo;
 mod drawing;
 mod edges;
 mod emulate;
+mod flash;
 mod load;
+mod mesh;
 mod neighbors;
 mod output;
 mod paper;
+mod plan;
 mod report;
 mod route;
 mod sim;
 mod table;
+mod talk;
 mod topo;
 mod view;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hopwise_core::{Network, Node, Rule};
 
 use crate::refusal::Refusal;
+use crate::rig::mesh::Mesh;
 use output::Outcome;
 
 /// Networks of microcontrollers, routed from addresses alone.
@@ -47,7 +55,7 @@ enum Command {
     Neighbors(neighbors::NeighborsArgs),
     /// The route between two nodes
     Route(route::RouteArgs),
-    /// The broadcast tree of a node
+    /// The broadcast tree of a node; with --port, a broadcast in a running mesh
     Broadcast(broadcast::BroadcastArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
@@ -67,6 +75,24 @@ enum Command {
     View(view::ViewArgs),
     /// Latency against load, by simulation of the routers cycle by cycle
     Load(Box<load::LoadArgs>),
+    /// Mesh files, which say what boards make a mesh
+    Mesh(mesh::MeshArgs),
+    /// How to wire the boards of a mesh: every cable once, in an order that can be tested on the way
+    Plan(plan::PlanArgs),
+    /// Whether boards are wired as planned, and which cable to move where if not
+    Check(check::CheckArgs),
+    /// Image and configuration pages into all boards of a mesh, through probe-rs
+    Flash(flash::FlashArgs),
+    /// The logs of all boards as one trace, on one time line
+    Capture(Box<capture::CaptureArgs>),
+    /// Ask a node of a running mesh whether it is there, and how long that takes
+    Ping(talk::PingArgs),
+    /// The way to a node of a running mesh, and how long a packet was at each node
+    Trace(talk::TraceArgs),
+    /// What the nodes of a running mesh have done, as a table
+    Counters(talk::CountersArgs),
+    /// Send a text to a node of a running mesh
+    Send(talk::SendArgs),
 }
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
@@ -87,6 +113,15 @@ pub fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),
+        Command::Mesh(args) => mesh::run(args),
+        Command::Plan(args) => plan::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Flash(args) => flash::run(args),
+        Command::Capture(args) => capture::run(args),
+        Command::Ping(args) => talk::ping(args),
+        Command::Trace(args) => talk::trace(args),
+        Command::Counters(args) => talk::counters(args),
+        Command::Send(args) => talk::send(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -112,6 +147,20 @@ struct NetworkArg {
 impl NetworkArg {
     fn network(&self) -> Result<Network, Refusal> {
         parse(&self.expression)
+    }
+}
+
+/// The mesh file that the rig's commands are about.
+#[derive(Args)]
+struct MeshArg {
+    /// The mesh file; `hopwise mesh new` writes one
+    #[arg(value_name = "MESH.toml")]
+    path: PathBuf,
+}
+
+impl MeshArg {
+    fn read(&self) -> Result<Mesh, Refusal> {
+        Mesh::read(&self.path).map_err(Refusal::Rig)
     }
 }
 

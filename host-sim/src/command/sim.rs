@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::table;
 use crate::refusal::Refusal;
+use crate::rig::mesh::Mesh;
 use crate::sim::report::Report;
 use crate::sim::run::Plan;
 use crate::sim::scenario::Scenario;
@@ -21,7 +22,7 @@ use crate::sim::sizes::simulate;
 
 #[derive(Args)]
 #[command(after_help = "\
-A scenario file has the same settings as keys, each a value, a list or a range, and every combination of them is run; options
+A mesh file gives its network and its baud rate. A scenario file has the same settings as keys, each a value, a list or a range, and every combination of them is run; options
 given besides it come in their place. Examples are in scenarios/.
 
 Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a promise of delivery was broken, 2 for bad input.")]
@@ -41,10 +42,21 @@ pub(super) struct SimArgs {
 
 pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
     let file = args.settings.network.as_deref().filter(|name| name.ends_with(".toml"));
-    match file {
-        Some(file) => sweep(args, Path::new(file)),
+    match file.map(Path::new) {
+        Some(file) if Mesh::is_mesh_file(file) => one(args, &of_mesh(file, &args.settings)?),
+        Some(file) => sweep(args, file),
         None => one(args, &args.settings),
     }
+}
+
+/// The network and the speed of a mesh file; what is said besides comes in their place.
+fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
+    let mesh = Mesh::read(file).map_err(Refusal::Sim)?;
+    Ok(Settings {
+        network: Some(mesh.network.to_string()),
+        baud: said.baud.or(Some(mesh.baud)),
+        ..said.clone()
+    })
 }
 
 fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {

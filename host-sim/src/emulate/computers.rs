@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::board::{Command, DEFAULT_BAUD};
+use hopwise_core::board::Command;
 use hopwise_core::node::Query;
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
@@ -57,13 +57,13 @@ pub struct Computers {
 }
 
 impl Computers {
-    /// Connects the serial ports of all boards.
-    pub fn connect(world: &mut World) -> Result<Self, BadWire> {
+    /// Connects the serial ports of all boards, which run at the mesh's baud rate.
+    pub fn connect(world: &mut World, baud: u32) -> Result<Self, BadWire> {
         let now = world.now() / MICROSECOND;
         let mut ports = Vec::new();
         for board in 0..world.boards().len() {
             world.connect_host(Port { board, uart: SERIAL })?;
-            ports.push(HostPort::new(1 + board as u32, DEFAULT_BAUD, now));
+            ports.push(HostPort::new(1 + board as u32, baud, now));
         }
         Ok(Computers { ports })
     }

@@ -8,12 +8,14 @@ use hopwise_emulator::time::Time;
 use hopwise_emulator::world::World;
 
 /// One line of a board's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// When the board had written it.
     pub at: Time,
     /// Which board.
     pub board: usize,
+    /// When it was written by the board's own clock, in seconds, if the firmware stamps its lines.
+    pub stamp: Option<f64>,
     /// How severe it is; `None` for plain output.
     pub level: Option<Level>,
     /// What it says.
@@ -61,6 +63,9 @@ impl LogFormat {
         Line {
             at,
             board,
+            stamp: frame
+                .display_timestamp()
+                .and_then(|stamp| stamp.to_string().parse().ok()),
             level: frame.level(),
             text: frame.display_message().to_string(),
             place,
@@ -82,30 +87,32 @@ impl LogReaders<'_> {
         let mut lines = Vec::new();
         for (board, emulated) in world.boards_mut().iter_mut().enumerate() {
             for (at, bytes) in emulated.take_log() {
-                let Some(decoder) = &mut self.decoders[board] else {
-                    continue;
-                };
-                decoder.received(&bytes);
-                loop {
-                    match decoder.decode() {
-                        Ok(frame) => lines.push(self.format.line(at, board, &frame)),
-                        Err(DecodeError::UnexpectedEof) => break,
-                        Err(DecodeError::Malformed) => {
-                            self.undecodable += 1;
-                            let recovers = self
-                                .format
-                                .table
-                                .as_ref()
-                                .is_some_and(|table| table.encoding().can_recover());
-                            if !recovers {
-                                break;
-                            }
-                        }
-                    }
-                }
+                lines.extend(self.decode(board, at, &bytes));
             }
         }
         lines.sort_by_key(|line| (line.at, line.board));
         lines
+    }
+
+    /// The lines that are complete with these bytes of a board's stream.
+    pub fn decode(&mut self, board: usize, at: Time, bytes: &[u8]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let Some(decoder) = &mut self.decoders[board] else {
+            return lines;
+        };
+        decoder.received(bytes);
+        loop {
+            match decoder.decode() {
+                Ok(frame) => lines.push(self.format.line(at, board, &frame)),
+                Err(DecodeError::UnexpectedEof) => return lines,
+                Err(DecodeError::Malformed) => {
+                    self.undecodable += 1;
+                    let table = self.format.table.as_ref();
+                    if !table.is_some_and(|table| table.encoding().can_recover()) {
+                        return lines;
+                    }
+                }
+            }
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use hopwise_core::board::{BadPage, Page};
+use hopwise_core::board::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::image::Image;
+use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
 
 /// Boards that one process emulates at most.
@@ -56,39 +57,68 @@ pub fn configuration_page(image: &Image) -> Option<u32> {
     image.address_of("_configuration_page")
 }
 
+/// Which boards there are, and how they are wired.
+#[derive(Clone, Debug, Default)]
+pub struct Blueprint {
+    /// The configuration page of each board.
+    pub pages: Vec<[u8; PAGE_BYTES]>,
+    /// When each board is powered; those that are not said, at once.
+    pub starts: Vec<Time>,
+    /// The ports that are connected.
+    pub wires: Vec<(Port, Port)>,
+}
+
+/// Boards and wires. Boards with Hopwise's firmware get their pages; others have no place for them.
+pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differences) -> Result<World, CannotBuild> {
+    let mut world = World::new(differences.seed);
+    for (node, page) in blueprint.pages.iter().enumerate() {
+        let options = BoardOptions {
+            start: blueprint.starts.get(node).copied().unwrap_or(0),
+            ..options(node as u64, differences)
+        };
+        let mut board = Board::new(image, options);
+        if let Some(place) = configuration_page(image) {
+            // The linker has seen to it that the page is in the flash.
+            let _ = board.write_flash(place, page);
+        }
+        world.add(board);
+    }
+    for (a, b) in &blueprint.wires {
+        let failed = |error| CannotBuild::Wire(a.board as u64, b.board as u64, error);
+        world.wire(*a, *b).map_err(failed)?;
+    }
+    Ok(world)
+}
+
 /// A board for each node and a wire for each edge. Boards with Hopwise's firmware are told their addresses.
 pub fn build(network: &Network, image: &Arc<Image>, differences: Differences) -> Result<World, CannotBuild> {
     let nodes = network.nodes();
     if nodes > MOST_BOARDS {
         return Err(CannotBuild::TooMany { nodes });
     }
-    let mut world = World::new(differences.seed);
+    let mut blueprint = Blueprint::default();
     for node in 0..nodes {
-        let mut board = Board::new(image, options(node, differences));
-        if let Some(place) = configuration_page(image) {
-            let page = Page::new(&network.to_string(), node).map_err(CannotBuild::Page)?;
-            // The linker has seen to it that the page is in the flash.
-            let _ = board.write_flash(place, &page.write());
-        }
-        world.add(board);
+        let page = match configuration_page(image) {
+            Some(_) => Page::new(&network.to_string(), node)
+                .map_err(CannotBuild::Page)?
+                .write(),
+            None => [0; PAGE_BYTES],
+        };
+        blueprint.pages.push(page);
+        lay_wires(network, node, &mut blueprint.wires)?;
     }
-    for node in 0..nodes {
-        wire_up(network, node, &mut world)?;
-    }
-    Ok(world)
+    assemble(&blueprint, image, differences)
 }
 
 /// Every edge is laid once, from its end with the lower number.
-fn wire_up(network: &Network, node: u64, world: &mut World) -> Result<(), CannotBuild> {
+fn lay_wires(network: &Network, node: u64, wires: &mut Vec<(Port, Port)>) -> Result<(), CannotBuild> {
     for port in 0..network.degree(node)? {
         let Some(neighbor) = network.neighbor(node, port)?.filter(|neighbor| *neighbor > node) else {
             continue;
         };
         let here = place(network, node, Some(port))?;
         let there = place(network, neighbor, network.port_to(neighbor, node)?)?;
-        world
-            .wire(here, there)
-            .map_err(|error| CannotBuild::Wire(node, neighbor, error))?;
+        wires.push((here, there));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use hopwise::emulate::setup::{self, Differences};
 use hopwise::firmware::{self, CannotBuildFirmware};
 use hopwise::host_port::Reply;
 use hopwise_core::Network;
+use hopwise_core::board::DEFAULT_BAUD;
 use hopwise_core::node::{NodeCounters, NodeReport, Query};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
@@ -78,7 +79,7 @@ impl Rig {
     }
 
     fn with(firmware: &'static Firmware, network: Network, mut world: World) -> Self {
-        let computers = Computers::connect(&mut world).expect("free serial ports");
+        let computers = Computers::connect(&mut world, DEFAULT_BAUD).expect("free serial ports");
         let readers = firmware.format.readers(world.boards().len());
         Rig {
             network,

@@ -1,0 +1,484 @@
+//! The mesh file: which network, of which boards, and which board is which node.
+//!
+//! ```toml
+//! network = "rdn(ring(3),1)"
+//! board = "nucleo-f446re"
+//! baud = 1000000                      # unless said otherwise
+//! log-packets = true                  # false unless said otherwise
+//! traffic = { rate = 10, count = 100, pattern = "uniform", size = 32 }
+//!
+//! [[node]]
+//! address = 0
+//! probe = "066DFF515055657867152331"
+//! name = "north"
+//! uarts = ["USART3", "USART1"]        # port 0, port 1 ...: in the order of the board's links unless said otherwise
+//! ```
+//!
+//! A file is a mesh file if it has the key `board`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use hopwise_core::Network;
+use hopwise_core::board::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::boards::{BoardKind, KINDS, Uart, kind};
+
+/// The probe of boards that are emulated.
+pub const EMULATED: &str = "emulated";
+/// More boards than this are no rig.
+pub const MOST_NODES: u64 = 4096;
+/// A name is a line on a label.
+const MOST_NAME: usize = 16;
+
+/// A port of a node, written `3.1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct End {
+    /// The node.
+    pub node: u64,
+    /// Its port, as `hopwise neighbors` numbers them.
+    pub port: u64,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.node, self.port)
+    }
+}
+
+impl FromStr for End {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('.');
+        let parts = parts.and_then(|(node, port)| Some((node.parse().ok()?, port.parse().ok()?)));
+        let (node, port) = parts.ok_or_else(|| format!("'{text}' is no port such as 3.1, port 1 of node 3"))?;
+        Ok(End { node, port })
+    }
+}
+
+impl Serialize for End {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What is said of one node; what is not said has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct NodeSettings {
+    probe: Option<String>,
+    name: String,
+    /// The link that each port is at; empty for the order of the links.
+    links: Vec<usize>,
+}
+
+/// A mesh file that holds what it should.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    /// The network.
+    pub network: Network,
+    /// The kind of all boards.
+    pub kind: &'static BoardKind,
+    /// Speed of the wires.
+    pub baud: u32,
+    /// Routes are those of the network's paper.
+    pub paper_rule: bool,
+    /// Boards log every packet.
+    pub log_packets: bool,
+    /// Packets that boards send by themselves.
+    pub traffic: Option<Traffic>,
+    emulated: bool,
+    nodes: BTreeMap<u64, NodeSettings>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct MeshTable {
+    network: Spanned<String>,
+    board: Spanned<String>,
+    baud: Option<Spanned<u32>>,
+    rule: Option<RuleName>,
+    #[serde(default)]
+    log_packets: bool,
+    traffic: Option<Spanned<TrafficTable>>,
+    probe: Option<Spanned<String>>,
+    #[serde(default)]
+    node: Vec<NodeTable>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum RuleName {
+    Exact,
+    Paper,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrafficTable {
+    rate: u32,
+    #[serde(default)]
+    count: u32,
+    #[serde(default = "PatternName::usual")]
+    pattern: PatternName,
+    #[serde(default = "usual_size")]
+    size: u8,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum PatternName {
+    Uniform,
+    Neighbors,
+    Opposite,
+    Broadcast,
+}
+
+impl PatternName {
+    fn usual() -> Self {
+        PatternName::Uniform
+    }
+}
+
+fn usual_size() -> u8 {
+    32
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeTable {
+    address: Spanned<u64>,
+    probe: Option<Spanned<String>>,
+    name: Option<Spanned<String>>,
+    uarts: Option<Spanned<Vec<String>>>,
+}
+
+/// What breaks a rule, and where it stands in the text.
+type Broken = (usize, String);
+
+fn at<T>(place: &Spanned<T>, rule: String) -> Broken {
+    (place.span().start, rule)
+}
+
+impl Mesh {
+    /// A mesh of boards in their default state.
+    pub fn new(network: Network, kind: &'static BoardKind) -> Result<Self, String> {
+        let mesh = Mesh {
+            network,
+            kind,
+            baud: DEFAULT_BAUD,
+            paper_rule: false,
+            log_packets: false,
+            traffic: None,
+            emulated: false,
+            nodes: BTreeMap::new(),
+        };
+        mesh.check_links()?;
+        mesh.page(0).map_err(|_| mesh.too_long())?;
+        Ok(mesh)
+    }
+
+    /// Whether a file is a mesh file, and not one of another kind. A file that cannot be read is none.
+    pub fn is_mesh_file(path: &Path) -> bool {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        // Even one that is damaged further down, so that the mistake is told as one in a mesh file.
+        let says_board = |line: &str| {
+            let after = line.trim_start().strip_prefix("board");
+            after.is_some_and(|rest| rest.trim_start().starts_with('='))
+        };
+        text.lines().any(says_board)
+    }
+
+    /// Reads a file. What is wrong with it is told in a sentence with file and line.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Self::parse(&text).map_err(|error| format!("{} {error}", path.display()))
+    }
+
+    /// Reads the text of a file. What is wrong with it is told with its line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let table: MeshTable = toml::from_str(text).map_err(|error| {
+            let place = error.span().map_or(0, |span| span.start);
+            let message = error.message().lines().collect::<Vec<_>>().join(", ");
+            with_line(text, (place, message))
+        })?;
+        Self::checked(table).map_err(|broken| with_line(text, broken))
+    }
+
+    fn checked(table: MeshTable) -> Result<Self, Broken> {
+        let network: Network = table.network.get_ref().parse().map_err(|error| {
+            let expression = table.network.get_ref();
+            at(&table.network, format!("'{expression}' is not a network: {error}"))
+        })?;
+        let board = table.board.get_ref();
+        let kind = kind(board).ok_or_else(|| {
+            let known = KINDS.map(|kind| kind.name).join(", ");
+            at(&table.board, format!("there is no board '{board}', only {known}"))
+        })?;
+        let mut mesh = Mesh::new(network, kind).map_err(|rule| at(&table.network, rule))?;
+        mesh.paper_rule = table.rule == Some(RuleName::Paper);
+        mesh.log_packets = table.log_packets;
+        if let Some(baud) = &table.baud {
+            mesh.baud = *baud.get_ref();
+            mesh.check_page().map_err(|error| at(baud, error.to_string()))?;
+        }
+        if let Some(traffic) = &table.traffic {
+            mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);
+        }
+        if let Some(probe) = &table.probe {
+            if probe.get_ref() != EMULATED {
+                let rule = format!("probe = \"{EMULATED}\" is for all boards; a real probe belongs to one [[node]]");
+                return Err(at(probe, rule));
+            }
+            mesh.emulated = true;
+        }
+        for node in &table.node {
+            mesh.add_node(node)?;
+        }
+        Ok(mesh)
+    }
+
+    fn add_node(&mut self, table: &NodeTable) -> Result<(), Broken> {
+        let address = *table.address.get_ref();
+        self.network
+            .check(address)
+            .map_err(|error| at(&table.address, format!("{}: {error}", self.network)))?;
+        if self.nodes.contains_key(&address) {
+            return Err(at(&table.address, format!("node {address} is there twice")));
+        }
+        let mut settings = NodeSettings::default();
+        if let Some(name) = &table.name {
+            settings.name = name.get_ref().clone();
+            if settings.name.len() > MOST_NAME {
+                return Err(at(name, format!("a name has at most {MOST_NAME} bytes")));
+            }
+        }
+        if let Some(probe) = &table.probe {
+            settings.probe = Some(self.check_probe(address, probe)?);
+        }
+        if let Some(uarts) = &table.uarts {
+            settings.links = self
+                .check_uarts(address, uarts.get_ref())
+                .map_err(|rule| at(uarts, rule))?;
+        }
+        self.nodes.insert(address, settings);
+        Ok(())
+    }
+
+    fn check_probe(&self, address: u64, probe: &Spanned<String>) -> Result<String, Broken> {
+        let text = probe.get_ref().trim().to_string();
+        if text.is_empty() {
+            return Err(at(
+                probe,
+                format!("node {address} has an empty probe: leave the line out"),
+            ));
+        }
+        if text == EMULATED {
+            let rule = format!("probe = \"{EMULATED}\" is for all boards: write it above the first [[node]]");
+            return Err(at(probe, rule));
+        }
+        if self.emulated {
+            return Err(at(
+                probe,
+                format!("node {address} has a probe, but all boards are {EMULATED}"),
+            ));
+        }
+        let same = |other: &&String| serial_of(other).eq_ignore_ascii_case(serial_of(&text));
+        let taken = self
+            .nodes
+            .iter()
+            .find(|(_, node)| node.probe.as_ref().is_some_and(|probe| same(&probe)));
+        match taken {
+            Some((other, _)) => Err(at(probe, format!("probe {text} is already that of node {other}"))),
+            None => Ok(text),
+        }
+    }
+
+    fn check_uarts(&self, address: u64, uarts: &[String]) -> Result<Vec<usize>, String> {
+        let degree = self.degree(address);
+        if uarts.len() as u64 != degree {
+            return Err(format!(
+                "node {address} has {degree} ports, and uarts names {}",
+                uarts.len()
+            ));
+        }
+        let mut links = Vec::new();
+        for uart in uarts {
+            let link = self.kind.link_of(uart).ok_or_else(|| {
+                let known: Vec<&str> = self.kind.links.iter().map(|link| link.name).collect();
+                format!(
+                    "{uart} is no link of a {}, which has {}",
+                    self.kind.name,
+                    known.join(", ")
+                )
+            })?;
+            if links.contains(&link) {
+                return Err(format!("node {address} uses {uart} twice"));
+            }
+            links.push(link);
+        }
+        Ok(links)
+    }
+
+    fn too_long(&self) -> String {
+        format!("the expression {} is too long for a configuration page", self.network)
+    }
+
+    fn check_links(&self) -> Result<(), String> {
+        let nodes = self.network.nodes();
+        if nodes > MOST_NODES {
+            return Err(format!(
+                "{} has {nodes} nodes, too many for a mesh file (at most {MOST_NODES})",
+                self.network
+            ));
+        }
+        let links = self.kind.links.len() as u64;
+        match (0..nodes).find(|node| self.degree(*node) > links) {
+            Some(node) => Err(format!(
+                "node {node} of {} has {} links, and a {} has {links} UARTs for links",
+                self.network,
+                self.degree(node),
+                self.kind.name
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether boards will take the pages.
+    fn check_page(&self) -> Result<(), BadPage> {
+        Page::read(&self.page(0)?).map(drop)
+    }
+
+    /// How many ports a node has.
+    pub fn degree(&self, node: u64) -> u64 {
+        self.network.degree(node).unwrap_or(0)
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> std::ops::Range<u64> {
+        0..self.network.nodes()
+    }
+
+    /// The probe of a node's board as probe-rs selects it, if the file says which it is.
+    pub fn probe(&self, node: u64) -> Option<String> {
+        let probe = self.nodes.get(&node)?.probe.as_ref()?;
+        Some(match probe.contains(':') {
+            true => probe.clone(),
+            false => format!("{}:{probe}", self.kind.probe),
+        })
+    }
+
+    /// Whether the file says that there are no real boards.
+    pub fn is_emulated(&self) -> bool {
+        self.emulated
+    }
+
+    /// The name of a node's board, or nothing.
+    pub fn name(&self, node: u64) -> &str {
+        self.nodes.get(&node).map_or("", |settings| &settings.name)
+    }
+
+    /// The number of the link that a port is at.
+    pub fn link(&self, end: End) -> usize {
+        let said = self.nodes.get(&end.node).map(|node| &node.links);
+        said.and_then(|links| links.get(end.port as usize))
+            .copied()
+            .unwrap_or(end.port as usize)
+    }
+
+    /// The port that a link is for, if it is for one.
+    pub fn port_at(&self, node: u64, link: usize) -> Option<End> {
+        let mut ends = (0..self.degree(node)).map(|port| End { node, port });
+        ends.find(|end| self.link(*end) == link)
+    }
+
+    /// The serial port that a port is at.
+    pub fn uart(&self, end: End) -> &'static Uart {
+        &self.kind.links[self.link(end).min(self.kind.links.len() - 1)]
+    }
+
+    /// The port at the other end of the cable that belongs to a port.
+    pub fn far_end(&self, end: End) -> Option<End> {
+        let node = self.network.neighbor(end.node, end.port).ok()??;
+        let port = self.network.port_to(node, end.node).ok()??;
+        Some(End { node, port })
+    }
+
+    /// A port, if the mesh has it and it has a cable.
+    pub fn check_end(&self, end: End) -> Result<End, String> {
+        match self.far_end(end) {
+            Some(_) => Ok(end),
+            None => Err(format!("{}: there is no port {end}", self.network)),
+        }
+    }
+
+    /// The configuration page of a node's board.
+    pub fn page(&self, node: u64) -> Result<[u8; PAGE_BYTES], BadPage> {
+        let page = Page {
+            baud: self.baud,
+            name: self.name(node).try_into().unwrap_or_default(),
+            options: u8::from(self.log_packets) | u8::from(self.paper_rule) << 1,
+            traffic: self.traffic,
+            ..Page::new(&self.network.to_string(), node)?
+        };
+        Ok(page.write())
+    }
+
+    /// The text of a file for this mesh, for people to go on with.
+    pub fn template(&self) -> String {
+        let mut text = format!(
+            "# {} boards. `hopwise plan` says how to wire them.\n\
+             network = \"{}\"\n\
+             board = \"{}\"\n\
+             baud = {}\n\
+             # log-packets = true    # every packet in the boards' logs, for `hopwise capture`\n\
+             # traffic = {{ rate = 10, count = 100, pattern = \"uniform\", size = 32 }}\n\
+             # probe = \"{EMULATED}\"    # no boards at hand: everything runs on emulated ones\n\n\
+             # `probe-rs list` shows the numbers of the probes. What is not said has its default:\n\
+             #   name = \"north\"                   up to {MOST_NAME} bytes, shown in logs and reports\n\
+             #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n",
+            self.network.nodes(),
+            self.network,
+            self.kind.name,
+            self.baud
+        );
+        for node in self.nodes() {
+            text += &format!("\n[[node]]\naddress = {node}\n# probe = \"\"\n");
+        }
+        text
+    }
+}
+
+/// The number of a probe without vendor and product.
+fn serial_of(probe: &str) -> &str {
+    probe.rsplit(':').next().unwrap_or(probe)
+}
+
+fn read_traffic(table: &TrafficTable) -> Result<Traffic, String> {
+    let traffic = Traffic {
+        rate: table.rate,
+        count: table.count,
+        pattern: match table.pattern {
+            PatternName::Uniform => Pattern::Uniform,
+            PatternName::Neighbors => Pattern::Neighbors,
+            PatternName::Opposite => Pattern::Opposite,
+            PatternName::Broadcast => Pattern::Broadcast,
+        },
+        size: table.size,
+    };
+    if traffic.rate == 0 {
+        return Err("traffic needs a rate of at least 1 packet a second".into());
+    }
+    traffic
+        .checked()
+        .map_err(|_| format!("packets have {} to 200 bytes, not {}", Traffic::SMALLEST, traffic.size))
+}
+
+fn with_line(text: &str, (place, rule): Broken) -> String {
+    let line = text[..place.min(text.len())].matches('\n').count() + 1;
+    format!("line {line}: {rule}")
+}

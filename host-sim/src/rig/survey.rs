@@ -1,0 +1,91 @@
+//! What the boards say of themselves and of those at their links.
+
+use std::collections::BTreeMap;
+
+use hopwise_core::board::{BoardState, Command, Status};
+use hopwise_core::node::{LinkReport, NodeReport, Query};
+
+use super::mesh::Mesh;
+use super::talk::{Talk, ask_nodes, read};
+
+/// Who is at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Of the expression of its network.
+    pub network: u32,
+    /// Its address.
+    pub address: u64,
+    /// The number of the link at its board.
+    pub link: usize,
+    /// It is a computer.
+    pub host: bool,
+}
+
+/// What a board sees at one link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkSeen {
+    /// Who is heard there.
+    pub peer: Option<Peer>,
+    /// The other end hears this one, too.
+    pub up: bool,
+}
+
+/// A board that answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardSeen {
+    /// Of the expression of its network.
+    pub network: u32,
+    /// What kind of board it says it is; `None` if it did not say.
+    pub kind: Option<String>,
+    /// What it sees at its links, by number.
+    pub links: Vec<LinkSeen>,
+}
+
+/// The boards that answered, by address.
+pub type Seen = BTreeMap<u64, BoardSeen>;
+
+/// Asks all nodes of a list who they are and whom they see.
+pub fn survey(talk: &mut dyn Talk, mesh: &Mesh, nodes: &[u64]) -> Seen {
+    let mut seen = Seen::new();
+    for (node, reply) in nodes.iter().zip(ask_nodes(talk, nodes, Query::Identity, &[])) {
+        if let Some(report) = read::<NodeReport>(&reply) {
+            let links = usize::from(report.links).min(mesh.kind.links.len());
+            let board = BoardSeen {
+                network: report.network,
+                kind: None,
+                links: vec![LinkSeen::default(); links],
+            };
+            seen.insert(*node, board);
+        }
+    }
+    let there: Vec<u64> = seen.keys().copied().collect();
+    for (node, reply) in there.iter().zip(ask_nodes(talk, &there, Command::Status.query(), &[])) {
+        let status: Option<Status> = read(&reply);
+        let board = seen.get_mut(node);
+        if let Some((board, status)) = board.zip(status.filter(|status| status.state == BoardState::Configured)) {
+            board.kind = Some(status.board.to_string());
+        }
+    }
+    for link in 0..mesh.kind.links.len() {
+        for (node, reply) in there.iter().zip(ask_nodes(talk, &there, Query::Link, &[link as u8])) {
+            let report: Option<LinkReport> = read(&reply).flatten();
+            let place = seen.get_mut(node).and_then(|board| board.links.get_mut(link));
+            if let Some((place, report)) = place.zip(report) {
+                *place = link_seen(&report);
+            }
+        }
+    }
+    seen
+}
+
+fn link_seen(report: &LinkReport) -> LinkSeen {
+    LinkSeen {
+        peer: report.peer.map(|(network, address, link)| Peer {
+            network,
+            address,
+            link: usize::from(link),
+            host: report.host,
+        }),
+        up: report.up,
+    }
+}

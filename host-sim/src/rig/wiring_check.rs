@@ -1,0 +1,435 @@
+//! Compares what the boards see with the plan, and says which plug to move where.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::mesh::{End, Mesh};
+use super::plan::{Cable, Plan};
+use super::survey::{Peer, Seen};
+
+/// A link of a board, whether or not the plan uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Socket {
+    node: u64,
+    link: usize,
+}
+
+/// What can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A board does not answer.
+    NoAnswer,
+    /// A board is not the one that should be there: of another kind, of another network, with another address.
+    WrongBoard,
+    /// A cable leads to another place than planned.
+    Swapped,
+    /// Nothing is heard where a cable should be.
+    Missing,
+    /// A cable is where none should be.
+    Extra,
+    /// Nothing arrives here, though the other end hears this one.
+    OneWay,
+}
+
+/// Something that is not as planned. The keys are stable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What is wrong.
+    pub kind: Kind,
+    /// At which node.
+    pub node: u64,
+    /// At which of its ports; none if it is about the whole board, or a link that the plan does not use.
+    pub port: Option<u64>,
+    /// The serial port of the board, if it is about one.
+    pub uart: Option<&'static str>,
+    /// What should be there: a port, such as 3.1, or the kind of a board.
+    pub expected: Option<String>,
+    /// What is there.
+    pub found: Option<String>,
+}
+
+/// What a check comes to. The keys are stable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WiringReport {
+    /// Boards that should be there.
+    pub boards_expected: usize,
+    /// Boards that answered.
+    pub boards_seen: usize,
+    /// Cables that should be there.
+    pub cables_expected: usize,
+    /// Cables that are where they should be, and work both ways.
+    pub cables_right: usize,
+    /// What is not as planned.
+    pub findings: Vec<Finding>,
+    /// What to do about it, in sentences.
+    pub moves: Vec<String>,
+}
+
+/// What is compared.
+struct Comparison<'a> {
+    mesh: &'a Mesh,
+    seen: &'a Seen,
+    /// The cables that should be there.
+    cables: &'a [Cable],
+    /// Both directions of those.
+    planned: BTreeMap<Socket, Socket>,
+    /// Both directions of all that the plan has, there already or not.
+    allowed: BTreeMap<Socket, Socket>,
+    /// Nodes in whose place is a board with another address.
+    impostors: BTreeMap<u64, u64>,
+}
+
+/// The boards that the first cables of a plan connect, and the first board, which is at the computer.
+pub fn boards_of(plan: &Plan, cables: usize) -> Vec<u64> {
+    let wired = plan
+        .cables
+        .iter()
+        .take(cables)
+        .flat_map(|cable| [cable.from.node, cable.to.node]);
+    let first = plan.steps.first().map(|step| step.node);
+    // Boards without neighbours belong to the whole plan.
+    let alone = plan
+        .steps
+        .iter()
+        .map(|step| step.node)
+        .filter(|_| cables >= plan.cables.len());
+    wired
+        .chain(first)
+        .chain(alone)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}
+
+/// Compares what was seen with the first cables of a plan. `board` is the kind that boards should say they are.
+pub fn compare(mesh: &Mesh, plan: &Plan, cables: usize, seen: &Seen, board: &str) -> WiringReport {
+    let expected = &plan.cables[..cables.min(plan.cables.len())];
+    let boards = boards_of(plan, cables);
+    let mut comparison = Comparison {
+        mesh,
+        seen,
+        cables: expected,
+        planned: both_ways(mesh, expected),
+        allowed: both_ways(mesh, &plan.cables),
+        impostors: BTreeMap::new(),
+    };
+    comparison.find_impostors();
+    let mut findings = comparison.board_findings(&boards, board);
+    findings.extend(comparison.cable_findings());
+    findings.extend(comparison.extra_findings());
+    findings.sort_by_key(|finding| (finding.node, finding.port, finding.kind));
+    WiringReport {
+        boards_expected: boards.len(),
+        boards_seen: boards.iter().filter(|node| seen.contains_key(node)).count(),
+        cables_expected: expected.len(),
+        cables_right: expected.iter().filter(|cable| comparison.is_right(cable)).count(),
+        moves: comparison.moves(&findings),
+        findings,
+    }
+}
+
+fn both_ways(mesh: &Mesh, cables: &[Cable]) -> BTreeMap<Socket, Socket> {
+    let ends = |cable: &Cable| {
+        let [a, b] = [cable.from.end(), cable.to.end()].map(|end| socket(mesh, end));
+        [(a, b), (b, a)]
+    };
+    cables.iter().flat_map(ends).collect()
+}
+
+fn socket(mesh: &Mesh, end: End) -> Socket {
+    Socket {
+        node: end.node,
+        link: mesh.link(end),
+    }
+}
+
+impl Comparison<'_> {
+    /// Who is heard at a socket.
+    fn heard(&self, at: Socket) -> Option<Peer> {
+        self.seen.get(&at.node)?.links.get(at.link)?.peer
+    }
+
+    fn is_up(&self, at: Socket) -> bool {
+        let board = self.seen.get(&at.node);
+        board
+            .and_then(|board| board.links.get(at.link))
+            .is_some_and(|link| link.up)
+    }
+
+    /// The socket of this mesh that is heard at a socket, if it is one.
+    fn leads_to(&self, at: Socket) -> Option<Socket> {
+        let peer = self.heard(at)?;
+        let ours =
+            !peer.host && peer.network == self.mesh.network.id() && self.mesh.network.check(peer.address).is_ok();
+        ours.then_some(Socket {
+            node: peer.address,
+            link: peer.link,
+        })
+    }
+
+    fn is_right(&self, cable: &Cable) -> bool {
+        let [a, b] = [cable.from.end(), cable.to.end()].map(|end| socket(self.mesh, end));
+        // A board that does not answer is known by what the other sees: a link is up only if both hear each other.
+        let right = |here: Socket, there: Socket| self.leads_to(here) == Some(there) && self.is_up(here);
+        let silent = |here: Socket| !self.seen.contains_key(&here.node);
+        (right(a, b) || silent(a)) && (right(b, a) || silent(b)) && !(silent(a) && silent(b))
+    }
+
+    /// A node that does not answer, while those who should hear it hear another at the very link: its board has the other's
+    /// address.
+    fn find_impostors(&mut self) {
+        let mut found = BTreeMap::new();
+        for (here, there) in &self.planned {
+            let heard = self
+                .leads_to(*here)
+                .filter(|heard| heard.node != there.node && heard.link == there.link);
+            if let Some(heard) = heard.filter(|_| !self.seen.contains_key(&there.node)) {
+                found.insert(there.node, heard.node);
+            }
+        }
+        self.impostors = found;
+    }
+
+    fn board_findings(&self, boards: &[u64], kind: &str) -> Vec<Finding> {
+        let about = |node: u64, kind: Kind, expected: Option<String>, found: Option<String>| Finding {
+            kind,
+            node,
+            port: None,
+            uart: None,
+            expected,
+            found,
+        };
+        let mut findings = Vec::new();
+        for node in boards.iter().copied() {
+            match (self.seen.get(&node), self.impostors.get(&node)) {
+                (None, Some(other)) => findings.push(about(
+                    node,
+                    Kind::WrongBoard,
+                    Some(format!("node {node}")),
+                    Some(format!("node {other}")),
+                )),
+                (None, None) => findings.push(about(node, Kind::NoAnswer, Some(format!("node {node}")), None)),
+                (Some(board), _) if board.network != self.mesh.network.id() => findings.push(about(
+                    node,
+                    Kind::WrongBoard,
+                    Some(self.mesh.network.to_string()),
+                    Some("another network".into()),
+                )),
+                (Some(board), _) => {
+                    let other = board.kind.as_ref().filter(|found| *found != kind);
+                    findings.extend(
+                        other.map(|found| about(node, Kind::WrongBoard, Some(kind.into()), Some(found.clone()))),
+                    );
+                }
+            }
+        }
+        findings
+    }
+
+    /// At every socket of the plan whose board answered.
+    fn cable_findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for (&here, &there) in &self.planned {
+            let hears_us = self.leads_to(there) == Some(here);
+            let kind = match self.heard(here) {
+                _ if !self.seen.contains_key(&here.node) => {
+                    // It cannot say so itself: the other end hears it, and knows that it is not heard.
+                    let deaf = hears_us && !self.is_up(there);
+                    deaf.then_some(Kind::OneWay)
+                }
+                None if hears_us => Some(Kind::OneWay),
+                None => Some(Kind::Missing),
+                Some(_) => match self.leads_to(here) {
+                    Some(heard) if heard == there => {
+                        // If the other end hears nothing, it is the deaf one and says so.
+                        let deaf = self.heard(there).is_none();
+                        (!self.is_up(here) && !deaf).then_some(Kind::OneWay)
+                    }
+                    Some(_) if self.impostors.contains_key(&there.node) => None,
+                    Some(_) => Some(Kind::Swapped),
+                    None => Some(Kind::WrongBoard),
+                },
+            };
+            findings.extend(kind.map(|kind| self.finding(kind, here, Some(there))));
+        }
+        findings
+    }
+
+    /// At every socket that the plan leaves free.
+    fn extra_findings(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for (node, board) in self.seen {
+            for link in 0..board.links.len() {
+                let here = Socket { node: *node, link };
+                if self.planned.contains_key(&here) || self.heard(here).is_none() {
+                    continue;
+                }
+                // A cable that is to come later may be there already.
+                if self.leads_to(here).is_none() || self.leads_to(here) != self.allowed.get(&here).copied() {
+                    findings.push(self.finding(Kind::Extra, here, None));
+                }
+            }
+        }
+        findings
+    }
+
+    fn finding(&self, kind: Kind, here: Socket, expected: Option<Socket>) -> Finding {
+        Finding {
+            kind,
+            node: here.node,
+            port: self.mesh.port_at(here.node, here.link).map(|end| end.port),
+            uart: self.mesh.kind.links.get(here.link).map(|uart| uart.name),
+            expected: expected.map(|there| self.short(there)),
+            found: self.heard(here).map(|peer| match self.leads_to(here) {
+                Some(heard) => self.short(heard),
+                None if peer.host => "a computer".into(),
+                None => "another network".into(),
+            }),
+        }
+    }
+
+    /// `3.1`, or board and serial port where the plan has no port.
+    fn short(&self, at: Socket) -> String {
+        match self.mesh.port_at(at.node, at.link) {
+            Some(end) => end.to_string(),
+            None => format!("{} {}", at.node, self.uart_name(at)),
+        }
+    }
+
+    fn uart_name(&self, at: Socket) -> &'static str {
+        self.mesh
+            .kind
+            .links
+            .get(at.link)
+            .map_or("the ST-LINK", |uart| uart.name)
+    }
+
+    /// `board 3 USART1`, as a person looks for it.
+    fn place(&self, at: Socket) -> String {
+        format!("board {} {}", at.node, self.uart_name(at))
+    }
+
+    /// What to do, tried out on the cables as they are: each sentence puts at least one cable right.
+    fn moves(&self, findings: &[Finding]) -> Vec<String> {
+        let mut moves: Vec<String> = self.impostors.iter().map(|(node, other)| {
+            format!("the board in the place of node {node} says it is node {other}: write its page with `hopwise flash MESH.toml --only {node}`")
+        }).collect();
+        moves.extend(
+            findings
+                .iter()
+                .filter(|finding| finding.port.is_none())
+                .filter_map(advice),
+        );
+        let mut cables = self.cables_as_they_are();
+        for cable in self.cables {
+            let [a, b] = [cable.from.end(), cable.to.end()].map(|end| socket(self.mesh, end));
+            let strange = |at: &Socket| self.impostors.contains_key(&at.node);
+            let silent = |at: &Socket| !self.seen.contains_key(&at.node);
+            if self.is_right(cable) || [a, b].iter().any(strange) || [a, b].iter().all(silent) {
+                continue;
+            }
+            moves.extend(self.put_right(cable.number, a, b, &mut cables));
+        }
+        for (&a, &b) in &cables {
+            let surplus = self.allowed.get(&a) != Some(&b) && a < b;
+            let known = [a, b]
+                .iter()
+                .all(|at| !self.impostors.values().any(|other| *other == at.node));
+            if surplus && known {
+                moves.push(format!(
+                    "take out the cable between {} and {}",
+                    self.place(a),
+                    self.place(b)
+                ));
+            }
+        }
+        moves
+    }
+
+    fn cables_as_they_are(&self) -> BTreeMap<Socket, Socket> {
+        let mut cables = BTreeMap::new();
+        for (node, board) in self.seen {
+            for link in 0..board.links.len() {
+                let here = Socket { node: *node, link };
+                if let Some(there) = self.leads_to(here) {
+                    cables.extend([(here, there), (there, here)]);
+                }
+            }
+        }
+        cables
+    }
+
+    fn put_right(&self, number: usize, a: Socket, b: Socket, cables: &mut BTreeMap<Socket, Socket>) -> Option<String> {
+        let [uart_a, uart_b] = [a, b].map(|at| &self.mesh.kind.links[at.link]);
+        match (cables.get(&a).copied(), cables.get(&b).copied()) {
+            // Either it is there and broken, or an earlier move has put it right.
+            (Some(there), _) if there == b => self.is_there(a, b).then(|| self.mend(number, a, b)),
+            (Some(far_a), Some(far_b)) => {
+                cables.extend([(a, b), (b, a), (far_a, far_b), (far_b, far_a)]);
+                let [first, second] = [b, far_a].map(|at| self.place(at));
+                let [third, fourth] = [a, far_b].map(|at| self.place(at));
+                Some(format!(
+                    "exchange the plugs at {first} and {second} (or those at {third} and {fourth}, which comes to the same)"
+                ))
+            }
+            (Some(far), None) | (None, Some(far)) => {
+                let free = if cables.contains_key(&a) { b } else { a };
+                cables.remove(&far);
+                cables.extend([(a, b), (b, a)]);
+                Some(format!("move the plug at {} to {}", self.place(far), self.place(free)))
+            }
+            (None, None) => Some(format!(
+                "plug in cable {number} between {} and {}: {} to {}, {} to {}, and ground; if it is there, it is broken or its TX and RX \
+                 are not crossed",
+                self.place(a),
+                self.place(b),
+                uart_a.tx.name,
+                uart_b.rx.name,
+                uart_a.rx.name,
+                uart_b.tx.name
+            )),
+        }
+    }
+
+    /// Whether one of two sockets hears the other.
+    fn is_there(&self, a: Socket, b: Socket) -> bool {
+        self.leads_to(a) == Some(b) || self.leads_to(b) == Some(a)
+    }
+
+    /// A cable that is where it should be, and yet does not work both ways.
+    fn mend(&self, number: usize, a: Socket, b: Socket) -> String {
+        let (deaf, speaker) = if self.leads_to(a).is_some() { (b, a) } else { (a, b) };
+        let [from, to] = [speaker, deaf].map(|at| &self.mesh.kind.links[at.link]);
+        format!(
+            "cable {number}: the wire from {} TX {} ({}) to {} RX {} ({}) does not carry: press its plugs in or replace it",
+            self.place(speaker),
+            from.tx.name,
+            from.tx.header,
+            self.place(deaf),
+            to.rx.name,
+            to.rx.header
+        )
+    }
+}
+
+/// What to do about a whole board, or a stranger at one of its links.
+fn advice(finding: &Finding) -> Option<String> {
+    let node = finding.node;
+    match (finding.kind, finding.found.as_deref()) {
+        (Kind::WrongBoard, Some("another network")) => Some(format!(
+            "board {node} is configured for another network: write its page with `hopwise flash MESH.toml --only {node}`"
+        )),
+        (Kind::WrongBoard, Some(found)) if !found.starts_with("node ") => {
+            Some(format!("board {node} is a {found}, and the mesh file has another kind"))
+        }
+        (Kind::Extra, Some(stranger @ ("a computer" | "another network"))) => {
+            let uart = finding.uart.unwrap_or("a link");
+            Some(format!(
+                "take out the cable at board {node} {uart}: {stranger} is at its other end"
+            ))
+        }
+        _ => None,
+    }
+}
