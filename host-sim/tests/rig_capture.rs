@@ -207,12 +207,16 @@ fn a_late_packet_does_not_spoil_the_clocks() {
     );
 }
 
+/// The lines of a trace after the first, which names its network.
 fn lines(path: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.ends_with('\n'), "the last line is complete");
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")))
-        .collect()
+    let mut lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")));
+    let header: Value = lines.next().expect("a first line");
+    assert!(header["network"].is_string(), "{header}");
+    lines.collect()
 }
 
 const MESH: &str = "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\n";
@@ -273,6 +277,24 @@ fn emulated_boards_and_their_streams_give_the_same_trace() {
     assert_eq!(self::lines(&again).len(), lines.len());
     let events = |lines: &[Value]| -> BTreeSet<String> { lines.iter().map(Value::to_string).collect() };
     assert_eq!(events(&self::lines(&again)), events(&lines));
+    traces_of_boards_are_reported_and_drawn(&folder, &trace);
+}
+
+fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
+    let (status, report) = json(&["report", trace, "--json"]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        (&report["network"], &report["unknown_events"]),
+        (&value!("rdn(ring(3),1)"), &value!(0))
+    );
+    let datagrams = &report["delivery"]["datagram"];
+    assert!(datagrams["delivered"].as_u64() > Some(100), "{report}");
+    // Only while links come up do packets go round those that are not up yet.
+    let [followed, computed] = ["followed", "computed"].map(|key| report["paths"][key].as_u64().unwrap());
+    assert!(followed > 100 && computed * 10 > followed * 9, "{report}");
+    let page = folder.path("page.html");
+    assert_eq!(hopwise(&["view", trace, "-o", &page]).status.code(), Some(0));
+    assert!(std::fs::read_to_string(page).unwrap().contains("rdn(ring(3),1)"));
 }
 
 /// Boards that start at different times, with crystals that are off, against the time of the world they are in.

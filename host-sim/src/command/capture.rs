@@ -154,7 +154,9 @@ pub(super) fn run(args: &CaptureArgs) -> Result<Outcome, Refusal> {
         from_probes(args, &mesh, &stop, &mut live)?
     };
     let aligned = live.capture.align(&mesh);
-    aligned.write(&mut file).map_err(|error| output_failed(args, &error))?;
+    aligned
+        .write(&mesh, &mut file)
+        .map_err(|error| output_failed(args, &error))?;
     let summary = summarize(&aligned, undecodable);
     if args.json {
         print_json(&summary)?;

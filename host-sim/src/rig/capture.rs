@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::clocks::{Alignment, Pair, align};
 use super::log_text::read_event;
 use super::mesh::Mesh;
-use crate::sim::trace::write_line;
+use crate::sim::trace::{write_header, write_line};
 
 /// Bytes of a frame around a packet of middling size, for a first guess of its time on the wire.
 const USUAL_FRAME: f64 = 50.0;
@@ -143,8 +143,9 @@ impl Aligned {
         self.entries.iter().map(|(time, entry)| (*time, entry))
     }
 
-    /// Writes the trace.
-    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    /// Writes the trace of a mesh.
+    pub fn write(&self, mesh: &Mesh, out: &mut impl Write) -> io::Result<()> {
+        write_header(&mesh.network, mesh.baud, out)?;
         self.entries
             .iter()
             .try_for_each(|(time, entry)| out.write_all(&entry.line(*time)))?;

@@ -310,7 +310,7 @@ impl History {
             Event::Detoured { packet, .. } => self.packet(packet, None)?.detoured.push((at, node)),
             Event::Settled { outcome, .. } => *self.outcomes.entry(outcome).or_default() += 1,
             // The neighbour's own record of it counts.
-            Event::Forwarded { .. } => {}
+            Event::Forwarded { .. } | Event::Log => {}
             Event::Other => self.unknown += 1,
         }
         Ok(())

@@ -62,6 +62,8 @@ pub enum Event {
     Detoured { packet: PacketId, by: Node },
     /// The fate of a confirmed packet is known.
     Settled { number: u32, outcome: String },
+    /// A line of a board's log that tells of no event.
+    Log,
     /// A word that is not among these.
     #[serde(other)]
     Other,
