@@ -20,6 +20,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::graph::{Base, Dimensions, Factor, Kind};
+use crate::network::Family;
 use crate::limits::{MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
 use crate::topology::Topology;
 
@@ -288,7 +289,7 @@ impl fmt::Display for Base {
 /// A node's address, to print.
 #[derive(Clone, Copy)]
 pub struct Address<'a> {
-    pub(crate) network: &'a dyn Topology,
+    pub(crate) network: &'a Family,
     pub(crate) node: u64,
 }
 

@@ -42,15 +42,17 @@ macro_rules! families {
             $($(#[$doc])* $Name($Name),)+
         }
 
-        impl Family {
-            #[inline]
-            fn topology(&self) -> &dyn Topology {
-                match self {
-                    Family::Base(base) => base,
-                    $(Family::$Name(network) => network,)+
+        /// Calls a method of whichever family it is. Unlike a trait object, this leaves out of a program what it never calls.
+        macro_rules! of_family {
+            ($family:expr, $network:ident => $call:expr) => {
+                match $family {
+                    Family::Base($network) => $call,
+                    $(Family::$Name($network) => $call,)+
                 }
-            }
+            };
+        }
 
+        impl Family {
             /// Reads what follows the name of a network; `None` if there is none of that name.
             fn named(word: &str, reader: &mut Reader<'_>) -> Result<Option<Family>, ParseError> {
                 Ok(match word {
@@ -62,10 +64,7 @@ macro_rules! families {
 
         impl fmt::Display for Family {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    Family::Base(base) => base.fmt(f),
-                    $(Family::$Name(network) => network.fmt(f),)+
-                }
+                of_family!(self, network => network.fmt(f))
             }
         }
     };
@@ -94,6 +93,72 @@ families! {
     Hcn3 in hcn3: "hcn3" => parse;
     /// The partially linked swapped network.
     PartialSwapped in partial_swapped: "partial-swapped" => parse;
+}
+
+impl Topology for Family {
+    fn nodes(&self) -> u64 {
+        of_family!(self, network => network.nodes())
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        of_family!(self, network => network.degree(node))
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        of_family!(self, network => network.neighbor(node, port))
+    }
+
+    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+        of_family!(self, network => network.next(here, dest, rule))
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+        of_family!(self, network => network.distance(from, to))
+    }
+
+    fn longest_route(&self, rule: Rule) -> u64 {
+        of_family!(self, network => network.longest_route(rule))
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        of_family!(self, network => network.vertex_transitive())
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        of_family!(self, network => network.write_address(node, out))
+    }
+
+    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+        of_family!(self, network => network.method(here, dest, rule))
+    }
+
+    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+        of_family!(self, network => network.port_to(node, neighbor))
+    }
+
+    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+        of_family!(self, network => network.passes_on(here, port, source))
+    }
+
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        of_family!(self, network => network.urgency(here, port, source))
+    }
+
+    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+        of_family!(self, network => network.fewest_steps_urgency(here, port, source))
+    }
+
+    fn counts_valleys(&self) -> bool {
+        of_family!(self, network => network.counts_valleys())
+    }
+
+    fn buffer_classes(&self, rule: Rule) -> u64 {
+        of_family!(self, network => network.buffer_classes(rule))
+    }
+
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<u64> {
+        of_family!(self, network => network.buffer_class(here, dest, rule))
+    }
 }
 
 /// A network, read from an expression.
@@ -132,7 +197,7 @@ impl Network {
     /// The network as the trait that all families implement. Nodes are not checked there.
     #[inline]
     pub fn topology(&self) -> &dyn Topology {
-        self.family.topology()
+        of_family!(&self.family, network => network)
     }
 
     /// A number that tells networks apart: the CRC-32C of the expression as [printed](fmt::Display).
@@ -182,35 +247,35 @@ impl Network {
 
     /// How many links a node has.
     pub fn degree(&self, node: Node) -> Result<Port, NoSuchNode> {
-        Ok(self.topology().degree(self.check(node)?))
+        Ok(self.family.degree(self.check(node)?))
     }
 
     /// The neighbours of a node, in the order of its ports.
     pub fn neighbors(&self, node: Node) -> Result<impl Iterator<Item = Node> + '_, NoSuchNode> {
-        let topology = self.topology();
+        let topology = &self.family;
         Ok((0..topology.degree(self.check(node)?)).filter_map(move |port| topology.neighbor(node, port)))
     }
 
     /// The neighbour at a port; `None` if the node has no such port.
     pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
-        Ok(self.topology().neighbor(self.check(node)?, port))
+        Ok(self.family.neighbor(self.check(node)?, port))
     }
 
     /// The port that leads to a neighbour; `None` if the nodes are not linked.
     pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
-        Ok(self.topology().port_to(self.check(node)?, self.check(neighbor)?))
+        Ok(self.family.port_to(self.check(node)?, self.check(neighbor)?))
     }
 
     /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the
     /// [memory](Self::with_search_memory).
     pub fn distance(&self, from: Node, to: Node) -> Result<Option<u64>, NoSuchNode> {
-        Ok(self.topology().distance(self.check(from)?, self.check(to)?))
+        Ok(self.family.distance(self.check(from)?, self.check(to)?))
     }
 
     /// The neighbour to send to on the way to `dest`; `here` itself if it is the destination.
     #[inline]
     pub fn next_hop(&self, here: Node, dest: Node, rule: Rule) -> Result<Node, NoSuchNode> {
-        Ok(self.topology().next(self.check(here)?, self.check(dest)?, rule))
+        Ok(self.family.next(self.check(here)?, self.check(dest)?, rule))
     }
 
     /// The port to send through on the way to `dest`; `None` if `here` is the destination.
@@ -219,52 +284,50 @@ impl Network {
         Ok(if next == here {
             None
         } else {
-            self.topology().port_to(here, next)
+            self.family.port_to(here, next)
         })
     }
 
     /// What a rule comes to between two nodes: a shortest path, or which fallback.
     pub fn method(&self, here: Node, dest: Node, rule: Rule) -> Result<Method, NoSuchNode> {
-        Ok(self.topology().method(self.check(here)?, self.check(dest)?, rule))
+        Ok(self.family.method(self.check(here)?, self.check(dest)?, rule))
     }
 
     /// No route of the rule is longer than this.
     pub fn longest_route(&self, rule: Rule) -> u64 {
-        self.topology().longest_route(rule)
+        self.family.longest_route(rule)
     }
 
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
     /// receives it exactly once, along the route of the exact rule backwards.
     pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
-        self.fanout_by(here, source, Tree::LeastDepth)
+        Ok(Fanout::of_least_depth(&self.family, self.check(here)?, self.check(source)?))
     }
 
     /// The same with a choice of the tree. All nodes must choose the same.
     pub fn fanout_by(&self, here: Node, source: Node, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
-        Ok(Fanout::new(
-            self.topology(),
-            self.check(here)?,
-            self.check(source)?,
-            tree,
-        ))
+        match tree {
+            Tree::LeastDepth => self.fanout(here, source),
+            Tree::FewestSteps => Ok(Fanout::of_fewest_steps(&self.family, self.check(here)?, self.check(source)?)),
+        }
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
     pub fn buffer_classes(&self, rule: Rule) -> u64 {
-        self.topology().buffer_classes(rule)
+        self.family.buffer_classes(rule)
     }
 
     /// The class of buffers in which a packet for `dest` waits for the link out of `here`. If a node has at least one buffer
     /// of every class, store-and-forward cannot deadlock. `None` for routes longer than
     /// [`LOOKAHEAD`](crate::limits::LOOKAHEAD).
     pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
-        Ok(self.topology().buffer_class(self.check(here)?, self.check(dest)?, rule))
+        Ok(self.family.buffer_class(self.check(here)?, self.check(dest)?, rule))
     }
 
     /// A node's address as the literature writes it, to print.
     pub fn address(&self, node: Node) -> Result<Address<'_>, NoSuchNode> {
         Ok(Address {
-            network: self.topology(),
+            network: &self.family,
             node: self.check(node)?,
         })
     }
@@ -280,7 +343,7 @@ impl FromStr for Network {
             .ok_or(reader.refuse("the expression", BrokenRule::Expected("the name of a network")))?;
         reader.end()?;
         let mut network = Network { family, nodes: 0 };
-        network.nodes = network.topology().nodes();
+        network.nodes = network.family.nodes();
         Ok(network)
     }
 }

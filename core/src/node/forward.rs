@@ -11,7 +11,7 @@ use super::trail::Trail;
 use super::{AGE_UNIT, Node, age, take_out};
 use crate::limits::LOOKAHEAD;
 use crate::link::{Link, Micros};
-use crate::{Network, Node as Address, Rule};
+use crate::{Network, Node as Address, Rule, Topology};
 
 /// The link a packet takes, and whether it goes round a dead one.
 struct Way {
@@ -133,7 +133,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
         }
         if !header.trail {
-            let next = network.topology().next(here, dest, rule);
+            let next = network.family().next(here, dest, rule);
             if let Some(link) = wiring.link_to(next) {
                 return Ok(Way { link, detour: None });
             }
@@ -256,7 +256,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let parent = if dest == source {
             here
         } else {
-            self.network.topology().next(dest, source, Rule::Exact)
+            self.network.family().next(dest, source, Rule::Exact)
         };
         let child = |port: u32| self.network.neighbor(parent, u64::from(port)).ok().flatten();
         let lowest = slot.detached.trailing_zeros();
@@ -450,7 +450,7 @@ fn hops(network: &Network, from: Address, to: Address, rule: Rule) -> u64 {
         if here == to {
             return hops;
         }
-        here = network.topology().next(here, to, rule);
+        here = network.family().next(here, to, rule);
     }
     LOOKAHEAD
 }
