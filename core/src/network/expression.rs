@@ -20,9 +20,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::graph::{Base, Dimensions, Factor, Kind};
+use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
 use crate::network::Family;
-use crate::limits::{MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
-use crate::topology::Topology;
+use crate::topology::{Number, Topology};
 
 /// Why a text is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,13 +41,13 @@ pub enum BrokenRule {
     /// Something else had to stand here.
     Expected(&'static str),
     /// The number is too small.
-    AtLeast(u64),
+    AtLeast(Number),
     /// The number is too large.
-    AtMost(u64),
+    AtMost(Number),
     /// The graph has too few nodes.
-    AtLeastNodes(u64),
+    AtLeastNodes(Number),
     /// A list holds at most so many.
-    AtMostItems(u64),
+    AtMostItems(Number),
     /// The network would have more than 2^63 nodes.
     TooManyNodes,
     /// The network would have only one node.
@@ -57,7 +57,7 @@ pub enum BrokenRule {
     /// `rcr(0,r,j)` must have j = 0: without cube links nothing joins the rings.
     NoCubeLinks,
     /// The network would fall into 2^n parts.
-    Disconnected(u64),
+    Disconnected(Number),
 }
 
 impl fmt::Display for ParseError {
@@ -69,7 +69,7 @@ impl fmt::Display for ParseError {
             BrokenRule::AtMost(most) => write!(f, "must be at most {most}"),
             BrokenRule::AtLeastNodes(least) => write!(f, "must have at least {least} nodes"),
             BrokenRule::AtMostItems(most) => write!(f, "may list at most {most}"),
-            BrokenRule::TooManyNodes => f.write_str("makes more than 2^63 nodes"),
+            BrokenRule::TooManyNodes => write!(f, "makes more than 2^{MAX_BITS} nodes"),
             BrokenRule::OneNode => f.write_str("makes a network of a single node"),
             BrokenRule::UnitSize => f.write_str("must have 2 to 64 nodes"),
             BrokenRule::NoCubeLinks => f.write_str("must be 0 when k is 0: there are no cube links to expand"),
@@ -172,14 +172,19 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole number within limits.
-    pub(crate) fn number(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+    pub(crate) fn number(
+        &mut self,
+        parameter: &'static str,
+        least: Number,
+        most: Number,
+    ) -> Result<Number, ParseError> {
         let digits = self.take(|byte| byte.is_ascii_digit());
         let next = self.text.as_bytes().get(self.position);
         if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
             return Err(self.refuse(parameter, BrokenRule::Expected("a whole number")));
         }
         // Only an overflow is left to fail.
-        let number = digits.parse().unwrap_or(u64::MAX);
+        let number = digits.parse().unwrap_or(Number::MAX);
         if number < least {
             Err(self.refuse(parameter, BrokenRule::AtLeast(least)))
         } else if number > most {
@@ -207,9 +212,11 @@ impl<'a> Reader<'a> {
             "path" => Kind::Line(Factor::Path, self.size("n of path(n)", 2, MAX_NODES)?),
             "complete" => Kind::Line(Factor::Complete, self.size("n of complete(n)", 2, MAX_NODES)?),
             "star" => Kind::Star(self.size("n of star(n)", 2, MAX_NODES)?),
-            "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, 63)? as u8),
-            "folded-hypercube" => Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, 63)? as u8),
-            "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as u64)? as u8),
+            "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, MAX_BITS.into())? as u8),
+            "folded-hypercube" => {
+                Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8)
+            }
+            "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8),
             "torus" => Kind::Product(Factor::Ring, self.sizes("a dimension of torus(a,b,..)")?),
             "mesh" => Kind::Product(Factor::Path, self.sizes("a dimension of mesh(a,b,..)")?),
             "ghc" => Kind::Product(Factor::Complete, self.sizes("a dimension of ghc(a,b,..)")?),
@@ -217,7 +224,7 @@ impl<'a> Reader<'a> {
         })))
     }
 
-    pub(crate) fn size(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+    pub(crate) fn size(&mut self, parameter: &'static str, least: Number, most: Number) -> Result<Number, ParseError> {
         self.open(parameter)?;
         let size = self.number(parameter, least, most)?;
         self.close(parameter)?;
@@ -227,12 +234,12 @@ impl<'a> Reader<'a> {
     fn sizes(&mut self, parameter: &'static str) -> Result<Dimensions, ParseError> {
         self.open(parameter)?;
         let mut sizes = Dimensions::default();
-        let mut nodes = 1u64;
+        let mut nodes = 1;
         loop {
-            let size = self.number(parameter, 2, u64::from(u32::MAX))?;
+            let size = self.number(parameter, 2, Number::from(u32::MAX))?;
             nodes = self.product(nodes, size, parameter)?;
             if !sizes.push(size as u32) {
-                return Err(self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64)));
+                return Err(self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as Number)));
             }
             if !self.accept(b',') {
                 self.close(parameter)?;
@@ -242,7 +249,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The product of two sizes, if a network may have that many nodes.
-    pub(crate) fn product(&self, a: u64, b: u64, parameter: &'static str) -> Result<u64, ParseError> {
+    pub(crate) fn product(&self, a: Number, b: Number, parameter: &'static str) -> Result<Number, ParseError> {
         let nodes = a.checked_mul(b).filter(|&nodes| nodes <= MAX_NODES);
         nodes.ok_or(self.refuse(parameter, BrokenRule::TooManyNodes))
     }
@@ -290,7 +297,7 @@ impl fmt::Display for Base {
 #[derive(Clone, Copy)]
 pub struct Address<'a> {
     pub(crate) network: &'a Family,
-    pub(crate) node: u64,
+    pub(crate) node: Number,
 }
 
 impl fmt::Display for Address<'_> {

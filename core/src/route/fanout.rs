@@ -2,6 +2,7 @@
 
 use heapless::Vec;
 
+use crate::arith::wide;
 use crate::limits::MAX_SORTED_CHILDREN;
 use crate::network::Family;
 use crate::topology::{Node, Port, Topology};
@@ -87,13 +88,13 @@ impl<'a> Fanout<'a> {
 }
 
 impl Iterator for Fanout<'_> {
-    type Item = (Port, Node);
+    type Item = (u64, u64);
 
-    fn next(&mut self) -> Option<(Port, Node)> {
+    fn next(&mut self) -> Option<(u64, u64)> {
         let Child { port, .. } = match self.sorted.pop() {
             Some(child) => child,
             None => self.next_child()?,
         };
-        Some((port, self.network.neighbor(self.here, port)?))
+        Some((wide(port), wide(self.network.neighbor(self.here, port)?)))
     }
 }

@@ -12,19 +12,20 @@ use super::{Choice, Re};
 use crate::graph::{Base, Kind};
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::topology::Number;
 
 /// The three pivots of a phase, counted from 0: those of the edges plus, minus and distance, from an even digit.
-fn ports(phase: u64) -> [u8; 3] {
+fn ports(phase: Number) -> [u8; 3] {
     [0, 3, 14 - 4 + 1].map(|offset| ((phase + offset) % 14) as u8)
 }
 
 /// With all links at every pivot.
-pub(super) fn every_port(phase: u64) -> Pivots {
+pub(super) fn every_port(phase: Number) -> Pivots {
     Pivots::Each(ports(phase).iter().fold(0, |set, port| set | 1 << port))
 }
 
 /// With one link at each pivot.
-pub(super) fn one_port(phase: u64) -> Pivots {
+pub(super) fn one_port(phase: Number) -> Pivots {
     Pivots::Coloured(ports(phase))
 }
 
