@@ -12,7 +12,7 @@ use core::fmt;
 
 use crate::arith::{bits, ones, wide};
 use crate::limits::MAX_BITS;
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// An exchanged hypercube.
@@ -39,7 +39,7 @@ pub struct Exchanged {
 
 impl Exchanged {
     /// Reads what follows `exchanged-hypercube`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FIRST: &str = "s of exchanged-hypercube(s,t)";
         const SECOND: &str = "t of exchanged-hypercube(s,t)";
         reader.open(FIRST)?;
@@ -47,10 +47,10 @@ impl Exchanged {
         reader.comma(SECOND)?;
         let second = reader.number(SECOND, 1, MAX_BITS.into())?;
         if first + second >= Number::from(MAX_BITS) {
-            return Err(reader.refuse(SECOND, BrokenRule::TooManyNodes));
+            return reader.refuse(SECOND, BrokenRule::TooManyNodes);
         }
         reader.close(SECOND)?;
-        Ok(Exchanged {
+        Some(Exchanged {
             first: first as u8,
             second: second as u8,
         })

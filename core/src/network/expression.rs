@@ -86,12 +86,17 @@ impl fmt::Display for ParseError {
 impl core::error::Error for ParseError {}
 
 /// Reads tokens from a text.
+///
+/// What cannot be read is `None`, and the reader keeps the reason: a family's reader passes `None` on in a register, where an
+/// error of its own would be copied at every step.
 pub(crate) struct Reader<'a> {
     text: &'a str,
     /// Where the token that is read next begins, or blanks before it.
     position: usize,
     /// Where the token that was read last began.
     last: usize,
+    /// Why reading ended, if it did.
+    refusal: ParseError,
 }
 
 impl<'a> Reader<'a> {
@@ -100,16 +105,31 @@ impl<'a> Reader<'a> {
             text,
             position: 0,
             last: 0,
+            refusal: ParseError {
+                position: 0,
+                parameter: "the expression",
+                rule: BrokenRule::Expected("a network"),
+            },
         }
     }
 
-    /// An error at the token read last.
-    pub(crate) fn refuse(&self, parameter: &'static str, rule: BrokenRule) -> ParseError {
-        ParseError {
+    /// The token read last is not what it should be.
+    pub(crate) fn refuse<T>(&mut self, parameter: &'static str, rule: BrokenRule) -> Option<T> {
+        self.keep(parameter, rule);
+        None
+    }
+
+    fn keep(&mut self, parameter: &'static str, rule: BrokenRule) {
+        self.refusal = ParseError {
             position: self.last,
             parameter,
             rule,
-        }
+        };
+    }
+
+    /// Why something was not read.
+    pub(crate) fn refusal(&self) -> ParseError {
+        self.refusal
     }
 
     /// The longest run of bytes that `belongs` accepts, after blanks.
@@ -138,36 +158,36 @@ impl<'a> Reader<'a> {
         found
     }
 
-    pub(crate) fn expect(&mut self, mark: u8, parameter: &'static str, what: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn expect(&mut self, mark: u8, parameter: &'static str, what: &'static str) -> Option<()> {
         if self.accept(mark) {
-            Ok(())
+            Some(())
         } else {
-            Err(self.refuse(parameter, BrokenRule::Expected(what)))
+            self.refuse(parameter, BrokenRule::Expected(what))
         }
     }
 
-    pub(crate) fn open(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn open(&mut self, parameter: &'static str) -> Option<()> {
         self.expect(b'(', parameter, "followed by '('")
     }
 
-    pub(crate) fn comma(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn comma(&mut self, parameter: &'static str) -> Option<()> {
         self.expect(b',', parameter, "preceded by ','")
     }
 
-    pub(crate) fn close(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn close(&mut self, parameter: &'static str) -> Option<()> {
         self.expect(b')', parameter, "followed by ')'")
     }
 
     /// Nothing but blanks may follow.
-    pub(crate) fn end(&mut self) -> Result<(), ParseError> {
+    pub(crate) fn end(&mut self) -> Option<()> {
         self.take(|_| false);
         if self.position == self.text.len() {
-            Ok(())
+            Some(())
         } else {
-            Err(self.refuse(
+            self.refuse(
                 "the expression",
                 BrokenRule::Expected("all of the text: nothing may follow it"),
-            ))
+            )
         }
     }
 
@@ -177,35 +197,32 @@ impl<'a> Reader<'a> {
         parameter: &'static str,
         least: Number,
         most: Number,
-    ) -> Result<Number, ParseError> {
+    ) -> Option<Number> {
         let digits = self.take(|byte| byte.is_ascii_digit());
         let next = self.text.as_bytes().get(self.position);
         if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
-            return Err(self.refuse(parameter, BrokenRule::Expected("a whole number")));
+            return self.refuse(parameter, BrokenRule::Expected("a whole number"));
         }
         // Only an overflow is left to fail.
         let number = digits.parse().unwrap_or(Number::MAX);
         if number < least {
-            Err(self.refuse(parameter, BrokenRule::AtLeast(least)))
+            self.refuse(parameter, BrokenRule::AtLeast(least))
         } else if number > most {
-            Err(self.refuse(parameter, BrokenRule::AtMost(most)))
+            self.refuse(parameter, BrokenRule::AtMost(most))
         } else {
-            Ok(number)
+            Some(number)
         }
     }
 
     /// A base graph.
-    pub(crate) fn base(&mut self, parameter: &'static str) -> Result<Base, ParseError> {
+    pub(crate) fn base(&mut self, parameter: &'static str) -> Option<Base> {
         let word = self.word();
-        match self.base_named(word)? {
-            Some(base) => Ok(base),
-            None => Err(self.refuse(parameter, BrokenRule::Expected("a base graph"))),
-        }
+        self.base_named(word, parameter, "a base graph")
     }
 
-    /// The base graph whose name was just read; `None` if there is none of that name.
-    pub(crate) fn base_named(&mut self, word: &str) -> Result<Option<Base>, ParseError> {
-        Ok(Some(Base(match word {
+    /// The base graph whose name was just read.
+    pub(crate) fn base_named(&mut self, word: &str, parameter: &'static str, expected: &'static str) -> Option<Base> {
+        Some(Base(match word {
             "petersen" => Kind::Petersen,
             "heawood" => Kind::Heawood,
             "ring" => Kind::Line(Factor::Ring, self.size("n of ring(n)", 3, MAX_NODES)?),
@@ -213,25 +230,23 @@ impl<'a> Reader<'a> {
             "complete" => Kind::Line(Factor::Complete, self.size("n of complete(n)", 2, MAX_NODES)?),
             "star" => Kind::Star(self.size("n of star(n)", 2, MAX_NODES)?),
             "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, MAX_BITS.into())? as u8),
-            "folded-hypercube" => {
-                Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8)
-            }
+            "folded-hypercube" => Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8),
             "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8),
             "torus" => Kind::Product(Factor::Ring, self.sizes("a dimension of torus(a,b,..)")?),
             "mesh" => Kind::Product(Factor::Path, self.sizes("a dimension of mesh(a,b,..)")?),
             "ghc" => Kind::Product(Factor::Complete, self.sizes("a dimension of ghc(a,b,..)")?),
-            _ => return Ok(None),
-        })))
+            _ => return self.refuse(parameter, BrokenRule::Expected(expected)),
+        }))
     }
 
-    pub(crate) fn size(&mut self, parameter: &'static str, least: Number, most: Number) -> Result<Number, ParseError> {
+    pub(crate) fn size(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
         self.open(parameter)?;
         let size = self.number(parameter, least, most)?;
         self.close(parameter)?;
-        Ok(size)
+        Some(size)
     }
 
-    fn sizes(&mut self, parameter: &'static str) -> Result<Dimensions, ParseError> {
+    fn sizes(&mut self, parameter: &'static str) -> Option<Dimensions> {
         self.open(parameter)?;
         let mut sizes = Dimensions::default();
         let mut nodes = 1;
@@ -239,19 +254,19 @@ impl<'a> Reader<'a> {
             let size = self.number(parameter, 2, Number::from(u32::MAX))?;
             nodes = self.product(nodes, size, parameter)?;
             if !sizes.push(size as u32) {
-                return Err(self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as Number)));
+                return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as Number));
             }
             if !self.accept(b',') {
                 self.close(parameter)?;
-                return Ok(sizes);
+                return Some(sizes);
             }
         }
     }
 
     /// The product of two sizes, if a network may have that many nodes.
-    pub(crate) fn product(&self, a: Number, b: Number, parameter: &'static str) -> Result<Number, ParseError> {
+    pub(crate) fn product(&mut self, a: Number, b: Number, parameter: &'static str) -> Option<Number> {
         let nodes = a.checked_mul(b).filter(|&nodes| nodes <= MAX_NODES);
-        nodes.ok_or(self.refuse(parameter, BrokenRule::TooManyNodes))
+        nodes.or_else(|| self.refuse(parameter, BrokenRule::TooManyNodes))
     }
 }
 
@@ -260,9 +275,8 @@ impl FromStr for Base {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
-        let base = reader.base("the expression")?;
-        reader.end()?;
-        Ok(base)
+        let base = reader.base("the expression");
+        base.filter(|_| reader.end().is_some()).ok_or(reader.refusal())
     }
 }
 

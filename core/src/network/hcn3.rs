@@ -12,7 +12,7 @@ use core::fmt;
 
 use crate::arith::ones;
 use crate::graph::hypercube;
-use crate::network::expression::{ParseError, Reader};
+use crate::network::expression::Reader;
 use crate::route::closer::lowest_closer;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
@@ -51,7 +51,7 @@ const WORDS: [&str; 65] = [
 ];
 
 /// `hcn3(21)` has 2^63 nodes.
-const MAX_BITS: usize = 21;
+const MAX_BITS: usize = crate::limits::MAX_BITS as usize / 3;
 
 /// More flips than any word needs: the word cannot do it.
 const IMPOSSIBLE: u8 = u8::MAX;
@@ -120,9 +120,9 @@ const fn with_a_flip(flips: [u8; 8]) -> [u8; 8] {
 
 impl Hcn3 {
     /// Reads what follows `hcn3`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         let bits = reader.size("n of hcn3(n)", 1, MAX_BITS as Number)?;
-        Ok(Hcn3 { bits: bits as u8 })
+        Some(Hcn3 { bits: bits as u8 })
     }
 
     /// Bits of a digit, n.

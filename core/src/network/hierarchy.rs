@@ -22,7 +22,7 @@ use core::fmt;
 use crate::arith::{div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{LOOKAHEAD, MAX_NODES};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A hierarchy of copies of a base graph.
@@ -107,21 +107,21 @@ struct Move {
 
 impl Hierarchy {
     /// Reads what follows `folded`.
-    pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Folded, reader)
     }
 
     /// Reads what follows `root-folded`.
-    pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::RootFolded, reader)
     }
 
     /// Reads what follows `flooded`.
-    pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Flooded, reader)
     }
 
-    fn parse(linkage: Linkage, reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    fn parse(linkage: Linkage, reader: &mut Reader<'_>) -> Option<Self> {
         let (base_name, digits_name) = match linkage {
             Linkage::Folded => ("BASE of folded(BASE,n)", "n of folded(BASE,n)"),
             Linkage::RootFolded => ("BASE of root-folded(BASE,n)", "n of root-folded(BASE,n)"),
@@ -130,7 +130,7 @@ impl Hierarchy {
         reader.open(base_name)?;
         let base = reader.base(base_name)?;
         if base.nodes() < 3 {
-            return Err(reader.refuse(base_name, BrokenRule::AtLeastNodes(3)));
+            return reader.refuse(base_name, BrokenRule::AtLeastNodes(3));
         }
         reader.comma(digits_name)?;
         let digits = reader.number(digits_name, 1, Number::MAX)?;
@@ -148,12 +148,12 @@ impl Hierarchy {
                 Linkage::Flooded => inner.checked_mul(base.nodes() - 1).map(|outer| outer + 1),
             }
             .filter(|&weight| weight <= MAX_NODES)
-            .ok_or(reader.refuse(digits_name, BrokenRule::TooManyNodes))?;
+            .or_else(|| reader.refuse(digits_name, BrokenRule::TooManyNodes))?;
             network.digits += 1;
         }
         reader.product(network.first_weight, base.nodes(), digits_name)?;
         reader.close(digits_name)?;
-        Ok(network)
+        Some(network)
     }
 
     /// The base graph.

@@ -15,7 +15,7 @@ use heapless::Vec;
 use crate::arith::{div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::route::crossings::crossings_ahead;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
 
@@ -74,13 +74,13 @@ enum Hop {
 
 impl Hsn {
     /// Reads what follows `hsn`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of hsn(l,G)";
         const NUCLEUS: &str = "G of hsn(l,G)";
         reader.open(LEVELS)?;
         let levels = reader.number(LEVELS, 2, Number::MAX)?;
         if levels > MAX_DIGITS as Number {
-            return Err(reader.refuse(LEVELS, BrokenRule::TooManyNodes));
+            return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
         }
         reader.comma(NUCLEUS)?;
         let nucleus = reader.base(NUCLEUS)?;
@@ -88,7 +88,7 @@ impl Hsn {
             reader.product(nodes, nucleus.nodes(), LEVELS)
         })?;
         reader.close(NUCLEUS)?;
-        Ok(Hsn {
+        Some(Hsn {
             nucleus,
             levels: levels as u8,
         })

@@ -16,7 +16,7 @@ use heapless::Vec;
 
 use crate::arith::ones;
 use crate::limits::MAX_BITS;
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A hypernet.
@@ -216,7 +216,7 @@ mod small {
 
 impl Hypernet {
     /// Reads what follows `hypernet`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "n of hypernet(n,l)";
         const LEVELS: &str = "l of hypernet(n,l)";
         reader.open(CUBE)?;
@@ -226,18 +226,18 @@ impl Hypernet {
         if cube == 1 && levels > 1 {
             let rule =
                 BrokenRule::Expected("1 if n is 1: a cluster of two nodes has no room for the number of another");
-            return Err(reader.refuse(LEVELS, rule));
+            return reader.refuse(LEVELS, rule);
         }
         let mut bits = cube;
         // Each level adds a bit or more.
         for level in 2..=levels {
             bits = 2 * bits + 1 - level;
             if bits > Number::from(MAX_BITS) {
-                return Err(reader.refuse(LEVELS, BrokenRule::TooManyNodes));
+                return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
             }
         }
         reader.close(LEVELS)?;
-        Ok(Hypernet {
+        Some(Hypernet {
             cube: cube as u8,
             levels: levels as u8,
             bits: bits as u8,

@@ -19,7 +19,7 @@ mod wk;
 use core::fmt;
 use core::str::FromStr;
 
-use expression::{Address, BrokenRule, ParseError, Reader};
+use expression::{Address, ParseError, Reader};
 pub use hierarchy::Linkage;
 
 use crate::arith::{narrow, wide};
@@ -54,12 +54,14 @@ macro_rules! families {
         }
 
         impl Family {
-            /// Reads what follows the name of a network; `None` if there is none of that name.
-            fn named(word: &str, reader: &mut Reader<'_>) -> Result<Option<Family>, ParseError> {
-                Ok(match word {
-                    $($($word => Some(Family::$Name($Name::$parse(reader)?)),)+)+
-                    _ => reader.base_named(word)?.map(Family::Base),
-                })
+            /// Reads a network up to the end of the text.
+            fn parse(reader: &mut Reader<'_>) -> Option<Family> {
+                let family = match reader.word() {
+                    $($($word => Family::$Name($Name::$parse(reader)?),)+)+
+                    word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
+                };
+                reader.end()?;
+                Some(family)
             }
         }
 
@@ -202,6 +204,7 @@ impl Network {
     }
 
     /// A number that tells networks apart: the CRC-32C of the expression as [printed](fmt::Display).
+    #[inline(never)]
     pub fn id(&self) -> u32 {
         const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
         struct Sum<'a>(crc::Digest<'a, u32>);
@@ -358,10 +361,7 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
-        let word = reader.word();
-        let family = Family::named(word, &mut reader)?
-            .ok_or(reader.refuse("the expression", BrokenRule::Expected("the name of a network")))?;
-        reader.end()?;
+        let family = Family::parse(&mut reader).ok_or(reader.refusal())?;
         let mut network = Network { family, nodes: 0 };
         network.nodes = network.family.nodes();
         Ok(network)

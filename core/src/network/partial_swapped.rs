@@ -9,7 +9,7 @@
 use core::fmt;
 
 use crate::network::Rsn;
-use crate::network::expression::{ParseError, Reader};
+use crate::network::expression::Reader;
 use crate::route::closer::lowest_closer;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
@@ -91,8 +91,8 @@ fn within(from: Node, to: Node) -> Number {
 
 impl PartialSwapped {
     /// It has no parameters: nothing follows `partial-swapped`.
-    pub(crate) fn parse(_: &mut Reader<'_>) -> Result<Self, ParseError> {
-        Ok(PartialSwapped { copy: Rsn::OF_SQUARES })
+    pub(crate) fn parse(_: &mut Reader<'_>) -> Option<Self> {
+        Some(PartialSwapped { copy: Rsn::OF_SQUARES })
     }
 
     /// What the network has 16 copies of.

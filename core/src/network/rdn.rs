@@ -16,7 +16,7 @@ use heapless::Vec;
 use crate::arith::{div_rem, div_rem_short, fits_short, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_BITS, MAX_LEVELS, MAX_NODES};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A Recursive Dual-Net over a base graph.
@@ -100,38 +100,38 @@ enum Branch {
 
 impl Rdn {
     /// Reads what follows `rdn`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         reader.open("BASE of rdn(BASE,k)")?;
         let base = reader.base("BASE of rdn(BASE,k)")?;
         reader.comma("k of rdn(BASE,k)")?;
         let levels = reader.number("k of rdn(BASE,k)", 0, Number::MAX)?;
-        let network = Rdn::new(base, levels).ok_or(reader.refuse("k of rdn(BASE,k)", BrokenRule::TooManyNodes))?;
+        let network = Rdn::new(base, levels).or_else(|| reader.refuse("k of rdn(BASE,k)", BrokenRule::TooManyNodes))?;
         reader.close("k of rdn(BASE,k)")?;
-        Ok(network)
+        Some(network)
     }
 
     /// Reads what follows `dualcube`.
-    pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of dualcube(n)";
         reader.open(BITS)?;
         let bits = reader.number(BITS, 2, Number::from(MAX_BITS) + 1)?;
         let base = Base(Kind::Hypercube(bits as u8 - 1));
-        let network = Rdn::new(base, 1).ok_or(reader.refuse(BITS, BrokenRule::TooManyNodes))?;
+        let network = Rdn::new(base, 1).or_else(|| reader.refuse(BITS, BrokenRule::TooManyNodes))?;
         reader.close(BITS)?;
-        Ok(Rdn {
+        Some(Rdn {
             name: Name::DualCube,
             ..network
         })
     }
 
     /// Reads what follows `bsw`.
-    pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Option<Self> {
         const BASE: &str = "BASE of bsw(BASE)";
         reader.open(BASE)?;
         let base = reader.base(BASE)?;
-        let network = Rdn::new(base, 1).ok_or(reader.refuse(BASE, BrokenRule::TooManyNodes))?;
+        let network = Rdn::new(base, 1).or_else(|| reader.refuse(BASE, BrokenRule::TooManyNodes))?;
         reader.close(BASE)?;
-        Ok(Rdn {
+        Some(Rdn {
             name: Name::Biswapped,
             ..network
         })

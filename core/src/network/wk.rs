@@ -18,7 +18,7 @@ use core::fmt;
 use crate::arith::{div_rem, wide};
 use crate::graph::{Base, Factor, Kind};
 use crate::limits::MAX_BITS;
-use crate::network::expression::{ParseError, Reader};
+use crate::network::expression::Reader;
 use crate::topology::{Node, Number, Port, Rule, Topology, valleys_ahead};
 
 /// A WK-recursive network or a symmetric hypernet.
@@ -72,7 +72,7 @@ struct Ending {
 
 impl Wk {
     /// Reads what follows `wk`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const SIZE: &str = "N of wk(N,t)";
         reader.open(SIZE)?;
         let size = reader.number(SIZE, 2, crate::limits::MAX_NODES)?;
@@ -80,7 +80,7 @@ impl Wk {
     }
 
     /// Reads what follows `symmetric-hypernet`.
-    pub(crate) fn parse_hypernet(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_hypernet(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of symmetric-hypernet(n,t)";
         reader.open(BITS)?;
         let bits = reader.number(BITS, 1, MAX_BITS.into())?;
@@ -91,7 +91,7 @@ impl Wk {
         )
     }
 
-    fn parse_digits(reader: &mut Reader<'_>, nucleus: Base, parameter: &'static str) -> Result<Self, ParseError> {
+    fn parse_digits(reader: &mut Reader<'_>, nucleus: Base, parameter: &'static str) -> Option<Self> {
         reader.comma(parameter)?;
         let digits = reader.number(parameter, 1, Number::MAX)?;
         let mut nodes = 1;
@@ -100,7 +100,7 @@ impl Wk {
             nodes = reader.product(nodes, nucleus.nodes(), parameter)?;
         }
         reader.close(parameter)?;
-        Ok(Wk {
+        Some(Wk {
             nucleus,
             digits: digits as u8,
             nodes,

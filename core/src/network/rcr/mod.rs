@@ -17,7 +17,7 @@ use core::fmt;
 use crate::arith::{bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::graph::Factor;
 use crate::limits::{MAX_BITS, MAX_NODES};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
 /// A Recursive Cube of Rings.
@@ -71,7 +71,7 @@ struct RingWalk {
 
 impl Rcr {
     /// Reads what follows `rcr`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of rcr(k,r,j)";
         const RING: &str = "r of rcr(k,r,j)";
         const MORE: &str = "j of rcr(k,r,j)";
@@ -82,21 +82,21 @@ impl Rcr {
         reader.comma(MORE)?;
         let more = reader.number(MORE, 0, Number::MAX)?;
         if window == 0 && more > 0 {
-            return Err(reader.refuse(MORE, BrokenRule::NoCubeLinks));
+            return reader.refuse(MORE, BrokenRule::NoCubeLinks);
         }
         let bits = window.saturating_add(more);
         if bits > Number::from(MAX_BITS) {
-            return Err(reader.refuse(MORE, BrokenRule::TooManyNodes));
+            return reader.refuse(MORE, BrokenRule::TooManyNodes);
         }
         if reader.product(ring, 1 << bits, RING)? == 1 {
-            return Err(reader.refuse(RING, BrokenRule::OneNode));
+            return reader.refuse(RING, BrokenRule::OneNode);
         }
         let covered = ring.saturating_mul(window);
         if covered < bits {
-            return Err(reader.refuse(RING, BrokenRule::Disconnected(bits - covered)));
+            return reader.refuse(RING, BrokenRule::Disconnected(bits - covered));
         }
         reader.close(MORE)?;
-        Ok(Rcr {
+        Some(Rcr {
             window: window as u8,
             bits: bits as u8,
             ring,
@@ -105,7 +105,7 @@ impl Rcr {
     }
 
     /// Reads what follows `cor`.
-    pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of cor(k,r)";
         const RING: &str = "r of cor(k,r)";
         reader.open(CUBE)?;
@@ -114,17 +114,17 @@ impl Rcr {
         let ring = reader.number(RING, 2, Number::MAX)?;
         let network = Rcr::with_disjoint_windows(reader, window, ring, RING)?;
         reader.close(RING)?;
-        Ok(network)
+        Some(network)
     }
 
     /// Reads what follows `ccc`.
-    pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Option<Self> {
         const RING: &str = "n of ccc(n)";
         reader.open(RING)?;
         let ring = reader.number(RING, 3, Number::MAX)?;
         let network = Rcr::with_disjoint_windows(reader, 1, ring, RING)?;
         reader.close(RING)?;
-        Ok(Rcr {
+        Some(Rcr {
             name: Name::CubeConnectedCycles,
             ..network
         })
@@ -132,17 +132,17 @@ impl Rcr {
 
     /// A Cube of Rings: every bit in the window of just one place.
     fn with_disjoint_windows(
-        reader: &Reader<'_>,
+        reader: &mut Reader<'_>,
         window: Number,
         ring: Number,
         parameter: &'static str,
-    ) -> Result<Self, ParseError> {
+    ) -> Option<Self> {
         let bits = reader.product(window, ring, parameter)?;
         if bits > Number::from(MAX_BITS) {
-            return Err(reader.refuse(parameter, BrokenRule::TooManyNodes));
+            return reader.refuse(parameter, BrokenRule::TooManyNodes);
         }
         reader.product(ring, 1 << bits, parameter)?;
-        Ok(Rcr {
+        Some(Rcr {
             window: window as u8,
             bits: bits as u8,
             ring,

@@ -11,7 +11,7 @@ use super::phase::Pivots;
 use super::{Choice, Re};
 use crate::graph::{Base, Kind};
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::topology::Number;
 
 /// The three pivots of a phase, counted from 0: those of the edges plus, minus and distance, from an even digit.
@@ -31,7 +31,7 @@ pub(super) fn one_port(phase: Number) -> Pivots {
 
 impl Re {
     /// Reads what follows `re-heawood-2`.
-    pub(crate) fn parse_heawood_2(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_heawood_2(reader: &mut Reader<'_>) -> Option<Self> {
         const DIGITS: &str = "n of re-heawood-2(n)";
         const LINKS: &str = "the links of re-heawood-2(n,..)";
         reader.open(DIGITS)?;
@@ -41,14 +41,14 @@ impl Re {
             match reader.word() {
                 "all" => Choice::EveryPort,
                 "one" => Choice::OnePort,
-                _ => return Err(reader.refuse(LINKS, BrokenRule::Expected("all or one"))),
+                _ => return reader.refuse(LINKS, BrokenRule::Expected("all or one")),
             }
         } else {
             Choice::EveryPort
         };
         reader.close(LINKS)?;
         let heawood = Base(Kind::Heawood);
-        Ok(Re {
+        Some(Re {
             unit: heawood,
             frames: [heawood; MAX_FRAMES],
             same: true,

@@ -19,7 +19,7 @@ use core::fmt;
 use crate::arith::{div_rem, wide, wrap};
 use crate::graph::Base;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::route::walk::{Needed, Walk};
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
@@ -81,7 +81,7 @@ enum Choice {
 
 impl Re {
     /// Reads what follows `re`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FRAME: &str = "FRAME of re(FRAME,UNIT,r)";
         const FRAMES: &str = "F of re([F1,F2,..],UNIT)";
         const UNIT: &str = "UNIT of re(FRAME,UNIT,r)";
@@ -96,7 +96,7 @@ impl Re {
             let frame = reader.base(FRAMES)?;
             let slot = frames
                 .get_mut(count)
-                .ok_or(reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as Number)))?;
+                .or_else(|| reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as Number)))?;
             *slot = frame;
             count += 1;
         }
@@ -106,7 +106,7 @@ impl Re {
         reader.comma(UNIT)?;
         let unit = reader.base(UNIT)?;
         if !(2..=MAX_UNIT).contains(&unit.nodes()) {
-            return Err(reader.refuse(UNIT, BrokenRule::UnitSize));
+            return reader.refuse(UNIT, BrokenRule::UnitSize);
         }
         let same = frames.iter().take(count).all(|frame| *frame == first);
         let phases = if listed {
@@ -138,12 +138,12 @@ impl Re {
             network.choice = match reader.word() {
                 "sk" => Choice::OnePivot,
                 "sd" => Choice::PivotSets,
-                _ => return Err(reader.refuse(PIVOTS, BrokenRule::Expected("sk or sd"))),
+                _ => return reader.refuse(PIVOTS, BrokenRule::Expected("sk or sd")),
             };
         }
         reader.close(PIVOTS)?;
         network.pivot_stride = (0..phases).map(|phase| network.pivot_count(phase)).max().unwrap_or(1) as u8;
-        Ok(network)
+        Some(network)
     }
 
     /// The frame of a phase, counted from 0.

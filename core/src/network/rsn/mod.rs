@@ -22,7 +22,7 @@ use way::Way;
 use crate::arith::{div_rem, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_NODES, MAX_SWAP_LEVELS};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::route::crossings::crossings_ahead;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
 
@@ -77,7 +77,7 @@ enum Hop {
 
 impl Rsn {
     /// Reads what follows `rsn`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of rsn(l,G[,diameter])";
         const NUCLEUS: &str = "G of rsn(l,G[,diameter])";
         const LINKS: &str = "the third part of rsn(l,G[,diameter])";
@@ -85,27 +85,29 @@ impl Rsn {
         let levels = reader.number(LEVELS, 1, Number::MAX)?;
         reader.comma(NUCLEUS)?;
         let nucleus = reader.base(NUCLEUS)?;
-        let too_many = reader.refuse(LEVELS, BrokenRule::TooManyNodes);
+        if Rsn::new(nucleus, levels, false, Word::Rsn).is_none() {
+            return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
+        }
         let diameter_links = reader.accept(b',');
         if diameter_links && reader.word() != "diameter" {
-            return Err(reader.refuse(LINKS, BrokenRule::Expected("diameter")));
+            return reader.refuse(LINKS, BrokenRule::Expected("diameter"));
         }
         reader.close(NUCLEUS)?;
-        Rsn::new(nucleus, levels, diameter_links, Word::Rsn).ok_or(too_many)
+        Rsn::new(nucleus, levels, diameter_links, Word::Rsn)
     }
 
     /// Reads what follows `hcn`.
-    pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hcn(n)", 1, 31)?;
         let cube = Base(Kind::Hypercube(n as u8));
-        Rsn::new(cube, 2, true, Word::Hcn).ok_or(reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
+        Rsn::new(cube, 2, true, Word::Hcn).or_else(|| reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
     }
 
     /// Reads what follows `hfn`.
-    pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hfn(n)", 2, 31)?;
         let cube = Base(Kind::FoldedHypercube(n as u8));
-        Rsn::new(cube, 2, false, Word::Hfn).ok_or(reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
+        Rsn::new(cube, 2, false, Word::Hfn).or_else(|| reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
     }
 
     /// `rsn(3,hypercube(2))`, what [`PartialSwapped`](super::PartialSwapped) is made of.
