@@ -66,6 +66,10 @@ impl Mesh {
         self.node.deadline().min(self.traffic.deadline())
     }
 
+    pub(crate) fn deadline_after(&self, link: u8) -> Micros {
+        self.node.deadline_after(link).min(self.traffic.deadline())
+    }
+
     /// What the button does.
     pub(crate) fn broadcast_ping(&mut self, now: Micros) {
         match self.node.broadcast(b"ping", now, &mut self.watch) {
