@@ -112,13 +112,14 @@ fn read_text(last: &Kept) -> Option<Trouble> {
 
 /// Keeps what went wrong and restarts.
 fn restart_with(trouble: &Trouble) -> ! {
-    defmt::error!("{}", trouble.as_str());
     // SAFETY: nothing else runs any more; the cell was initialised at boot.
     unsafe {
         let kept = &mut *kept();
         kept.text[..trouble.len()].copy_from_slice(trouble.as_bytes());
         kept.length = trouble.len() as u32;
     }
+    // Last, should it be the log that is in trouble.
+    defmt::error!("{}", trouble.as_str());
     SCB::sys_reset()
 }
 

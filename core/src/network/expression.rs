@@ -192,12 +192,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A whole number within limits.
-    pub(crate) fn number(
-        &mut self,
-        parameter: &'static str,
-        least: Number,
-        most: Number,
-    ) -> Option<Number> {
+    pub(crate) fn number(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
         let digits = self.take(|byte| byte.is_ascii_digit());
         let next = self.text.as_bytes().get(self.position);
         if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
@@ -230,7 +225,9 @@ impl<'a> Reader<'a> {
             "complete" => Kind::Line(Factor::Complete, self.size("n of complete(n)", 2, MAX_NODES)?),
             "star" => Kind::Star(self.size("n of star(n)", 2, MAX_NODES)?),
             "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, MAX_BITS.into())? as u8),
-            "folded-hypercube" => Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8),
+            "folded-hypercube" => {
+                Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8)
+            }
             "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8),
             "torus" => Kind::Product(Factor::Ring, self.sizes("a dimension of torus(a,b,..)")?),
             "mesh" => Kind::Product(Factor::Path, self.sizes("a dimension of mesh(a,b,..)")?),
