@@ -173,7 +173,7 @@ fn five_links_at_full_speed_in_both_directions() {
         .map(|link| u32::from(link_report(&mut rig, 0, link).waiting))
         .sum();
     let counters = rig.counters(0);
-    assert!(waiting > 5, "{waiting} packets wait");
+    assert!(waiting > 0, "nothing waits");
     assert!(counters.held() >= waiting, "{counters:?}");
     assert!(counters.buffers_used >= counters.held(), "{counters:?}");
 }
