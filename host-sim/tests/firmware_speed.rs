@@ -63,7 +63,7 @@ fn instructions_for_a_next_hop() {
     for (expression, most) in [
         ("rdn(ring(3),1)", 150),
         ("rcr(2,2,1)", 400),
-        ("re(ring(3),ring(3),1)", 500),
+        ("re(ring(3),ring(3),1)", 400),
         ("heawood", 150),
     ] {
         let Some(instructions) = per_next_hop(expression) else {
