@@ -30,12 +30,8 @@ pub(super) struct End {
     identity: Identity,
     /// How long a byte takes on the wire, in nanoseconds.
     byte_nanos: u32,
-    /// Between two hellos of a quiet link that is up.
-    interval: Micros,
-    /// Without a frame for so long the link is down.
-    silence: Micros,
-    /// An acknowledgement comes within this.
-    patience: Micros,
+    /// The largest frame, encoded.
+    wire: u16,
     up: bool,
     session: u8,
     /// Who is there, and its session.
@@ -67,16 +63,11 @@ fn count(counter: &mut u32) {
 
 impl End {
     pub(super) fn new(identity: Identity, baud: u32, wire: usize, now: Micros) -> Self {
-        // A start bit, eight of data, a stop bit.
-        let byte_nanos = (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32;
-        // Asked for all the time, so they are worked out once: a small processor divides slowly.
-        let interval = HELLO_INTERVAL.max(micros(byte_nanos, HELLO_BYTES));
         End {
             identity,
-            byte_nanos,
-            interval,
-            silence: interval * DEAD_HALF_INTERVALS / 2,
-            patience: micros(byte_nanos, wire as u64) * TIMEOUT_FRAMES + THINKING,
+            // A start bit, eight of data, a stop bit.
+            byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
+            wire: wire.min(usize::from(u16::MAX)) as u16,
             up: false,
             session: 1,
             peer: None,
@@ -433,33 +424,33 @@ impl End {
     fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
         let interval = if self.up {
-            self.interval
+            self.interval()
         } else {
-            self.interval / HELLO_WHILE_DOWN
+            self.interval() / HELLO_WHILE_DOWN
         };
         self.hello_at = now.saturating_add(self.bytes(length as u64) + interval);
     }
 
     pub(super) fn bytes(&self, bytes: u64) -> Micros {
-        micros(self.byte_nanos, bytes)
+        let nanos = bytes * u64::from(self.byte_nanos);
+        match u32::try_from(nanos) {
+            // As of all frames at usual rates; a Cortex-M divides 32 bits in one instruction and calls a routine for 64.
+            Ok(nanos) => Micros::from(nanos.div_ceil(1_000)),
+            Err(_) => nanos.div_ceil(1_000),
+        }
+    }
+
+    fn interval(&self) -> Micros {
+        HELLO_INTERVAL.max(self.bytes(HELLO_BYTES))
     }
 
     fn dead_at(&self) -> Micros {
-        self.last_heard.saturating_add(self.silence)
+        self.last_heard
+            .saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
     }
 
     fn timeout(&self) -> Micros {
-        self.patience << self.backoff
-    }
-}
-
-/// How long so many bytes take, rounded up.
-fn micros(byte_nanos: u32, bytes: u64) -> Micros {
-    let nanos = bytes * u64::from(byte_nanos);
-    match u32::try_from(nanos) {
-        // As all frames at usual rates do; a Cortex-M divides 32 bits in one instruction.
-        Ok(nanos) => Micros::from(nanos.div_ceil(1_000)),
-        Err(_) => nanos.div_ceil(1_000),
+        (self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING) << self.backoff
     }
 }
 
