@@ -1,9 +1,9 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
+use hopwise_core::Node as Address;
 use hopwise_core::board::{Pattern, Traffic, TrafficReport};
 use hopwise_core::link::Micros;
 use hopwise_core::node::SendError;
-use hopwise_core::Node as Address;
 
 use crate::mesh::BoardNode;
 use crate::watch::Watch;
@@ -31,10 +31,10 @@ impl Generator {
         }
     }
 
-    /// Begins what is ordered; an order of no packets ends what runs.
-    pub(crate) fn start(&mut self, order: Traffic, now: Micros) {
+    /// Begins what is ordered at a time; an order of no packets ends what runs.
+    pub(crate) fn start(&mut self, order: Traffic, at: Micros) {
         self.order = order;
-        self.due = now;
+        self.due = at;
         self.report.sent = 0;
         self.report.refused = 0;
         self.report.running = order.rate > 0;

@@ -175,19 +175,24 @@ macro_rules! line {
     ($uart:ident) => {
         // SAFETY: embassy's handler is needed for its own receiver and to flush its transmitter. Neither is used, and it would
         // switch off the interrupt of a line that falls idle just before it looks.
-        unsafe impl embassy_stm32::interrupt::typelevel::Binding<
-            <embassy_stm32::peripherals::$uart as embassy_stm32::usart::Instance>::Interrupt,
-            embassy_stm32::usart::InterruptHandler<embassy_stm32::peripherals::$uart>,
-        > for Interrupts {}
+        unsafe impl
+            embassy_stm32::interrupt::typelevel::Binding<
+                <embassy_stm32::peripherals::$uart as embassy_stm32::usart::Instance>::Interrupt,
+                embassy_stm32::usart::InterruptHandler<embassy_stm32::peripherals::$uart>,
+            > for Interrupts
+        {
+        }
 
         impl crate::wire::Line for embassy_stm32::peripherals::$uart {
             fn line() -> crate::wire::LineRef {
                 static WAKER: embassy_sync::waitqueue::AtomicWaker = embassy_sync::waitqueue::AtomicWaker::new();
                 // SAFETY: the registers used are the same in all kinds of serial ports.
-                let registers = unsafe {
-                    embassy_stm32::pac::usart::Usart::from_ptr(embassy_stm32::pac::$uart.as_ptr() as *mut _)
-                };
-                crate::wire::LineRef { registers, waker: &WAKER }
+                let registers =
+                    unsafe { embassy_stm32::pac::usart::Usart::from_ptr(embassy_stm32::pac::$uart.as_ptr() as *mut _) };
+                crate::wire::LineRef {
+                    registers,
+                    waker: &WAKER,
+                }
             }
         }
     };
