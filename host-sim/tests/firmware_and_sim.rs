@@ -30,6 +30,9 @@ type Asked = (Node, Node, Query);
 /// The bytes of the answers; `None` if there was none.
 type Answers = Vec<Option<Vec<u8>>>;
 
+/// For ordered pairs, whether a ping came back, and the way of a trace.
+type Ways = BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)>;
+
 /// Something that can be asked.
 trait Mesh {
     /// Asks at once, and waits for all answers.
@@ -135,8 +138,8 @@ impl Mesh for Simulated {
     }
 }
 
-/// For every ordered pair, whether a ping came back, and the way of a trace.
-fn ways(mesh: &mut impl Mesh, nodes: u64) -> BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)> {
+/// Asks along all ordered pairs.
+fn ways(mesh: &mut impl Mesh, nodes: u64) -> Ways {
     let mut ways = BTreeMap::new();
     // In each round every node is asked by one other: it answers only so many at once.
     for ahead in 1..nodes {
