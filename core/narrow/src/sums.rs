@@ -3,7 +3,7 @@
 use hopwise_core::{Network, Rule};
 
 /// Networks of every family and base graph, most of them such as boards of five links can be wired to.
-pub const EXPRESSIONS: &[&str] = &[
+pub(crate) const EXPRESSIONS: &[&str] = &[
     "ring(7)",
     "path(5)",
     "complete(6)",
@@ -51,14 +51,14 @@ pub const EXPRESSIONS: &[&str] = &[
 ];
 
 /// A network that 32 bits cannot number.
-pub const TOO_LARGE: &str = "hypercube(32)";
+pub(crate) const TOO_LARGE: &str = "hypercube(32)";
 
 /// All pairs up to so many nodes; of larger networks, as many evenly spread nodes.
 const NODES: u64 = 128;
 
 /// A sum over the neighbours of all nodes and the next hops, distances and broadcast children of all pairs, or why there is
 /// no such network.
-pub fn sum(expression: &str) -> String {
+pub(crate) fn sum(expression: &str) -> String {
     let network: Network = match expression.parse() {
         Ok(network) => network,
         Err(error) => return error.to_string(),
