@@ -50,9 +50,6 @@ pub(crate) const EXPRESSIONS: &[&str] = &[
     "partial-swapped",
 ];
 
-/// A network that 32 bits cannot number.
-pub(crate) const TOO_LARGE: &str = "hypercube(32)";
-
 /// All pairs up to so many nodes; of larger networks, as many evenly spread nodes.
 const NODES: u64 = 128;
 
