@@ -2,49 +2,80 @@
 
 use core::num::{NonZeroU32, NonZeroU64};
 
+use crate::topology::Number;
+
 /// Quotient and remainder. Nothing is divided by zero: no size in a checked network is zero, and `(0, a)` leaves no panic
 /// behind.
 ///
-/// Addresses of the networks people wire fit 32 bits, and a Cortex-M divides those in one instruction but calls a
-/// routine for 64; so the short way is tried first.
+/// Addresses of the networks people wire fit 32 bits, and those are divided in one instruction on a Cortex-M and faster
+/// on a host; so the short way is tried first.
 #[inline]
-pub(crate) fn div_rem(a: u64, b: u64) -> (u64, u64) {
-    if (a | b) >> 32 == 0 {
+pub(crate) fn div_rem(a: Number, b: Number) -> (Number, Number) {
+    if fits_short(a | b) {
         div_rem_short(a, b)
     } else {
-        NonZeroU64::new(b).map_or((0, a), |b| (a / b, a % b))
+        let (a, b) = (wide(a), NonZeroU64::new(wide(b)));
+        b.map_or((0, a as Number), |b| ((a / b) as Number, (a % b) as Number))
     }
 }
 
 /// [`div_rem`] of numbers known to fit 32 bits.
 #[inline]
-pub(crate) fn div_rem_short(a: u64, b: u64) -> (u64, u64) {
+pub(crate) fn div_rem_short(a: Number, b: Number) -> (Number, Number) {
     let a = a as u32;
-    NonZeroU32::new(b as u32).map_or((0, u64::from(a)), |b| (u64::from(a / b), u64::from(a % b)))
+    NonZeroU32::new(b as u32).map_or((0, Number::from(a)), |b| (Number::from(a / b), Number::from(a % b)))
+}
+
+/// Whether a number fits 32 bits.
+#[inline]
+pub(crate) fn fits_short(number: Number) -> bool {
+    Number::BITS == 32 || wide(number) >> 32 == 0
+}
+
+/// The number in 64 bits, as sets of places and orders of sending have.
+#[inline]
+#[allow(clippy::useless_conversion, reason = "numbers have 32 bits on a board")]
+pub(crate) fn wide(number: Number) -> u64 {
+    u64::from(number)
+}
+
+/// The number, if it is not too large.
+#[inline]
+#[allow(
+    clippy::useless_conversion,
+    clippy::unnecessary_fallible_conversions,
+    reason = "numbers have 32 bits on a board"
+)]
+pub(crate) fn narrow(number: u64) -> Option<Number> {
+    Number::try_from(number).ok()
 }
 
 /// `a mod n` for `a` below `2n`.
 #[inline]
-pub(crate) fn wrap(a: u64, n: u64) -> u64 {
+pub(crate) fn wrap(a: Number, n: Number) -> Number {
     if a >= n { a - n } else { a }
 }
 
 /// `(a - b) mod n` for `a` and `b` below `n`.
 #[inline]
-pub(crate) fn sub_mod(a: u64, b: u64, n: u64) -> u64 {
+pub(crate) fn sub_mod(a: Number, b: Number, n: Number) -> Number {
     if a >= b { a - b } else { a + n - b }
 }
 
 /// The `n` lowest bits set; all of them for `n >= 64`.
 #[inline]
-pub(crate) fn ones(n: u64) -> u64 {
-    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+pub(crate) fn ones(n: Number) -> Number {
+    if n >= Number::from(Number::BITS) {
+        Number::MAX
+    } else {
+        (1 << n) - 1
+    }
 }
 
 /// The positions of the set bits, lowest first.
-pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = Number> {
     core::iter::from_fn(move || {
-        let lowest = u64::from(mask.trailing_zeros());
+        let lowest = Number::from(mask.trailing_zeros());
         mask &= mask.checked_sub(1)?;
         Some(lowest)
     })

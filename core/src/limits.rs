@@ -1,7 +1,12 @@
 //! Every fixed capacity of the crate, by name, in one place.
 
-/// A network has at most this many nodes.
-pub const MAX_NODES: u64 = 1 << 63;
+use crate::topology::Number;
+
+/// A network has at most this many nodes: 2^63, or 2^31 without the feature `wide-numbers`.
+pub const MAX_NODES: Number = 1 << MAX_BITS;
+
+/// The same as an exponent of 2.
+pub const MAX_BITS: u32 = Number::BITS - 1;
 
 /// `torus`, `mesh` and `ghc` have at most this many dimensions.
 pub const MAX_DIMENSIONS: usize = 8;
@@ -10,10 +15,10 @@ pub const MAX_DIMENSIONS: usize = 8;
 pub const MAX_FRAMES: usize = 16;
 
 /// The unit of an RE network has at most this many nodes, so that a set of its positions is one word.
-pub const MAX_UNIT: u64 = 64;
+pub const MAX_UNIT: Number = 64;
 
-/// `nstar(n)` ends here: 21! is more than [`MAX_NODES`].
-pub const MAX_SYMBOLS: usize = 20;
+/// `nstar(n)` ends here: 21! is more than 2^63, and 13! more than 2^31.
+pub const MAX_SYMBOLS: usize = if Number::BITS == 64 { 20 } else { 12 };
 
 /// `rdn(BASE,k)` ends here: over the smallest base, two nodes, level 5 has exactly [`MAX_NODES`] nodes.
 pub const MAX_LEVELS: usize = 5;
@@ -27,7 +32,7 @@ pub const BOARD_SEARCH_WORDS: usize = 128;
 pub const HOST_SEARCH_WORDS: usize = 32_768;
 
 /// A route is followed at most this many hops ahead to find its buffer class.
-pub const LOOKAHEAD: u64 = 4_096;
+pub const LOOKAHEAD: u32 = 4_096;
 
 /// Up to so many children of a broadcast are served in the best order; more in the order of the ports.
 pub const MAX_SORTED_CHILDREN: usize = 32;
@@ -37,13 +42,13 @@ pub const MAX_SWAP_LEVELS: usize = 6;
 
 /// So many distances in the nucleus may go into one distance of an `rsn` with diameter links. It is enough for all leaders
 /// of `rsn(3,hypercube(5),diameter)`.
-pub const MAX_LEADER_WORK: u64 = 1 << 17;
+pub const MAX_LEADER_WORK: Number = 1 << 17;
 
 /// `hsn(l,G)` tries all orders of so many digits that differ, the lowest of them.
 pub const MAX_PERMUTED: usize = 7;
 
 /// `hsn(l,G)` has at most this many digits: over the smallest nucleus, two nodes, that is [`MAX_NODES`].
-pub const MAX_DIGITS: usize = 63;
+pub const MAX_DIGITS: usize = MAX_BITS as usize;
 
 /// The defaults of a node's sizes: five wires and the one to a computer.
 pub const PORTS: usize = 6;

@@ -4,11 +4,21 @@ use core::fmt;
 
 use crate::limits::LOOKAHEAD;
 
+/// What networks count and compute with: nodes, ports, hops, digits.
+///
+/// 64 bits. A program for a board can do without the feature `wide-numbers`: 32 bits then number more nodes than anyone
+/// wires, and a Cortex-M computes with them in half the code and less than half the time.
+#[cfg(feature = "wide-numbers")]
+pub type Number = u64;
+/// What networks count and compute with: nodes, ports, hops, digits.
+#[cfg(not(feature = "wide-numbers"))]
+pub type Number = u32;
+
 /// The number of a node, from 0.
-pub type Node = u64;
+pub(crate) type Node = Number;
 
 /// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
-pub type Port = u64;
+pub(crate) type Port = Number;
 
 /// Which routing rule to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,7 +62,7 @@ pub enum Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoSuchNode {
     /// The node asked for.
-    pub node: Node,
+    pub node: u64,
     /// How many nodes there are.
     pub nodes: u64,
 }
@@ -76,7 +86,7 @@ impl core::error::Error for NoSuchNode {}
 /// [`nodes`](Self::nodes): [`Network`](crate::Network) checks them first.
 pub trait Topology: Sync {
     /// How many nodes there are.
-    fn nodes(&self) -> u64;
+    fn nodes(&self) -> Number;
 
     /// How many links `node` has.
     fn degree(&self, node: Node) -> Port;
@@ -90,10 +100,10 @@ pub trait Topology: Sync {
     fn next(&self, here: Node, dest: Node, rule: Rule) -> Node;
 
     /// The number of hops of a shortest path, where it can be computed exactly in the memory set aside.
-    fn distance(&self, from: Node, to: Node) -> Option<u64>;
+    fn distance(&self, from: Node, to: Node) -> Option<Number>;
 
     /// No route of the rule is longer than this.
-    fn longest_route(&self, rule: Rule) -> u64;
+    fn longest_route(&self, rule: Rule) -> Number;
 
     /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other.
     /// `false` where that is not proven.
@@ -145,7 +155,7 @@ pub trait Topology: Sync {
     }
 
     /// How many buffer classes make the rule free of deadlock; all classes are below it.
-    fn buffer_classes(&self, rule: Rule) -> u64 {
+    fn buffer_classes(&self, rule: Rule) -> Number {
         // A valley takes two hops.
         self.longest_route(rule) / 2 + 1
     }
@@ -157,12 +167,17 @@ pub trait Topology: Sync {
     /// after. Between two valleys a route climbs and then descends, so the links of one class cannot wait for each
     /// other in a circle, and the class never rises: free of deadlock on any topology and any deterministic rule.
     /// O(hops) calls of [`next`](Self::next).
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<u64> {
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
         valleys_ahead(self, here, dest, rule)
     }
 }
 
-pub(crate) fn valleys_ahead<T: Topology + ?Sized>(network: &T, mut here: Node, dest: Node, rule: Rule) -> Option<u64> {
+pub(crate) fn valleys_ahead<T: Topology + ?Sized>(
+    network: &T,
+    mut here: Node,
+    dest: Node,
+    rule: Rule,
+) -> Option<Number> {
     let mut valleys = 0;
     let mut descending = false;
     for _ in 0..LOOKAHEAD {
@@ -170,7 +185,7 @@ pub(crate) fn valleys_ahead<T: Topology + ?Sized>(network: &T, mut here: Node, d
             return Some(valleys);
         }
         let next = network.next(here, dest, rule);
-        valleys += u64::from(descending && next > here);
+        valleys += Number::from(descending && next > here);
         descending = next < here;
         here = next;
     }

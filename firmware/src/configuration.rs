@@ -17,9 +17,15 @@ unsafe extern "C" {
 }
 
 /// The bytes of the page, whatever they are.
+#[inline(never)]
 pub(crate) fn bytes() -> [u8; PAGE_BYTES] {
-    // SAFETY: the flash is there, and as long as the page.
-    unsafe { addr_of!(_configuration_page).cast::<[u8; PAGE_BYTES]>().read_volatile() }
+    let mut bytes = [0; PAGE_BYTES];
+    for (place, byte) in bytes.iter_mut().enumerate() {
+        // One by one: a volatile read of them all is as many instructions in a row.
+        // SAFETY: the flash is there, and as long as the page.
+        *byte = unsafe { addr_of!(_configuration_page).add(place).read_volatile() };
+    }
+    bytes
 }
 
 /// The configuration in some bytes, if a board like this one can do what it says.

@@ -47,8 +47,8 @@ pub(crate) struct Boot {
 
 /// Takes what the last run left. Called once.
 pub(crate) fn boot(unique_id: &[u8; 12]) -> Boot {
-    // SAFETY: nothing else runs yet; every pattern of bits is a valid `Kept`, which the cell is read as through volatile reads.
-    let last = unsafe { kept().read_volatile() };
+    // SAFETY: nothing else runs yet, and the memory is there; what it holds is looked at after it was read.
+    let last = unsafe { read(kept()) };
     let survived = last.magic == MAGIC && last.epoch_check == !last.epoch;
     let trouble = if survived { read_text(&last) } else { None };
     let epoch = if survived {
@@ -71,8 +71,25 @@ pub(crate) fn boot(unique_id: &[u8; 12]) -> Boot {
         text: last.text,
     };
     // SAFETY: as above.
-    unsafe { kept().write_volatile(fresh) };
+    unsafe { kept().write(fresh) };
     Boot { epoch, trouble }
+}
+
+/// What memory holds, though nobody has written it. Byte by byte: a volatile read of a whole is as many instructions in
+/// a row.
+///
+/// # Safety
+///
+/// `place` is memory that nobody else uses.
+#[inline(never)]
+unsafe fn read(place: *const Kept) -> Kept {
+    let mut bytes = [0; size_of::<Kept>()];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        // SAFETY: within `Kept`.
+        *byte = unsafe { place.cast::<u8>().add(at).read_volatile() };
+    }
+    // SAFETY: every pattern of bits is a valid `Kept`, and it has no padding.
+    unsafe { core::mem::transmute(bytes) }
 }
 
 /// FNV-1a.
@@ -95,13 +112,14 @@ fn read_text(last: &Kept) -> Option<Trouble> {
 
 /// Keeps what went wrong and restarts.
 fn restart_with(trouble: &Trouble) -> ! {
-    defmt::error!("{}", trouble.as_str());
     // SAFETY: nothing else runs any more; the cell was initialised at boot.
     unsafe {
         let kept = &mut *kept();
         kept.text[..trouble.len()].copy_from_slice(trouble.as_bytes());
         kept.length = trouble.len() as u32;
     }
+    // Last, should it be the log that is in trouble.
+    defmt::error!("{}", trouble.as_str());
     SCB::sys_reset()
 }
 

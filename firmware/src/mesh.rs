@@ -11,6 +11,9 @@ use crate::boards::WIRES;
 use crate::traffic::Generator;
 use crate::watch::Watch;
 
+/// Traffic by configuration begins so long after the start: by then the neighbours are there.
+const LINKS_COME_UP: Micros = 1_000_000;
+
 /// The node of this board.
 pub(crate) type BoardNode = Node<WIRES>;
 
@@ -39,7 +42,7 @@ impl Mesh {
         *node.card_mut() = about.card();
         let mut traffic = Generator::new(u64::from(about.epoch) << 32 | page.address);
         if let Some(order) = page.traffic {
-            traffic.start(order, now);
+            traffic.start(order, now.saturating_add(LINKS_COME_UP));
         }
         Ok(Mesh {
             node,
@@ -64,6 +67,10 @@ impl Mesh {
 
     pub(crate) fn deadline(&self) -> Micros {
         self.node.deadline().min(self.traffic.deadline())
+    }
+
+    pub(crate) fn deadline_after(&self, link: u8) -> Micros {
+        self.node.deadline_after(link).min(self.traffic.deadline())
     }
 
     /// What the button does.

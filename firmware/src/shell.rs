@@ -69,7 +69,8 @@ impl Shell {
         if let Some(order) = order {
             self.order.set(Some((order, now)));
         }
-        self.look_around();
+        self.wake_wires(now);
+        self.set_alarm(self.deadline_after(link));
     }
 
     fn transmit(&self, link: u8, out: &mut [u8]) -> usize {
@@ -79,7 +80,7 @@ impl Shell {
             Brain::Lobby(lobby) => lobby.transmit(out, now),
         };
         if length > 0 {
-            self.set_alarm();
+            self.set_alarm(self.deadline_after(link));
         }
         length
     }
@@ -99,16 +100,36 @@ impl Shell {
         }
     }
 
-    /// The node has changed: every wire that is free asks what there is to send.
-    pub(crate) fn look_around(&self) {
-        for turn in &self.turn {
-            turn.signal(());
+    /// The same after no other link was used, if it is earlier than before.
+    fn deadline_after(&self, link: u8) -> Micros {
+        match &*self.brain.borrow() {
+            Brain::Mesh(mesh) => mesh.deadline_after(link),
+            Brain::Lobby(lobby) => lobby.deadline(),
         }
-        self.set_alarm();
     }
 
-    fn set_alarm(&self) {
-        if self.deadline() < self.alarm.get() {
+    /// The node has changed.
+    pub(crate) fn look_around(&self) {
+        self.wake_wires(now());
+        self.set_alarm(self.deadline());
+    }
+
+    /// Wires that may have something to send ask for it, once they are free.
+    fn wake_wires(&self, now: Micros) {
+        let brain = self.brain.borrow();
+        for (link, turn) in (0..).zip(&self.turn) {
+            let wanted = match &*brain {
+                Brain::Mesh(mesh) => mesh.node.wants_to_transmit(link, now),
+                Brain::Lobby(_) => true,
+            };
+            if wanted {
+                turn.signal(());
+            }
+        }
+    }
+
+    fn set_alarm(&self, deadline: Micros) {
+        if deadline < self.alarm.get() {
             self.earlier.signal(());
         }
     }
@@ -141,9 +162,7 @@ pub(crate) async fn transmit(shell: &'static Shell, link: u8, mut tx: UartTx<'st
 pub(crate) async fn keep_time(shell: &'static Shell) {
     loop {
         shell.tick();
-        for turn in &shell.turn {
-            turn.signal(());
-        }
+        shell.wake_wires(now());
         let alarm = shell.deadline().max(now() + SHORTEST_WAIT);
         shell.alarm.set(alarm);
         shell.earlier.reset();

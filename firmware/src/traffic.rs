@@ -1,13 +1,15 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
+use hopwise_core::Node as Address;
 use hopwise_core::board::{Pattern, Traffic, TrafficReport};
 use hopwise_core::link::Micros;
 use hopwise_core::node::SendError;
-use hopwise_core::{Node as Address, limits};
 
 use crate::mesh::BoardNode;
 use crate::watch::Watch;
 
+/// No more packets in a row: the wires must not wait for all that the node can hold.
+const AT_ONCE: usize = 4;
 /// A node that had no room is asked again so much later.
 const AGAIN: Micros = 300;
 
@@ -29,10 +31,10 @@ impl Generator {
         }
     }
 
-    /// Begins what is ordered; an order of no packets ends what runs.
-    pub(crate) fn start(&mut self, order: Traffic, now: Micros) {
+    /// Begins what is ordered at a time; an order of no packets ends what runs.
+    pub(crate) fn start(&mut self, order: Traffic, at: Micros) {
         self.order = order;
-        self.due = now;
+        self.due = at;
         self.report.sent = 0;
         self.report.refused = 0;
         self.report.running = order.rate > 0;
@@ -51,8 +53,7 @@ impl Generator {
 
     /// Sends the packets that are due.
     pub(crate) fn run(&mut self, node: &mut BoardNode, now: Micros, watch: &mut Watch) {
-        // No more than the node can hold.
-        for _ in 0..limits::OUTBOX {
+        for _ in 0..AT_ONCE {
             if now < self.deadline() {
                 return;
             }

@@ -6,10 +6,11 @@ mod firmware_support;
 use firmware_support::{Rig, firmware};
 use hopwise::emulate::check::path;
 use hopwise::emulate::computers::Question;
-use hopwise::emulate::setup::LINKS;
+use hopwise::emulate::log::Line;
+use hopwise::emulate::setup::{LINKS, configuration_page};
 use hopwise::host_port::Reply;
-use hopwise_core::board::{Command, Done, Pattern, Traffic, TrafficReport};
-use hopwise_core::node::{LinkReport, Query, hops_of_trace};
+use hopwise_core::board::{BoardState, Command, Done, Page, Pattern, Status, Traffic, TrafficReport};
+use hopwise_core::node::{LinkReport, NodeCounters, NodeReport, Query, hops_of_trace};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
 
@@ -215,6 +216,77 @@ fn start_traffic(rig: &mut Rig, traffic: Traffic) {
         let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
         assert_eq!(done, Done::Done);
     }
+}
+
+#[test]
+fn a_board_is_read_through_another() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(4)");
+    rig.wait_for_links(SECOND);
+    // So long the probe takes to go through the stack.
+    rig.run_for(20 * SECOND);
+    // At the board of node 0, about node 3.
+    let ask = |query: Query, more: &[u8]| Question {
+        more: more.to_vec(),
+        ..Question::new(0, 3, query)
+    };
+    let status: Status = rig.ask_one(ask(Command::Status.query(), &[]));
+    assert_eq!((status.state, status.links), (BoardState::Configured, 5));
+    assert!((20_000..25_000).contains(&status.uptime_ms), "{status:?}");
+    let identity: NodeReport = rig.ask_one(ask(Query::Identity, &[]));
+    assert_eq!((identity.address, identity.neighbors, identity.neighbors_up), (3, 1, 1));
+    assert_eq!(identity.card.reset_cause, 1, "by power");
+    assert!(identity.card.stack_free > 32 * 1024, "{identity:?}");
+    let counters: NodeCounters = rig.ask_one(ask(Query::Counters, &[]));
+    // The question itself is in its buffers.
+    assert_eq!(counters.held(), 1, "{counters:?}");
+    let link: Option<LinkReport> = rig.ask_one(ask(Query::Link, &[0]));
+    let link = link.expect("a link");
+    assert!(link.up && link.wired && link.waiting == 0, "{link:?}");
+    assert!(link.counters.packets_received >= 4, "{link:?}");
+    let logs: Done = rig.ask_one(ask(Command::LogPackets(true).query(), &[1]));
+    assert_eq!(logs, Done::Done);
+    rig.log();
+    rig.ask(&[ask(Query::Ping, &[])]);
+    let lines = rig.log();
+    let traced = |line: &&Line| line.board == 3 && line.text.starts_with("Received");
+    assert!(lines.iter().any(|line| traced(&line)), "{lines:?}");
+    assert!(
+        !lines.iter().any(|line| line.board == 1),
+        "only the one that was told: {lines:?}"
+    );
+}
+
+#[test]
+fn a_page_can_order_traffic_whose_outcome_is_logged() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    let page = Page {
+        traffic: Some(Traffic {
+            rate: 100,
+            count: 20,
+            pattern: Pattern::Neighbors,
+            size: 30,
+        }),
+        ..Page::new("path(2)", 0).expect("a page")
+    };
+    let place = configuration_page(&firmware.image).expect("a place for the page");
+    rig.world.boards_mut()[0]
+        .write_flash(place, &page.write())
+        .expect("the page is in the flash");
+    rig.run_for(2 * SECOND);
+    let lines = rig.log();
+    let told = lines
+        .iter()
+        .filter(|line| line.board == 0 && line.text.starts_with("traffic: "));
+    assert_eq!(told.count(), 1, "{lines:?}");
+    let reports = reports(&mut rig);
+    assert_eq!((reports[0].sent, reports[0].running), (20, false), "{reports:?}");
+    assert_eq!(
+        (reports[1].received, reports[1].received_bytes),
+        (20, 20 * 30),
+        "{reports:?}"
+    );
 }
 
 fn reports(rig: &mut Rig) -> Vec<TrafficReport> {

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use firmware_support::{Rig, firmware};
 use hopwise::emulate::computers::Question;
 use hopwise::emulate::demangle;
+use hopwise::emulate::setup::LINKS;
 use hopwise::firmware::{BOARDS, build};
 use hopwise::host_port::Reply;
-use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES, Page, Status};
+use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Status, Traffic};
 use hopwise_core::node::Query;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, Port, Script};
 
 /// Port and pin of the LED.
 const LED: (usize, u32) = (0, 5);
@@ -115,6 +117,45 @@ fn the_led_is_steady_when_all_links_are_up() {
     rig.wait_for_links(SECOND);
     rig.run_for(STEP);
     assert_eq!(rhythm(&mut rig), "****************");
+}
+
+/// The same rhythm, from wherever it was looked at first.
+fn is_rhythm(seen: &str, rhythm: &str) -> bool {
+    seen.len() == rhythm.len() && rhythm.repeat(2).contains(seen)
+}
+
+#[test]
+fn the_led_tells_of_a_wrong_cable() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "ring(6)");
+    let port = |board: usize| Port { board, uart: LINKS[0] };
+    let swap = Action::Swap(port(0), port(3));
+    rig.world
+        .set_script(Script::new(vec![(MILLISECOND, swap)]))
+        .expect("ports that there are");
+    rig.run_for(SECOND);
+    let seen = rhythm(&mut rig);
+    assert!(is_rhythm(&seen, "*.*.*..........."), "{seen}");
+}
+
+#[test]
+fn the_led_flickers_while_packets_pass() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    let traffic = Traffic {
+        rate: 50,
+        count: 0,
+        pattern: Pattern::Neighbors,
+        size: 20,
+    };
+    assert_eq!(
+        rig.ask_one::<Done>(Question::command(0, &Command::StartTraffic(traffic))),
+        Done::Done
+    );
+    rig.run_for(STEP);
+    let seen = rhythm(&mut rig);
+    assert!(is_rhythm(&seen, "*.*.*.*.*.*.*.*."), "{seen}");
 }
 
 /// A board with other instructions at the beginning of a function that runs for each packet.
@@ -232,7 +273,8 @@ fn the_image_keeps_its_budgets() {
     let networks = network_code(&firmware.image);
     println!("nucleo-f446re: {flash} bytes of flash, of these {networks} for all networks; {ram} bytes of RAM");
     assert!(ram <= 32 * 1024, "{ram} bytes of static RAM");
-    assert!(flash <= 224 * 1024, "{flash} bytes of flash");
+    // The aim is 64 KiB; docs/firmware.md tells what stands in the way.
+    assert!(flash <= 120 * 1024, "{flash} bytes of flash");
 }
 
 /// The default board; all of them if HOPWISE_BOARDS is `all`, which takes a few minutes each the first time.
@@ -248,7 +290,7 @@ fn the_boards_have_images_that_fit() {
         let (flash, ram) = sizes(&image);
         println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");
         assert!(ram <= 36 * 1024, "{board}: {ram} bytes of static RAM");
-        assert!(flash <= 256 * 1024, "{board}: {flash} bytes of flash");
+        assert!(flash <= 128 * 1024, "{board}: {flash} bytes of flash");
         let page = image.address_of("_configuration_page").expect("a page");
         assert!(
             page >= 0x0800_0000 + flash as u32,

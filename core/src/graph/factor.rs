@@ -1,8 +1,8 @@
 //! Graphs of one dimension: the ring, the path and the complete graph. Alone they are base graphs; along the axes of a
 //! [product](super::product) they make torus, mesh and generalised hypercube.
 
-use crate::arith::{sub_mod, wrap};
-use crate::topology::{Node, Port};
+use crate::arith::{sub_mod, wide, wrap};
+use crate::topology::{Node, Number, Port};
 
 /// How the nodes `0..n` along one axis are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,15 +16,15 @@ pub enum Factor {
 }
 
 impl Factor {
-    pub(crate) fn degree(self, n: u64, node: Node) -> Port {
+    pub(crate) fn degree(self, n: Number, node: Node) -> Port {
         match self {
             Factor::Ring => n.min(3) - 1,
-            Factor::Path => u64::from(node > 0) + u64::from(node + 1 < n),
+            Factor::Path => Number::from(node > 0) + Number::from(node + 1 < n),
             Factor::Complete => n - 1,
         }
     }
 
-    pub(crate) fn neighbor(self, n: u64, node: Node, port: Port) -> Option<Node> {
+    pub(crate) fn neighbor(self, n: Number, node: Node, port: Port) -> Option<Node> {
         if port >= self.degree(n, node) {
             return None;
         }
@@ -33,20 +33,20 @@ impl Factor {
             Factor::Ring => sub_mod(node, 1, n),
             Factor::Path if port == 0 && node + 1 < n => node + 1,
             Factor::Path => node.saturating_sub(1),
-            Factor::Complete => port + u64::from(port >= node),
+            Factor::Complete => port + Number::from(port >= node),
         })
     }
 
-    pub(crate) fn port_to(self, n: u64, node: Node, neighbor: Node) -> Option<Port> {
+    pub(crate) fn port_to(self, n: Number, node: Node, neighbor: Node) -> Option<Port> {
         match self {
             Factor::Complete if node == neighbor || neighbor >= n => None,
-            Factor::Complete => Some(neighbor - u64::from(neighbor > node)),
+            Factor::Complete => Some(neighbor - Number::from(neighbor > node)),
             _ => (0..self.degree(n, node)).find(|&port| self.neighbor(n, node, port) == Some(neighbor)),
         }
     }
 
     #[inline]
-    pub(crate) fn next(self, n: u64, here: Node, dest: Node) -> Node {
+    pub(crate) fn next(self, n: Number, here: Node, dest: Node) -> Node {
         if here == dest {
             return here;
         }
@@ -67,25 +67,30 @@ impl Factor {
     }
 
     #[inline]
-    pub(crate) fn distance(self, n: u64, from: Node, to: Node) -> u64 {
+    pub(crate) fn distance(self, n: Number, from: Node, to: Node) -> Number {
         match self {
             Factor::Ring => {
                 let ahead = sub_mod(to, from, n);
                 ahead.min(n - ahead)
             }
             Factor::Path => from.abs_diff(to),
-            Factor::Complete => u64::from(from != to),
+            Factor::Complete => Number::from(from != to),
         }
     }
 
     /// The first of four nodes with the least sum of distances to all of them. No other node has less: from a point the
     /// distance grows, and then levels off or shrinks, so between neighbouring points the sum has no valley.
-    pub(crate) fn median(self, n: u64, points: [Node; 4]) -> Node {
-        let sum = |place: &Node| points.iter().map(|&point| self.distance(n, *place, point)).sum::<u64>();
+    pub(crate) fn median(self, n: Number, points: [Node; 4]) -> Node {
+        let sum = |place: &Node| {
+            points
+                .iter()
+                .map(|&point| self.distance(n, *place, point))
+                .sum::<Number>()
+        };
         points.into_iter().min_by_key(sum).unwrap_or(0)
     }
 
-    pub(crate) fn diameter(self, n: u64) -> u64 {
+    pub(crate) fn diameter(self, n: Number) -> Number {
         match self {
             Factor::Ring => n / 2,
             Factor::Path => n - 1,
@@ -94,7 +99,7 @@ impl Factor {
     }
 
     /// Over ordered pairs; `None` if it does not fit.
-    pub(crate) fn distance_sum(self, n: u64) -> Option<u128> {
+    pub(crate) fn distance_sum(self, n: Number) -> Option<u128> {
         let n = u128::from(n);
         match self {
             Factor::Ring => n.checked_mul(n * n / 4),
@@ -104,7 +109,7 @@ impl Factor {
     }
 
     /// The nodes that a broadcast of `source` still has to reach behind this port, if it runs along the axis.
-    pub(crate) fn arm(self, n: u64, source: Node, here: Node, port: Port) -> u64 {
+    pub(crate) fn arm(self, n: Number, source: Node, here: Node, port: Port) -> Number {
         let up = port == 0 && !(self == Factor::Path && here + 1 == n);
         match self {
             // The node opposite the source sends +1, so the arm at -1 has it.
@@ -118,18 +123,18 @@ impl Factor {
 
     /// How urgent a port is in the broadcast tree of fewest steps; `None` if it is no branch of it. In a complete graph the
     /// source sends 1 on, then both send 2 on, then all four 4 on: ceil(log2 n) steps.
-    pub(crate) fn quickest(self, n: u64, here: Node, port: Port, source: Node) -> Option<u64> {
+    pub(crate) fn quickest(self, n: Number, here: Node, port: Port, source: Node) -> Option<u64> {
         let child = self.neighbor(n, here, port).filter(|&child| child != source)?;
         if self == Factor::Complete {
             let (told, teller) = (sub_mod(child, source, n), sub_mod(here, source, n));
             let step = told.checked_ilog2()?;
             return (told - (1 << step) == teller).then_some(u64::from(u64::BITS - step));
         }
-        (self.next(n, child, source) == here).then(|| self.arm(n, source, here, port))
+        (self.next(n, child, source) == here).then(|| wide(self.arm(n, source, here, port)))
     }
 
     /// Steps that a broadcast takes if a node sends one copy a step.
-    pub(crate) fn broadcast_steps(self, n: u64) -> u64 {
+    pub(crate) fn broadcast_steps(self, n: Number) -> Number {
         match self {
             Factor::Ring => n.div_ceil(2),
             Factor::Path | Factor::Complete => n - 1,
@@ -137,16 +142,16 @@ impl Factor {
     }
 
     /// Rings whose routes are longer than one hop close a circle of waiting links; it is cut at the wrap.
-    pub(crate) fn buffer_classes(self, n: u64) -> u64 {
+    pub(crate) fn buffer_classes(self, n: Number) -> Number {
         if self == Factor::Ring && n > 3 { 2 } else { 1 }
     }
 
     /// 0 while the wrap is ahead, 1 after it.
-    pub(crate) fn buffer_class(self, n: u64, here: Node, dest: Node) -> u64 {
+    pub(crate) fn buffer_class(self, n: Number, here: Node, dest: Node) -> Number {
         if self.buffer_classes(n) == 1 {
             return 0;
         }
         let upwards = sub_mod(dest, here, n) <= n / 2;
-        u64::from(upwards == (here < dest))
+        Number::from(upwards == (here < dest))
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{Base, Kind, product};
 use crate::arith::sub_mod;
-use crate::topology::{Node, Port, Topology};
+use crate::topology::{Node, Number, Port, Topology};
 
 /// For every node, who tells it and in which step, if node 0 broadcasts. Node 0 is told by nobody, in step 0.
 type Schedule<const N: usize> = [(u8, u8); N];
@@ -66,7 +66,7 @@ fn scheduled<const N: usize>(
     as_from_zero: impl Fn(Node) -> Node,
 ) -> Option<u64> {
     let (teller, step) = *schedule.get(as_from_zero(child) as usize)?;
-    (u64::from(teller) == as_from_zero(here)).then_some(N as u64 - u64::from(step))
+    (Number::from(teller) == as_from_zero(here)).then_some(N as u64 - u64::from(step))
 }
 
 /// A symmetry of the graph that carries the source to node 0: a rotation by an even number, or a reflection.

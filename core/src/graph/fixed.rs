@@ -1,6 +1,6 @@
 //! Graphs of one size, the Petersen and the Heawood graph, as tables built at compile time.
 
-use crate::topology::{Node, Port};
+use crate::topology::{Node, Number, Port};
 
 /// A cubic graph of `N` nodes with all its distances and next hops.
 pub(super) struct Fixed<const N: usize> {
@@ -74,7 +74,9 @@ impl<const N: usize> Fixed<N> {
 
     pub(super) fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
         let neighbors = self.neighbors.get(usize::try_from(node).ok()?)?;
-        neighbors.get(usize::try_from(port).ok()?).map(|&node| u64::from(node))
+        neighbors
+            .get(usize::try_from(port).ok()?)
+            .map(|&node| Number::from(node))
     }
 
     pub(super) fn next(&self, here: Node, dest: Node) -> Node {
@@ -87,21 +89,21 @@ impl<const N: usize> Fixed<N> {
             .and_then(|row| row.get(dest as usize))
             .copied()
             .unwrap_or(0);
-        self.neighbor(here, u64::from(port)).unwrap_or(here)
+        self.neighbor(here, Number::from(port)).unwrap_or(here)
     }
 
-    pub(super) fn distance(&self, from: Node, to: Node) -> u64 {
+    pub(super) fn distance(&self, from: Node, to: Node) -> Number {
         self.distance
             .get(from as usize)
             .and_then(|row| row.get(to as usize))
-            .map_or(0, |&hops| u64::from(hops))
+            .map_or(0, |&hops| Number::from(hops))
     }
 
-    pub(super) fn diameter(&self) -> u64 {
+    pub(super) fn diameter(&self) -> Number {
         self.distance
             .iter()
             .flatten()
-            .map(|&hops| u64::from(hops))
+            .map(|&hops| Number::from(hops))
             .max()
             .unwrap_or(0)
     }

@@ -1,15 +1,15 @@
 //! The hypercube and the folded hypercube: bit `i` of a node's number is its place in dimension `i`.
 
-use crate::topology::{Node, Port};
+use crate::topology::{Node, Number, Port};
 
 pub(super) fn neighbor(bits: u32, node: Node, port: Port) -> Option<Node> {
-    (port < u64::from(bits)).then(|| node ^ (1 << port))
+    (port < Number::from(bits)).then(|| node ^ (1 << port))
 }
 
 pub(super) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
     let changed = node ^ neighbor;
     let port = changed.trailing_zeros();
-    (changed.is_power_of_two() && port < bits).then_some(u64::from(port))
+    (changed.is_power_of_two() && port < bits).then_some(Number::from(port))
 }
 
 /// The lowest differing bit first.
@@ -19,8 +19,8 @@ pub(crate) fn next(here: Node, dest: Node) -> Node {
     here ^ (changed & changed.wrapping_neg())
 }
 
-pub(super) fn distance(from: Node, to: Node) -> u64 {
-    u64::from((from ^ to).count_ones())
+pub(super) fn distance(from: Node, to: Node) -> Number {
+    Number::from((from ^ to).count_ones())
 }
 
 /// A node with the least sum of distances to four: every bit as in most of them.
@@ -41,7 +41,7 @@ pub(super) mod folded {
     use crate::arith::ones;
 
     pub(in crate::graph) fn neighbor(bits: u32, node: Node, port: Port) -> Option<Node> {
-        if port == u64::from(bits) {
+        if port == Number::from(bits) {
             Some(complement(bits, node))
         } else {
             super::neighbor(bits, node, port)
@@ -50,35 +50,35 @@ pub(super) mod folded {
 
     pub(in crate::graph) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
         if neighbor == complement(bits, node) {
-            Some(u64::from(bits))
+            Some(Number::from(bits))
         } else {
             super::port_to(bits, node, neighbor)
         }
     }
 
     fn complement(bits: u32, node: Node) -> Node {
-        node ^ ones(u64::from(bits))
+        node ^ ones(Number::from(bits))
     }
 
     /// Through the complement first, and only if that is strictly shorter.
     pub(in crate::graph) fn next(bits: u32, here: Node, dest: Node) -> Node {
         let plain = super::distance(here, dest);
-        if u64::from(bits) - plain + 1 < plain {
+        if Number::from(bits) - plain + 1 < plain {
             complement(bits, here)
         } else {
             super::next(here, dest)
         }
     }
 
-    pub(in crate::graph) fn distance(bits: u32, from: Node, to: Node) -> u64 {
+    pub(in crate::graph) fn distance(bits: u32, from: Node, to: Node) -> Number {
         let plain = super::distance(from, to);
-        plain.min(u64::from(bits) - plain + 1)
+        plain.min(Number::from(bits) - plain + 1)
     }
 
     /// Each of the four is reached either directly or through its complement, and for every choice the sum is that of a
     /// hypercube, so one of the 16 medians is the best.
     pub(in crate::graph) fn median(bits: u32, points: [Node; 4]) -> Node {
-        let sum = |node: &Node| points.iter().map(|&point| distance(bits, *node, point)).sum::<u64>();
+        let sum = |node: &Node| points.iter().map(|&point| distance(bits, *node, point)).sum::<Number>();
         let choices = (0..16u32).map(|choice| {
             let mut sides = points;
             for (place, side) in sides.iter_mut().enumerate() {

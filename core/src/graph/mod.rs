@@ -24,7 +24,8 @@ pub use factor::Factor;
 use fixed::{HEAWOOD, PETERSEN};
 pub use product::Dimensions;
 
-use crate::topology::{Node, Port, Rule, Topology, valleys_ahead};
+use crate::arith::wide;
+use crate::topology::{Node, Number, Port, Rule, Topology, valleys_ahead};
 
 /// A base graph. Made by [parsing](crate::network::expression), which checks its parameters.
 ///
@@ -41,9 +42,9 @@ pub struct Base(pub(crate) Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    Line(Factor, u64),
+    Line(Factor, Number),
     Product(Factor, Dimensions),
-    Star(u64),
+    Star(Number),
     Hypercube(u8),
     FoldedHypercube(u8),
     NStar(u8),
@@ -53,13 +54,13 @@ pub(crate) enum Kind {
 
 impl Base {
     /// The largest distance.
-    pub fn diameter(&self) -> u64 {
+    pub fn diameter(&self) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.diameter(*n),
             Kind::Product(factor, sizes) => product::diameter(*factor, sizes),
             Kind::Star(n) => 2.min(n - 1),
-            Kind::Hypercube(bits) => u64::from(*bits),
-            Kind::FoldedHypercube(bits) => u64::from(bits.div_ceil(2)),
+            Kind::Hypercube(bits) => Number::from(*bits),
+            Kind::FoldedHypercube(bits) => Number::from(bits.div_ceil(2)),
             Kind::NStar(n) => nstar::diameter(usize::from(*n)),
             Kind::Petersen => PETERSEN.diameter(),
             Kind::Heawood => HEAWOOD.diameter(),
@@ -88,7 +89,7 @@ impl Base {
     /// assert_eq!([0, 1, 2].map(|axis| torus.ring_size(axis)), [Some(4), Some(3), None]);
     /// # Ok::<(), hopwise_core::ParseError>(())
     /// ```
-    pub fn ring_size(&self, axis: usize) -> Option<u64> {
+    pub fn ring_size(&self, axis: usize) -> Option<Number> {
         match &self.0 {
             Kind::Line(Factor::Ring, n) if axis == 0 => Some(*n),
             Kind::Product(Factor::Ring, sizes) => sizes.iter().nth(axis),
@@ -97,7 +98,7 @@ impl Base {
     }
 
     /// The largest distance from node 0.
-    pub fn farthest_from_zero(&self) -> u64 {
+    pub fn farthest_from_zero(&self) -> Number {
         match &self.0 {
             Kind::Star(_) => 1,
             // Node 0 is an end or a corner, or like all others.
@@ -136,7 +137,7 @@ impl Base {
         match &self.0 {
             Kind::Line(Factor::Path, n) => (1, 2.min(n - 1)),
             Kind::Product(Factor::Path, sizes) => (
-                sizes.iter().count() as u64,
+                sizes.iter().count() as Number,
                 sizes.iter().map(|size| 2.min(size - 1)).sum(),
             ),
             Kind::Star(n) => (1, n - 1),
@@ -161,29 +162,29 @@ impl Base {
     }
 
     /// Steps that a broadcast takes if a node sends one copy a step; for products the sum over the dimensions, an estimate.
-    pub(crate) fn broadcast_steps(&self) -> u64 {
+    pub(crate) fn broadcast_steps(&self) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.broadcast_steps(*n),
             Kind::Product(factor, sizes) => sizes.iter().map(|size| factor.broadcast_steps(size)).sum(),
             Kind::Star(n) => n - 1,
-            Kind::Hypercube(bits) => u64::from(*bits),
-            Kind::FoldedHypercube(bits) => u64::from(*bits) + 1,
-            Kind::NStar(n) => u64::from(*n) * (u64::from(*n) - 1) / 2,
+            Kind::Hypercube(bits) => Number::from(*bits),
+            Kind::FoldedHypercube(bits) => Number::from(*bits) + 1,
+            Kind::NStar(n) => Number::from(*n) * (Number::from(*n) - 1) / 2,
             Kind::Petersen | Kind::Heawood => 5,
         }
     }
 
     /// The place of `neighbor` among the neighbours of `node` in ascending order.
-    pub(crate) fn rank(&self, node: Node, neighbor: Node) -> u64 {
+    pub(crate) fn rank(&self, node: Node, neighbor: Node) -> Number {
         match &self.0 {
-            Kind::Line(Factor::Complete, _) => neighbor - u64::from(neighbor > node),
+            Kind::Line(Factor::Complete, _) => neighbor - Number::from(neighbor > node),
             Kind::Star(_) => neighbor.saturating_sub(1),
-            _ => self.neighbors(node).filter(|&other| other < neighbor).count() as u64,
+            _ => self.neighbors(node).filter(|&other| other < neighbor).count() as Number,
         }
     }
 
     /// The neighbour at a place in ascending order.
-    pub(crate) fn ranked(&self, node: Node, rank: u64) -> Option<Node> {
+    pub(crate) fn ranked(&self, node: Node, rank: Number) -> Option<Node> {
         match &self.0 {
             Kind::Line(Factor::Complete, _) | Kind::Star(_) => self.neighbor(node, rank),
             _ => self.neighbors(node).find(|&neighbor| self.rank(node, neighbor) == rank),
@@ -196,7 +197,7 @@ impl Base {
 
     /// [`Topology::distance`], which every base graph knows.
     #[inline]
-    pub(crate) fn hops(&self, from: Node, to: Node) -> u64 {
+    pub(crate) fn hops(&self, from: Node, to: Node) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.distance(*n, from, to),
             Kind::Product(factor, sizes) => product::distance(*factor, sizes, from, to),
@@ -204,7 +205,7 @@ impl Base {
                 if from == to {
                     0
                 } else {
-                    1 + u64::from(from != 0 && to != 0)
+                    1 + Number::from(from != 0 && to != 0)
                 }
             }
             Kind::Hypercube(_) => hypercube::distance(from, to),
@@ -237,7 +238,7 @@ impl Base {
     }
 
     /// [`Topology::buffer_class`]; no route here is too long to look ahead.
-    pub(crate) fn class(&self, here: Node, dest: Node) -> u64 {
+    pub(crate) fn class(&self, here: Node, dest: Node) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.buffer_class(*n, here, dest),
             Kind::Product(factor, sizes) => product::buffer_class(*factor, sizes, here, dest),
@@ -249,7 +250,7 @@ impl Base {
         }
     }
 
-    pub(crate) fn classes(&self) -> u64 {
+    pub(crate) fn classes(&self) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.buffer_classes(*n),
             Kind::Product(factor, sizes) => product::buffer_classes(*factor, sizes),
@@ -260,7 +261,7 @@ impl Base {
 }
 
 impl Topology for Base {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         match &self.0 {
             Kind::Line(_, n) | Kind::Star(n) => *n,
             Kind::Product(_, sizes) => product::nodes(sizes),
@@ -282,9 +283,9 @@ impl Topology for Base {
                     1
                 }
             }
-            Kind::Hypercube(bits) => u64::from(*bits),
-            Kind::FoldedHypercube(bits) => u64::from(*bits) + 1,
-            Kind::NStar(n) => u64::from(*n) - 1,
+            Kind::Hypercube(bits) => Number::from(*bits),
+            Kind::FoldedHypercube(bits) => Number::from(*bits) + 1,
+            Kind::NStar(n) => Number::from(*n) - 1,
             Kind::Petersen | Kind::Heawood => 3,
         }
     }
@@ -318,11 +319,11 @@ impl Topology for Base {
         self.step(here, dest)
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         Some(self.hops(from, to))
     }
 
-    fn longest_route(&self, _rule: Rule) -> u64 {
+    fn longest_route(&self, _rule: Rule) -> Number {
         self.diameter()
     }
 
@@ -346,12 +347,12 @@ impl Topology for Base {
 
     fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
         match &self.0 {
-            Kind::Line(factor, n) => factor.arm(*n, source, here, port),
+            Kind::Line(factor, n) => wide(factor.arm(*n, source, here, port)),
             Kind::Product(factor, sizes) => product::urgency(*factor, sizes, here, port, source),
             // The highest dimension leads to the largest subcube.
-            Kind::Hypercube(_) => port,
+            Kind::Hypercube(_) => wide(port),
             // The complement is only ever the first hop to the source: nobody is behind it.
-            Kind::FoldedHypercube(bits) => (port + 1) % (u64::from(*bits) + 1),
+            Kind::FoldedHypercube(bits) => wide((port + 1) % (Number::from(*bits) + 1)),
             Kind::NStar(n) => nstar::urgency(usize::from(*n), here, port, source),
             // Minus, distance, plus: 5 steps, the best for this tree.
             Kind::Heawood => [0, 2, 1].get(port as usize).copied().unwrap_or(0),
@@ -367,11 +368,11 @@ impl Topology for Base {
         false
     }
 
-    fn buffer_classes(&self, _rule: Rule) -> u64 {
+    fn buffer_classes(&self, _rule: Rule) -> Number {
         self.classes()
     }
 
-    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<u64> {
+    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<Number> {
         Some(self.class(here, dest))
     }
 }

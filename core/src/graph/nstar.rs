@@ -5,7 +5,7 @@
 
 use crate::arith::div_rem;
 use crate::limits::MAX_SYMBOLS;
-use crate::topology::{Node, Port};
+use crate::topology::{Node, Number, Port};
 
 /// A permutation of `0..n` in the first `n` places.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ impl Permutation {
         let mut unused = (1u32 << n) - 1;
         let mut block = nodes(n);
         for (place, symbol) in symbols.iter_mut().take(n).enumerate() {
-            block = div_rem(block, (n - place) as u64).0;
+            block = div_rem(block, (n - place) as Number).0;
             let (index, rest) = div_rem(rank, block);
             rank = rest;
             let mut candidates = unused;
@@ -50,7 +50,7 @@ impl Permutation {
                 let smaller = (unused & (bit - 1)).count_ones();
                 unused &= !bit;
                 // Horner's rule in the factorial number system.
-                rank * (self.n - place) as u64 + u64::from(smaller)
+                rank * (self.n - place) as Number + Number::from(smaller)
             })
     }
 
@@ -82,7 +82,7 @@ impl Permutation {
     }
 
     /// Swaps with the first place that sort it: a cycle of length L takes L-1 if it holds the first place, else L+1.
-    fn distance_to_sorted(&self) -> u64 {
+    fn distance_to_sorted(&self) -> Number {
         let mut seen = 0u32;
         let mut distance = 0;
         for start in 0..self.n {
@@ -102,8 +102,8 @@ impl Permutation {
 }
 
 /// n!
-pub(super) fn nodes(n: usize) -> u64 {
-    (1..=n as u64).product()
+pub(super) fn nodes(n: usize) -> Number {
+    (1..=n as Number).product()
 }
 
 pub(super) fn neighbor(n: usize, node: Node, port: Port) -> Option<Node> {
@@ -126,7 +126,7 @@ pub(super) fn next(n: usize, here: Node, dest: Node) -> Node {
     closer.map_or(here, |next| next.rank())
 }
 
-pub(super) fn distance(n: usize, from: Node, to: Node) -> u64 {
+pub(super) fn distance(n: usize, from: Node, to: Node) -> Number {
     Permutation::unrank(n, from)
         .relative_to(&Permutation::unrank(n, to))
         .distance_to_sorted()
@@ -144,8 +144,8 @@ pub(super) fn urgency(n: usize, here: Node, port: Port, source: Node) -> u64 {
     (movable as u64) << 8 | u64::from(u8::MAX - front)
 }
 
-pub(super) fn diameter(n: usize) -> u64 {
-    (3 * (n as u64 - 1)) / 2
+pub(super) fn diameter(n: usize) -> Number {
+    (3 * (n as Number - 1)) / 2
 }
 
 /// The mean distance, the node itself included, is n - 4 + 2/n + H_n.

@@ -5,10 +5,10 @@
 
 use core::fmt;
 
-use crate::arith::div_rem;
+use crate::arith::{div_rem, wide};
 use crate::graph::Factor;
 use crate::limits::MAX_DIMENSIONS;
-use crate::topology::{Node, Port};
+use crate::topology::{Node, Number, Port};
 
 /// The sizes of up to [`MAX_DIMENSIONS`] dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,30 +32,30 @@ impl Dimensions {
     }
 
     /// The sizes, the least significant first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Number> + '_ {
         self.sizes
             .iter()
             .take(usize::from(self.count))
-            .map(|&size| u64::from(size))
+            .map(|&size| Number::from(size))
     }
 }
 
 /// One dimension of a node: the size, the weight of its digit in the node's number, and the digit.
 struct Axis {
-    size: u64,
-    stride: u64,
-    digit: u64,
+    size: Number,
+    stride: Number,
+    digit: Number,
 }
 
 impl Axis {
     /// The node with this digit replaced.
-    fn replace(&self, node: Node, digit: u64) -> Node {
+    fn replace(&self, node: Node, digit: Number) -> Node {
         (node + digit * self.stride).wrapping_sub(self.digit * self.stride)
     }
 }
 
 fn axes(sizes: &Dimensions, node: Node) -> impl Iterator<Item = Axis> + '_ {
-    let mut stride = 1u64;
+    let mut stride: Number = 1;
     let mut rest = node;
     sizes.iter().map(move |size| {
         let (above, digit) = div_rem(rest, size);
@@ -67,11 +67,11 @@ fn axes(sizes: &Dimensions, node: Node) -> impl Iterator<Item = Axis> + '_ {
 }
 
 /// Both nodes' digits, dimension by dimension.
-fn paired(sizes: &Dimensions, a: Node, b: Node) -> impl Iterator<Item = (Axis, u64)> + '_ {
+fn paired(sizes: &Dimensions, a: Node, b: Node) -> impl Iterator<Item = (Axis, Number)> + '_ {
     axes(sizes, a).zip(axes(sizes, b)).map(|(from, to)| (from, to.digit))
 }
 
-pub(super) fn nodes(sizes: &Dimensions) -> u64 {
+pub(super) fn nodes(sizes: &Dimensions) -> Number {
     sizes.iter().product()
 }
 
@@ -119,7 +119,7 @@ pub(super) fn next(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -
     here
 }
 
-pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Node, to: Node) -> u64 {
+pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Node, to: Node) -> Number {
     paired(sizes, from, to)
         .map(|(axis, target)| factor.distance(axis.size, axis.digit, target))
         .sum()
@@ -134,7 +134,7 @@ pub(super) fn median(factor: Factor, sizes: &Dimensions, points: [Node; 4]) -> N
     })
 }
 
-pub(super) fn diameter(factor: Factor, sizes: &Dimensions) -> u64 {
+pub(super) fn diameter(factor: Factor, sizes: &Dimensions) -> Number {
     sizes.iter().map(|size| factor.diameter(size)).sum()
 }
 
@@ -156,13 +156,13 @@ pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Node, port: Port
         .find(|other| other.stride == axis.stride)
         .map_or(0, |other| other.digit);
     // Sizes fit 32 bits.
-    dimension(&axis) << 32 | factor.arm(axis.size, origin, axis.digit, port)
+    dimension(&axis) << 32 | wide(factor.arm(axis.size, origin, axis.digit, port))
 }
 
 /// One dimension after the other, the highest first, each along the factor's own tree of fewest steps.
 pub(super) fn quickest(factor: Factor, sizes: &Dimensions, here: Node, port: Port, source: Node) -> Option<u64> {
     let (axis, port) = axis_of_port(factor, sizes, here, port)?;
-    let told_before = |(own, origin): &(Axis, u64)| own.stride != axis.stride && own.digit == *origin;
+    let told_before = |(own, origin): &(Axis, Number)| own.stride != axis.stride && own.digit == *origin;
     let (own, origin) = paired(sizes, here, source).find(|pair| !told_before(pair))?;
     if own.stride != axis.stride {
         return None;
@@ -176,12 +176,12 @@ fn dimension(axis: &Axis) -> u64 {
     u64::from(axis.stride.checked_ilog2().unwrap_or(0))
 }
 
-pub(super) fn buffer_classes(factor: Factor, sizes: &Dimensions) -> u64 {
+pub(super) fn buffer_classes(factor: Factor, sizes: &Dimensions) -> Number {
     sizes.iter().map(|size| factor.buffer_classes(size)).max().unwrap_or(1)
 }
 
 /// Dimension order cannot come back to a dimension, so the classes of the one being travelled are enough.
-pub(super) fn buffer_class(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -> u64 {
+pub(super) fn buffer_class(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -> Number {
     paired(sizes, here, dest)
         .find(|(axis, target)| axis.digit != *target)
         .map_or(0, |(axis, target)| factor.buffer_class(axis.size, axis.digit, target))

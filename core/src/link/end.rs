@@ -434,7 +434,12 @@ impl End {
     }
 
     pub(super) fn bytes(&self, bytes: u64) -> Micros {
-        (bytes * u64::from(self.byte_nanos)).div_ceil(1_000)
+        let nanos = bytes * u64::from(self.byte_nanos);
+        match u32::try_from(nanos) {
+            // As of all frames at usual rates; a Cortex-M divides 32 bits in one instruction and calls a routine for 64.
+            Ok(nanos) => Micros::from(nanos.div_ceil(1_000)),
+            Err(_) => nanos.div_ceil(1_000),
+        }
     }
 
     fn interval(&self) -> Micros {

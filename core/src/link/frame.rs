@@ -195,7 +195,9 @@ fn encode(parts: &[&[u8]], resynchronise: bool, out: &mut [u8]) -> Option<usize>
 /// Collects the bytes of a wire into frames of at most `N` bytes, encoded.
 #[derive(Clone, Debug)]
 pub(super) struct Collector<const N: usize> {
-    bytes: heapless::Vec<u8, N, u16>,
+    /// An array rather than a vector, which would be filled byte by byte.
+    bytes: [u8; N],
+    length: u16,
     too_long: bool,
     /// The bytes are a frame that was handed out: the next byte begins another.
     complete: bool,
@@ -204,7 +206,8 @@ pub(super) struct Collector<const N: usize> {
 impl<const N: usize> Collector<N> {
     pub(super) const fn new() -> Self {
         Collector {
-            bytes: heapless::Vec::new(),
+            bytes: [0; N],
+            length: 0,
             too_long: false,
             complete: false,
         }
@@ -215,7 +218,7 @@ impl<const N: usize> Collector<N> {
     pub(super) fn next(&mut self, input: &mut &[u8]) -> Option<Result<&[u8], FrameError>> {
         loop {
             if self.complete {
-                self.bytes.clear();
+                self.length = 0;
                 self.too_long = false;
                 self.complete = false;
             }
@@ -225,21 +228,31 @@ impl<const N: usize> Collector<N> {
                 None => (*input, &[][..]),
             };
             *input = rest;
-            self.too_long |= self.bytes.extend_from_slice(taken).is_err();
+            self.too_long |= self.append(taken).is_none();
             end?;
             self.complete = true;
             // Delimiters in a row, as of a break or before a frame, are no frames.
-            if !self.bytes.is_empty() || self.too_long {
+            if self.length > 0 || self.too_long {
                 break;
             }
         }
         if self.too_long {
             return Some(Err(FrameError::TooLong));
         }
-        Some(match cobs::decode_in_place(&mut self.bytes) {
-            Ok(length) => self.bytes.get(..length).ok_or(FrameError::Encoding),
+        let bytes = self.bytes.get_mut(..usize::from(self.length))?;
+        Some(match cobs::decode_in_place(bytes) {
+            Ok(length) => bytes.get(..length).ok_or(FrameError::Encoding),
             Err(_) => Err(FrameError::Encoding),
         })
+    }
+
+    /// `None` if there is no room.
+    fn append(&mut self, taken: &[u8]) -> Option<()> {
+        let begin = usize::from(self.length);
+        let end = begin + taken.len();
+        self.bytes.get_mut(begin..end)?.copy_from_slice(taken);
+        self.length = end as u16;
+        Some(())
     }
 }
 

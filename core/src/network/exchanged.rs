@@ -10,9 +10,10 @@
 
 use core::fmt;
 
-use crate::arith::{bits, ones};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
-use crate::topology::{Node, Port, Rule, Topology};
+use crate::arith::{bits, ones, wide};
+use crate::limits::MAX_BITS;
+use crate::network::expression::{BrokenRule, Reader};
+use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// An exchanged hypercube.
 ///
@@ -38,40 +39,40 @@ pub struct Exchanged {
 
 impl Exchanged {
     /// Reads what follows `exchanged-hypercube`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FIRST: &str = "s of exchanged-hypercube(s,t)";
         const SECOND: &str = "t of exchanged-hypercube(s,t)";
         reader.open(FIRST)?;
-        let first = reader.number(FIRST, 1, 63)?;
+        let first = reader.number(FIRST, 1, MAX_BITS.into())?;
         reader.comma(SECOND)?;
-        let second = reader.number(SECOND, 1, 63)?;
-        if first + second + 1 > 63 {
-            return Err(reader.refuse(SECOND, BrokenRule::TooManyNodes));
+        let second = reader.number(SECOND, 1, MAX_BITS.into())?;
+        if first + second >= Number::from(MAX_BITS) {
+            return reader.refuse(SECOND, BrokenRule::TooManyNodes);
         }
         reader.close(SECOND)?;
-        Ok(Exchanged {
+        Some(Exchanged {
             first: first as u8,
             second: second as u8,
         })
     }
 
     /// Bits that can be flipped where the last bit is 0, s.
-    pub fn first_bits(&self) -> u64 {
-        u64::from(self.first)
+    pub fn first_bits(&self) -> Number {
+        Number::from(self.first)
     }
 
     /// Bits that can be flipped where the last bit is 1, t.
-    pub fn second_bits(&self) -> u64 {
-        u64::from(self.second)
+    pub fn second_bits(&self) -> Number {
+        Number::from(self.second)
     }
 
     /// The largest distance: all bits but the last differ, and that is flipped twice.
-    pub fn diameter(&self) -> u64 {
+    pub fn diameter(&self) -> Number {
         self.first_bits() + self.second_bits() + 2
     }
 
     /// The bits besides c that can be flipped at a node.
-    fn own(&self, node: Node) -> u64 {
+    fn own(&self, node: Node) -> Number {
         if node & 1 == 0 {
             ones(self.first_bits()) << (self.second + 1)
         } else {
@@ -81,19 +82,19 @@ impl Exchanged {
 }
 
 impl Topology for Exchanged {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         1 << (self.first + self.second + 1)
     }
 
     fn degree(&self, node: Node) -> Port {
-        1 + u64::from(self.own(node).count_ones())
+        1 + Number::from(self.own(node).count_ones())
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
         match port.checked_sub(1) {
             None => Some(node ^ 1),
             Some(place) => {
-                let bit = bits(self.own(node)).nth(usize::try_from(place).ok()?)?;
+                let bit = bits(wide(self.own(node))).nth(usize::try_from(place).ok()?)?;
                 Some(node ^ 1 << bit)
             }
         }
@@ -111,21 +112,25 @@ impl Topology for Exchanged {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         let differing = from ^ to;
         // Where c is the same, bits of the other side are 1 in what is left without those of this side.
         let there_and_back = differing & 1 == 0 && differing & !self.own(from) != 0;
-        Some(u64::from(differing.count_ones()) + 2 * u64::from(there_and_back))
+        Some(Number::from(differing.count_ones()) + 2 * Number::from(there_and_back))
     }
 
-    fn longest_route(&self, _rule: Rule) -> u64 {
+    fn longest_route(&self, _rule: Rule) -> Number {
         self.diameter()
     }
 
     /// The source flips c first, since behind it is the longest way: to the other side and back. Elsewhere c comes last, after the
     /// bits from the highest: s + t + 2 steps, as many as the tree is deep.
     fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
-        if port == 0 && here == source { u64::MAX } else { port }
+        if port == 0 && here == source {
+            u64::MAX
+        } else {
+            wide(port)
+        }
     }
 
     /// Flipping bits of a and b is a symmetry; exchanging the sides is one only if they are of the same size.

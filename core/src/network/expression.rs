@@ -20,8 +20,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::graph::{Base, Dimensions, Factor, Kind};
-use crate::limits::{MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
-use crate::topology::Topology;
+use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
+use crate::network::Family;
+use crate::topology::{Number, Topology};
 
 /// Why a text is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,13 +41,13 @@ pub enum BrokenRule {
     /// Something else had to stand here.
     Expected(&'static str),
     /// The number is too small.
-    AtLeast(u64),
+    AtLeast(Number),
     /// The number is too large.
-    AtMost(u64),
+    AtMost(Number),
     /// The graph has too few nodes.
-    AtLeastNodes(u64),
+    AtLeastNodes(Number),
     /// A list holds at most so many.
-    AtMostItems(u64),
+    AtMostItems(Number),
     /// The network would have more than 2^63 nodes.
     TooManyNodes,
     /// The network would have only one node.
@@ -56,7 +57,7 @@ pub enum BrokenRule {
     /// `rcr(0,r,j)` must have j = 0: without cube links nothing joins the rings.
     NoCubeLinks,
     /// The network would fall into 2^n parts.
-    Disconnected(u64),
+    Disconnected(Number),
 }
 
 impl fmt::Display for ParseError {
@@ -68,7 +69,7 @@ impl fmt::Display for ParseError {
             BrokenRule::AtMost(most) => write!(f, "must be at most {most}"),
             BrokenRule::AtLeastNodes(least) => write!(f, "must have at least {least} nodes"),
             BrokenRule::AtMostItems(most) => write!(f, "may list at most {most}"),
-            BrokenRule::TooManyNodes => f.write_str("makes more than 2^63 nodes"),
+            BrokenRule::TooManyNodes => write!(f, "makes more than 2^{MAX_BITS} nodes"),
             BrokenRule::OneNode => f.write_str("makes a network of a single node"),
             BrokenRule::UnitSize => f.write_str("must have 2 to 64 nodes"),
             BrokenRule::NoCubeLinks => f.write_str("must be 0 when k is 0: there are no cube links to expand"),
@@ -85,12 +86,17 @@ impl fmt::Display for ParseError {
 impl core::error::Error for ParseError {}
 
 /// Reads tokens from a text.
+///
+/// What cannot be read is `None`, and the reader keeps the reason: a family's reader passes `None` on in a register, where an
+/// error of its own would be copied at every step.
 pub(crate) struct Reader<'a> {
     text: &'a str,
     /// Where the token that is read next begins, or blanks before it.
     position: usize,
     /// Where the token that was read last began.
     last: usize,
+    /// Why reading ended, if it did.
+    refusal: ParseError,
 }
 
 impl<'a> Reader<'a> {
@@ -99,16 +105,31 @@ impl<'a> Reader<'a> {
             text,
             position: 0,
             last: 0,
+            refusal: ParseError {
+                position: 0,
+                parameter: "the expression",
+                rule: BrokenRule::Expected("a network"),
+            },
         }
     }
 
-    /// An error at the token read last.
-    pub(crate) fn refuse(&self, parameter: &'static str, rule: BrokenRule) -> ParseError {
-        ParseError {
+    /// The token read last is not what it should be.
+    pub(crate) fn refuse<T>(&mut self, parameter: &'static str, rule: BrokenRule) -> Option<T> {
+        self.keep(parameter, rule);
+        None
+    }
+
+    fn keep(&mut self, parameter: &'static str, rule: BrokenRule) {
+        self.refusal = ParseError {
             position: self.last,
             parameter,
             rule,
-        }
+        };
+    }
+
+    /// Why something was not read.
+    pub(crate) fn refusal(&self) -> ParseError {
+        self.refusal
     }
 
     /// The longest run of bytes that `belongs` accepts, after blanks.
@@ -137,113 +158,112 @@ impl<'a> Reader<'a> {
         found
     }
 
-    pub(crate) fn expect(&mut self, mark: u8, parameter: &'static str, what: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn expect(&mut self, mark: u8, parameter: &'static str, what: &'static str) -> Option<()> {
         if self.accept(mark) {
-            Ok(())
+            Some(())
         } else {
-            Err(self.refuse(parameter, BrokenRule::Expected(what)))
+            self.refuse(parameter, BrokenRule::Expected(what))
         }
     }
 
-    pub(crate) fn open(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn open(&mut self, parameter: &'static str) -> Option<()> {
         self.expect(b'(', parameter, "followed by '('")
     }
 
-    pub(crate) fn comma(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn comma(&mut self, parameter: &'static str) -> Option<()> {
         self.expect(b',', parameter, "preceded by ','")
     }
 
-    pub(crate) fn close(&mut self, parameter: &'static str) -> Result<(), ParseError> {
+    pub(crate) fn close(&mut self, parameter: &'static str) -> Option<()> {
         self.expect(b')', parameter, "followed by ')'")
     }
 
     /// Nothing but blanks may follow.
-    pub(crate) fn end(&mut self) -> Result<(), ParseError> {
+    pub(crate) fn end(&mut self) -> Option<()> {
         self.take(|_| false);
         if self.position == self.text.len() {
-            Ok(())
+            Some(())
         } else {
-            Err(self.refuse(
+            self.refuse(
                 "the expression",
                 BrokenRule::Expected("all of the text: nothing may follow it"),
-            ))
+            )
         }
     }
 
     /// A whole number within limits.
-    pub(crate) fn number(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+    pub(crate) fn number(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
         let digits = self.take(|byte| byte.is_ascii_digit());
         let next = self.text.as_bytes().get(self.position);
         if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
-            return Err(self.refuse(parameter, BrokenRule::Expected("a whole number")));
+            return self.refuse(parameter, BrokenRule::Expected("a whole number"));
         }
         // Only an overflow is left to fail.
-        let number = digits.parse().unwrap_or(u64::MAX);
+        let number = digits.parse().unwrap_or(Number::MAX);
         if number < least {
-            Err(self.refuse(parameter, BrokenRule::AtLeast(least)))
+            self.refuse(parameter, BrokenRule::AtLeast(least))
         } else if number > most {
-            Err(self.refuse(parameter, BrokenRule::AtMost(most)))
+            self.refuse(parameter, BrokenRule::AtMost(most))
         } else {
-            Ok(number)
+            Some(number)
         }
     }
 
     /// A base graph.
-    pub(crate) fn base(&mut self, parameter: &'static str) -> Result<Base, ParseError> {
+    pub(crate) fn base(&mut self, parameter: &'static str) -> Option<Base> {
         let word = self.word();
-        match self.base_named(word)? {
-            Some(base) => Ok(base),
-            None => Err(self.refuse(parameter, BrokenRule::Expected("a base graph"))),
-        }
+        self.base_named(word, parameter, "a base graph")
     }
 
-    /// The base graph whose name was just read; `None` if there is none of that name.
-    pub(crate) fn base_named(&mut self, word: &str) -> Result<Option<Base>, ParseError> {
-        Ok(Some(Base(match word {
+    /// The base graph whose name was just read.
+    pub(crate) fn base_named(&mut self, word: &str, parameter: &'static str, expected: &'static str) -> Option<Base> {
+        Some(Base(match word {
             "petersen" => Kind::Petersen,
             "heawood" => Kind::Heawood,
             "ring" => Kind::Line(Factor::Ring, self.size("n of ring(n)", 3, MAX_NODES)?),
             "path" => Kind::Line(Factor::Path, self.size("n of path(n)", 2, MAX_NODES)?),
             "complete" => Kind::Line(Factor::Complete, self.size("n of complete(n)", 2, MAX_NODES)?),
             "star" => Kind::Star(self.size("n of star(n)", 2, MAX_NODES)?),
-            "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, 63)? as u8),
-            "folded-hypercube" => Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, 63)? as u8),
-            "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as u64)? as u8),
+            "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, MAX_BITS.into())? as u8),
+            "folded-hypercube" => {
+                Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8)
+            }
+            "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8),
             "torus" => Kind::Product(Factor::Ring, self.sizes("a dimension of torus(a,b,..)")?),
             "mesh" => Kind::Product(Factor::Path, self.sizes("a dimension of mesh(a,b,..)")?),
             "ghc" => Kind::Product(Factor::Complete, self.sizes("a dimension of ghc(a,b,..)")?),
-            _ => return Ok(None),
-        })))
+            _ => return self.refuse(parameter, BrokenRule::Expected(expected)),
+        }))
     }
 
-    pub(crate) fn size(&mut self, parameter: &'static str, least: u64, most: u64) -> Result<u64, ParseError> {
+    pub(crate) fn size(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
         self.open(parameter)?;
         let size = self.number(parameter, least, most)?;
         self.close(parameter)?;
-        Ok(size)
+        Some(size)
     }
 
-    fn sizes(&mut self, parameter: &'static str) -> Result<Dimensions, ParseError> {
+    fn sizes(&mut self, parameter: &'static str) -> Option<Dimensions> {
         self.open(parameter)?;
         let mut sizes = Dimensions::default();
-        let mut nodes = 1u64;
+        let mut nodes = 1;
         loop {
-            let size = self.number(parameter, 2, u64::from(u32::MAX))?;
+            let size = self.number(parameter, 2, Number::from(u32::MAX))?;
             nodes = self.product(nodes, size, parameter)?;
             if !sizes.push(size as u32) {
-                return Err(self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64)));
+                return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as Number));
             }
             if !self.accept(b',') {
                 self.close(parameter)?;
-                return Ok(sizes);
+                return Some(sizes);
             }
         }
     }
 
     /// The product of two sizes, if a network may have that many nodes.
-    pub(crate) fn product(&self, a: u64, b: u64, parameter: &'static str) -> Result<u64, ParseError> {
+    pub(crate) fn product(&mut self, a: Number, b: Number, parameter: &'static str) -> Option<Number> {
         let nodes = a.checked_mul(b).filter(|&nodes| nodes <= MAX_NODES);
-        nodes.ok_or(self.refuse(parameter, BrokenRule::TooManyNodes))
+        nodes.or_else(|| self.refuse(parameter, BrokenRule::TooManyNodes))
     }
 }
 
@@ -252,9 +272,8 @@ impl FromStr for Base {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
-        let base = reader.base("the expression")?;
-        reader.end()?;
-        Ok(base)
+        let base = reader.base("the expression");
+        base.filter(|_| reader.end().is_some()).ok_or(reader.refusal())
     }
 }
 
@@ -288,8 +307,8 @@ impl fmt::Display for Base {
 /// A node's address, to print.
 #[derive(Clone, Copy)]
 pub struct Address<'a> {
-    pub(crate) network: &'a dyn Topology,
-    pub(crate) node: u64,
+    pub(crate) network: &'a Family,
+    pub(crate) node: Number,
 }
 
 impl fmt::Display for Address<'_> {

@@ -12,9 +12,9 @@ use core::fmt;
 
 use crate::arith::ones;
 use crate::graph::hypercube;
-use crate::network::expression::{ParseError, Reader};
+use crate::network::expression::Reader;
 use crate::route::closer::lowest_closer;
-use crate::topology::{Method, Node, Port, Rule, Topology};
+use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
 /// A three-level hierarchical cubic network.
 ///
@@ -51,7 +51,7 @@ const WORDS: [&str; 65] = [
 ];
 
 /// `hcn3(21)` has 2^63 nodes.
-const MAX_BITS: usize = 21;
+const MAX_BITS: usize = crate::limits::MAX_BITS as usize / 3;
 
 /// More flips than any word needs: the word cannot do it.
 const IMPOSSIBLE: u8 = u8::MAX;
@@ -120,14 +120,14 @@ const fn with_a_flip(flips: [u8; 8]) -> [u8; 8] {
 
 impl Hcn3 {
     /// Reads what follows `hcn3`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
-        let bits = reader.size("n of hcn3(n)", 1, MAX_BITS as u64)?;
-        Ok(Hcn3 { bits: bits as u8 })
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
+        let bits = reader.size("n of hcn3(n)", 1, MAX_BITS as Number)?;
+        Some(Hcn3 { bits: bits as u8 })
     }
 
     /// Bits of a digit, n.
-    pub fn bits(&self) -> u64 {
-        u64::from(self.bits)
+    pub fn bits(&self) -> Number {
+        Number::from(self.bits)
     }
 
     /// x1, x2, x3.
@@ -157,7 +157,7 @@ impl Hcn3 {
         (x1 != x3).then(|| self.join([x3, x2, x1]))
     }
 
-    fn hops(&self, from: Node, to: Node) -> u64 {
+    fn hops(&self, from: Node, to: Node) -> Number {
         let [x1, x2, x3] = self.split(from);
         let [y1, y2, y3] = self.split(to);
         // With x3 = 0: where that is not so, everything is complemented.
@@ -169,22 +169,22 @@ impl Hcn3 {
         }
         let cost = |(word, flips): (&&str, &[u8; 32])| {
             let mut cases = cases.iter().take(usize::from(self.bits));
-            cases.try_fold(word.len() as u64, |hops, &case| {
+            cases.try_fold(word.len() as Number, |hops, &case| {
                 let flips = flips.get(usize::from(case)).copied().unwrap_or(IMPOSSIBLE);
-                (flips != IMPOSSIBLE).then(|| hops + u64::from(flips))
+                (flips != IMPOSSIBLE).then(|| hops + Number::from(flips))
             })
         };
-        WORDS.iter().zip(&FLIPS).filter_map(cost).min().unwrap_or(u64::MAX)
+        WORDS.iter().zip(&FLIPS).filter_map(cost).min().unwrap_or(Number::MAX)
     }
 }
 
 impl Topology for Hcn3 {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         1 << (3 * self.bits)
     }
 
     fn degree(&self, node: Node) -> Port {
-        self.bits() + 1 + u64::from(self.across_3(node).is_some())
+        self.bits() + 1 + Number::from(self.across_3(node).is_some())
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -215,7 +215,7 @@ impl Topology for Hcn3 {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         Some(self.hops(from, to))
     }
 
@@ -227,7 +227,7 @@ impl Topology for Hcn3 {
     }
 
     /// Three digits and a swap for two of them.
-    fn longest_route(&self, _rule: Rule) -> u64 {
+    fn longest_route(&self, _rule: Rule) -> Number {
         3 * self.bits() + 2
     }
 

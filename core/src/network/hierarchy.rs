@@ -19,11 +19,11 @@
 
 use core::fmt;
 
-use crate::arith::div_rem;
+use crate::arith::{div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{LOOKAHEAD, MAX_NODES};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
-use crate::topology::{Node, Port, Rule, Topology};
+use crate::network::expression::{BrokenRule, Reader};
+use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A hierarchy of copies of a base graph.
 ///
@@ -47,7 +47,7 @@ pub struct Hierarchy {
     linkage: Linkage,
     digits: u8,
     /// What one step of the first digit adds to a node's number.
-    first_weight: u64,
+    first_weight: Number,
 }
 
 /// At which nodes a digit has links.
@@ -75,15 +75,15 @@ impl Linkage {
 #[derive(Clone, Copy)]
 struct Place {
     digit: Node,
-    weight: u64,
+    weight: Number,
     /// Numbers that values other than 0 give up, since below a 0 there is nothing.
-    saved: u64,
+    saved: Number,
     /// What the digits below add to the node's number: 0 iff all of them are 0.
-    below: u64,
+    below: Number,
 }
 
 impl Place {
-    fn share(&self, digit: Node) -> u64 {
+    fn share(&self, digit: Node) -> Number {
         if digit == 0 {
             0
         } else {
@@ -107,21 +107,21 @@ struct Move {
 
 impl Hierarchy {
     /// Reads what follows `folded`.
-    pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Folded, reader)
     }
 
     /// Reads what follows `root-folded`.
-    pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_root_folded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::RootFolded, reader)
     }
 
     /// Reads what follows `flooded`.
-    pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_flooded(reader: &mut Reader<'_>) -> Option<Self> {
         Hierarchy::parse(Linkage::Flooded, reader)
     }
 
-    fn parse(linkage: Linkage, reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    fn parse(linkage: Linkage, reader: &mut Reader<'_>) -> Option<Self> {
         let (base_name, digits_name) = match linkage {
             Linkage::Folded => ("BASE of folded(BASE,n)", "n of folded(BASE,n)"),
             Linkage::RootFolded => ("BASE of root-folded(BASE,n)", "n of root-folded(BASE,n)"),
@@ -130,10 +130,10 @@ impl Hierarchy {
         reader.open(base_name)?;
         let base = reader.base(base_name)?;
         if base.nodes() < 3 {
-            return Err(reader.refuse(base_name, BrokenRule::AtLeastNodes(3)));
+            return reader.refuse(base_name, BrokenRule::AtLeastNodes(3));
         }
         reader.comma(digits_name)?;
-        let digits = reader.number(digits_name, 1, u64::MAX)?;
+        let digits = reader.number(digits_name, 1, Number::MAX)?;
         let mut network = Hierarchy {
             base,
             linkage,
@@ -148,12 +148,12 @@ impl Hierarchy {
                 Linkage::Flooded => inner.checked_mul(base.nodes() - 1).map(|outer| outer + 1),
             }
             .filter(|&weight| weight <= MAX_NODES)
-            .ok_or(reader.refuse(digits_name, BrokenRule::TooManyNodes))?;
+            .or_else(|| reader.refuse(digits_name, BrokenRule::TooManyNodes))?;
             network.digits += 1;
         }
         reader.product(network.first_weight, base.nodes(), digits_name)?;
         reader.close(digits_name)?;
-        Ok(network)
+        Some(network)
     }
 
     /// The base graph.
@@ -167,13 +167,13 @@ impl Hierarchy {
     }
 
     /// The number of digits, n.
-    pub fn digits(&self) -> u64 {
-        u64::from(self.digits)
+    pub fn digits(&self) -> Number {
+        Number::from(self.digits)
     }
 
     /// The largest distance: n D in `folded`; else D across the first digit and, on both sides, as far as a node is from
     /// node 0 in the base for each of the others.
-    pub fn diameter(&self) -> u64 {
+    pub fn diameter(&self) -> Number {
         let (digits, across) = (self.digits(), self.base.diameter());
         match self.linkage {
             Linkage::Folded => digits * across,
@@ -200,7 +200,7 @@ impl Hierarchy {
             Linkage::Folded => (least * self.digits(), most * self.digits()),
             // No base of 3 nodes or more has its smallest degree at node 0 alone.
             Linkage::RootFolded => (least, most + (self.digits() - 1) * root),
-            Linkage::Flooded => (least, most + u64::from(self.digits > 1) * root),
+            Linkage::Flooded => (least, most + Number::from(self.digits > 1) * root),
         }
     }
 
@@ -347,17 +347,17 @@ impl Hierarchy {
         let index = self
             .places(here)
             .take_while(|other| other.weight != place.weight)
-            .count() as u64;
+            .count() as Number;
         let rank = match self.linkage {
             Linkage::Folded => index,
             _ if self.leads_out(place, port, entry, index) => self.digits(),
             _ => self.digits() - 1 - index,
         };
-        rank << 40 | within
+        wide(rank) << 40 | within
     }
 
     /// Whether a port of an inner copy is on the way of a broadcast from the entry to the root.
-    fn leads_out(&self, place: &Place, port: Port, entry: Node, index: u64) -> bool {
+    fn leads_out(&self, place: &Place, port: Port, entry: Node, index: Number) -> bool {
         let Some(child) = self.base.neighbor(place.digit, port).filter(|_| index > 0) else {
             return false;
         };
@@ -373,7 +373,7 @@ impl Hierarchy {
 }
 
 impl Topology for Hierarchy {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         self.first_weight * self.base.nodes()
     }
 
@@ -408,7 +408,7 @@ impl Topology for Hierarchy {
         })
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         let pairs = self.places(from).zip(self.places(to));
         let mut apart = false;
         Some(
@@ -426,7 +426,7 @@ impl Topology for Hierarchy {
         )
     }
 
-    fn longest_route(&self, _rule: Rule) -> u64 {
+    fn longest_route(&self, _rule: Rule) -> Number {
         self.diameter()
     }
 
@@ -482,14 +482,14 @@ impl Topology for Hierarchy {
         false
     }
 
-    fn buffer_classes(&self, _rule: Rule) -> u64 {
-        self.base.classes() + u64::from(self.linkage != Linkage::Folded && self.digits > 1)
+    fn buffer_classes(&self, _rule: Rule) -> Number {
+        self.base.classes() + Number::from(self.linkage != Linkage::Folded && self.digits > 1)
     }
 
     /// In `folded` the classes of the base: the order of the digits never comes back to one. In the others one more, for the
     /// way out. On it a packet only comes closer to a root or goes on to a copy further out; on the way across and in
     /// it never goes on to a copy further out; and it turns once.
-    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<u64> {
+    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<Number> {
         Some(match self.next_move(here, dest) {
             Some(turn) if turn.outwards => self.base.classes(),
             Some(turn) => self.base.class(turn.place.digit, turn.target),

@@ -12,12 +12,12 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::div_rem;
+use crate::arith::{div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::route::crossings::crossings_ahead;
-use crate::topology::{Method, Node, Port, Rule, Topology, valleys_ahead};
+use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
 
 /// A hierarchical swapped network over a nucleus graph.
 ///
@@ -52,12 +52,12 @@ struct Wrong {
     have: Vec<Node, { MAX_PERMUTED + 1 }>,
     want: Vec<Node, { MAX_PERMUTED + 1 }>,
     /// Hops for the wrong digits beyond these, corrected one by one.
-    beyond: u64,
+    beyond: Number,
 }
 
 /// A way to set all digits.
 struct Order {
-    hops: u64,
+    hops: Number,
     /// The position, counted from 0, that the digit of position 1 goes to.
     first: u8,
     /// What it has to become there.
@@ -74,13 +74,13 @@ enum Hop {
 
 impl Hsn {
     /// Reads what follows `hsn`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of hsn(l,G)";
         const NUCLEUS: &str = "G of hsn(l,G)";
         reader.open(LEVELS)?;
-        let levels = reader.number(LEVELS, 2, u64::MAX)?;
-        if levels > MAX_DIGITS as u64 {
-            return Err(reader.refuse(LEVELS, BrokenRule::TooManyNodes));
+        let levels = reader.number(LEVELS, 2, Number::MAX)?;
+        if levels > MAX_DIGITS as Number {
+            return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
         }
         reader.comma(NUCLEUS)?;
         let nucleus = reader.base(NUCLEUS)?;
@@ -88,7 +88,7 @@ impl Hsn {
             reader.product(nodes, nucleus.nodes(), LEVELS)
         })?;
         reader.close(NUCLEUS)?;
-        Ok(Hsn {
+        Some(Hsn {
             nucleus,
             levels: levels as u8,
         })
@@ -100,13 +100,13 @@ impl Hsn {
     }
 
     /// The number of digits, l.
-    pub fn levels(&self) -> u64 {
-        u64::from(self.levels)
+    pub fn levels(&self) -> Number {
+        Number::from(self.levels)
     }
 
     /// The largest distance, l (D+1) - 1 over a nucleus of diameter D: from a digit repeated to another as far as can be, and
     /// no farther, since one cycle through all positions takes l - 1 swaps.
-    pub fn diameter(&self) -> u64 {
+    pub fn diameter(&self) -> Number {
         (self.nucleus.diameter() + 1).saturating_mul(self.levels()) - 1
     }
 
@@ -123,7 +123,7 @@ impl Hsn {
     /// The node with x_1 and the digit at a position, counted from 0, exchanged; `None` if they are the same.
     fn swapped(&self, node: Node, position: u8) -> Option<Node> {
         let base = self.nucleus.nodes();
-        let weight = (0..position).fold(1u64, |weight, _| weight.wrapping_mul(base));
+        let weight = (0..position).fold(1 as Number, |weight, _| weight.wrapping_mul(base));
         let (_, low) = div_rem(node, base);
         let (_, high) = div_rem(div_rem(node, weight).0, base);
         let others = node - low - high * weight;
@@ -160,10 +160,10 @@ impl Hsn {
         let places = wrong.positions.len();
         let between = |from: usize, to: usize| match (wrong.have.get(from), wrong.want.get(to)) {
             (Some(&have), Some(&want)) => self.nucleus.hops(have, want),
-            _ => u64::MAX,
+            _ => Number::MAX,
         };
         // At least so many hops for the positions from each on.
-        let mut at_least = [0u64; MAX_PERMUTED + 2];
+        let mut at_least = [0; MAX_PERMUTED + 2];
         for from in (0..places).rev() {
             let least = (0..places).map(|to| between(from, to)).min().unwrap_or(0);
             let rest = at_least.get(from + 1).copied().unwrap_or(0);
@@ -171,10 +171,10 @@ impl Hsn {
                 *slot = rest + least;
             }
         }
-        let mut best = u64::MAX;
+        let mut best = Number::MAX;
         let mut best_first = 0;
         // Where each position goes, and the hops up to it.
-        let mut chosen = Vec::<(usize, u64), { MAX_PERMUTED + 1 }>::new();
+        let mut chosen = Vec::<(usize, Number), { MAX_PERMUTED + 1 }>::new();
         let mut candidate = 0;
         loop {
             let taken = |place: usize| chosen.iter().any(|&(to, _)| to == place);
@@ -205,7 +205,7 @@ impl Hsn {
             }
         }
         Order {
-            hops: best + places as u64 - 1 + wrong.beyond,
+            hops: best + places as Number - 1 + wrong.beyond,
             first: wrong.positions.get(best_first).copied().unwrap_or(0),
             becomes: wrong.want.get(best_first).copied().unwrap_or(0),
         }
@@ -247,7 +247,7 @@ impl Hsn {
             && self.swap_classes(Rule::Exact) < self.longest_route(Rule::Exact) / 2 + 1
     }
 
-    fn swap_classes(&self, rule: Rule) -> u64 {
+    fn swap_classes(&self, rule: Rule) -> Number {
         // By the paper's rule a digit is right after one swap; else every wrong digit may be a cycle by itself.
         let swaps = match rule {
             Rule::Paper => self.levels() - 1,
@@ -258,7 +258,7 @@ impl Hsn {
 }
 
 /// The cycles of a permutation that do not pass position 0.
-fn detached_cycles(permutation: &[(usize, u64)]) -> u64 {
+fn detached_cycles(permutation: &[(usize, Number)]) -> Number {
     let mut seen = 0u32;
     let mut cycles = 0;
     for start in 0..permutation.len() {
@@ -269,18 +269,18 @@ fn detached_cycles(permutation: &[(usize, u64)]) -> u64 {
             place = permutation.get(place).map_or(0, |&(to, _)| to) & 31;
             length += 1;
         }
-        cycles += u64::from(length > 0 && start > 0);
+        cycles += Number::from(length > 0 && start > 0);
     }
     cycles
 }
 
 impl Topology for Hsn {
-    fn nodes(&self) -> u64 {
-        (0..self.levels).fold(1, |nodes: u64, _| nodes.wrapping_mul(self.nucleus.nodes()))
+    fn nodes(&self) -> Number {
+        (0..self.levels).fold(1, |nodes: Number, _| nodes.wrapping_mul(self.nucleus.nodes()))
     }
 
     fn degree(&self, node: Node) -> Port {
-        self.nucleus.degree(div_rem(node, self.nucleus.nodes()).1) + self.swaps(node).count() as u64
+        self.nucleus.degree(div_rem(node, self.nucleus.nodes()).1) + self.swaps(node).count() as Number
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -298,7 +298,7 @@ impl Topology for Hsn {
             return self.nucleus.port_to(first, other);
         }
         let swap = self.swaps(node).position(|swapped| swapped == neighbor)?;
-        Some(self.nucleus.degree(first) + swap as u64)
+        Some(self.nucleus.degree(first) + swap as Number)
     }
 
     fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
@@ -311,7 +311,7 @@ impl Topology for Hsn {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         let wrong = self.wrong(from, to);
         (wrong.beyond == 0).then(|| self.order(&wrong).hops)
     }
@@ -324,9 +324,9 @@ impl Topology for Hsn {
         }
     }
 
-    fn longest_route(&self, rule: Rule) -> u64 {
+    fn longest_route(&self, rule: Rule) -> Number {
         let one_by_one = match rule {
-            Rule::Exact => self.levels().saturating_sub(MAX_PERMUTED as u64 + 1),
+            Rule::Exact => self.levels().saturating_sub(MAX_PERMUTED as Number + 1),
             Rule::Paper => 0,
         };
         self.diameter().saturating_add(one_by_one)
@@ -354,7 +354,7 @@ impl Topology for Hsn {
     fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
         let (_, first) = div_rem(here, self.nucleus.nodes());
         if let Some(swap) = port.checked_sub(self.nucleus.degree(first)) {
-            return self.levels().saturating_sub(swap);
+            return wide(self.levels().saturating_sub(swap));
         }
         let entry = match self.hop(here, source, Rule::Exact) {
             Hop::Within(entry) => entry,
@@ -362,14 +362,14 @@ impl Topology for Hsn {
         };
         self.nucleus
             .urgency(first, port, entry)
-            .saturating_add(self.levels() + 1)
+            .saturating_add(u64::from(self.levels) + 1)
     }
 
     fn counts_valleys(&self) -> bool {
         !self.counts_swaps()
     }
 
-    fn buffer_classes(&self, rule: Rule) -> u64 {
+    fn buffer_classes(&self, rule: Rule) -> Number {
         if self.counts_swaps() {
             self.swap_classes(rule)
         } else {
@@ -378,7 +378,7 @@ impl Topology for Hsn {
     }
 
     /// The swaps still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<u64> {
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
         if !self.counts_swaps() {
             return valleys_ahead(self, here, dest, rule);
         }

@@ -15,8 +15,9 @@ use core::fmt;
 use heapless::Vec;
 
 use crate::arith::ones;
-use crate::network::expression::{BrokenRule, ParseError, Reader};
-use crate::topology::{Node, Port, Rule, Topology};
+use crate::limits::MAX_BITS;
+use crate::network::expression::{BrokenRule, Reader};
+use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A hypernet.
 ///
@@ -69,11 +70,11 @@ fn subsets(set: Levels) -> impl Iterator<Item = Levels> {
 struct Walks([u16; 32]);
 
 impl Walks {
-    fn hops(&self, touching: Levels) -> u64 {
-        self.0.get(usize::from(touching)).copied().map_or(0, u64::from)
+    fn hops(&self, touching: Levels) -> Number {
+        self.0.get(usize::from(touching)).copied().map_or(0, Number::from)
     }
 
-    fn set(&mut self, touching: Levels, hops: u64) {
+    fn set(&mut self, touching: Levels, hops: Number) {
         if let Some(slot) = self.0.get_mut(usize::from(touching)) {
             *slot = hops as u16;
         }
@@ -107,9 +108,9 @@ impl Frame {
             to,
             touching,
         } = self.question;
-        let port = |cluster: u64| cluster << (level - 1) | ones(u64::from(level - 2));
+        let port = |cluster: Number| cluster << (level - 1) | ones(Number::from(level - 2));
         let (first, last) = (port(from >> self.low), port(to >> self.low));
-        let within = |node: Node| node & ones(u64::from(self.low));
+        let within = |node: Node| node & ones(Number::from(self.low));
         let (from, to, touching) = match self.answers.len() {
             0 => (within(from), last, touching),
             1 => (first, within(to), touching),
@@ -147,7 +148,7 @@ impl Frame {
 
 /// Sets of up to 32 nodes as bits, for walks on the lowest level.
 mod small {
-    use super::{Levels, Walks, only, subsets};
+    use super::{Levels, Number, Walks, only, subsets};
 
     /// The nodes that have a 0 in bit 0, 1, ..
     const WITHOUT_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
@@ -174,9 +175,9 @@ mod small {
         }
 
         /// Walks of at most 0, 1, .. hops at once, by the ports they touched.
-        pub(super) fn walks(&self, from: u64, to: u64, touching: Levels, further: u64) -> Walks {
+        pub(super) fn walks(&self, from: Number, to: Number, touching: Levels, further: Number) -> Walks {
             // The sum of all bits, the links among them, for every port and the end; shorter walks exist.
-            const LONGEST: u64 = 64;
+            const LONGEST: Number = 64;
             let (from, to) = (1u32 << (from & 31), 1u32 << (to & 31));
             let mut reached = [0u32; 32];
             reached[0] = from;
@@ -196,7 +197,7 @@ mod small {
                     let nodes = touched.fold(came(set), |nodes, (ports, level)| {
                         nodes | came(set & !only(level)) & ports
                     });
-                    if nodes & to != 0 && walks.hops(set) == u64::from(u16::MAX) {
+                    if nodes & to != 0 && walks.hops(set) == Number::from(u16::MAX) {
                         walks.set(set, hops + further);
                         missing -= 1;
                     }
@@ -215,28 +216,28 @@ mod small {
 
 impl Hypernet {
     /// Reads what follows `hypernet`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "n of hypernet(n,l)";
         const LEVELS: &str = "l of hypernet(n,l)";
         reader.open(CUBE)?;
-        let cube = reader.number(CUBE, 1, 63)?;
+        let cube = reader.number(CUBE, 1, MAX_BITS.into())?;
         reader.comma(LEVELS)?;
-        let levels = reader.number(LEVELS, 1, u64::MAX)?;
+        let levels = reader.number(LEVELS, 1, Number::MAX)?;
         if cube == 1 && levels > 1 {
             let rule =
                 BrokenRule::Expected("1 if n is 1: a cluster of two nodes has no room for the number of another");
-            return Err(reader.refuse(LEVELS, rule));
+            return reader.refuse(LEVELS, rule);
         }
         let mut bits = cube;
         // Each level adds a bit or more.
         for level in 2..=levels {
             bits = 2 * bits + 1 - level;
-            if bits > 63 {
-                return Err(reader.refuse(LEVELS, BrokenRule::TooManyNodes));
+            if bits > Number::from(MAX_BITS) {
+                return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
             }
         }
         reader.close(LEVELS)?;
-        Ok(Hypernet {
+        Some(Hypernet {
             cube: cube as u8,
             levels: levels as u8,
             bits: bits as u8,
@@ -244,29 +245,29 @@ impl Hypernet {
     }
 
     /// Bits of level 1, n.
-    pub fn cube_bits(&self) -> u64 {
-        u64::from(self.cube)
+    pub fn cube_bits(&self) -> Number {
+        Number::from(self.cube)
     }
 
     /// How many levels there are, l.
-    pub fn levels(&self) -> u64 {
-        u64::from(self.levels)
+    pub fn levels(&self) -> Number {
+        Number::from(self.levels)
     }
 
     /// Bits of a node of a level: n on level 1, then k + h with h = k - i + 1.
-    pub fn level_bits(&self, level: u64) -> u64 {
-        (2..=level).fold(u64::from(self.cube), |bits, level| 2 * bits + 1 - level)
+    pub fn level_bits(&self, level: Number) -> Number {
+        (2..=level).fold(Number::from(self.cube), |bits, level| 2 * bits + 1 - level)
     }
 
     /// The largest distance: n on level 1 and 2n + 1 on level 2. Opposite nodes c1 and d1 of opposite clusters d' and c',
     /// each opposite to the other's number, are so far by one link and a hop more by two. No form is known above.
-    pub fn diameter(&self) -> Option<u64> {
+    pub fn diameter(&self) -> Option<Number> {
         (self.levels <= 2).then(|| self.longest_route(Rule::Exact))
     }
 
     /// The other end of the link between clusters, if the node has one.
     fn link(&self, node: Node) -> Option<Node> {
-        let level = u64::from(node.trailing_ones()) + 2;
+        let level = Number::from(node.trailing_ones()) + 2;
         if level > self.levels() {
             return None;
         }
@@ -291,7 +292,7 @@ impl Hypernet {
             touching,
         } = question;
         loop {
-            let low = self.level_bits(u64::from(level - 1)) as u8;
+            let low = self.level_bits(Number::from(level - 1)) as u8;
             if level == self.lowest() || from >> low != to >> low {
                 let question = Question {
                     level,
@@ -302,8 +303,8 @@ impl Hypernet {
                 return (question, low);
             }
             level -= 1;
-            from &= ones(u64::from(low));
-            to &= ones(u64::from(low));
+            from &= ones(Number::from(low));
+            to &= ones(Number::from(low));
         }
     }
 
@@ -315,12 +316,12 @@ impl Hypernet {
         };
         let further = if linked { 0 } else { (from ^ to) >> cube };
         let graph = small::Graph { cube, linked };
-        let mask = if linked { 31 } else { ones(cube as u64) };
-        graph.walks(from & mask, to & mask, touching, u64::from(further.count_ones()))
+        let mask = if linked { 31 } else { ones(cube as Number) };
+        graph.walks(from & mask, to & mask, touching, Number::from(further.count_ones()))
     }
 
     /// The distance for n >= 3.
-    fn hops(&self, from: Node, to: Node) -> Option<u64> {
+    fn hops(&self, from: Node, to: Node) -> Option<Number> {
         let mut frames = Vec::<Frame, MAX_FRAMES>::new();
         let mut question = Question {
             level: self.levels,
@@ -361,7 +362,7 @@ impl Hypernet {
     /// The distance for n = 2, where a level is two clusters and the one link from 101..1 of the first to 001..1 of the
     /// second. Within a cluster, the ends of the links of all levels above are four nodes; from level to level the
     /// distances between these and the two nodes asked for are kept.
-    fn hops_of_pairs(&self, from: Node, to: Node) -> u64 {
+    fn hops_of_pairs(&self, from: Node, to: Node) -> Number {
         // The two nodes, then what the links above end in: 101..1, 001..1, 01..1 and 1..1.
         const HERE: usize = 0;
         const THERE: usize = 1;
@@ -376,9 +377,9 @@ impl Hypernet {
             _ => false,
         };
         let square = [from & 3, to & 3, 0b10, 0b00, 0b01, 0b11];
-        let mut hops = square.map(|a| square.map(|b| u64::from((a ^ b).count_ones())));
+        let mut hops = square.map(|a| square.map(|b| Number::from((a ^ b).count_ones())));
         let pick =
-            |hops: &[[u64; 6]; 6], a: usize, b: usize| hops.get(a).and_then(|row| row.get(b)).copied().unwrap_or(0);
+            |hops: &[[Number; 6]; 6], a: usize, b: usize| hops.get(a).and_then(|row| row.get(b)).copied().unwrap_or(0);
         for level in 2..=self.levels {
             let mut above = [[0; 6]; 6];
             for ((a, row), &low_a) in above.iter_mut().enumerate().zip(&BELOW) {
@@ -397,12 +398,12 @@ impl Hypernet {
 }
 
 impl Topology for Hypernet {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         1 << self.bits
     }
 
     fn degree(&self, node: Node) -> Port {
-        self.cube_bits() + u64::from(self.link(node).is_some())
+        self.cube_bits() + Number::from(self.link(node).is_some())
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -422,16 +423,16 @@ impl Topology for Hypernet {
         closer.min().unwrap_or(here)
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         match self.cube {
-            _ if self.levels == 1 => Some(u64::from((from ^ to).count_ones())),
+            _ if self.levels == 1 => Some(Number::from((from ^ to).count_ones())),
             2 => Some(self.hops_of_pairs(from, to)),
             _ => self.hops(from, to),
         }
     }
 
     /// Twice the level below and a link, if no third cluster is shorter: 2^(l-1) (n + 1) - 1.
-    fn longest_route(&self, _rule: Rule) -> u64 {
+    fn longest_route(&self, _rule: Rule) -> Number {
         ((self.cube_bits() + 1) << (self.levels - 1)) - 1
     }
 
@@ -440,7 +441,7 @@ impl Topology for Hypernet {
     }
 
     fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut high = u64::from(self.bits);
+        let mut high = Number::from(self.bits);
         for level in (1..=self.levels()).rev() {
             out.write_str(if level == self.levels() { "(" } else { "," })?;
             let low = if level == 1 { 0 } else { self.level_bits(level - 1) };

@@ -19,12 +19,13 @@ mod wk;
 use core::fmt;
 use core::str::FromStr;
 
-use expression::{Address, BrokenRule, ParseError, Reader};
+use expression::{Address, ParseError, Reader};
 pub use hierarchy::Linkage;
 
+use crate::arith::{narrow, wide};
 use crate::graph::Base;
 use crate::route::Fanout;
-use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};
+use crate::topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};
 
 /// Makes [`Family`] of a list: for each family its documentation, its type, its module, and the words of the language
 /// with the function of the type that reads what follows them.
@@ -42,30 +43,31 @@ macro_rules! families {
             $($(#[$doc])* $Name($Name),)+
         }
 
-        impl Family {
-            #[inline]
-            fn topology(&self) -> &dyn Topology {
-                match self {
-                    Family::Base(base) => base,
-                    $(Family::$Name(network) => network,)+
+        /// Calls a method of whichever family it is. Unlike a trait object, this leaves out of a program what it never calls.
+        macro_rules! of_family {
+            ($family:expr, $network:ident => $call:expr) => {
+                match $family {
+                    Family::Base($network) => $call,
+                    $(Family::$Name($network) => $call,)+
                 }
-            }
+            };
+        }
 
-            /// Reads what follows the name of a network; `None` if there is none of that name.
-            fn named(word: &str, reader: &mut Reader<'_>) -> Result<Option<Family>, ParseError> {
-                Ok(match word {
-                    $($($word => Some(Family::$Name($Name::$parse(reader)?)),)+)+
-                    _ => reader.base_named(word)?.map(Family::Base),
-                })
+        impl Family {
+            /// Reads a network up to the end of the text.
+            fn parse(reader: &mut Reader<'_>) -> Option<Family> {
+                let family = match reader.word() {
+                    $($($word => Family::$Name($Name::$parse(reader)?),)+)+
+                    word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
+                };
+                reader.end()?;
+                Some(family)
             }
         }
 
         impl fmt::Display for Family {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self {
-                    Family::Base(base) => base.fmt(f),
-                    $(Family::$Name(network) => network.fmt(f),)+
-                }
+                of_family!(self, network => network.fmt(f))
             }
         }
     };
@@ -96,6 +98,72 @@ families! {
     PartialSwapped in partial_swapped: "partial-swapped" => parse;
 }
 
+impl Topology for Family {
+    fn nodes(&self) -> Number {
+        of_family!(self, network => network.nodes())
+    }
+
+    fn degree(&self, node: Node) -> Port {
+        of_family!(self, network => network.degree(node))
+    }
+
+    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+        of_family!(self, network => network.neighbor(node, port))
+    }
+
+    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+        of_family!(self, network => network.next(here, dest, rule))
+    }
+
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+        of_family!(self, network => network.distance(from, to))
+    }
+
+    fn longest_route(&self, rule: Rule) -> Number {
+        of_family!(self, network => network.longest_route(rule))
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        of_family!(self, network => network.vertex_transitive())
+    }
+
+    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        of_family!(self, network => network.write_address(node, out))
+    }
+
+    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+        of_family!(self, network => network.method(here, dest, rule))
+    }
+
+    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+        of_family!(self, network => network.port_to(node, neighbor))
+    }
+
+    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+        of_family!(self, network => network.passes_on(here, port, source))
+    }
+
+    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+        of_family!(self, network => network.urgency(here, port, source))
+    }
+
+    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+        of_family!(self, network => network.fewest_steps_urgency(here, port, source))
+    }
+
+    fn counts_valleys(&self) -> bool {
+        of_family!(self, network => network.counts_valleys())
+    }
+
+    fn buffer_classes(&self, rule: Rule) -> Number {
+        of_family!(self, network => network.buffer_classes(rule))
+    }
+
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
+        of_family!(self, network => network.buffer_class(here, dest, rule))
+    }
+}
+
 /// A network, read from an expression.
 ///
 /// It is a value of fixed size, without tables of nodes: the same code serves 18 nodes and 2^63.
@@ -120,7 +188,7 @@ families! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network {
     family: Family,
-    nodes: u64,
+    nodes: Number,
 }
 
 impl Network {
@@ -132,10 +200,11 @@ impl Network {
     /// The network as the trait that all families implement. Nodes are not checked there.
     #[inline]
     pub fn topology(&self) -> &dyn Topology {
-        self.family.topology()
+        of_family!(&self.family, network => network)
     }
 
     /// A number that tells networks apart: the CRC-32C of the expression as [printed](fmt::Display).
+    #[inline(never)]
     pub fn id(&self) -> u32 {
         const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
         struct Sum<'a>(crc::Digest<'a, u32>);
@@ -164,108 +233,125 @@ impl Network {
 
     /// How many nodes there are.
     pub fn nodes(&self) -> u64 {
-        self.nodes
+        wide(self.nodes)
     }
 
     /// The node, if there is such a one.
     #[inline]
-    pub fn check(&self, node: Node) -> Result<Node, NoSuchNode> {
-        if node < self.nodes {
-            Ok(node)
+    pub fn check(&self, node: u64) -> Result<u64, NoSuchNode> {
+        self.known(node).map(wide)
+    }
+
+    /// The same as a number of the network's own kind.
+    #[inline]
+    fn known(&self, node: u64) -> Result<Node, NoSuchNode> {
+        if node < self.nodes() {
+            Ok(node as Node)
         } else {
             Err(NoSuchNode {
                 node,
-                nodes: self.nodes,
+                nodes: self.nodes(),
             })
         }
     }
 
     /// How many links a node has.
-    pub fn degree(&self, node: Node) -> Result<Port, NoSuchNode> {
-        Ok(self.topology().degree(self.check(node)?))
+    pub fn degree(&self, node: u64) -> Result<u64, NoSuchNode> {
+        Ok(wide(self.family.degree(self.known(node)?)))
     }
 
     /// The neighbours of a node, in the order of its ports.
-    pub fn neighbors(&self, node: Node) -> Result<impl Iterator<Item = Node> + '_, NoSuchNode> {
-        let topology = self.topology();
-        Ok((0..topology.degree(self.check(node)?)).filter_map(move |port| topology.neighbor(node, port)))
+    pub fn neighbors(&self, node: u64) -> Result<impl Iterator<Item = u64> + '_, NoSuchNode> {
+        let node = self.known(node)?;
+        let ports = 0..self.family.degree(node);
+        Ok(ports.filter_map(move |port| self.family.neighbor(node, port).map(wide)))
     }
 
     /// The neighbour at a port; `None` if the node has no such port.
-    pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
-        Ok(self.topology().neighbor(self.check(node)?, port))
+    pub fn neighbor(&self, node: u64, port: u64) -> Result<Option<u64>, NoSuchNode> {
+        let node = self.known(node)?;
+        Ok(narrow(port).and_then(|port| self.family.neighbor(node, port)).map(wide))
     }
 
     /// The port that leads to a neighbour; `None` if the nodes are not linked.
-    pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
-        Ok(self.topology().port_to(self.check(node)?, self.check(neighbor)?))
+    pub fn port_to(&self, node: u64, neighbor: u64) -> Result<Option<u64>, NoSuchNode> {
+        Ok(self.family.port_to(self.known(node)?, self.known(neighbor)?).map(wide))
     }
 
     /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the
     /// [memory](Self::with_search_memory).
-    pub fn distance(&self, from: Node, to: Node) -> Result<Option<u64>, NoSuchNode> {
-        Ok(self.topology().distance(self.check(from)?, self.check(to)?))
+    pub fn distance(&self, from: u64, to: u64) -> Result<Option<u64>, NoSuchNode> {
+        Ok(self.family.distance(self.known(from)?, self.known(to)?).map(wide))
     }
 
     /// The neighbour to send to on the way to `dest`; `here` itself if it is the destination.
     #[inline]
-    pub fn next_hop(&self, here: Node, dest: Node, rule: Rule) -> Result<Node, NoSuchNode> {
-        Ok(self.topology().next(self.check(here)?, self.check(dest)?, rule))
+    pub fn next_hop(&self, here: u64, dest: u64, rule: Rule) -> Result<u64, NoSuchNode> {
+        Ok(wide(self.family.next(self.known(here)?, self.known(dest)?, rule)))
     }
 
     /// The port to send through on the way to `dest`; `None` if `here` is the destination.
-    pub fn next_port(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Port>, NoSuchNode> {
+    pub fn next_port(&self, here: u64, dest: u64, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
         let next = self.next_hop(here, dest, rule)?;
-        Ok(if next == here {
-            None
+        if next == here {
+            Ok(None)
         } else {
-            self.topology().port_to(here, next)
-        })
+            self.port_to(here, next)
+        }
     }
 
     /// What a rule comes to between two nodes: a shortest path, or which fallback.
-    pub fn method(&self, here: Node, dest: Node, rule: Rule) -> Result<Method, NoSuchNode> {
-        Ok(self.topology().method(self.check(here)?, self.check(dest)?, rule))
+    pub fn method(&self, here: u64, dest: u64, rule: Rule) -> Result<Method, NoSuchNode> {
+        Ok(self.family.method(self.known(here)?, self.known(dest)?, rule))
     }
 
     /// No route of the rule is longer than this.
     pub fn longest_route(&self, rule: Rule) -> u64 {
-        self.topology().longest_route(rule)
+        wide(self.family.longest_route(rule))
     }
 
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
     /// receives it exactly once, along the route of the exact rule backwards.
-    pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
-        self.fanout_by(here, source, Tree::LeastDepth)
+    pub fn fanout(&self, here: u64, source: u64) -> Result<Fanout<'_>, NoSuchNode> {
+        Ok(Fanout::of_least_depth(
+            &self.family,
+            self.known(here)?,
+            self.known(source)?,
+        ))
     }
 
     /// The same with a choice of the tree. All nodes must choose the same.
-    pub fn fanout_by(&self, here: Node, source: Node, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
-        Ok(Fanout::new(
-            self.topology(),
-            self.check(here)?,
-            self.check(source)?,
-            tree,
-        ))
+    pub fn fanout_by(&self, here: u64, source: u64, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
+        match tree {
+            Tree::LeastDepth => self.fanout(here, source),
+            Tree::FewestSteps => Ok(Fanout::of_fewest_steps(
+                &self.family,
+                self.known(here)?,
+                self.known(source)?,
+            )),
+        }
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
     pub fn buffer_classes(&self, rule: Rule) -> u64 {
-        self.topology().buffer_classes(rule)
+        wide(self.family.buffer_classes(rule))
     }
 
     /// The class of buffers in which a packet for `dest` waits for the link out of `here`. If a node has at least one buffer
     /// of every class, store-and-forward cannot deadlock. `None` for routes longer than
     /// [`LOOKAHEAD`](crate::limits::LOOKAHEAD).
-    pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
-        Ok(self.topology().buffer_class(self.check(here)?, self.check(dest)?, rule))
+    pub fn buffer_class(&self, here: u64, dest: u64, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
+        Ok(self
+            .family
+            .buffer_class(self.known(here)?, self.known(dest)?, rule)
+            .map(wide))
     }
 
     /// A node's address as the literature writes it, to print.
-    pub fn address(&self, node: Node) -> Result<Address<'_>, NoSuchNode> {
+    pub fn address(&self, node: u64) -> Result<Address<'_>, NoSuchNode> {
         Ok(Address {
-            network: self.topology(),
-            node: self.check(node)?,
+            network: &self.family,
+            node: self.known(node)?,
         })
     }
 }
@@ -275,12 +361,9 @@ impl FromStr for Network {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
-        let word = reader.word();
-        let family = Family::named(word, &mut reader)?
-            .ok_or(reader.refuse("the expression", BrokenRule::Expected("the name of a network")))?;
-        reader.end()?;
+        let family = Family::parse(&mut reader).ok_or(reader.refusal())?;
         let mut network = Network { family, nodes: 0 };
-        network.nodes = network.topology().nodes();
+        network.nodes = network.family.nodes();
         Ok(network)
     }
 }

@@ -9,9 +9,9 @@
 use core::fmt;
 
 use crate::network::Rsn;
-use crate::network::expression::{ParseError, Reader};
+use crate::network::expression::Reader;
 use crate::route::closer::lowest_closer;
-use crate::topology::{Method, Node, Port, Rule, Topology};
+use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
 /// The partially linked network of 4096 nodes.
 ///
@@ -35,7 +35,7 @@ pub struct PartialSwapped {
     copy: Rsn,
 }
 
-const COPY_NODES: u64 = 256;
+const COPY_NODES: Number = 256;
 
 /// Nodes of a cluster with bit 0 clear.
 const GATES: [Node; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
@@ -76,10 +76,10 @@ const fn bits(word: usize) -> u8 {
 }
 
 /// The distance in `rsn(3,hypercube(2))`.
-fn within(from: Node, to: Node) -> u64 {
+fn within(from: Node, to: Node) -> Number {
     let in_cluster = |from: Node, to: Node| {
         let row = IN_CLUSTER.get(from as usize);
-        u64::from(row.and_then(|row| row.get(to as usize)).copied().unwrap_or(u8::MAX))
+        Number::from(row.and_then(|row| row.get(to as usize)).copied().unwrap_or(u8::MAX))
     };
     let ((a, b), (c, e)) = ((from >> 4, from & 15), (to >> 4, to & 15));
     if a == c {
@@ -91,8 +91,8 @@ fn within(from: Node, to: Node) -> u64 {
 
 impl PartialSwapped {
     /// It has no parameters: nothing follows `partial-swapped`.
-    pub(crate) fn parse(_: &mut Reader<'_>) -> Result<Self, ParseError> {
-        Ok(PartialSwapped { copy: Rsn::OF_SQUARES })
+    pub(crate) fn parse(_: &mut Reader<'_>) -> Option<Self> {
+        Some(PartialSwapped { copy: Rsn::OF_SQUARES })
     }
 
     /// What the network has 16 copies of.
@@ -101,7 +101,7 @@ impl PartialSwapped {
     }
 
     /// The least over the gates, and over the clusters in between: 272 distances within a copy.
-    fn hops(from: Node, to: Node) -> u64 {
+    fn hops(from: Node, to: Node) -> Number {
         let ((t, start), (t_end, end)) = (split(from), split(to));
         if t == t_end {
             return within(start, end);
@@ -122,17 +122,17 @@ impl PartialSwapped {
             });
             from_gate.min()
         });
-        two.chain(one).min().unwrap_or(u64::MAX)
+        two.chain(one).min().unwrap_or(Number::MAX)
     }
 }
 
 impl Topology for PartialSwapped {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         16 * COPY_NODES
     }
 
     fn degree(&self, node: Node) -> Port {
-        self.copy.degree(split(node).1) + u64::from(across(node).is_some())
+        self.copy.degree(split(node).1) + Number::from(across(node).is_some())
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -162,7 +162,7 @@ impl Topology for PartialSwapped {
         t * COPY_NODES + self.copy.next(within, target, Rule::Paper)
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         Some(Self::hops(from, to))
     }
 
@@ -173,7 +173,7 @@ impl Topology for PartialSwapped {
         }
     }
 
-    fn longest_route(&self, rule: Rule) -> u64 {
+    fn longest_route(&self, rule: Rule) -> Number {
         match rule {
             Rule::Exact => 18,
             // To the other cluster, the gate, across, and within the copy.

@@ -13,11 +13,11 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::{div_rem, div_rem_short};
+use crate::arith::{div_rem, div_rem_short, fits_short, wide};
 use crate::graph::{Base, Kind};
-use crate::limits::{MAX_LEVELS, MAX_NODES};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
-use crate::topology::{Node, Port, Rule, Topology};
+use crate::limits::{MAX_BITS, MAX_LEVELS, MAX_NODES};
+use crate::network::expression::{BrokenRule, Reader};
+use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A Recursive Dual-Net over a base graph.
 ///
@@ -38,7 +38,7 @@ use crate::topology::{Node, Port, Rule, Topology};
 pub struct Rdn {
     base: Base,
     /// The nodes of level 0, 1, .. k; the rest is unused.
-    sizes: [u64; MAX_LEVELS + 1],
+    sizes: [Number; MAX_LEVELS + 1],
     levels: u8,
     name: Name,
     /// Whether all nodes fit 32 bits.
@@ -56,7 +56,7 @@ enum Name {
 /// A node of some level as the paper's triple.
 #[derive(Clone, Copy)]
 struct Triple {
-    kind: u64,
+    kind: Number,
     cluster: Node,
     node: Node,
 }
@@ -64,7 +64,7 @@ struct Triple {
 impl Triple {
     /// `size` is that of a cluster.
     #[inline]
-    fn split(id: Node, size: u64) -> Self {
+    fn split(id: Node, size: Number) -> Self {
         let half = size * size;
         let (kind, rest) = if id >= half { (1, id - half) } else { (0, id) };
         let (cluster, node) = div_rem(rest, size);
@@ -72,7 +72,7 @@ impl Triple {
     }
 
     #[inline]
-    fn join(self, size: u64) -> Node {
+    fn join(self, size: Number) -> Node {
         (self.kind * size + self.cluster) * size + self.node
     }
 
@@ -100,45 +100,45 @@ enum Branch {
 
 impl Rdn {
     /// Reads what follows `rdn`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         reader.open("BASE of rdn(BASE,k)")?;
         let base = reader.base("BASE of rdn(BASE,k)")?;
         reader.comma("k of rdn(BASE,k)")?;
-        let levels = reader.number("k of rdn(BASE,k)", 0, u64::MAX)?;
-        let network = Rdn::new(base, levels).ok_or(reader.refuse("k of rdn(BASE,k)", BrokenRule::TooManyNodes))?;
+        let levels = reader.number("k of rdn(BASE,k)", 0, Number::MAX)?;
+        let network = Rdn::new(base, levels).or_else(|| reader.refuse("k of rdn(BASE,k)", BrokenRule::TooManyNodes))?;
         reader.close("k of rdn(BASE,k)")?;
-        Ok(network)
+        Some(network)
     }
 
     /// Reads what follows `dualcube`.
-    pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_dualcube(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of dualcube(n)";
         reader.open(BITS)?;
-        let bits = reader.number(BITS, 2, 64)?;
+        let bits = reader.number(BITS, 2, Number::from(MAX_BITS) + 1)?;
         let base = Base(Kind::Hypercube(bits as u8 - 1));
-        let network = Rdn::new(base, 1).ok_or(reader.refuse(BITS, BrokenRule::TooManyNodes))?;
+        let network = Rdn::new(base, 1).or_else(|| reader.refuse(BITS, BrokenRule::TooManyNodes))?;
         reader.close(BITS)?;
-        Ok(Rdn {
+        Some(Rdn {
             name: Name::DualCube,
             ..network
         })
     }
 
     /// Reads what follows `bsw`.
-    pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_biswapped(reader: &mut Reader<'_>) -> Option<Self> {
         const BASE: &str = "BASE of bsw(BASE)";
         reader.open(BASE)?;
         let base = reader.base(BASE)?;
-        let network = Rdn::new(base, 1).ok_or(reader.refuse(BASE, BrokenRule::TooManyNodes))?;
+        let network = Rdn::new(base, 1).or_else(|| reader.refuse(BASE, BrokenRule::TooManyNodes))?;
         reader.close(BASE)?;
-        Ok(Rdn {
+        Some(Rdn {
             name: Name::Biswapped,
             ..network
         })
     }
 
     /// `None` if it would have more than 2^63 nodes.
-    pub(crate) fn new(base: Base, levels: u64) -> Option<Self> {
+    pub(crate) fn new(base: Base, levels: Number) -> Option<Self> {
         let mut sizes = [0; MAX_LEVELS + 1];
         let mut size = base.nodes();
         for level in 0..=levels {
@@ -155,7 +155,7 @@ impl Rdn {
             sizes,
             levels: levels as u8,
             name: Name::RecursiveDualNet,
-            is_short: size >> 32 == 0,
+            is_short: fits_short(size),
         })
     }
 
@@ -165,19 +165,19 @@ impl Rdn {
     }
 
     /// How often the dual construction was applied, k.
-    pub fn levels(&self) -> u64 {
-        u64::from(self.levels)
+    pub fn levels(&self) -> Number {
+        Number::from(self.levels)
     }
 
     /// The nodes of the network after so many levels.
     #[inline]
-    fn size(&self, level: u8) -> u64 {
+    fn size(&self, level: u8) -> Number {
         self.sizes.get(usize::from(level)).copied().unwrap_or(0)
     }
 
     /// The levels from the highest down, each with the size of its clusters.
     #[inline]
-    fn clusters(&self) -> impl Iterator<Item = (u8, u64)> + '_ {
+    fn clusters(&self) -> impl Iterator<Item = (u8, Number)> + '_ {
         let sizes = self.sizes.iter().take(usize::from(self.levels)).enumerate().rev();
         sizes.map(|(below, &size)| (below as u8 + 1, size))
     }
@@ -187,7 +187,7 @@ impl Rdn {
     ///
     /// Every packet comes by here: no triples are made, and the division is the shortest that does.
     #[inline]
-    fn next_by(&self, here: Node, dest: Node, divide: impl Fn(u64, u64) -> (u64, u64)) -> Node {
+    fn next_by(&self, here: Node, dest: Node, divide: impl Fn(Number, Number) -> (Number, Number)) -> Node {
         let (mut from, mut to) = (here, dest);
         for &size in self.sizes.iter().take(usize::from(self.levels)).rev() {
             let half = size * size;
@@ -209,7 +209,7 @@ impl Rdn {
     }
 
     /// 2^k D + 2^(k+1) - 2 for a base quantity D, as both diameter and broadcast steps grow.
-    fn grown(&self, base: u64) -> u64 {
+    fn grown(&self, base: Number) -> Number {
         (0..self.levels).fold(base, |hops, _| hops.saturating_mul(2).saturating_add(2))
     }
 
@@ -223,7 +223,7 @@ impl Rdn {
         let own = self.base.degree(div_rem(here, self.size(0)).1);
         for (level, size) in self.clusters() {
             let (u, s) = (Triple::split(from, size), Triple::split(to, size));
-            let crossing = port >= own && port - own + 1 == u64::from(level);
+            let crossing = port >= own && port - own + 1 == Number::from(level);
             let (crosses, origin) = if u.same_cluster(s) {
                 (true, s.node)
             } else if u.kind != s.kind {
@@ -232,8 +232,8 @@ impl Rdn {
                 return None;
             };
             if crossing {
-                let urgency = u64::from(self.levels - level);
-                return crosses.then_some(Branch::Cross { urgency });
+                let urgency = Number::from(self.levels - level);
+                return crosses.then_some(Branch::Cross { urgency: wide(urgency) });
             }
             (from, to) = (u.node, origin);
         }
@@ -246,7 +246,7 @@ impl Rdn {
 
     /// The urgency of a link of the base, above those of all cross links.
     fn before_cross(&self, urgency: u64) -> u64 {
-        urgency.saturating_add(self.levels())
+        urgency.saturating_add(u64::from(self.levels))
     }
 
     /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
@@ -265,18 +265,18 @@ impl Rdn {
     }
 
     /// The largest distance, 2^k D + 2^(k+1) - 2 over a base of diameter D.
-    pub fn diameter(&self) -> u64 {
+    pub fn diameter(&self) -> Number {
         self.grown(self.base.diameter())
     }
 }
 
 impl Topology for Rdn {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         self.size(self.levels)
     }
 
     fn degree(&self, node: Node) -> Port {
-        self.base.degree(div_rem(node, self.size(0)).1) + u64::from(self.levels)
+        self.base.degree(div_rem(node, self.size(0)).1) + Number::from(self.levels)
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -286,7 +286,7 @@ impl Topology for Rdn {
             return Some(node - inner + self.base.neighbor(inner, port)?);
         }
         let level = port - own + 1;
-        if level > u64::from(self.levels) {
+        if level > Number::from(self.levels) {
             return None;
         }
         let whole = self.size(level as u8);
@@ -303,7 +303,7 @@ impl Topology for Rdn {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         // Each pair of a level comes to one or two pairs of the level below: never more than one waits per level.
         let mut waiting = Vec::<(u8, Node, Node), MAX_LEVELS>::new();
         let mut hops = 0;
@@ -330,7 +330,7 @@ impl Topology for Rdn {
         Some(hops)
     }
 
-    fn longest_route(&self, _rule: Rule) -> u64 {
+    fn longest_route(&self, _rule: Rule) -> Number {
         self.diameter()
     }
 
@@ -397,12 +397,12 @@ impl Topology for Rdn {
         false
     }
 
-    fn buffer_classes(&self, _rule: Rule) -> u64 {
+    fn buffer_classes(&self, _rule: Rule) -> Number {
         self.base.classes() << self.levels
     }
 
     /// One bit a level, set in the destination's cluster and on the link into it, times the classes of the base.
-    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<u64> {
+    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<Number> {
         let base_classes = self.base.classes();
         let (mut from, mut to) = (here, dest);
         let mut class = 0;

@@ -15,10 +15,11 @@
 
 use core::fmt;
 
-use crate::arith::div_rem;
+use crate::arith::{div_rem, wide};
 use crate::graph::{Base, Factor, Kind};
-use crate::network::expression::{ParseError, Reader};
-use crate::topology::{Node, Port, Rule, Topology, valleys_ahead};
+use crate::limits::MAX_BITS;
+use crate::network::expression::Reader;
+use crate::topology::{Node, Number, Port, Rule, Topology, valleys_ahead};
 
 /// A WK-recursive network or a symmetric hypernet.
 ///
@@ -45,7 +46,7 @@ pub struct Wk {
     /// Complete, or a hypercube.
     nucleus: Base,
     digits: u8,
-    nodes: u64,
+    nodes: Number,
 }
 
 /// Where two nodes part.
@@ -53,25 +54,25 @@ struct Parting {
     /// The digits below the highest one that differs: those of the clusters to get from and to.
     low: u32,
     /// The highest digit that differs, here and there.
-    here: u64,
-    there: u64,
+    here: Number,
+    there: Number,
 }
 
 /// The end of a node that a link between clusters may leave from.
 struct Ending {
     /// The last digit and how often it stands at the end.
-    digit: u64,
+    digit: Number,
     /// What one unit of the digit before these adds to a node's number.
-    weight: u64,
+    weight: Number,
     /// The number with 1 for these digits and 0 for the others.
-    repeated: u64,
+    repeated: Number,
     /// What stands before them.
-    rest: u64,
+    rest: Number,
 }
 
 impl Wk {
     /// Reads what follows `wk`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const SIZE: &str = "N of wk(N,t)";
         reader.open(SIZE)?;
         let size = reader.number(SIZE, 2, crate::limits::MAX_NODES)?;
@@ -79,10 +80,10 @@ impl Wk {
     }
 
     /// Reads what follows `symmetric-hypernet`.
-    pub(crate) fn parse_hypernet(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_hypernet(reader: &mut Reader<'_>) -> Option<Self> {
         const BITS: &str = "n of symmetric-hypernet(n,t)";
         reader.open(BITS)?;
-        let bits = reader.number(BITS, 1, 63)?;
+        let bits = reader.number(BITS, 1, MAX_BITS.into())?;
         Wk::parse_digits(
             reader,
             Base(Kind::Hypercube(bits as u8)),
@@ -90,16 +91,16 @@ impl Wk {
         )
     }
 
-    fn parse_digits(reader: &mut Reader<'_>, nucleus: Base, parameter: &'static str) -> Result<Self, ParseError> {
+    fn parse_digits(reader: &mut Reader<'_>, nucleus: Base, parameter: &'static str) -> Option<Self> {
         reader.comma(parameter)?;
-        let digits = reader.number(parameter, 1, u64::MAX)?;
+        let digits = reader.number(parameter, 1, Number::MAX)?;
         let mut nodes = 1;
         // Refused as too large before 64 digits.
         for _ in 0..digits {
             nodes = reader.product(nodes, nucleus.nodes(), parameter)?;
         }
         reader.close(parameter)?;
-        Ok(Wk {
+        Some(Wk {
             nucleus,
             digits: digits as u8,
             nodes,
@@ -112,18 +113,18 @@ impl Wk {
     }
 
     /// How many digits an address has, t.
-    pub fn digits(&self) -> u64 {
-        u64::from(self.digits)
+    pub fn digits(&self) -> Number {
+        Number::from(self.digits)
     }
 
     /// The largest distance, 2^(t-1) (D + 1) - 1 over a nucleus of diameter D: that of opposite corners. No way to a corner
     /// of s digits is longer than 2^(s-1) (D + 1) - 1, so neither is a way by one link.
-    pub fn diameter(&self) -> u64 {
+    pub fn diameter(&self) -> Number {
         corner_distance(u32::from(self.digits), self.nucleus.diameter())
     }
 
     #[inline]
-    fn radix(&self) -> u64 {
+    fn radix(&self) -> Number {
         self.nucleus.nodes()
     }
 
@@ -134,7 +135,7 @@ impl Wk {
 
     /// The digits of a node, the last first. Without end: what stands before the first is 0.
     #[inline]
-    fn digits_of(&self, node: Node) -> impl Iterator<Item = u64> + '_ {
+    fn digits_of(&self, node: Node) -> impl Iterator<Item = Number> + '_ {
         let mut rest = node;
         core::iter::repeat_with(move || {
             let (above, digit) = div_rem(rest, self.radix());
@@ -156,7 +157,7 @@ impl Wk {
     }
 
     /// Hops from a node to a corner of its cluster of `digits` digits.
-    fn corner_hops(&self, node: Node, digits: u32, corner: u64) -> u64 {
+    fn corner_hops(&self, node: Node, digits: u32, corner: Number) -> Number {
         let digits = (0..digits).zip(self.digits_of(node));
         digits
             .filter(|&(_, digit)| digit != corner)
@@ -169,7 +170,7 @@ impl Wk {
 
     /// The hops from here to there that leave the cluster by a corner: over one link if it is the digit of the other
     /// cluster, else by way of a third.
-    fn hops_by(&self, corner: u64, from: Node, to: Node, parting: &Parting) -> u64 {
+    fn hops_by(&self, corner: Number, from: Node, to: Node, parting: &Parting) -> Number {
         let Parting { low, here, there } = *parting;
         if low == 0 {
             return self.nucleus.hops(here, there);
@@ -185,12 +186,12 @@ impl Wk {
 
     /// The corners by which a shortest path may leave the cluster of `from`; at least one does. The cluster that is left or
     /// gone to may be listed as a third one: that is never shorter than the link between them.
-    fn corners(&self, from: Node, to: Node, parting: &Parting) -> impl Iterator<Item = u64> + '_ {
+    fn corners(&self, from: Node, to: Node, parting: &Parting) -> impl Iterator<Item = Number> + '_ {
         let Parting { low, there, .. } = *parting;
         // Over a complete graph, with both clusters of s digits, a third cluster saves 2^i hops for each digit i that is its
         // own and costs 2^s more: so it has to be the first digit of one of them.
         let first = if self.is_complete() { low.saturating_sub(1) } else { 0 };
-        let all = !self.is_complete() && self.radix() <= 2 * u64::from(low);
+        let all = !self.is_complete() && self.radix() <= 2 * Number::from(low);
         let own = self.digits_of(from).zip(self.digits_of(to)).take(low as usize);
         let own = own.skip(first as usize).flat_map(|(a, b)| [a, b]);
         let middle = if self.is_complete() || all || low == 0 {
@@ -207,7 +208,7 @@ impl Wk {
 
     /// The cluster that both ways to a third one are shortest to, but for what they save at digits that are its own: bit
     /// by bit what most digits have, weighted by what a bit costs in them.
-    fn middle(&self, from: Node, to: Node, low: u32) -> u64 {
+    fn middle(&self, from: Node, to: Node, low: u32) -> Number {
         let bits = self.radix().trailing_zeros();
         let is_set = |bit: u32| {
             let digits = self.digits_of(from).zip(self.digits_of(to));
@@ -274,7 +275,7 @@ impl Wk {
         closer.min().unwrap_or(here)
     }
 
-    fn shortest(&self, from: Node, to: Node, parting: &Parting) -> u64 {
+    fn shortest(&self, from: Node, to: Node, parting: &Parting) -> Number {
         let corners = self.corners(from, to, parting);
         corners
             .map(|corner| self.hops_by(corner, from, to, parting))
@@ -321,7 +322,7 @@ impl Wk {
 
 /// Hops between two corners of a cluster of so many digits, whose digits are so many apart in the nucleus.
 #[inline]
-fn corner_distance(digits: u32, hops: u64) -> u64 {
+fn corner_distance(digits: u32, hops: Number) -> Number {
     if hops == 0 {
         0
     } else {
@@ -330,13 +331,13 @@ fn corner_distance(digits: u32, hops: u64) -> u64 {
 }
 
 impl Topology for Wk {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         self.nodes
     }
 
     fn degree(&self, node: Node) -> Port {
         let own = self.nucleus.degree(div_rem(node, self.radix()).1);
-        own + u64::from(self.ending(node).weight < self.nodes)
+        own + Number::from(self.ending(node).weight < self.nodes)
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -364,14 +365,14 @@ impl Topology for Wk {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         Some(match self.parting(from, to) {
             Some(parting) => self.shortest(from, to, &parting),
             None => 0,
         })
     }
 
-    fn longest_route(&self, _rule: Rule) -> u64 {
+    fn longest_route(&self, _rule: Rule) -> Number {
         self.diameter()
     }
 
@@ -399,18 +400,18 @@ impl Topology for Wk {
         if !self.is_complete() {
             0
         } else if port == own {
-            self.ending(here).repeated.saturating_mul(2)
+            wide(self.ending(here).repeated.saturating_mul(2))
         } else {
             match self.neighbor(here, port) {
                 Some(child) if self.passes_on(child, own, source) => {
-                    self.ending(child).repeated.saturating_mul(2).saturating_add(1)
+                    wide(self.ending(child).repeated.saturating_mul(2).saturating_add(1))
                 }
                 _ => 0,
             }
         }
     }
 
-    fn buffer_classes(&self, rule: Rule) -> u64 {
+    fn buffer_classes(&self, rule: Rule) -> Number {
         if self.digits > 1 && self.is_complete() {
             // At most 2 t parts, and a valley takes two.
             self.digits() + 1
@@ -420,7 +421,7 @@ impl Topology for Wk {
     }
 
     /// The valleys ahead; over a complete graph in O(t), since they can only be where one part of a route meets the next.
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<u64> {
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
         if !self.is_complete() {
             return valleys_ahead(self, here, dest, rule);
         }
@@ -430,7 +431,7 @@ impl Topology for Wk {
         let mut climbed = true;
         let mut valleys = 0;
         for climbs in self.climbs(here, dest, &parting) {
-            valleys += u64::from(climbs && !climbed);
+            valleys += Number::from(climbs && !climbed);
             climbed = climbs;
         }
         Some(valleys)

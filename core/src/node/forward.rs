@@ -133,7 +133,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
         }
         if !header.trail {
-            let next = network.topology().next(here, dest, rule);
+            let next = network.next_hop(here, dest, rule).unwrap_or(here);
             if let Some(link) = wiring.link_to(next) {
                 return Ok(Way { link, detour: None });
             }
@@ -257,7 +257,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let parent = if dest == source {
             here
         } else {
-            self.network.topology().next(dest, source, Rule::Exact)
+            self.network.next_hop(dest, source, Rule::Exact).unwrap_or(dest)
         };
         let child = |port: u32| self.network.neighbor(parent, u64::from(port)).ok().flatten();
         let lowest = slot.detached.trailing_zeros();
@@ -447,13 +447,13 @@ fn hops(network: &Network, from: Address, to: Address, rule: Rule) -> u64 {
         return distance;
     }
     let mut here = from;
-    for hops in 0..LOOKAHEAD {
+    for hops in 0..u64::from(LOOKAHEAD) {
         if here == to {
             return hops;
         }
-        here = network.topology().next(here, to, rule);
+        here = network.next_hop(here, to, rule).unwrap_or(here);
     }
-    LOOKAHEAD
+    u64::from(LOOKAHEAD)
 }
 
 /// Whether one node is certainly nearer to the destination than another.

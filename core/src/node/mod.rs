@@ -282,17 +282,21 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.catch_up(now, observer);
     }
 
+    /// Whether it is worth the while to [`transmit`](Self::transmit) on a link.
+    pub fn wants_to_transmit(&self, link: u8, now: Micros) -> bool {
+        let queue = self.queues.get(usize::from(link));
+        let end = self.links.get(usize::from(link));
+        queue.is_some_and(|queue| !queue.is_empty()) || end.is_some_and(|end| end.is_due(now))
+    }
+
     /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
     pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
-        let (Some(end), Some(queue)) = (
-            self.links.get_mut(usize::from(link)),
-            self.queues.get(usize::from(link)),
-        ) else {
-            return 0;
-        };
-        if queue.is_empty() && !end.is_due(now) {
+        if !self.wants_to_transmit(link, now) {
             return 0;
         }
+        let Some(end) = self.links.get_mut(usize::from(link)) else {
+            return 0;
+        };
         let place = match end.turn(now) {
             Turn::Nothing => return 0,
             Turn::Control => None,
@@ -390,11 +394,22 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
     pub fn deadline(&self) -> Micros {
         let links = self.links.iter().map(Link::deadline).min();
-        let mut deadline = links.unwrap_or(Micros::MAX).min(self.confirm.deadline());
-        if self.pool.used() > 0 {
-            deadline = deadline.min(self.sweep_at);
-        }
-        deadline
+        links.unwrap_or(Micros::MAX).min(self.own_deadline())
+    }
+
+    /// The same after no other link than this one was used, if it is earlier than before.
+    pub fn deadline_after(&self, link: u8) -> Micros {
+        let end = self.links.get(usize::from(link));
+        end.map_or(Micros::MAX, Link::deadline).min(self.own_deadline())
+    }
+
+    fn own_deadline(&self) -> Micros {
+        let sweep = if self.pool.used() > 0 {
+            self.sweep_at
+        } else {
+            Micros::MAX
+        };
+        sweep.min(self.confirm.deadline())
     }
 
     /// A link is up: who is there?

@@ -2,7 +2,7 @@
 
 use crate::arith::div_rem;
 use crate::limits::LOOKAHEAD;
-use crate::topology::{Node, Rule, Topology};
+use crate::topology::{Node, Number, Rule, Topology};
 
 /// How many links between nuclei, blocks of `nucleus` nodes, are on the route ahead; `None` if it is longer than
 /// [`LOOKAHEAD`].
@@ -11,18 +11,18 @@ use crate::topology::{Node, Rule, Topology};
 /// nucleus, whose own classes do the rest. O(hops) calls of `next`.
 pub(crate) fn crossings_ahead<T: Topology>(
     network: &T,
-    nucleus: u64,
+    nucleus: Number,
     mut here: Node,
     dest: Node,
     rule: Rule,
-) -> Option<u64> {
+) -> Option<Number> {
     let mut crossings = 0;
     for _ in 0..LOOKAHEAD {
         if here == dest {
             return Some(crossings);
         }
         let next = network.next(here, dest, rule);
-        crossings += u64::from(div_rem(here, nucleus).0 != div_rem(next, nucleus).0);
+        crossings += Number::from(div_rem(here, nucleus).0 != div_rem(next, nucleus).0);
         here = next;
     }
     None

@@ -2,8 +2,10 @@
 
 use heapless::Vec;
 
+use crate::arith::wide;
 use crate::limits::MAX_SORTED_CHILDREN;
-use crate::topology::{Node, Port, Topology, Tree};
+use crate::network::Family;
+use crate::topology::{Node, Port, Topology};
 
 /// The ports and nodes that a broadcast is passed on to, in the order in which to send: the most urgent first, and
 /// beyond [`MAX_SORTED_CHILDREN`] in the order of the ports.
@@ -11,14 +13,25 @@ use crate::topology::{Node, Port, Topology, Tree};
 /// O(degree) calls of the network's `passes_on` and `urgency`, or `fewest_steps_urgency`.
 #[derive(Clone)]
 pub struct Fanout<'a> {
-    network: &'a dyn Topology,
+    network: &'a Family,
     here: Node,
     source: Node,
-    tree: Tree,
+    urgency: Urgency,
     /// The least urgent first, so that the next one is at the end.
     sorted: Vec<Child, MAX_SORTED_CHILDREN>,
     /// The first port that is not in `sorted`.
     port: Port,
+}
+
+/// How urgent it is for a node to serve a port in the broadcast of a source; `None` if it does not pass it on there.
+///
+/// A function chosen once: a program that only ever takes one tree does not carry the code of the other.
+type Urgency = fn(&Family, Node, Port, Node) -> Option<u64>;
+
+fn least_depth(network: &Family, here: Node, port: Port, source: Node) -> Option<u64> {
+    network
+        .passes_on(here, port, source)
+        .then(|| network.urgency(here, port, source))
 }
 
 #[derive(Clone, Copy)]
@@ -28,12 +41,22 @@ struct Child {
 }
 
 impl<'a> Fanout<'a> {
-    pub(crate) fn new(network: &'a dyn Topology, here: Node, source: Node, tree: Tree) -> Self {
+    /// Along the tree of least depth.
+    pub(crate) fn of_least_depth(network: &'a Family, here: Node, source: Node) -> Self {
+        Fanout::new(network, here, source, least_depth)
+    }
+
+    /// Along the tree of fewest steps.
+    pub(crate) fn of_fewest_steps(network: &'a Family, here: Node, source: Node) -> Self {
+        Fanout::new(network, here, source, Family::fewest_steps_urgency)
+    }
+
+    fn new(network: &'a Family, here: Node, source: Node, urgency: Urgency) -> Self {
         let mut fanout = Fanout {
             network,
             here,
             source,
-            tree,
+            urgency,
             sorted: Vec::new(),
             port: 0,
         };
@@ -56,34 +79,22 @@ impl<'a> Fanout<'a> {
     fn next_child(&mut self) -> Option<Child> {
         let degree = self.network.degree(self.here);
         let child = (self.port..degree).find_map(|port| {
-            let urgency = self.urgency(port)?;
+            let urgency = (self.urgency)(self.network, self.here, port, self.source)?;
             Some(Child { port, urgency })
         });
         self.port = child.map_or(degree, |child| child.port + 1);
         child
     }
-
-    fn urgency(&self, port: Port) -> Option<u64> {
-        let Fanout {
-            network, here, source, ..
-        } = *self;
-        match self.tree {
-            Tree::LeastDepth => network
-                .passes_on(here, port, source)
-                .then(|| network.urgency(here, port, source)),
-            Tree::FewestSteps => network.fewest_steps_urgency(here, port, source),
-        }
-    }
 }
 
 impl Iterator for Fanout<'_> {
-    type Item = (Port, Node);
+    type Item = (u64, u64);
 
-    fn next(&mut self) -> Option<(Port, Node)> {
+    fn next(&mut self) -> Option<(u64, u64)> {
         let Child { port, .. } = match self.sorted.pop() {
             Some(child) => child,
             None => self.next_child()?,
         };
-        Some((port, self.network.neighbor(self.here, port)?))
+        Some((wide(port), wide(self.network.neighbor(self.here, port)?)))
     }
 }

@@ -12,7 +12,7 @@ use crate::graph::{Base, Factor, Kind};
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_UNIT};
-use crate::topology::{Node, Topology};
+use crate::topology::{Node, Number, Topology};
 
 /// More places than this are never searched: their subsets would not fit [`limits`](crate::limits).
 const MAX_NEEDED: usize = 16;
@@ -87,7 +87,7 @@ impl Walk<'_> {
     }
 
     /// The number of hops; `None` if the search does not fit the memory.
-    pub(crate) fn length(&self) -> Option<u64> {
+    pub(crate) fn length(&self) -> Option<Number> {
         match self.formula(self.from) {
             Some(length) => Some(length),
             None => self.search().map(|(length, _)| length),
@@ -122,7 +122,7 @@ impl Walk<'_> {
     }
 
     /// The length from a place, for graphs that have a formula.
-    fn formula(&self, from: Node) -> Option<u64> {
+    fn formula(&self, from: Node) -> Option<Number> {
         if !self.needed.groups.is_empty() {
             return None;
         }
@@ -132,22 +132,22 @@ impl Walk<'_> {
             Kind::Line(Factor::Complete, _) => {
                 let others = (needed & !(1 << from | 1 << to)).count_ones();
                 if others > 0 {
-                    u64::from(others) + 1
+                    Number::from(others) + 1
                 } else {
-                    u64::from(from != to)
+                    Number::from(from != to)
                 }
             }
             Kind::Line(Factor::Ring, n) => around(*n, from, to, places),
             Kind::Line(Factor::Path, _) => {
-                let low = u64::from(places.trailing_zeros());
-                let high = 63 - u64::from(places.leading_zeros());
+                let low = Number::from(places.trailing_zeros());
+                let high = 63 - Number::from(places.leading_zeros());
                 along(from - low, to - low, high - low)
             }
             Kind::Star(_) => {
-                let leaves = u64::from((needed & !(1 | 1 << from | 1 << to)).count_ones());
-                let centre_and_back = u64::from(from == to && from != 0 && needed & 1 != 0) * 2;
+                let leaves = Number::from((needed & !(1 | 1 << from | 1 << to)).count_ones());
+                let centre_and_back = Number::from(from == to && from != 0 && needed & 1 != 0) * 2;
                 if leaves > 0 {
-                    u64::from(from != 0) + 2 * leaves + u64::from(to != 0)
+                    Number::from(from != 0) + 2 * leaves + Number::from(to != 0)
                 } else {
                     self.graph.hops(from, to) + centre_and_back
                 }
@@ -165,7 +165,7 @@ impl Walk<'_> {
     }
 
     /// Length and next place.
-    fn search(&self) -> Option<(u64, Node)> {
+    fn search(&self) -> Option<(Number, Node)> {
         let words = self.search_words().filter(|&words| words <= self.memory)?;
         // A small search should not pay for clearing the memory of a large one.
         match words {
@@ -181,7 +181,7 @@ impl Walk<'_> {
     /// Walks backwards from the end, all walks at once: after t rounds, bit S of a place says that the end can be reached
     /// from there in t hops with just S visited. O(length * links * 2^needed / 64) time.
     #[inline(never)]
-    fn search_in(&self, memory: &mut [u64]) -> Option<(u64, Node)> {
+    fn search_in(&self, memory: &mut [u64]) -> Option<(Number, Node)> {
         let places = self.graph.nodes().min(MAX_UNIT) as usize;
         let all = (1usize << self.needed.count()) - 1;
         let width = (all + 1).div_ceil(64);
@@ -202,7 +202,7 @@ impl Walk<'_> {
         let sets_of = |place: usize| place * width..(place + 1) * width;
         self.visit(self.to, now.get_mut(sets_of(self.to as usize))?);
         // A walk along a spanning tree and back visits everything, so twice the places is always enough.
-        for length in 0..=2 * places as u64 {
+        for length in 0..=2 * places as Number {
             if has_all(now, self.from) {
                 let next = self
                     .graph
@@ -263,7 +263,7 @@ fn add_to_all(sets: &mut [u64], bit: u32) {
 }
 
 /// On a line of `length` hops, from `a` to `b` by way of both ends.
-fn along(a: u64, b: u64, length: u64) -> u64 {
+fn along(a: Number, b: Number, length: Number) -> Number {
     if a <= b {
         a + length + (length - b)
     } else {
@@ -272,9 +272,9 @@ fn along(a: u64, b: u64, length: u64) -> u64 {
 }
 
 /// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go all the way round.
-fn around(n: u64, from: Node, to: Node, places: u64) -> u64 {
-    let mut best = if from == to { n } else { u64::MAX };
-    let mut previous = 63 - u64::from(places.leading_zeros());
+fn around(n: Number, from: Node, to: Node, places: u64) -> Number {
+    let mut best = if from == to { n } else { Number::MAX };
+    let mut previous = 63 - Number::from(places.leading_zeros());
     for start in bits(places) {
         let line = along(
             sub_mod(from, start, n),

@@ -68,6 +68,9 @@ pub struct Board {
     rtt: Option<Rtt>,
     /// What came out of the log channel: when, and the bytes.
     log: Vec<(Time, Vec<u8>)>,
+    /// How often the probe reads it, and when it did last.
+    log_interval: Option<Time>,
+    log_read: Time,
     log_hash: StateHash,
     resets: u64,
     /// When the last byte fed from the host will have been received, for each port.
@@ -98,6 +101,8 @@ impl Board {
             clock,
             rtt,
             log: Vec::new(),
+            log_interval: Some(0),
+            log_read: 0,
             log_hash: StateHash::default(),
             resets: 0,
             fed_until: [0; UARTS],
@@ -167,7 +172,17 @@ impl Board {
         self.resets += 1;
     }
 
+    /// How often the debug probe reads the log; never if there is none. All the time unless this is called.
+    pub fn read_log_every(&mut self, interval: Option<Time>) {
+        self.log_interval = interval;
+    }
+
     fn read_log(&mut self) {
+        let due = self.log_interval.map(|interval| self.log_read.saturating_add(interval));
+        if due.is_none_or(|due| due > self.now()) {
+            return;
+        }
+        self.log_read = self.now();
         if let Some(bytes) = self.rtt.as_mut().and_then(|rtt| rtt.read(&mut self.cpu.memory)) {
             self.log_hash.write(&bytes);
             self.log.push((self.now(), bytes));

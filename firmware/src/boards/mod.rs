@@ -82,7 +82,64 @@ fn uart_config(baud: u32) -> usart::Config {
     config
 }
 
-/// Opens a serial port: `wire!(p, baud, USART1, tx PA9 DMA2_CH7, rx PA10 DMA2_CH5)`, with the file's `Interrupts`.
+/// Writes a board: its constants, its interrupts, and `open`.
+///
+/// ```text
+/// board! {
+///     name: "nucleo-f446re",
+///     wires: {
+///         USART1: tx PA9 DMA2_CH7 DMA2_STREAM7, rx PA10 DMA2_CH5 DMA2_STREAM5;
+///         ..                                               each pin with its DMA channel and the channel's interrupt
+///         USART2: tx PA2 DMA1_CH6 DMA1_STREAM6, rx PA3 DMA1_CH5 DMA1_STREAM5;      the last is the ST-LINK's
+///     },
+///     led: PA5,
+///     pressed_high: false,
+///     watchdog: IWDG,
+/// }
+/// ```
+///
+/// The button of every Nucleo board is at PC13.
+macro_rules! board {
+    (
+        name: $name:literal,
+        wires: {$(
+            $uart:ident: tx $tx:ident $tx_dma:ident $tx_interrupt:ident, rx $rx:ident $rx_dma:ident $rx_interrupt:ident;
+        )*},
+        led: $led:ident,
+        pressed_high: $pressed_high:literal,
+        watchdog: $watchdog:ident,
+    ) => {
+        pub(crate) const NAME: &str = $name;
+        pub(crate) const LINKS: usize = [$(stringify!($uart)),*].len() - 1;
+        pub(crate) type Watchdog = embassy_stm32::peripherals::$watchdog;
+
+        embassy_stm32::bind_interrupts!(struct Interrupts {
+            $(
+                $uart => crate::wire::LineIdle<embassy_stm32::peripherals::$uart>;
+                $tx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$tx_dma>;
+                $rx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$rx_dma>;
+            )*
+            EXTI15_10 => embassy_stm32::exti::InterruptHandler<embassy_stm32::interrupt::typelevel::EXTI15_10>;
+        });
+
+        $(super::line!($uart);)*
+
+        pub(crate) fn open(p: embassy_stm32::Peripherals, baud: u32) -> super::Board {
+            use embassy_stm32::gpio::{Level, Output, Pull, Speed};
+            super::Board {
+                wires: [$(super::wire!(p, baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
+                led: Output::new(p.$led, Level::Low, Speed::Low),
+                button: embassy_stm32::exti::ExtiInput::new(p.PC13, p.EXTI13, Pull::None, Interrupts),
+                pressed_high: $pressed_high,
+                watchdog: embassy_stm32::wdg::IndependentWatchdog::new(p.$watchdog, super::WATCHDOG_MICROS),
+                flash: embassy_stm32::flash::Flash::new_blocking(p.FLASH),
+            }
+        }
+    };
+}
+use board;
+
+/// Opens a serial port, with the board's `Interrupts`.
 macro_rules! wire {
     ($p:ident, $baud:expr, $uart:ident, tx $tx:ident $tx_dma:ident, rx $rx:ident $rx_dma:ident) => {{
         static RING: static_cell::ConstStaticCell<[u8; crate::wire::RING]> =
@@ -113,26 +170,31 @@ macro_rules! wire {
 }
 use wire;
 
-/// Makes serial ports known to [`Receiver`].
-macro_rules! lines {
-    ($($uart:ident),*) => {$(
+/// Makes a serial port known to [`Receiver`].
+macro_rules! line {
+    ($uart:ident) => {
         // SAFETY: embassy's handler is needed for its own receiver and to flush its transmitter. Neither is used, and it would
         // switch off the interrupt of a line that falls idle just before it looks.
-        unsafe impl embassy_stm32::interrupt::typelevel::Binding<
-            <embassy_stm32::peripherals::$uart as embassy_stm32::usart::Instance>::Interrupt,
-            embassy_stm32::usart::InterruptHandler<embassy_stm32::peripherals::$uart>,
-        > for Interrupts {}
+        unsafe impl
+            embassy_stm32::interrupt::typelevel::Binding<
+                <embassy_stm32::peripherals::$uart as embassy_stm32::usart::Instance>::Interrupt,
+                embassy_stm32::usart::InterruptHandler<embassy_stm32::peripherals::$uart>,
+            > for Interrupts
+        {
+        }
 
         impl crate::wire::Line for embassy_stm32::peripherals::$uart {
             fn line() -> crate::wire::LineRef {
                 static WAKER: embassy_sync::waitqueue::AtomicWaker = embassy_sync::waitqueue::AtomicWaker::new();
                 // SAFETY: the registers used are the same in all kinds of serial ports.
-                let registers = unsafe {
-                    embassy_stm32::pac::usart::Usart::from_ptr(embassy_stm32::pac::$uart.as_ptr() as *mut _)
-                };
-                crate::wire::LineRef { registers, waker: &WAKER }
+                let registers =
+                    unsafe { embassy_stm32::pac::usart::Usart::from_ptr(embassy_stm32::pac::$uart.as_ptr() as *mut _) };
+                crate::wire::LineRef {
+                    registers,
+                    waker: &WAKER,
+                }
             }
         }
-    )*};
+    };
 }
-use lines;
+use line;

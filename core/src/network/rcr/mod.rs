@@ -14,11 +14,11 @@ mod order;
 
 use core::fmt;
 
-use crate::arith::{bits, div_rem, ones, sub_mod, wrap};
+use crate::arith::{bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::graph::Factor;
-use crate::limits::MAX_NODES;
-use crate::network::expression::{BrokenRule, ParseError, Reader};
-use crate::topology::{Method, Node, Port, Rule, Topology};
+use crate::limits::{MAX_BITS, MAX_NODES};
+use crate::network::expression::{BrokenRule, Reader};
+use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
 /// A Recursive Cube of Rings.
 ///
@@ -43,7 +43,7 @@ pub struct Rcr {
     /// Bits in all, m = k + j.
     bits: u8,
     /// Places on the ring, r.
-    ring: u64,
+    ring: Number,
     name: Name,
 }
 
@@ -64,39 +64,39 @@ const SHORT_REACH: usize = 32;
 
 /// A shortest walk on the ring.
 struct RingWalk {
-    hops: u64,
+    hops: Number,
     /// One such walk begins with a step +1.
     begins_up: bool,
 }
 
 impl Rcr {
     /// Reads what follows `rcr`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of rcr(k,r,j)";
         const RING: &str = "r of rcr(k,r,j)";
         const MORE: &str = "j of rcr(k,r,j)";
         reader.open(CUBE)?;
-        let window = reader.number(CUBE, 0, 63)?;
+        let window = reader.number(CUBE, 0, MAX_BITS.into())?;
         reader.comma(RING)?;
         let ring = reader.number(RING, 1, MAX_NODES)?;
         reader.comma(MORE)?;
-        let more = reader.number(MORE, 0, u64::MAX)?;
+        let more = reader.number(MORE, 0, Number::MAX)?;
         if window == 0 && more > 0 {
-            return Err(reader.refuse(MORE, BrokenRule::NoCubeLinks));
+            return reader.refuse(MORE, BrokenRule::NoCubeLinks);
         }
         let bits = window.saturating_add(more);
-        if bits > 63 {
-            return Err(reader.refuse(MORE, BrokenRule::TooManyNodes));
+        if bits > Number::from(MAX_BITS) {
+            return reader.refuse(MORE, BrokenRule::TooManyNodes);
         }
         if reader.product(ring, 1 << bits, RING)? == 1 {
-            return Err(reader.refuse(RING, BrokenRule::OneNode));
+            return reader.refuse(RING, BrokenRule::OneNode);
         }
         let covered = ring.saturating_mul(window);
         if covered < bits {
-            return Err(reader.refuse(RING, BrokenRule::Disconnected(bits - covered)));
+            return reader.refuse(RING, BrokenRule::Disconnected(bits - covered));
         }
         reader.close(MORE)?;
-        Ok(Rcr {
+        Some(Rcr {
             window: window as u8,
             bits: bits as u8,
             ring,
@@ -105,26 +105,26 @@ impl Rcr {
     }
 
     /// Reads what follows `cor`.
-    pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_cor(reader: &mut Reader<'_>) -> Option<Self> {
         const CUBE: &str = "k of cor(k,r)";
         const RING: &str = "r of cor(k,r)";
         reader.open(CUBE)?;
-        let window = reader.number(CUBE, 1, u64::MAX)?;
+        let window = reader.number(CUBE, 1, Number::MAX)?;
         reader.comma(RING)?;
-        let ring = reader.number(RING, 2, u64::MAX)?;
+        let ring = reader.number(RING, 2, Number::MAX)?;
         let network = Rcr::with_disjoint_windows(reader, window, ring, RING)?;
         reader.close(RING)?;
-        Ok(network)
+        Some(network)
     }
 
     /// Reads what follows `ccc`.
-    pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_ccc(reader: &mut Reader<'_>) -> Option<Self> {
         const RING: &str = "n of ccc(n)";
         reader.open(RING)?;
-        let ring = reader.number(RING, 3, u64::MAX)?;
+        let ring = reader.number(RING, 3, Number::MAX)?;
         let network = Rcr::with_disjoint_windows(reader, 1, ring, RING)?;
         reader.close(RING)?;
-        Ok(Rcr {
+        Some(Rcr {
             name: Name::CubeConnectedCycles,
             ..network
         })
@@ -132,17 +132,17 @@ impl Rcr {
 
     /// A Cube of Rings: every bit in the window of just one place.
     fn with_disjoint_windows(
-        reader: &Reader<'_>,
-        window: u64,
-        ring: u64,
+        reader: &mut Reader<'_>,
+        window: Number,
+        ring: Number,
         parameter: &'static str,
-    ) -> Result<Self, ParseError> {
+    ) -> Option<Self> {
         let bits = reader.product(window, ring, parameter)?;
-        if bits > 63 {
-            return Err(reader.refuse(parameter, BrokenRule::TooManyNodes));
+        if bits > Number::from(MAX_BITS) {
+            return reader.refuse(parameter, BrokenRule::TooManyNodes);
         }
         reader.product(ring, 1 << bits, parameter)?;
-        Ok(Rcr {
+        Some(Rcr {
             window: window as u8,
             bits: bits as u8,
             ring,
@@ -151,17 +151,17 @@ impl Rcr {
     }
 
     /// Bits in the window of a place, k.
-    pub fn window_bits(&self) -> u64 {
-        u64::from(self.window)
+    pub fn window_bits(&self) -> Number {
+        Number::from(self.window)
     }
 
     /// Bits of a node's word, k + j.
-    pub fn word_bits(&self) -> u64 {
-        u64::from(self.bits)
+    pub fn word_bits(&self) -> Number {
+        Number::from(self.bits)
     }
 
     /// Places on the ring, r.
-    pub fn ring(&self) -> u64 {
+    pub fn ring(&self) -> Number {
         self.ring
     }
 
@@ -169,20 +169,20 @@ impl Rcr {
     ///
     /// With q = ceil(m/k) windows to cover all bits, a walk that covers them and ends e places on takes g(e) hops one way,
     /// g(r-e) the other; g(t) = t if t >= q-1, else 2(q-1) - t.
-    pub fn diameter(&self) -> Option<u64> {
+    pub fn diameter(&self) -> Option<Number> {
         if !self.vertex_transitive() {
             return None;
         }
-        let word = u64::from(self.bits);
+        let word = Number::from(self.bits);
         if self.ring == 1 {
             return Some(word);
         }
         let windows = if self.window == 0 {
             1
         } else {
-            word.div_ceil(u64::from(self.window))
+            word.div_ceil(Number::from(self.window))
         };
-        let one_way = |places: u64| {
+        let one_way = |places: Number| {
             if places + 1 >= windows {
                 places
             } else {
@@ -198,25 +198,25 @@ impl Rcr {
     }
 
     #[inline]
-    fn split(&self, node: Node) -> (u64, u64) {
+    fn split(&self, node: Node) -> (Number, Number) {
         div_rem(node, self.ring)
     }
 
     #[inline]
-    fn join(&self, word: u64, place: u64) -> Node {
+    fn join(&self, word: Number, place: Number) -> Node {
         word * self.ring + place
     }
 
     /// The bits that have a cube link at a place.
     #[inline]
-    fn window_at(&self, place: u64) -> u64 {
+    fn window_at(&self, place: Number) -> Number {
         self.window_from(self.window_start(place))
     }
 
     /// The first bit of a place's window, (b k - k) mod m; b k in a Cube of Rings.
     #[inline]
-    fn window_start(&self, place: u64) -> u64 {
-        let (word, window) = (u64::from(self.bits), u64::from(self.window));
+    fn window_start(&self, place: Number) -> Number {
+        let (word, window) = (Number::from(self.bits), Number::from(self.window));
         let (_, turn) = div_rem(place, word);
         let first = match self.name {
             Name::RecursiveCubeOfRings => word - window,
@@ -227,23 +227,23 @@ impl Rcr {
 
     /// The window whose first bit is `start`.
     #[inline]
-    fn window_from(&self, start: u64) -> u64 {
-        let straight = ones(u64::from(self.window)) << start;
-        let wrapped = ones(u64::from(self.window)) >> (u64::from(self.bits) - start).min(63);
-        (straight | wrapped) & ones(u64::from(self.bits))
+    fn window_from(&self, start: Number) -> Number {
+        let straight = ones(Number::from(self.window)) << start;
+        let wrapped = ones(Number::from(self.window)) >> (Number::from(self.bits) - start).min(MAX_BITS.into());
+        (straight | wrapped) & ones(Number::from(self.bits))
     }
 
     /// The windows at +1, +2, .. from a place, or with `up` false at -1, -2, ..
     #[inline]
-    fn windows_from(&self, place: u64, up: bool) -> impl Iterator<Item = u64> + '_ {
-        let word = u64::from(self.bits);
+    fn windows_from(&self, place: Number, up: bool) -> impl Iterator<Item = Number> + '_ {
+        let word = Number::from(self.bits);
         let mut place = place;
         let mut start = self.window_start(place);
         // Only the wrap of the ring needs a division: elsewhere the window moves by k.
         core::iter::from_fn(move || {
             if up {
                 place += 1;
-                start = wrap(start + u64::from(self.window), word);
+                start = wrap(start + Number::from(self.window), word);
                 if place == self.ring {
                     place = 0;
                     start = self.window_start(0);
@@ -253,13 +253,13 @@ impl Rcr {
                 start = self.window_start(place);
             } else {
                 place -= 1;
-                start = sub_mod(start, u64::from(self.window), word);
+                start = sub_mod(start, Number::from(self.window), word);
             }
             Some(self.window_from(start))
         })
     }
 
-    fn ring_walk(&self, place: u64, end: u64, needed: u64) -> RingWalk {
+    fn ring_walk(&self, place: Number, end: Number, needed: Number) -> RingWalk {
         if needed == 0 {
             return RingWalk {
                 hops: Factor::Ring.distance(self.ring, place, end),
@@ -275,11 +275,10 @@ impl Rcr {
 
     /// The shortest walk on the ring from `place` to `end` by way of a window of every needed bit.
     ///
-    /// To cover the places from -left to +right and end at `turn`, the way is 2 (left + right) - |turn|. For each `right`
+    /// To cover the places from -left to +right and end e places from the start, the way is 2 (left + right) - e. For each `right`
     /// the least `left` is found by letting `right` shrink while `left` grows.
-    fn ring_walk_within<const REACH: usize>(&self, place: u64, end: u64, needed: u64) -> RingWalk {
-        let ring = self.ring as i64;
-        let most = (self.ring - 1).min(REACH as u64 - 1) as usize;
+    fn ring_walk_within<const REACH: usize>(&self, place: Number, end: Number, needed: Number) -> RingWalk {
+        let most = (self.ring - 1).min(REACH as Number - 1) as usize;
         // What is not covered yet by the windows up to +0, +1, ..
         let mut uncovered = [0; REACH];
         let mut rest = needed & !self.window_at(place);
@@ -292,9 +291,11 @@ impl Rcr {
             rest &= !window;
             right += 1;
         }
-        let ahead = sub_mod(end, place, self.ring) as i64;
+        // It ends so many places up, or down.
+        let ahead = sub_mod(end, place, self.ring);
+        let ends = [(ahead, 0), (0, self.ring - ahead)];
         let mut best = RingWalk {
-            hops: u64::MAX,
+            hops: Number::MAX,
             begins_up: false,
         };
         let mut covered = 0;
@@ -306,16 +307,16 @@ impl Rcr {
                 covered |= windows.next().unwrap_or(0);
                 left += 1;
             }
-            for turn in [ahead, ahead - ring] {
-                let (left, right) = ((left as i64).max(-turn), (right as i64).max(turn));
-                if left + right <= (ring - 1).max(turn.abs()) {
-                    let hops = 2 * (left + right) as u64 - turn.unsigned_abs();
+            for (up, down) in ends {
+                let (left, right) = (down.max(left), up.max(right as Number));
+                if left + right <= (self.ring - 1).max(up + down) {
+                    let hops = 2 * (left + right) - (up + down);
                     // Going beyond the end and back is done before the way to the end. All the way round is
                     // the same in both directions.
-                    let begins_up = if turn > 0 {
+                    let begins_up = if up > 0 {
                         left == 0
                     } else {
-                        right > 0 || turn == -ring
+                        right > 0 || down == self.ring
                     };
                     if hops < best.hops {
                         best = RingWalk { hops, begins_up };
@@ -332,7 +333,7 @@ impl Rcr {
     }
 
     /// The direction of the nearest place with a needed bit; ties go +1.
-    fn up_to_nearest(&self, place: u64, needed: u64) -> bool {
+    fn up_to_nearest(&self, place: Number, needed: Number) -> bool {
         let ups = self.windows_from(place, true);
         let downs = self.windows_from(place, false);
         let windows = ups
@@ -347,12 +348,12 @@ impl Rcr {
 }
 
 impl Topology for Rcr {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         self.ring << self.bits
     }
 
     fn degree(&self, _node: Node) -> Port {
-        self.ring.min(3) - 1 + u64::from(self.window)
+        self.ring.min(3) - 1 + Number::from(self.window)
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -361,7 +362,7 @@ impl Topology for Rcr {
         if port < ring_ports {
             return Some(self.join(word, Factor::Ring.neighbor(self.ring, place, port)?));
         }
-        let bit = bits(self.window_at(place)).nth(usize::try_from(port - ring_ports).ok()?)?;
+        let bit = bits(wide(self.window_at(place))).nth(usize::try_from(port - ring_ports).ok()?)?;
         Some(self.join(word ^ 1 << bit, place))
     }
 
@@ -387,14 +388,14 @@ impl Topology for Rcr {
         )
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         let ((word, place), (wanted, end)) = (self.split(from), self.split(to));
         let needed = word ^ wanted;
-        Some(u64::from(needed.count_ones()) + self.ring_walk(place, end, needed).hops)
+        Some(Number::from(needed.count_ones()) + self.ring_walk(place, end, needed).hops)
     }
 
-    fn longest_route(&self, rule: Rule) -> u64 {
-        let word = u64::from(self.bits);
+    fn longest_route(&self, rule: Rule) -> Number {
+        let word = Number::from(self.bits);
         match (rule, self.diameter()) {
             (Rule::Exact, Some(diameter)) => diameter,
             // Once round covers everything and comes back; then half the ring at most.
@@ -407,7 +408,7 @@ impl Topology for Rcr {
     /// If the windows fit together at the wrap, turning the ring and the word together is a symmetry; flipping bits always
     /// is one.
     fn vertex_transitive(&self) -> bool {
-        let (word, window) = (u64::from(self.bits), u64::from(self.window));
+        let (word, window) = (Number::from(self.bits), Number::from(self.window));
         self.ring == 1 || word == 0 || div_rem(div_rem(self.ring, word).1 * window, word).1 == 0
     }
 

@@ -5,15 +5,15 @@
 //! the way.
 
 use super::Rcr;
-use crate::arith::{sub_mod, wrap};
+use crate::arith::{sub_mod, wide, wrap};
 use crate::graph::Factor;
-use crate::topology::{Node, Port, Topology};
+use crate::topology::{Node, Number, Port, Topology};
 
 /// Where a broadcast stands: a place, and the bits in which the node there differs from the source.
 #[derive(Clone, Copy)]
 struct State {
-    place: u64,
-    differing: u64,
+    place: Number,
+    differing: Number,
 }
 
 /// How a descent goes: the direction it tries first, and whether bits that can be come back to are left for later.
@@ -31,7 +31,7 @@ const MANNERS: [Manner; 4] = [
 ];
 
 /// A descent is broken off after so many hops along a long ring: all that is deeper is urgent alike.
-const MOST_HOPS: u64 = 512;
+const MOST_HOPS: Number = 512;
 
 impl Rcr {
     /// The deeper part first; of equals cube links before ring links, higher bits before lower, -1 before +1.
@@ -43,7 +43,7 @@ impl Rcr {
         let flipped = word ^ self.split(here).0;
         let kind = match flipped {
             0 => port,
-            bit => 2 + u64::from(bit.trailing_zeros()),
+            bit => 2 + Number::from(bit.trailing_zeros()),
         };
         let state = State {
             place,
@@ -54,11 +54,11 @@ impl Rcr {
             .map(|manner| self.descend(state, end, manner))
             .max()
             .unwrap_or(0);
-        depth << 8 | kind
+        wide(depth) << 8 | wide(kind)
     }
 
     /// The next place up or down the ring.
-    fn beside(&self, place: u64, up: bool) -> u64 {
+    fn beside(&self, place: Number, up: bool) -> Number {
         if up {
             wrap(place + 1, self.ring)
         } else {
@@ -67,15 +67,15 @@ impl Rcr {
     }
 
     /// The bits that a node passes a broadcast on by: those whose flip is the first hop of the child's route back.
-    fn flippable(&self, state: State) -> u64 {
+    fn flippable(&self, state: State) -> Number {
         let window = self.window_at(state.place);
         let differing = state.differing & window;
         let below_lowest = differing.wrapping_sub(1) & !differing;
-        window & !state.differing & if differing == 0 { u64::MAX } else { below_lowest }
+        window & !state.differing & if differing == 0 { Number::MAX } else { below_lowest }
     }
 
     /// Whether the route from a place beside it, with the same bits differing, goes through the state's place.
-    fn is_child(&self, place: u64, state: State, end: u64) -> bool {
+    fn is_child(&self, place: Number, state: State, end: Number) -> bool {
         if place == state.place || state.differing & self.window_at(place) != 0 {
             return false;
         }
@@ -87,7 +87,7 @@ impl Rcr {
     }
 
     /// Walks down the tree from child to child and counts.
-    fn descend(&self, mut state: State, end: u64, manner: Manner) -> u64 {
+    fn descend(&self, mut state: State, end: Number, manner: Manner) -> Number {
         let mut up = manner.up;
         let mut steps = 0;
         for _ in 0..MOST_HOPS {
@@ -114,20 +114,20 @@ impl Rcr {
                 self.is_child(place, flipped, end).then_some((up, place, flips))
             });
             let Some((direction, place, flips)) = onward else {
-                return steps + u64::from(flippable.count_ones());
+                return steps + Number::from(flippable.count_ones());
             };
             up = direction;
             state = State {
                 place,
                 differing: state.differing | flips,
             };
-            steps += 1 + u64::from(flips.count_ones());
+            steps += 1 + Number::from(flips.count_ones());
         }
         steps
     }
 
     /// The next place, if after flipping bits there the tree can lead back here.
-    fn comes_back(&self, state: State, end: u64, up: bool) -> Option<u64> {
+    fn comes_back(&self, state: State, end: Number, up: bool) -> Option<Number> {
         let place = self.beside(state.place, up);
         if !self.is_child(place, state, end) {
             return None;

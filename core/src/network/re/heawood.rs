@@ -11,26 +11,27 @@ use super::phase::Pivots;
 use super::{Choice, Re};
 use crate::graph::{Base, Kind};
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
+use crate::topology::Number;
 
 /// The three pivots of a phase, counted from 0: those of the edges plus, minus and distance, from an even digit.
-fn ports(phase: u64) -> [u8; 3] {
+fn ports(phase: Number) -> [u8; 3] {
     [0, 3, 14 - 4 + 1].map(|offset| ((phase + offset) % 14) as u8)
 }
 
 /// With all links at every pivot.
-pub(super) fn every_port(phase: u64) -> Pivots {
+pub(super) fn every_port(phase: Number) -> Pivots {
     Pivots::Each(ports(phase).iter().fold(0, |set, port| set | 1 << port))
 }
 
 /// With one link at each pivot.
-pub(super) fn one_port(phase: u64) -> Pivots {
+pub(super) fn one_port(phase: Number) -> Pivots {
     Pivots::Coloured(ports(phase))
 }
 
 impl Re {
     /// Reads what follows `re-heawood-2`.
-    pub(crate) fn parse_heawood_2(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_heawood_2(reader: &mut Reader<'_>) -> Option<Self> {
         const DIGITS: &str = "n of re-heawood-2(n)";
         const LINKS: &str = "the links of re-heawood-2(n,..)";
         reader.open(DIGITS)?;
@@ -40,14 +41,14 @@ impl Re {
             match reader.word() {
                 "all" => Choice::EveryPort,
                 "one" => Choice::OnePort,
-                _ => return Err(reader.refuse(LINKS, BrokenRule::Expected("all or one"))),
+                _ => return reader.refuse(LINKS, BrokenRule::Expected("all or one")),
             }
         } else {
             Choice::EveryPort
         };
         reader.close(LINKS)?;
         let heawood = Base(Kind::Heawood);
-        Ok(Re {
+        Some(Re {
             unit: heawood,
             frames: [heawood; MAX_FRAMES],
             same: true,

@@ -16,12 +16,12 @@ mod search;
 
 use core::fmt;
 
-use crate::arith::{div_rem, wrap};
+use crate::arith::{div_rem, wide, wrap};
 use crate::graph::Base;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::route::walk::{Needed, Walk};
-use crate::topology::{Method, Node, Port, Rule, Topology};
+use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
 
 /// A network made by Recursive Expansion.
@@ -81,7 +81,7 @@ enum Choice {
 
 impl Re {
     /// Reads what follows `re`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const FRAME: &str = "FRAME of re(FRAME,UNIT,r)";
         const FRAMES: &str = "F of re([F1,F2,..],UNIT)";
         const UNIT: &str = "UNIT of re(FRAME,UNIT,r)";
@@ -96,7 +96,7 @@ impl Re {
             let frame = reader.base(FRAMES)?;
             let slot = frames
                 .get_mut(count)
-                .ok_or(reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as u64)))?;
+                .or_else(|| reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as Number)))?;
             *slot = frame;
             count += 1;
         }
@@ -106,14 +106,14 @@ impl Re {
         reader.comma(UNIT)?;
         let unit = reader.base(UNIT)?;
         if !(2..=MAX_UNIT).contains(&unit.nodes()) {
-            return Err(reader.refuse(UNIT, BrokenRule::UnitSize));
+            return reader.refuse(UNIT, BrokenRule::UnitSize);
         }
         let same = frames.iter().take(count).all(|frame| *frame == first);
         let phases = if listed {
-            count as u64
+            count as Number
         } else {
             reader.comma(PHASES)?;
-            reader.number(PHASES, 1, u64::MAX)?
+            reader.number(PHASES, 1, Number::MAX)?
         };
         let mut network = Re {
             unit,
@@ -138,16 +138,16 @@ impl Re {
             network.choice = match reader.word() {
                 "sk" => Choice::OnePivot,
                 "sd" => Choice::PivotSets,
-                _ => return Err(reader.refuse(PIVOTS, BrokenRule::Expected("sk or sd"))),
+                _ => return reader.refuse(PIVOTS, BrokenRule::Expected("sk or sd")),
             };
         }
         reader.close(PIVOTS)?;
         network.pivot_stride = (0..phases).map(|phase| network.pivot_count(phase)).max().unwrap_or(1) as u8;
-        Ok(network)
+        Some(network)
     }
 
     /// The frame of a phase, counted from 0.
-    pub fn frame(&self, phase: u64) -> &Base {
+    pub fn frame(&self, phase: Number) -> &Base {
         let index = if self.same { 0 } else { phase as usize };
         self.frames.get(index).unwrap_or(&self.unit)
     }
@@ -158,8 +158,8 @@ impl Re {
     }
 
     /// The number of phases, r.
-    pub fn phases(&self) -> u64 {
-        u64::from(self.phases)
+    pub fn phases(&self) -> Number {
+        Number::from(self.phases)
     }
 
     /// Whether every pivot of a phase has all its frame links, so that the exact rule is a walk by way of pivots.
@@ -185,7 +185,7 @@ impl Re {
     }
 
     /// The positions that have all frame links of a phase, counted from 0, as a set; `None` if its links are shared out.
-    pub fn pivots_of(&self, phase: u64) -> Option<u64> {
+    pub fn pivots_of(&self, phase: Number) -> Option<u64> {
         match self.pivots(phase) {
             Pivots::Each(positions) => Some(positions),
             _ => None,
@@ -198,24 +198,24 @@ impl Re {
     }
 
     /// The first phase that may have several pivots.
-    fn first_spread_phase(&self) -> u64 {
-        let (rounds, _) = div_rem(u64::from(self.phases) - 1, self.unit.nodes());
+    fn first_spread_phase(&self) -> Number {
+        let (rounds, _) = div_rem(Number::from(self.phases) - 1, self.unit.nodes());
         match self.choice {
             Choice::PivotSets => rounds * self.unit.nodes(),
-            _ => u64::from(self.phases),
+            _ => Number::from(self.phases),
         }
     }
 
-    fn pivot_count(&self, phase: u64) -> u64 {
+    fn pivot_count(&self, phase: Number) -> Number {
         let first = self.first_spread_phase();
         if phase < first {
             return 1;
         }
-        let (room, _) = div_rem(self.unit.nodes(), u64::from(self.phases) - first);
+        let (room, _) = div_rem(self.unit.nodes(), Number::from(self.phases) - first);
         room.min(self.frame(phase).degree_range().1)
     }
 
-    fn pivots(&self, phase: u64) -> Pivots {
+    fn pivots(&self, phase: Number) -> Pivots {
         match self.choice {
             Choice::EveryPort => return heawood::every_port(phase),
             Choice::OnePort => return heawood::one_port(phase),
@@ -225,7 +225,7 @@ impl Re {
         let (head, count) = if self.pivot_stride == 1 || phase < first {
             (div_rem(phase, self.unit.nodes()).1, 1)
         } else {
-            let head = (phase - first) * u64::from(self.pivot_stride);
+            let head = (phase - first) * Number::from(self.pivot_stride);
             (head, self.pivot_count(phase))
         };
         match count {
@@ -242,7 +242,7 @@ impl Re {
     fn phases_of(&self, node: Node) -> impl Iterator<Item = Phase<'_>> {
         let (mut rest, _) = div_rem(node, self.unit.nodes());
         let mut weight = self.unit.nodes();
-        (0..u64::from(self.phases)).map(move |index| {
+        (0..Number::from(self.phases)).map(move |index| {
             let frame = self.frame(index);
             let nodes = frame.nodes();
             let (above, digit) = div_rem(rest, nodes);
@@ -363,8 +363,8 @@ impl Re {
 }
 
 impl Topology for Re {
-    fn nodes(&self) -> u64 {
-        let frames = (0..u64::from(self.phases)).map(|phase| self.frame(phase).nodes());
+    fn nodes(&self) -> Number {
+        let frames = (0..Number::from(self.phases)).map(|phase| self.frame(phase).nodes());
         frames
             .fold(self.unit.nodes(), |nodes, frame| nodes.wrapping_mul(frame))
             .min(MAX_NODES)
@@ -372,7 +372,11 @@ impl Topology for Re {
 
     fn degree(&self, node: Node) -> Port {
         let position = self.position(node);
-        self.unit.degree(position) + self.phases_of(node).map(|phase| phase.links_at(position)).sum::<u64>()
+        self.unit.degree(position)
+            + self
+                .phases_of(node)
+                .map(|phase| phase.links_at(position))
+                .sum::<Number>()
     }
 
     fn neighbor(&self, node: Node, mut port: Port) -> Option<Node> {
@@ -406,35 +410,35 @@ impl Topology for Re {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         if !self.keeps_position() {
             return None;
         }
         if !self.routes_by_walk() {
             return self.search(from, to).map(|found| found.hops);
         }
-        let frame_hops: u64 = self
+        let frame_hops: Number = self
             .differing(from, to)
             .map(|(phase, wanted)| phase.frame.hops(phase.digit, wanted))
             .sum();
         Some(frame_hops + self.walk(from, to).length()?)
     }
 
-    fn longest_route(&self, rule: Rule) -> u64 {
-        let phases = u64::from(self.phases);
+    fn longest_route(&self, rule: Rule) -> Number {
+        let phases = Number::from(self.phases);
         let across = self.unit.diameter();
         let frame_hops = (0..phases).map(|phase| self.frame(phase).diameter());
         if !self.routes_by_walk() {
             // Before every frame hop at most one way across the unit.
             return frame_hops
                 .map(|hops| hops.saturating_mul(across + 1))
-                .fold(across, u64::saturating_add);
+                .fold(across, Number::saturating_add);
         }
         let visits = match rule {
             Rule::Exact => phases.min(self.unit.nodes()),
             Rule::Paper => phases,
         };
-        frame_hops.fold(across * (visits + 1), u64::saturating_add)
+        frame_hops.fold(across * (visits + 1), Number::saturating_add)
     }
 
     fn vertex_transitive(&self) -> bool {
@@ -458,7 +462,7 @@ impl Topology for Re {
             self.child_urgency(here, port, source)
         } else {
             // The frame links first, the higher phase before the lower: more of the network is behind them.
-            port
+            wide(port)
         }
     }
 

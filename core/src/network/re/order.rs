@@ -7,11 +7,11 @@
 //! the order can be worse than the best one; docs/networks.md has the steps of both.
 
 use super::{Phase, Re};
-use crate::arith::ones;
+use crate::arith::{ones, wide};
 use crate::graph::{Base, Factor, Kind};
 use crate::limits::MAX_UNIT;
 use crate::route::walk::Needed;
-use crate::topology::{Node, Port, Topology};
+use crate::topology::{Node, Number, Port, Topology};
 
 /// A place in the broadcast tree of the unit: a position and the pivots served on the way there.
 #[derive(Clone, Copy)]
@@ -71,7 +71,7 @@ impl Re {
             let Some(position) = self.unit.neighbor(place.position, port) else {
                 return 0;
             };
-            return self.depth(Place { position, ..place }, end) << 16 | (MAX_UNIT - position);
+            return wide(self.depth(Place { position, ..place }, end)) << 16 | wide(MAX_UNIT - position);
         }
         let Some((index, phase, link)) = self.frame_link(here, place.position, port - own) else {
             return 0;
@@ -79,14 +79,14 @@ impl Re {
         let wanted = self.phases_of(source).nth(index).map_or(0, |phase| phase.digit);
         let turn = turn_of(&phase, link, wanted);
         if place.is_served(place.position) {
-            return FRAME_FIRST | (index as u64) << 16 | 0xffff_u64.saturating_sub(turn);
+            return FRAME_FIRST | (index as u64) << 16 | 0xffff_u64.saturating_sub(wide(turn));
         }
         let steps = self
-            .pivot_steps(place.position, index as u64 + 1)
+            .pivot_steps(place.position, index as Number + 1)
             .saturating_sub(turn + 1);
         let mut below = place;
         below.serve(place.position);
-        steps.saturating_add(self.depth(below, end)) << 16 | FRAME
+        wide(steps.saturating_add(self.depth(below, end))) << 16 | FRAME
     }
 
     /// The phase that frame link number `link` of a node belongs to, and the number of the link there.
@@ -102,23 +102,23 @@ impl Re {
     }
 
     /// Steps of a broadcast in the frames of a pivot, over the phases below `end`.
-    fn pivot_steps(&self, pivot: Node, end: u64) -> u64 {
-        let phases = (pivot..end.min(u64::from(self.phases))).step_by((self.unit.nodes() as usize).max(1));
+    fn pivot_steps(&self, pivot: Node, end: Number) -> Number {
+        let phases = (pivot..end.min(Number::from(self.phases))).step_by((self.unit.nodes() as usize).max(1));
         phases
             .map(|phase| self.frame(phase).broadcast_steps())
-            .fold(0, u64::saturating_add)
+            .fold(0, Number::saturating_add)
     }
 
-    fn all_pivot_steps(&self, pivot: Node) -> u64 {
-        self.pivot_steps(pivot, u64::MAX)
+    fn all_pivot_steps(&self, pivot: Node) -> Number {
+        self.pivot_steps(pivot, Number::MAX)
     }
 
     fn is_pivot(&self, position: Node) -> bool {
-        position < u64::from(self.phases)
+        position < Number::from(self.phases)
     }
 
     /// How deep the tree goes below a place, in steps; `end` is the position of the source.
-    fn depth(&self, place: Place, end: Node) -> u64 {
+    fn depth(&self, place: Place, end: Node) -> Number {
         if matches!(self.unit.0, Kind::Line(Factor::Complete, _)) {
             return self.depth_in_complete(place, end);
         }
@@ -131,7 +131,7 @@ impl Re {
 
     /// Routes in a complete unit go by way of the lowest needed pivot, so outward the pivots are served in descending
     /// order, the source's own position first or last.
-    fn depth_in_complete(&self, place: Place, end: Node) -> u64 {
+    fn depth_in_complete(&self, place: Place, end: Node) -> Number {
         let at = place.position;
         let lowest = (place.served & !(1 << end | 1 << at)).trailing_zeros();
         let mut steps = if place.is_served(at) {
@@ -143,7 +143,7 @@ impl Re {
         let closed = if at == end {
             lowest < u64::BITS
         } else {
-            at > u64::from(lowest) || !self.is_pivot(at)
+            at > Number::from(lowest) || !self.is_pivot(at)
         };
         if closed {
             return steps;
@@ -161,8 +161,8 @@ impl Re {
     }
 
     /// Walks down the tree from child to child and counts.
-    fn descend(&self, mut place: Place, end: Node, manner: Manner) -> u64 {
-        let mut steps = 0u64;
+    fn descend(&self, mut place: Place, end: Node, manner: Manner) -> Number {
+        let mut steps: Number = 0;
         // Every hop leads down the tree, whose walks are no longer than twice the unit.
         for _ in 0..2 * MAX_UNIT {
             let at = place.position;
@@ -211,7 +211,7 @@ impl Re {
 }
 
 /// The turn, from 0, in which a broadcast in the frame alone would serve this link.
-fn turn_of(phase: &Phase<'_>, link: Port, source: Node) -> u64 {
+fn turn_of(phase: &Phase<'_>, link: Port, source: Node) -> Number {
     let frame: &Base = phase.frame;
     let before = |other: Port| {
         let (this, that) = (
@@ -222,5 +222,5 @@ fn turn_of(phase: &Phase<'_>, link: Port, source: Node) -> u64 {
     };
     let served = |other: &Port| before(*other) && frame.passes_on(phase.digit, *other, source);
     // Larger frames are told apart no further.
-    (0..frame.degree(phase.digit).min(ones(10))).filter(served).count() as u64
+    (0..frame.degree(phase.digit).min(ones(10))).filter(served).count() as Number
 }

@@ -2,14 +2,14 @@
 
 use crate::arith::{bits, div_rem};
 use crate::graph::Base;
-use crate::topology::{Node, Port, Topology};
+use crate::topology::{Node, Number, Port, Topology};
 
 /// What one phase is at one node.
 #[derive(Clone, Copy)]
 pub(super) struct Phase<'a> {
     pub(super) frame: &'a Base,
     /// What one step of the digit adds to the node's number.
-    pub(super) weight: u64,
+    pub(super) weight: Number,
     pub(super) digit: Node,
     pub(super) pivots: Pivots,
 }
@@ -21,7 +21,7 @@ pub(super) enum Pivots {
     Each(u64),
     /// `count` positions from `head` on share them, and crossing one can change the position: the neighbours of a digit
     /// are dealt out to the pivots in ascending order.
-    Dealt { head: Node, count: u64 },
+    Dealt { head: Node, count: Number },
     /// Three positions share those of a Heawood frame, whose edges have three colours: from an even node plus, minus and
     /// distance. Both ends of an edge have it at the same position, and crossing it keeps the position.
     Coloured([u8; 3]),
@@ -36,7 +36,7 @@ fn coloured(node: Node, port: usize) -> usize {
 }
 
 /// The position, in the copy of digit `from`, of the frame link between digits `from` and `to`.
-fn dealt_end(head: Node, count: u64, frame: &Base, from: Node, to: Node) -> Node {
+fn dealt_end(head: Node, count: Number, frame: &Base, from: Node, to: Node) -> Node {
     head + div_rem(frame.rank(from, to), count).1
 }
 
@@ -50,7 +50,9 @@ impl Phase<'_> {
                 Some(place) if place < count => div_rem(self.frame.degree(self.digit) + count - 1 - place, count).0,
                 _ => 0,
             },
-            Pivots::Coloured(positions) => positions.iter().filter(|&&at| u64::from(at) == position).count() as u64,
+            Pivots::Coloured(positions) => {
+                positions.iter().filter(|&&at| Number::from(at) == position).count() as Number
+            }
         }
     }
 
@@ -64,8 +66,8 @@ impl Phase<'_> {
                 Some((digit, dealt_end(head, count, self.frame, digit, self.digit)))
             }
             Pivots::Coloured(positions) => {
-                let colour = positions.iter().position(|&at| u64::from(at) == position)?;
-                let port = coloured(self.digit, colour) as u64 + link;
+                let colour = positions.iter().position(|&at| Number::from(at) == position)?;
+                let port = coloured(self.digit, colour) as Number + link;
                 Some((self.frame.neighbor(self.digit, port)?, position))
             }
         }

@@ -15,7 +15,7 @@ use crate::arith::{bits, div_rem};
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_UNIT};
-use crate::topology::{Node, Topology};
+use crate::topology::{Node, Number, Topology};
 
 /// Frames have two nodes or more, so as many digits make more states than any memory here holds.
 const MAX_DIGITS: usize = 20;
@@ -24,7 +24,7 @@ const MAX_DIGITS: usize = 20;
 /// node: the position least significant.
 struct Part<'a> {
     digits: [Option<Digit<'a>>; MAX_DIGITS],
-    states: u64,
+    states: Number,
 }
 
 #[derive(Clone, Copy)]
@@ -32,21 +32,21 @@ struct Digit<'a> {
     phase: Phase<'a>,
     wanted: Node,
     /// What one step of the digit adds to a state's number.
-    weight: u64,
+    weight: Number,
 }
 
 /// What a search found.
 pub(super) struct Found {
-    pub(super) hops: u64,
+    pub(super) hops: Number,
     pub(super) next: Node,
 }
 
-fn contains(set: &[u64], state: u64) -> bool {
+fn contains(set: &[u64], state: Number) -> bool {
     set.get((state / 64) as usize)
         .is_some_and(|word| word >> (state % 64) & 1 == 1)
 }
 
-fn insert(set: &mut [u64], state: u64) {
+fn insert(set: &mut [u64], state: Number) {
     if let Some(word) = set.get_mut((state / 64) as usize) {
         *word |= 1 << (state % 64);
     }
@@ -79,7 +79,7 @@ impl Re {
             part.states = part
                 .states
                 .checked_mul(phase.frame.nodes())
-                .filter(|&states| states < 1 << 32)?;
+                .filter(|&states| states < 1 << 30)?;
         }
         Some(part)
     }
@@ -133,7 +133,7 @@ impl Re {
         for (index, word) in within.iter().enumerate() {
             // What is added on the way is not in `within`, so the states to look at stay the same.
             let new = word & !before.get(index).copied().unwrap_or(0);
-            for state in bits(new).map(|bit| index as u64 * 64 + bit) {
+            for state in bits(new).map(|bit| index as Number * 64 + bit) {
                 self.enter(part, state, |from| {
                     if !contains(within, from) {
                         insert(before, from);
@@ -147,7 +147,7 @@ impl Re {
     }
 
     /// All states from which one hop leads to `state`.
-    fn enter(&self, part: &Part<'_>, state: u64, mut from: impl FnMut(u64)) {
+    fn enter(&self, part: &Part<'_>, state: Number, mut from: impl FnMut(Number)) {
         let position = self.position(state);
         for neighbor in self.unit.neighbors(position) {
             from(state - position + neighbor);
@@ -170,7 +170,7 @@ impl Re {
     }
 
     /// The lowest-numbered neighbour of `here` whose state is in the set.
-    fn closer_neighbor(&self, part: &Part<'_>, here: Node, state: u64, set: &[u64]) -> Option<Node> {
+    fn closer_neighbor(&self, part: &Part<'_>, here: Node, state: Number, set: &[u64]) -> Option<Node> {
         let position = self.position(here);
         let in_unit = self
             .unit
@@ -190,7 +190,7 @@ impl Re {
 }
 
 impl Digit<'_> {
-    fn value(&self, state: u64) -> Node {
+    fn value(&self, state: Number) -> Node {
         let (above, _) = div_rem(state, self.weight);
         div_rem(above, self.phase.frame.nodes()).1
     }

@@ -8,7 +8,7 @@
 use super::Rsn;
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_LEADER_WORK, MAX_SWAP_LEVELS};
-use crate::topology::Node;
+use crate::topology::{Node, Number};
 
 /// The leaders of a level that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,9 +28,9 @@ pub(super) enum Leaders {
 impl Leaders {
     /// For every level, what the time set aside allows, low levels first; the levels above each take the ways by swaps, four
     /// distances, at least.
-    pub(super) fn plan(nucleus: &Base, sizes: &[u64; MAX_SWAP_LEVELS], levels: u8) -> [Leaders; MAX_SWAP_LEVELS] {
+    pub(super) fn plan(nucleus: &Base, sizes: &[Number; MAX_SWAP_LEVELS], levels: u8) -> [Leaders; MAX_SWAP_LEVELS] {
         let mut plan = [Leaders::None; MAX_SWAP_LEVELS];
-        let mut work = 1u64;
+        let mut work: Number = 1;
         for (level, (slot, &leaders)) in (2..=levels).zip(plan.iter_mut().skip(1).zip(sizes)) {
             let best = match nucleus.0 {
                 _ if level > 2 => Leaders::All,
@@ -38,7 +38,7 @@ impl Leaders {
                 _ if nucleus.median([0; 4]).is_some() => Leaders::Median,
                 _ => Leaders::All,
             };
-            let above = 4u64.saturating_pow(u32::from(levels - level));
+            let above = (4 as Number).saturating_pow(u32::from(levels - level));
             for choice in [best, Leaders::Ends, Leaders::None] {
                 let tried = match choice {
                     Leaders::None => 0,
@@ -76,7 +76,7 @@ impl Rsn {
     }
 
     /// The leader to try at this turn for a way between two clusters; `None` when all were.
-    pub(super) fn leader(&self, level: u8, turn: u64, (a, b): (Node, Node), (c, e): (Node, Node)) -> Option<Node> {
+    pub(super) fn leader(&self, level: u8, turn: Number, (a, b): (Node, Node), (c, e): (Node, Node)) -> Option<Node> {
         let image = |node| self.mirror(level, node);
         match (self.leaders(level), turn) {
             (Leaders::None, _) => None,

@@ -19,12 +19,12 @@ use core::fmt;
 use leaders::Leaders;
 use way::Way;
 
-use crate::arith::div_rem;
+use crate::arith::{div_rem, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_NODES, MAX_SWAP_LEVELS};
-use crate::network::expression::{BrokenRule, ParseError, Reader};
+use crate::network::expression::{BrokenRule, Reader};
 use crate::route::crossings::crossings_ahead;
-use crate::topology::{Method, Node, Port, Rule, Topology, valleys_ahead};
+use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
 
 /// A recursive swapped network over a nucleus graph.
 ///
@@ -51,7 +51,7 @@ use crate::topology::{Method, Node, Port, Rule, Topology, valleys_ahead};
 pub struct Rsn {
     nucleus: Base,
     /// The nodes of level 1, 2, .. l; the rest is unused.
-    sizes: [u64; MAX_SWAP_LEVELS],
+    sizes: [Number; MAX_SWAP_LEVELS],
     /// The leaders tried at level 1, 2, .. l.
     leaders: [Leaders; MAX_SWAP_LEVELS],
     levels: u8,
@@ -77,35 +77,37 @@ enum Hop {
 
 impl Rsn {
     /// Reads what follows `rsn`.
-    pub(crate) fn parse(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const LEVELS: &str = "l of rsn(l,G[,diameter])";
         const NUCLEUS: &str = "G of rsn(l,G[,diameter])";
         const LINKS: &str = "the third part of rsn(l,G[,diameter])";
         reader.open(LEVELS)?;
-        let levels = reader.number(LEVELS, 1, u64::MAX)?;
+        let levels = reader.number(LEVELS, 1, Number::MAX)?;
         reader.comma(NUCLEUS)?;
         let nucleus = reader.base(NUCLEUS)?;
-        let too_many = reader.refuse(LEVELS, BrokenRule::TooManyNodes);
+        if Rsn::new(nucleus, levels, false, Word::Rsn).is_none() {
+            return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
+        }
         let diameter_links = reader.accept(b',');
         if diameter_links && reader.word() != "diameter" {
-            return Err(reader.refuse(LINKS, BrokenRule::Expected("diameter")));
+            return reader.refuse(LINKS, BrokenRule::Expected("diameter"));
         }
         reader.close(NUCLEUS)?;
-        Rsn::new(nucleus, levels, diameter_links, Word::Rsn).ok_or(too_many)
+        Rsn::new(nucleus, levels, diameter_links, Word::Rsn)
     }
 
     /// Reads what follows `hcn`.
-    pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hcn(n)", 1, 31)?;
         let cube = Base(Kind::Hypercube(n as u8));
-        Rsn::new(cube, 2, true, Word::Hcn).ok_or(reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
+        Rsn::new(cube, 2, true, Word::Hcn).or_else(|| reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
     }
 
     /// Reads what follows `hfn`.
-    pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hfn(n)", 2, 31)?;
         let cube = Base(Kind::FoldedHypercube(n as u8));
-        Rsn::new(cube, 2, false, Word::Hfn).ok_or(reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
+        Rsn::new(cube, 2, false, Word::Hfn).or_else(|| reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
     }
 
     /// `rsn(3,hypercube(2))`, what [`PartialSwapped`](super::PartialSwapped) is made of.
@@ -118,7 +120,7 @@ impl Rsn {
         word: Word::Rsn,
     };
 
-    fn new(nucleus: Base, levels: u64, diameter_links: bool, word: Word) -> Option<Self> {
+    fn new(nucleus: Base, levels: Number, diameter_links: bool, word: Word) -> Option<Self> {
         let mut sizes = [0; MAX_SWAP_LEVELS];
         let mut size = nucleus.nodes();
         for level in 1..=levels {
@@ -148,8 +150,8 @@ impl Rsn {
     }
 
     /// The levels of the hierarchy, l; the nucleus is level 1.
-    pub fn levels(&self) -> u64 {
-        u64::from(self.levels)
+    pub fn levels(&self) -> Number {
+        Number::from(self.levels)
     }
 
     /// Whether the nucleus is a hypercube or a folded hypercube.
@@ -164,27 +166,27 @@ impl Rsn {
 
     /// The nodes of a level, from 1.
     #[inline]
-    fn size(&self, level: u8) -> u64 {
+    fn size(&self, level: u8) -> Number {
         self.sizes.get(usize::from(level).wrapping_sub(1)).copied().unwrap_or(0)
     }
 
     /// The largest distance, where a closed form is known: 2^(l-1) (D+1) - 1 over a nucleus of diameter D without diameter
     /// links; n + floor((n+1)/3) + 1 for `hcn(n)`.
-    pub fn diameter(&self) -> Option<u64> {
+    pub fn diameter(&self) -> Option<Number> {
         match self.nucleus.0 {
-            Kind::Hypercube(n) if self.levels == 2 && self.diameter_links => Some(u64::from(n + (n + 1) / 3 + 1)),
+            Kind::Hypercube(n) if self.levels == 2 && self.diameter_links => Some(Number::from(n + (n + 1) / 3 + 1)),
             _ if self.levels == 1 || !self.diameter_links => Some(self.one_swap_bound()),
             _ => None,
         }
     }
 
     /// Hops of the longest route if every level is crossed once.
-    fn one_swap_bound(&self) -> u64 {
+    fn one_swap_bound(&self) -> Number {
         self.crossed(self.nucleus.diameter(), 2, 1)
     }
 
     /// What grows from level to level as `legs` times what it was, and so many crossings.
-    fn crossed(&self, nucleus: u64, legs: u64, crossings: u64) -> u64 {
+    fn crossed(&self, nucleus: Number, legs: Number, crossings: Number) -> Number {
         (1..self.levels).fold(nucleus, |hops, _| hops.saturating_mul(legs).saturating_add(crossings))
     }
 
@@ -241,7 +243,7 @@ impl Rsn {
         all_tried && self.crossing_classes(Rule::Exact) < self.longest_route(Rule::Exact) / 2 + 1
     }
 
-    fn crossing_classes(&self, rule: Rule) -> u64 {
+    fn crossing_classes(&self, rule: Rule) -> Number {
         let crossings = match rule {
             Rule::Paper => self.crossed(0, 2, 1),
             Rule::Exact if self.diameter_links => self.crossed(0, 4, 3),
@@ -252,12 +254,12 @@ impl Rsn {
 }
 
 impl Topology for Rsn {
-    fn nodes(&self) -> u64 {
+    fn nodes(&self) -> Number {
         self.size(self.levels)
     }
 
     fn degree(&self, node: Node) -> Port {
-        self.nucleus.degree(div_rem(node, self.size(1)).1) + self.crossings(node).count() as u64
+        self.nucleus.degree(div_rem(node, self.size(1)).1) + self.crossings(node).count() as Number
     }
 
     fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
@@ -275,7 +277,7 @@ impl Topology for Rsn {
             return self.nucleus.port_to(inner, other);
         }
         let crossing = self.crossings(node).position(|across| across == neighbor)?;
-        Some(self.nucleus.degree(inner) + crossing as u64)
+        Some(self.nucleus.degree(inner) + crossing as Number)
     }
 
     #[inline]
@@ -286,7 +288,7 @@ impl Topology for Rsn {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<u64> {
+    fn distance(&self, from: Node, to: Node) -> Option<Number> {
         (self.method(from, to, Rule::Exact) == Method::Shortest).then(|| self.hops(self.levels, from, to))
     }
 
@@ -300,7 +302,7 @@ impl Topology for Rsn {
         }
     }
 
-    fn longest_route(&self, rule: Rule) -> u64 {
+    fn longest_route(&self, rule: Rule) -> Number {
         match (rule, self.diameter()) {
             (Rule::Exact, Some(diameter)) => diameter,
             _ => self.one_swap_bound(),
@@ -315,7 +317,7 @@ impl Topology for Rsn {
     fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let depth = u32::from(self.levels) - 1;
         let digits = 1u32 << depth;
-        let mut weight = (1..digits).fold(1u64, |weight, _| weight.saturating_mul(self.size(1)));
+        let mut weight = (1..digits).fold(1 as Number, |weight, _| weight.saturating_mul(self.size(1)));
         for place in 0..digits {
             let opening = if place == 0 { depth } else { place.trailing_zeros() };
             let closing = place.trailing_ones().min(depth);
@@ -336,7 +338,7 @@ impl Topology for Rsn {
     fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
         let (_, inner) = div_rem(here, self.size(1));
         if let Some(crossing) = port.checked_sub(self.nucleus.degree(inner)) {
-            return self.levels().saturating_sub(crossing);
+            return wide(self.levels().saturating_sub(crossing));
         }
         let entry = match self.hop(here, source, Rule::Exact) {
             Hop::Within(_, entry) => entry,
@@ -344,14 +346,14 @@ impl Topology for Rsn {
         };
         self.nucleus
             .urgency(inner, port, entry)
-            .saturating_add(self.levels() + 1)
+            .saturating_add(u64::from(self.levels) + 1)
     }
 
     fn counts_valleys(&self) -> bool {
         !self.counts_crossings()
     }
 
-    fn buffer_classes(&self, rule: Rule) -> u64 {
+    fn buffer_classes(&self, rule: Rule) -> Number {
         if self.counts_crossings() {
             self.crossing_classes(rule)
         } else {
@@ -360,7 +362,7 @@ impl Topology for Rsn {
     }
 
     /// The links between clusters still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<u64> {
+    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
         if !self.counts_crossings() {
             return valleys_ahead(self, here, dest, rule);
         }

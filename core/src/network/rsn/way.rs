@@ -5,7 +5,7 @@ use heapless::Vec;
 use super::Rsn;
 use crate::arith::div_rem;
 use crate::limits::MAX_SWAP_LEVELS;
-use crate::topology::Node;
+use crate::topology::{Node, Number};
 
 /// What leads from one cluster to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Way {
 /// Legs within clusters that a way is made of, and the links between clusters.
 struct Legs {
     way: Way,
-    crossings: u64,
+    crossings: Number,
     legs: Vec<(Node, Node), 4>,
 }
 
@@ -32,15 +32,15 @@ struct Search {
     /// Cluster and node within it.
     from: (Node, Node),
     to: (Node, Node),
-    best: u64,
+    best: Number,
     best_way: Way,
     /// The number of the way being measured.
-    index: u64,
+    index: Number,
     legs: Legs,
     /// Legs that are measured.
     done: usize,
     /// Hops of this way, as far as measured.
-    hops: u64,
+    hops: Number,
 }
 
 impl Search {
@@ -50,7 +50,7 @@ impl Search {
             level,
             from,
             to,
-            best: u64::MAX,
+            best: Number::MAX,
             best_way: Way::OneSwap,
             index: 0,
             hops: legs.crossings,
@@ -65,7 +65,7 @@ impl Search {
     }
 
     /// Takes the hops of the leg asked for, and asks for another; `None` at the end.
-    fn measured(&mut self, rsn: &Rsn, hops: u64) -> Option<(Node, Node)> {
+    fn measured(&mut self, rsn: &Rsn, hops: Number) -> Option<(Node, Node)> {
         self.hops = self.hops.saturating_add(hops);
         self.done += 1;
         if self.hops < self.best {
@@ -119,14 +119,14 @@ fn two_swaps((a, b): (Node, Node), (c, e): (Node, Node)) -> Legs {
 fn through(leader: Node, image: Node, (a, b): (Node, Node), (c, e): (Node, Node)) -> Option<Legs> {
     (leader != image).then(|| Legs {
         way: Way::Leader(leader),
-        crossings: 1 + u64::from(leader != a) + u64::from(image != c),
+        crossings: 1 + Number::from(leader != a) + Number::from(image != c),
         legs: Vec::from_iter([(b, leader), (a, leader), (image, c), (image, e)]),
     })
 }
 
 impl Rsn {
     /// The hops between two nodes of a level; exact where all ways are tried.
-    pub(super) fn hops(&self, level: u8, from: Node, to: Node) -> u64 {
+    pub(super) fn hops(&self, level: u8, from: Node, to: Node) -> Number {
         match self.parting(level, from, to) {
             (1, from, to) => self.nucleus.hops(from, to),
             (level, from, to) => self.search(level, from, to).0,
@@ -148,7 +148,7 @@ impl Rsn {
     }
 
     /// The hops of the shortest way between nodes in different clusters of a level, and that way; of equals the first.
-    pub(super) fn search(&self, level: u8, from: Node, to: Node) -> (u64, Way) {
+    pub(super) fn search(&self, level: u8, from: Node, to: Node) -> (Number, Way) {
         let start = |level: u8, from, to| {
             let size = self.size(level - 1);
             Search::new(level, div_rem(from, size), div_rem(to, size))
@@ -165,7 +165,7 @@ impl Rsn {
                         let inner = start(level, from, to);
                         leg = inner.leg();
                         if waiting.push(core::mem::replace(&mut search, inner)).is_err() {
-                            return (u64::MAX, Way::OneSwap);
+                            return (Number::MAX, Way::OneSwap);
                         }
                         continue;
                     }
