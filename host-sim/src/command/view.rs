@@ -8,13 +8,14 @@ use super::output::Outcome;
 use super::parse;
 use super::report::{read, write};
 use crate::refusal::Refusal;
+use crate::rig::mesh::Mesh;
 use crate::view::data::PageData;
 use crate::view::page;
 
 #[derive(Args)]
 pub(super) struct ViewArgs {
-    /// A trace (JSON lines, as `hopwise sim --trace` and `hopwise capture` write them), or a network, as an expression
-    #[arg(value_name = "TRACE|EXPR")]
+    /// A trace (JSON lines, as `hopwise sim --trace` and `hopwise capture` write them), a mesh file (.toml), or a network, as an expression
+    #[arg(value_name = "TRACE|MESH|EXPR")]
     what: String,
     /// The network, if the trace does not name it
     #[arg(long, value_name = "EXPR")]
@@ -26,7 +27,9 @@ pub(super) struct ViewArgs {
 
 pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
     let path = Path::new(&args.what);
-    let data = if path.exists() {
+    let data = if path.extension().is_some_and(|end| end == "toml") {
+        PageData::of_mesh(&Mesh::read(path).map_err(Refusal::Rig)?)?
+    } else if path.exists() {
         let network = args.network.as_deref().map(parse).transpose()?;
         let history = read(path, network)?;
         let network = history.network.ok_or_else(|| {

@@ -8,6 +8,8 @@ use serde::Serialize;
 
 use super::layout::Drawing;
 use crate::refusal::Refusal;
+use crate::rig::boards::Pin;
+use crate::rig::mesh::{End, Mesh};
 use crate::trace::history::{CableChange, History, Nanos, Packet};
 use crate::trace::line::Kind;
 
@@ -35,6 +37,8 @@ pub struct PageData {
     /// By destination and node, the port to take. Backwards it is the tree of the destination's broadcast.
     pub next: Vec<Vec<u64>>,
     pub trace: Option<Replay>,
+    /// Of a mesh file: for each node and port the serial port, and the pins that send and receive.
+    pub wiring: Option<Vec<Vec<[String; 3]>>>,
 }
 
 /// A trace, in columns; times in microseconds since its begin.
@@ -124,6 +128,21 @@ impl PageData {
             next: all().into_par_iter().map(next).collect(),
             trace: history.map(|history| replay(&drawing, history)),
             link_kinds: drawing.kinds,
+            wiring: None,
+        })
+    }
+
+    /// Of a mesh file: the network, and where its cables are plugged in.
+    pub fn of_mesh(mesh: &Mesh) -> Result<PageData, Refusal> {
+        let end = |node, port| {
+            let uart = mesh.uart(End { node, port });
+            let pin = |pin: &Pin| format!("{} {}", pin.name, pin.header);
+            [uart.name.to_string(), pin(&uart.tx), pin(&uart.rx)]
+        };
+        let ends = |node| (0..mesh.degree(node)).map(|port| end(node, port)).collect();
+        Ok(PageData {
+            wiring: Some(mesh.nodes().map(ends).collect()),
+            ..PageData::new(&mesh.network, None)?
         })
     }
 }

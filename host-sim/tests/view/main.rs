@@ -134,6 +134,27 @@ fn every_family_opens_in_a_browser() {
 }
 
 #[test]
+fn a_mesh_file_is_drawn_with_the_pins_of_its_cables() {
+    let folder = Folder::new("mesh");
+    let mesh = folder.write(
+        "mesh.toml",
+        "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 4\nuarts = [\"UART5\", \"USART1\", \"UART4\"]\n",
+    );
+    let page = page(&folder, &[&mesh]);
+    let wiring = &data(&page)["wiring"];
+    assert_eq!(
+        wiring[3][0],
+        serde_json::json!(["USART1", "PA9 CN10-21", "PA10 CN10-33"])
+    );
+    assert_eq!(wiring[4][0], serde_json::json!(["UART5", "PC12 CN7-3", "PD2 CN7-4"]));
+    let Some(found) = try_out(&folder) else { return };
+    assert_eq!(found["findings"], serde_json::json!([]));
+    let missing = folder.file("missing.toml");
+    let sentence = refused(&["view", &missing, "-o", &folder.file("page.html")]);
+    assert!(sentence.contains("missing.toml"), "{sentence}");
+}
+
+#[test]
 fn nonsense_is_refused_in_a_sentence() {
     let folder = Folder::new("nonsense");
     let file = folder.file("page.html");

@@ -60,12 +60,13 @@ function nodeCard(node) {
 }
 
 function neighbourTable(node) {
-  const names = trace ? ["neighbour", "port", "frames", "again", "damaged", "downs"] : ["neighbour", "port", "link"];
+  const names = trace ? ["neighbour", "port", "frames", "again", "damaged", "downs"]
+    : data.wiring ? ["neighbour", "port", "UART", "TX", "RX"] : ["neighbour", "port", "link"];
   const rows = data.neighbors[node].map((neighbour, port) => {
     const link = linkBetween(node, neighbour), counts = counters.links[link];
     const rest = trace
       ? [counts.frames, bad(counts.again), bad(counts.damaged), bad(counts.downs)].map((c) => (typeof c === "number" ? String(c) : c))
-      : [data.link_kinds[data.links[link][2]]];
+      : data.wiring ? data.wiring[node][port] : [data.link_kinds[data.links[link][2]]];
     return row([nodeButton(neighbour), String(port), ...rest]);
   });
   return element("table", { id: "neighbours" }, headings(names), ...rows);
