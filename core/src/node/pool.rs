@@ -465,3 +465,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         *counter = counter.saturating_add_signed(by);
     }
 }
+
+#[cfg(test)]
+mod tests;
