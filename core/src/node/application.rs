@@ -141,7 +141,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if parts.last().is_some_and(|payload| payload.len() > MAX_PAYLOAD) {
             return Err(SendError::TooLong);
         }
-        if !self.pool.outbox_has_room() {
+        if !self.pool.outbox_has_room(kind) {
             return Err(SendError::Full);
         }
         let mut body = Body::new();

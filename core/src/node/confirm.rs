@@ -274,21 +274,20 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         // It is reached: what was said before is out of date.
         entry.unreachable = 0;
         entry.given_up = false;
+        // It started before the packet was first sent, so it has not had it in an earlier life.
+        let old = now.saturating_sub(entry.started).saturating_sub(under_way);
+        let in_this_life = old.saturating_add(DRIFT) < uptime;
         let ending = match verdict {
             _ if verdict == Verdict::Delivered as u8 => Ending::Delivered,
-            _ if verdict == Verdict::Restarted as u8 => {
-                let old = now.saturating_sub(entry.started).saturating_sub(under_way);
-                if old.saturating_add(DRIFT) < uptime {
-                    // It restarted before the packet was first sent, so it has not had it.
-                    let kept = entry.place;
-                    entry.retry_at = now;
-                    self.name_epoch(kept, header.epoch);
-                    return self.consume(place, observer);
-                }
-                Ending::Interrupted
-            }
+            _ if verdict == Verdict::Restarted as u8 && !in_this_life => Ending::Interrupted,
             _ => {
-                // Busy: it is tried again in time.
+                if verdict == Verdict::Restarted as u8 {
+                    entry.retry_at = now;
+                }
+                let kept = entry.place;
+                if in_this_life {
+                    self.name_epoch(kept, header.epoch);
+                }
                 return self.consume(place, observer);
             }
         };

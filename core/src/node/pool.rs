@@ -8,7 +8,7 @@
 
 use heapless::Vec;
 
-use super::packet::{AGE_UNIT, Packet};
+use super::packet::{AGE_UNIT, Kind, Packet};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::{Micros, Offer};
 
@@ -106,7 +106,7 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
 /// Kept free for what begins here, or a node that many packets pass could not send.
 const OWN: usize = 1;
 
-/// Kept free for what passes, or a mesh in which all send at once would be full of what has not left yet.
+/// Kept free of broadcasts that begin here, or a mesh in which all send at once would be full of what has not left yet.
 const PASSING: usize = 6;
 
 /// So many are known to wait at once.
@@ -148,7 +148,7 @@ impl Waiting {
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
     const CHECKED: () = {
         assert!(
-            BUFFERS > LANES + INBOX + SERVICE + OWN + 4,
+            BUFFERS > LANES + INBOX + SERVICE + OWN + PASSING,
             "too few buffers for the lanes"
         );
         assert!(BUFFERS <= 64, "the set of slots is one word");
@@ -197,21 +197,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     /// Slots in use.
     pub(super) fn used(&self) -> usize {
         self.used.count_ones() as usize
-    }
-
-    fn room_for(&self, account: Account) -> bool {
-        match account {
-            // That depends on the link.
-            Account::Lane(_) => false,
-            // What comes from others goes first: the more of it there is, the less may be added here.
-            Account::Outbox => {
-                self.outbox == 0
-                    || usize::from(self.outbox) + 2 * usize::from(self.passing)
-                        < self.capacity().saturating_sub(PASSING).min(OUTBOX)
-            }
-            Account::Service => usize::from(self.service) < SERVICE,
-            Account::Inbox => usize::from(self.inbox) < INBOX,
-        }
     }
 
     /// How many of the common slots a link may have for packets this old: those that are free, but for one for each older
@@ -289,28 +274,34 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     pub(super) fn inbox_has_room(&self) -> bool {
-        self.room_for(Account::Inbox)
+        usize::from(self.inbox) < INBOX
     }
 
-    pub(super) fn outbox_has_room(&self) -> bool {
-        self.room_for(Account::Outbox)
+    /// Whether a packet of a kind may begin here. What comes from others goes first: the more of it there is, the less may be
+    /// added. A broadcast fills all links at once, so fewer will do, and leave more room for those of others.
+    pub(super) fn outbox_has_room(&self, kind: Kind) -> bool {
+        let kept = if kind == Kind::Broadcast { PASSING } else { 0 };
+        let most = self.capacity().saturating_sub(kept).min(OUTBOX);
+        self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
     }
 
     pub(super) fn service_has_room(&self) -> bool {
-        self.room_for(Account::Service)
+        usize::from(self.service) < SERVICE
     }
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
     /// [released](Self::release_if_unused).
     pub(super) fn admit(&mut self, packet: Packet<BODY>, from: From, lane: u8, now: Micros) -> Option<Place> {
-        let account = match from {
-            From::Link(_) => Account::Lane(lane),
-            From::Host(_) | From::Application => Account::Outbox,
-            From::Service => Account::Service,
-        };
-        let room = match from {
-            From::Link(link) => lane < self.used_lanes && self.ask(link, lane, Birth::new(packet.header.age, now)),
-            _ => self.room_for(account),
+        let (account, room) = match from {
+            From::Link(link) => {
+                let born = Birth::new(packet.header.age, now);
+                (
+                    Account::Lane(lane),
+                    lane < self.used_lanes && self.ask(link, lane, born),
+                )
+            }
+            From::Host(_) | From::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
+            From::Service => (Account::Service, self.service_has_room()),
         };
         if !room {
             return None;

@@ -73,7 +73,14 @@ fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
                     ..on(network)
                 };
                 let account = run(&settings);
-                assert_all_delivered(&settings, &account);
+                if confirmed {
+                    // When many confirmed packets crowd one node, a few are not confirmed in time, and their senders know.
+                    let tally = &account.tally;
+                    assert_eq!(tally.delivered + tally.undeliverable, 1_500, "{}", settings.command());
+                    assert!(tally.undeliverable <= 3, "{}: {tally:?}", settings.command());
+                } else {
+                    assert_all_delivered(&settings, &account);
+                }
             }
         }
     }

@@ -60,16 +60,17 @@ fn however_full_it_is_every_empty_lane_has_room_and_so_has_what_begins_here() {
         assert!(put(&mut pool, From::Link(0), lane, 0).is_none(), "lane {lane}");
     }
     assert!(put(&mut pool, From::Application, 0, 0).is_some());
-    assert!(!pool.outbox_has_room());
+    assert!(!pool.outbox_has_room(Kind::Datagram));
     assert!(put(&mut pool, From::Link(0), LANES_USED, 0).is_none(), "no such lane");
 }
 
 #[test]
-fn what_begins_here_leaves_room_for_what_passes() {
+fn broadcasts_that_begin_here_leave_room_for_what_passes() {
     let mut pool = Small::new(LANES_USED);
-    while pool.outbox_has_room() {
+    while pool.outbox_has_room(Kind::Broadcast) {
         put(&mut pool, From::Application, 0, 0).unwrap();
     }
+    assert!(pool.outbox_has_room(Kind::Datagram));
     let passing = core::iter::from_fn(|| put(&mut pool, From::Link(0), 0, 0)).count();
     assert!(passing > PASSING, "{passing}");
 }
