@@ -14,20 +14,16 @@ fn repository(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Serial ports and pins of a board's firmware: those of its `wire!` lines.
+/// Serial ports and pins of a board's firmware: lines such as `USART1: tx PA9 DMA.., rx PA10 DMA..;` of its table.
 fn wires_of_firmware(kind: &BoardKind) -> Vec<[String; 3]> {
     let text = repository(&format!("firmware/src/boards/{}.rs", kind.name.replace('-', "_")));
-    let lines = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("wire!(p, baud, "));
-    let word = |text: &str, number: usize| text.split([',', ' ']).nth(number).unwrap_or("").to_string();
-    lines
-        .map(|line| {
-            let (_, tx) = line.split_once("tx ").expect("a pin that sends");
-            let (_, rx) = line.split_once("rx ").expect("a pin that receives");
-            [word(line, 0), word(tx, 0), word(rx, 0)]
-        })
-        .collect()
+    let wires = text.lines().filter_map(|line| {
+        let (uart, pins) = line.trim().split_once(": tx ")?;
+        let (tx, rx) = pins.split_once(", rx ")?;
+        let first = |pins: &str| pins.split_whitespace().next().map(String::from);
+        Some([uart.into(), first(tx)?, first(rx)?])
+    });
+    wires.collect()
 }
 
 #[test]
