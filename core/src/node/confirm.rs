@@ -219,11 +219,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// of this node it began. The sender is told for how long this node is up, and knows.
     fn may_have_had(&self, header: &Header, age: u32, now: Micros) -> bool {
         let oldest = if header.copied {
-            CONFIRM_WITHIN + LIFETIME
+            CONFIRM_WITHIN + LIFETIME + SLACK
         } else {
-            age.into()
+            Micros::from(age) + DRIFT
         };
-        now.saturating_sub(self.started) <= oldest + SLACK
+        now.saturating_sub(self.started) <= oldest
     }
 
     fn confirm(&mut self, header: &Header, verdict: Verdict) {
