@@ -75,14 +75,6 @@ fn port(board: usize, port: usize) -> Port {
     }
 }
 
-fn link_report(rig: &mut Rig, board: usize, link: u8) -> LinkReport {
-    let question = Question {
-        more: vec![link],
-        ..Question::new(board, board as u64, Query::Link)
-    };
-    rig.ask_one::<Option<LinkReport>>(question).expect("a link")
-}
-
 #[test]
 fn a_wrong_cable_is_reported_by_those_who_see_it() {
     let Some(firmware) = firmware() else { return };
@@ -101,12 +93,12 @@ fn a_wrong_cable_is_reported_by_those_who_see_it() {
         .collect();
     for board in [0, 3] {
         assert!(seen.contains(&board), "board {board} has not reported it: {seen:?}");
-        let report = link_report(&mut rig, board, 0);
+        let report = rig.link_report(board, 0);
         assert!(report.up && !report.wired, "board {board}: {report:?}");
     }
     // The others are as they should be.
     for board in 0..6 {
-        let wrong = (0..2).filter(|link| !link_report(&mut rig, board, *link).wired).count();
+        let wrong = (0..2).filter(|link| !rig.link_report(board, *link).wired).count();
         assert!(wrong <= 1, "board {board}");
         let identity = rig.identity(board);
         assert_eq!(
@@ -325,7 +317,7 @@ fn a_million_bytes_through_each_link_and_none_lost() {
         );
         assert_eq!(report.received_bytes, count * SIZE, "board {board}");
         for link in 0..2 {
-            let counters = link_report(&mut rig, board, link).counters;
+            let counters = rig.link_report(board, link).counters;
             assert!(
                 counters.packets_received >= count / 2,
                 "board {board}, link {link}: {counters:?}"

@@ -9,7 +9,6 @@ use hopwise::emulate::profile;
 use hopwise::emulate::setup::LINKS;
 use hopwise_core::board::{Command, Done, Pattern, Traffic, TrafficReport};
 use hopwise_core::link::LinkCounters;
-use hopwise_core::node::{LinkReport, Query};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 
 fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
@@ -132,7 +131,7 @@ fn hold_full_speed(rig: &mut Rig, time: Time) -> f64 {
         assert!(share > 0.8, "link {link}: {share}");
     }
     for (board, link) in (0..6).flat_map(|board| (0..5).map(move |link| (board, link))) {
-        let report = link_report(rig, board, link);
+        let report = rig.link_report(board, link);
         let LinkCounters {
             damaged,
             resent,
@@ -150,14 +149,6 @@ fn hold_full_speed(rig: &mut Rig, time: Time) -> f64 {
     instructions as f64 / seconds
 }
 
-fn link_report(rig: &mut Rig, board: usize, link: u8) -> LinkReport {
-    let question = Question {
-        more: vec![link],
-        ..Question::new(board, board as u64, Query::Link)
-    };
-    rig.ask_one::<Option<LinkReport>>(question).expect("a link")
-}
-
 #[test]
 fn five_links_at_full_speed_in_both_directions() {
     let Some(firmware) = firmware() else { return };
@@ -169,9 +160,7 @@ fn five_links_at_full_speed_in_both_directions() {
         instructions / 1e6
     );
     // Queues are full, and can be seen to be from afar.
-    let waiting: u32 = (0..5)
-        .map(|link| u32::from(link_report(&mut rig, 0, link).waiting))
-        .sum();
+    let waiting: u32 = (0..5).map(|link| u32::from(rig.link_report(0, link).waiting)).sum();
     let counters = rig.counters(0);
     assert!(waiting > 0, "nothing waits");
     assert!(counters.held() >= waiting, "{counters:?}");

@@ -11,7 +11,7 @@ use hopwise::firmware::{self, CannotBuildFirmware};
 use hopwise::host_port::Reply;
 use hopwise_core::Network;
 use hopwise_core::board::DEFAULT_BAUD;
-use hopwise_core::node::{NodeCounters, NodeReport, Query};
+use hopwise_core::node::{LinkReport, NodeCounters, NodeReport, Query};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Board, World};
@@ -108,6 +108,15 @@ impl Rig {
         let reply = self.ask(&[question]).remove(0);
         let answer: Option<T> = reply.as_ref().and_then(Reply::read);
         answer.unwrap_or_else(|| panic!("{what}: {reply:?}"))
+    }
+
+    /// What a board says of one of its links.
+    pub(crate) fn link_report(&mut self, board: usize, link: u8) -> LinkReport {
+        let question = Question {
+            more: vec![link],
+            ..Question::new(board, board as u64, Query::Link)
+        };
+        self.ask_one::<Option<LinkReport>>(question).expect("a link")
     }
 
     pub(crate) fn identity(&mut self, board: usize) -> NodeReport {
