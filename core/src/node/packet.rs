@@ -1,11 +1,13 @@
 //! Packets: what a node sends to another, over any number of wires.
 
 use heapless::Vec;
+use serde::{Deserialize, Serialize};
 
 use crate::{Node, varint};
 
 /// What a packet is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
     /// From application to application, each hop reliable.
@@ -25,7 +27,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 7] = [
+    /// All of them, in the order of their numbers on the wire.
+    pub const ALL: [Kind; 7] = [
         Kind::Datagram,
         Kind::Broadcast,
         Kind::Confirmed,
@@ -38,6 +41,19 @@ impl Kind {
     /// The kind of a number on the wire.
     pub fn from_number(number: u8) -> Option<Kind> {
         Kind::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Its name in traces and tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Datagram => "datagram",
+            Kind::Broadcast => "broadcast",
+            Kind::Confirmed => "confirmed",
+            Kind::Confirmation => "confirmation",
+            Kind::Undeliverable => "undeliverable",
+            Kind::Request => "request",
+            Kind::Response => "response",
+        }
     }
 }
 

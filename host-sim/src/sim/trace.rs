@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use hopwise_core::Network;
 use hopwise_core::link::{Down, Role};
-use hopwise_core::node::{Event, Kind, Outcome, PacketId};
+use hopwise_core::node::{Event, Outcome, PacketId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -207,19 +207,7 @@ fn describe(event: &Event) -> (&'static str, Value) {
 }
 
 fn packet_json(id: &PacketId) -> Value {
-    json!({"source": id.source, "epoch": id.epoch, "kind": kind_name(id.kind), "number": id.number, "from_host": id.from_host})
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Datagram => "datagram",
-        Kind::Broadcast => "broadcast",
-        Kind::Confirmed => "confirmed",
-        Kind::Confirmation => "confirmation",
-        Kind::Undeliverable => "undeliverable",
-        Kind::Request => "request",
-        Kind::Response => "response",
-    }
+    json!({"source": id.source, "epoch": id.epoch, "kind": id.kind.name(), "number": id.number, "from_host": id.from_host})
 }
 
 fn down_name(reason: Down) -> String {

@@ -327,8 +327,8 @@ fn parse(expression: &str) -> Result<Network, BadLine> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::Kind;
     use super::*;
+    use hopwise_core::node::Kind;
 
     const ID: &str = r#""packet":{"source":0,"epoch":1,"kind":"datagram","number":7,"from_host":false}"#;
 

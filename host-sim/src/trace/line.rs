@@ -1,6 +1,7 @@
 //! One line of a trace.
 
 use hopwise_core::Node;
+use hopwise_core::node::Kind;
 use serde::Deserialize;
 
 /// The first line: whose trace it is.
@@ -82,44 +83,4 @@ pub struct PacketId {
     pub number: u32,
     /// Whether the computer at that node sent it.
     pub from_host: bool,
-}
-
-/// What a packet is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the kinds are those of the core's packets")]
-pub enum Kind {
-    Datagram,
-    Broadcast,
-    Confirmed,
-    Confirmation,
-    Undeliverable,
-    Request,
-    Response,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 7] = [
-        Kind::Datagram,
-        Kind::Broadcast,
-        Kind::Confirmed,
-        Kind::Confirmation,
-        Kind::Undeliverable,
-        Kind::Request,
-        Kind::Response,
-    ];
-
-    /// Its name in traces and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Datagram => "datagram",
-            Kind::Broadcast => "broadcast",
-            Kind::Confirmed => "confirmed",
-            Kind::Confirmation => "confirmation",
-            Kind::Undeliverable => "undeliverable",
-            Kind::Request => "request",
-            Kind::Response => "response",
-        }
-    }
 }

@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::rig::boards::Pin;
 use crate::rig::mesh::{End, Mesh};
 use crate::trace::history::{CableChange, History, Nanos, Packet};
-use crate::trace::line::Kind;
+use hopwise_core::node::Kind;
 
 /// The page holds the next hop of every pair, and has to stay fluid.
 pub const MOST_NODES: u64 = 1024;
