@@ -34,9 +34,11 @@ pub(super) struct End {
     wire: u16,
     up: bool,
     session: u8,
-    /// Who is there, and its session.
-    peer: Option<(Identity, u8)>,
-    last_heard: Micros,
+    /// Of this session.
+    tag: u16,
+    peer: Option<Peer>,
+    /// The link is down if nothing is heard until then.
+    dead_at: Micros,
     unheard_hellos: u8,
     one_way: bool,
     hello_at: Micros,
@@ -56,6 +58,26 @@ pub(super) struct End {
     pub(super) counters: LinkCounters,
 }
 
+/// Who is at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Peer {
+    identity: Identity,
+    session: u8,
+    tag: u16,
+}
+
+impl Peer {
+    fn of(hello: &Hello) -> Self {
+        Peer {
+            identity: hello.identity,
+            session: hello.session,
+            tag: hello.identity.tag(hello.session),
+        }
+    }
+}
+
+const FIRST_SESSION: u8 = 1;
+
 /// Counters go round rather than stop.
 fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
@@ -69,9 +91,10 @@ impl End {
             byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
             wire: wire.min(usize::from(u16::MAX)) as u16,
             up: false,
-            session: 1,
+            session: FIRST_SESSION,
+            tag: identity.tag(FIRST_SESSION),
             peer: None,
-            last_heard: now,
+            dead_at: now,
             unheard_hellos: 0,
             one_way: false,
             hello_at: now,
@@ -98,7 +121,7 @@ impl End {
     }
 
     pub(super) fn peer(&self) -> Option<Identity> {
-        self.peer.map(|(identity, _)| identity)
+        self.peer.map(|peer| peer.identity)
     }
 
     pub(super) fn offer(&mut self, room: Offer) {
@@ -155,14 +178,14 @@ impl End {
 
     /// Takes an acknowledgement in, if it is of this session.
     fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
-        let Some(peer) = self.peer().filter(|_| ack.tag == self.identity.tag(self.session)) else {
+        let Some(peer) = self.peer.filter(|_| ack.tag == self.tag) else {
             count(&mut self.counters.useless);
             return Err(Received::Frame);
         };
-        self.last_heard = now;
+        self.heard(now);
         if !self.up {
             // It names our session, so it hears us. Should a packet be in the frame, it is sent again.
-            return Err(self.come_up(peer));
+            return Err(self.come_up(peer.identity));
         }
         self.room_there = ack.offer;
         self.closed_until = if ack.offer.packets() == 0 {
@@ -187,19 +210,19 @@ impl End {
             self.end_session(Down::Version(hello.version), now);
             return Received::Down(Down::Version(hello.version));
         }
-        let before = self.peer.replace((hello.identity, hello.session));
-        self.last_heard = now;
+        let before = self.peer.replace(Peer::of(hello));
+        self.heard(now);
         let news = before != self.peer;
         if news {
             self.answer_soon(now);
         }
-        let heard_us = hello.heard == self.identity.tag(self.session);
+        let heard_us = hello.heard == self.tag;
         if self.up {
             if !news {
                 return self.hear_again(heard_us, now);
             }
             let ended = self.end_session(reason(before, hello), now);
-            self.peer = Some((hello.identity, hello.session));
+            self.peer = Some(Peer::of(hello));
             return ended.unwrap_or(Received::Frame);
         }
         if heard_us {
@@ -258,6 +281,7 @@ impl End {
         self.up = false;
         self.unheard_hellos = 0;
         self.session = self.session.wrapping_add(1);
+        self.tag = self.identity.tag(self.session);
         self.receiver = Receiver::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
@@ -298,11 +322,11 @@ impl End {
     }
 
     pub(super) fn tick(&mut self, now: Micros) -> Option<Down> {
-        if self.up && now >= self.dead_at() {
+        if self.up && now >= self.dead_at {
             self.end_session(Down::Silent, now);
             return Some(Down::Silent);
         }
-        if !self.up && self.peer.is_some() && now >= self.dead_at() {
+        if !self.up && self.peer.is_some() && now >= self.dead_at {
             // What was heard is old: it is not answered, and a one-way wire is not one any more.
             self.peer = None;
             self.unheard_hellos = 0;
@@ -326,11 +350,7 @@ impl End {
     }
 
     pub(super) fn deadline(&self) -> Micros {
-        let dead = if self.peer.is_some() {
-            self.dead_at()
-        } else {
-            Micros::MAX
-        };
+        let dead = if self.peer.is_some() { self.dead_at } else { Micros::MAX };
         self.hello_at.min(dead).min(self.timeout_at).min(self.closed_until)
     }
 
@@ -373,7 +393,7 @@ impl End {
             version: VERSION,
             identity: self.identity,
             session: self.session,
-            heard: self.peer.map_or(0, |(identity, session)| identity.tag(session)),
+            heard: self.peer.map_or(0, |peer| peer.tag),
         };
         let length = write_hello(&hello, out)?;
         self.hello_sent_at = now;
@@ -416,10 +436,10 @@ impl End {
     }
 
     fn acknowledgement(&mut self) -> Option<Ack> {
-        let (identity, session) = self.peer?;
+        let peer = self.peer?;
         self.ack_due = false;
         self.told_room = self.room_here;
-        Some(self.receiver.acknowledgement(identity.tag(session), self.room_here))
+        Some(self.receiver.acknowledgement(peer.tag, self.room_here))
     }
 
     /// Any frame says that we are here: the next hello is due after a quiet interval.
@@ -446,9 +466,8 @@ impl End {
         HELLO_INTERVAL.max(self.bytes(HELLO_BYTES))
     }
 
-    fn dead_at(&self) -> Micros {
-        self.last_heard
-            .saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
+    fn heard(&mut self, now: Micros) {
+        self.dead_at = now.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2);
     }
 
     fn timeout(&self) -> Micros {
@@ -457,12 +476,14 @@ impl End {
 }
 
 /// What a hello that differs from the one before tells.
-fn reason(before: Option<(Identity, u8)>, hello: &Hello) -> Down {
+fn reason(before: Option<Peer>, hello: &Hello) -> Down {
     match before {
-        Some((identity, _)) if (identity.address, identity.role) != (hello.identity.address, hello.identity.role) => {
+        Some(Peer { identity, .. })
+            if (identity.address, identity.role) != (hello.identity.address, hello.identity.role) =>
+        {
             Down::Replaced
         }
-        Some((identity, _)) if identity.epoch != hello.identity.epoch => Down::Restarted,
+        Some(Peer { identity, .. }) if identity.epoch != hello.identity.epoch => Down::Restarted,
         _ => Down::Ended,
     }
 }

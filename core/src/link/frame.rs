@@ -16,7 +16,11 @@ use super::hello::Hello;
 /// The byte that ends a frame and occurs nowhere in it.
 pub const DELIMITER: u8 = 0;
 
-pub(super) const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
+#[cfg(feature = "large-tables")]
+type Tables = crc::Table<16>;
+#[cfg(not(feature = "large-tables"))]
+type Tables = crc::Table<1>;
+pub(super) static CRC: Crc<u32, Tables> = Crc::<u32, Tables>::new(&CRC_32_ISCSI);
 const CRC_BYTES: usize = 4;
 
 /// The bytes of a data frame before the packet.

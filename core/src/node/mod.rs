@@ -403,7 +403,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         end.map_or(Micros::MAX, Link::deadline).min(self.own_deadline())
     }
 
-    fn own_deadline(&self) -> Micros {
+    /// The same for the node's own sake, not its links'.
+    pub fn own_deadline(&self) -> Micros {
         let sweep = if self.pool.used() > 0 {
             self.sweep_at
         } else {
@@ -483,14 +484,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             };
             self.go(place, now, observer);
         }
-        if !self.pool.has_changed() {
-            return;
-        }
-        for (link, end) in self.links.iter_mut().enumerate() {
-            end.offer(self.pool.offer(link as u8));
-        }
         let used = self.pool.used() as u32;
         self.counters.buffers_used = self.counters.buffers_used.max(used);
+        if self.pool.has_changed() {
+            for (link, end) in self.links.iter_mut().enumerate() {
+                end.offer(self.pool.offer(link as u8));
+            }
+        }
     }
 }
 

@@ -101,6 +101,8 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     turns: Vec<Waiting, TURNS, u8>,
     /// Something has come or gone since it was last asked.
     changed: bool,
+    /// All links were offered all they could send.
+    open: bool,
 }
 
 /// Kept free for what begins here, or a node that many packets pass could not send.
@@ -171,6 +173,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             inbox: 0,
             turns: Vec::new(),
             changed: true,
+            open: false,
         }
     }
 
@@ -184,9 +187,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         usize::from(self.passing - self.lanes_in_use) + usize::from(self.outbox).saturating_sub(OWN)
     }
 
-    /// Whether something has come or gone since this was last asked.
+    /// Whether [offers](Self::offer) may be other than when this was last asked.
     pub(super) fn has_changed(&mut self) -> bool {
-        core::mem::take(&mut self.changed)
+        if !core::mem::take(&mut self.changed) {
+            return false;
+        }
+        let room = self.capacity() > self.common() && self.links.iter().all(|&count| usize::from(count) < LINK_SHARE);
+        let was_open = core::mem::replace(&mut self.open, room && self.turns.is_empty());
+        !(self.open && was_open)
     }
 
     /// How many lanes there are.
