@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use hopwise_core::node::{DropReason, Event, Kind, Outcome, PacketId};
-use rand::{RngExt, SeedableRng};
+use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::wire::Nanos;
@@ -13,6 +13,9 @@ const NUMBER: usize = 4;
 
 /// The shortest payload that can be told apart.
 pub const LEAST_PAYLOAD: usize = NUMBER;
+
+/// Room is made for so many packets at once.
+const MOST_AT_ONCE: u64 = 1 << 20;
 
 /// How a packet was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,17 +104,18 @@ struct Parts {
 }
 
 impl Oracle {
-    /// A judge of a mesh of so many nodes.
-    pub fn new(nodes: u32, seed: u64) -> Self {
+    /// A judge of a mesh of so many nodes, and about so many packets.
+    pub fn new(nodes: u32, seed: u64, packets: u64) -> Self {
+        let packets = packets.min(MOST_AT_ONCE) as usize;
         Oracle {
-            records: Vec::new(),
+            records: Vec::with_capacity(packets),
             first_open: 0,
             open: 0,
-            ids: HashMap::new(),
+            ids: HashMap::with_capacity(packets),
             nodes,
             seed,
             tally: Tally::default(),
-            latencies: Vec::new(),
+            latencies: Vec::with_capacity(packets),
             violation: None,
             parts: None,
         }
@@ -154,7 +158,8 @@ impl Oracle {
     fn payload_of(&self, number: u32, length: usize) -> Vec<u8> {
         let mut payload = number.to_le_bytes().to_vec();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ u64::from(number));
-        payload.extend((NUMBER..length).map(|_| random.random::<u8>()));
+        payload.resize(length.max(NUMBER), 0);
+        random.fill_bytes(&mut payload[NUMBER..]);
         payload
     }
 

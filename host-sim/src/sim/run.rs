@@ -198,7 +198,7 @@ pub fn run<'a, const PORTS: usize, const PEERS: usize>(
             sum: TraceSum::default(),
             trace,
             failed: None,
-            oracle: Oracle::new(nodes, plan.build.seed),
+            oracle: Oracle::new(nodes, plan.build.seed, plan.packets),
             drops: vec![0; DropReason::ALL.len()],
             resent: 0,
             detours: 0,

@@ -64,20 +64,24 @@ impl Direction {
         self.noise = noise;
     }
 
-    /// What arrives of `bytes`.
-    pub fn carry(&mut self, bytes: &[u8], random: &mut Xoshiro256PlusPlus, out: &mut Vec<u8>) {
-        out.clear();
+    /// What arrives of `bytes`; `scratch` has it if it is not the same.
+    pub fn carry<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        random: &mut Xoshiro256PlusPlus,
+        scratch: &'a mut Vec<u8>,
+    ) -> &'a [u8] {
         let noise = self.noise;
         if self.dead {
-            return;
+            return &[];
         }
+        scratch.clear();
         if self.stuck_low {
-            out.resize(bytes.len(), 0);
-            return;
+            scratch.resize(bytes.len(), 0);
+            return scratch;
         }
         if noise.is_silent() {
-            out.extend_from_slice(bytes);
-            return;
+            return bytes;
         }
         let only_flips = Noise {
             bit_errors: noise.bit_errors,
@@ -86,12 +90,12 @@ impl Direction {
         } == noise;
         if only_flips && self.until_flip >= bytes.len() as u64 * BITS {
             self.until_flip -= bytes.len() as u64 * BITS;
-            out.extend_from_slice(bytes);
-            return;
+            return bytes;
         }
         for &byte in bytes {
-            self.carry_byte(byte, &noise, random, out);
+            self.carry_byte(byte, &noise, random, scratch);
         }
+        scratch
     }
 
     fn carry_byte(&mut self, byte: u8, noise: &Noise, random: &mut Xoshiro256PlusPlus, out: &mut Vec<u8>) {
@@ -149,9 +153,7 @@ mod tests {
     fn carried(noise: Noise, bytes: &[u8]) -> Vec<u8> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut direction = Direction::new(&noise, &mut random);
-        let mut out = Vec::new();
-        direction.carry(bytes, &mut random, &mut out);
-        out
+        direction.carry(bytes, &mut random, &mut Vec::new()).to_vec()
     }
 
     #[test]

@@ -3,15 +3,13 @@
 //! A frame is one event: its bytes reach the other end when the last one has left. That is exact as long as nobody looks at
 //! half a frame, and when a cable is pulled or plugged in the middle of one, it is cut at the byte.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use hopwise_core::link::Micros;
 use hopwise_core::node::{Config, ConfigError, Event, Node};
 use hopwise_core::{Network, Node as Address, Rule, limits};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::agenda::Agenda;
 use super::wire::{Direction, Nanos, Noise};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
@@ -51,7 +49,6 @@ struct Transmitter {
     /// Of the frame that is sent.
     length: usize,
     started: Nanos,
-    busy: bool,
     /// So many bytes of the frame found no cable.
     missed: usize,
 }
@@ -61,13 +58,23 @@ struct Board<const PORTS: usize, const PEERS: usize> {
     epoch: u32,
     cables: Vec<Option<u32>>,
     transmitters: Vec<Transmitter>,
+    /// Links on which a frame is sent.
+    busy: LinkSet,
     timer: Nanos,
+}
+
+/// Links of a board: bit 0 is link 0.
+type LinkSet = u32;
+const ALL_LINKS: LinkSet = LinkSet::MAX;
+
+const fn only(link: u8) -> LinkSet {
+    1 << link
 }
 
 /// Something for whoever uses the world, at a time it asked for.
 pub type Mark = u32;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Occasion {
     /// A frame has left a board's link.
     Sent(u32, u8),
@@ -91,8 +98,7 @@ pub struct World<const PORTS: usize, const PEERS: usize> {
     byte_nanos: u64,
     boards: Vec<Board<PORTS, PEERS>>,
     cables: Vec<Cable>,
-    queue: BinaryHeap<Reverse<(Nanos, u64, Occasion)>>,
-    order: u64,
+    agenda: Agenda<Occasion>,
     parked: Vec<Vec<u8>>,
     free_parked: Vec<u32>,
     scratch: Vec<u8>,
@@ -104,13 +110,13 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     pub fn new(build: Build) -> Self {
         let network = build.network;
         let nodes = network.nodes() as u32;
+        let byte_nanos = 10_000_000_000 / u64::from(build.baud.max(1));
         let mut world = World {
-            byte_nanos: 10_000_000_000 / u64::from(build.baud.max(1)),
+            byte_nanos,
             now: 0,
             boards: Vec::with_capacity(nodes as usize),
             cables: Vec::new(),
-            queue: BinaryHeap::new(),
-            order: 0,
+            agenda: Agenda::new(byte_nanos * limits::WIRE as u64),
             parked: Vec::new(),
             free_parked: Vec::new(),
             scratch: Vec::new(),
@@ -123,7 +129,6 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 bytes: vec![0; limits::WIRE],
                 length: 0,
                 started: 0,
-                busy: false,
                 missed: 0,
             };
             world.boards.push(Board {
@@ -131,6 +136,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 epoch: board.wrapping_mul(0x1_0001) | 1,
                 cables: vec![None; degree],
                 transmitters: vec![transmitter; degree],
+                busy: 0,
                 timer: Nanos::MAX,
             });
         }
@@ -214,7 +220,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         };
         let node = Node::new(&config, micros(self.now))?;
         state.node = Some(Box::new(node));
-        self.serve(board, watcher);
+        self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
         Ok(())
     }
 
@@ -320,10 +326,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Bytes of the frame under way that have left and not been carried.
     fn passed(&self, (board, link): End) -> usize {
-        let transmitter = &self.boards[board as usize].transmitters[usize::from(link)];
-        if !transmitter.busy {
+        let state = &self.boards[board as usize];
+        if state.busy & only(link) == 0 {
             return 0;
         }
+        let transmitter = &state.transmitters[usize::from(link)];
         let passed = (self.now - transmitter.started) / self.byte_nanos;
         (passed as usize)
             .min(transmitter.length)
@@ -331,8 +338,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     fn break_off(&mut self, end: End) {
-        let transmitter = &mut self.boards[end.0 as usize].transmitters[usize::from(end.1)];
-        if transmitter.busy {
+        let state = &mut self.boards[end.0 as usize];
+        if state.busy & only(end.1) != 0 {
+            let transmitter = &mut state.transmitters[usize::from(end.1)];
             // The rest never comes.
             let passed = ((self.now - transmitter.started) / self.byte_nanos) as usize;
             transmitter.length = transmitter.length.min(passed);
@@ -341,12 +349,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Asks for a mark at a time.
     pub fn mark(&mut self, at: Nanos, mark: Mark) {
-        self.push(at, Occasion::Mark(mark));
-    }
-
-    fn push(&mut self, at: Nanos, occasion: Occasion) {
-        self.order += 1;
-        self.queue.push(Reverse((at, self.order, occasion)));
+        self.agenda.plan(at, Occasion::Mark(mark));
     }
 
     /// Lets a board's application do something with its node.
@@ -359,21 +362,20 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let now = self.now;
         let node = self.boards[board as usize].node.as_deref_mut()?;
         let result = act(node, micros(now), &mut |event| watcher.note(now, board, &event));
-        self.serve(board, watcher);
+        self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
         Some(result)
     }
 
     /// Goes on to the next thing that happens, not after `until`. Says which board may have something for its application, or
     /// which mark came.
     pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> Step {
-        let Some(&Reverse((at, _, occasion))) = self.queue.peek() else {
-            return Step::End;
-        };
-        if at > until {
-            self.now = until;
+        if self.agenda.is_empty() {
             return Step::End;
         }
-        self.queue.pop();
+        let Some((at, occasion)) = self.agenda.next(until) else {
+            self.now = until;
+            return Step::End;
+        };
         self.now = at;
         match occasion {
             Occasion::Mark(mark) => Step::Mark(mark),
@@ -386,7 +388,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 if let Some(node) = state.node.as_deref_mut() {
                     node.tick(micros(at), &mut |event: Event| watcher.note(at, board, &event));
                 }
-                self.serve(board, watcher);
+                self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
                 Step::Board(board)
             }
             Occasion::Sent(board, link) => self.sent((board, link), watcher),
@@ -404,43 +406,39 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     fn sent(&mut self, from: End, watcher: &mut impl Watcher) -> Step {
         let length = self.boards[from.0 as usize].transmitters[usize::from(from.1)].length;
         let reached = self.carry(from, length, watcher);
-        let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
-        transmitter.busy = false;
-        self.serve(from.0, watcher);
+        let free = only(from.1);
+        self.boards[from.0 as usize].busy &= !free;
+        // The others were asked when something happened to them.
+        self.serve(from.0, free, 0, watcher);
         reached.map_or(Step::Nothing, Step::Board)
     }
 
     /// Carries the next `count` bytes of the frame under way to the other end, and says which board that is.
     fn carry(&mut self, from: End, count: usize, watcher: &mut impl Watcher) -> Option<u32> {
         let (cable, side) = self.side(from)?;
-        let World {
-            cables,
-            boards,
-            scratch,
-            ..
-        } = self;
         let Cable {
             ends,
             directions,
             random,
             plugged,
-        } = &mut cables[cable as usize];
-        let transmitter = &mut boards[from.0 as usize].transmitters[usize::from(from.1)];
+        } = &mut self.cables[cable as usize];
+        let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
         let end = (transmitter.missed + count).min(transmitter.length);
-        let bytes = &transmitter.bytes[transmitter.missed.min(end)..end];
+        let begin = std::mem::replace(&mut transmitter.missed, end).min(end);
         let to = ends[1 - side];
-        scratch.clear();
-        if *plugged {
-            directions[side].carry(bytes, random, scratch);
-        }
-        transmitter.missed = end;
-        if scratch.is_empty() {
+        if !*plugged {
             return None;
         }
-        let bytes = std::mem::take(scratch);
-        self.deliver(to, &bytes, watcher);
-        self.scratch = bytes;
-        Some(to.0)
+        let sent = std::mem::take(&mut transmitter.bytes);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let arrived = directions[side].carry(&sent[begin..end], random, &mut scratch);
+        let reached = !arrived.is_empty();
+        if reached {
+            self.deliver(to, arrived, watcher);
+        }
+        self.scratch = scratch;
+        self.boards[from.0 as usize].transmitters[usize::from(from.1)].bytes = sent;
+        reached.then_some(to.0)
     }
 
     fn deliver(&mut self, to: End, bytes: &[u8], watcher: &mut impl Watcher) {
@@ -454,7 +452,8 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let parked = &mut self.parked[place as usize];
         parked.clear();
         parked.extend_from_slice(bytes);
-        self.push(self.now + self.build.processing, Occasion::Arrived(to.0, to.1, place));
+        self.agenda
+            .plan(self.now + self.build.processing, Occasion::Arrived(to.0, to.1, place));
     }
 
     fn give(&mut self, (board, link): End, bytes: &[u8], watcher: &mut impl Watcher) {
@@ -465,17 +464,19 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         node.receive(link, bytes, micros(now), &mut |event: Event| {
             watcher.note(now, board, &event)
         });
-        self.serve(board, watcher);
+        self.serve(board, ALL_LINKS, only(link), watcher);
     }
 
-    /// Sends what a board has to send on links that are free, and sees to its clock.
-    fn serve(&mut self, board: u32, watcher: &mut impl Watcher) {
+    /// Sends what a board has to send on those of some links that are free, and sees to its clock. Something has come on
+    /// the links `used` since that was done last.
+    fn serve(&mut self, board: u32, links: LinkSet, mut used: LinkSet, watcher: &mut impl Watcher) {
         let now = self.now;
         let state = &mut self.boards[board as usize];
         let Some(node) = state.node.as_deref_mut() else { return };
         let note = &mut |event: Event| watcher.note(now, board, &event);
         for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
-            if transmitter.busy {
+            let this = only(link as u8);
+            if links & !state.busy & this == 0 {
                 continue;
             }
             let length = node.transmit(link as u8, micros(now), &mut transmitter.bytes, note);
@@ -483,21 +484,23 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 continue;
             }
             transmitter.length = length;
-            transmitter.busy = true;
+            state.busy |= this;
+            used |= this;
             transmitter.started = now;
             transmitter.missed = 0;
             self.frames += 1;
             let done = now + length as u64 * self.byte_nanos;
-            self.order += 1;
-            self.queue
-                .push(Reverse((done, self.order, Occasion::Sent(board, link as u8))));
+            self.agenda.plan(done, Occasion::Sent(board, link as u8));
         }
+        // Those of the other links have not changed, and the clock is set for them.
+        let links = node.links().iter().enumerate();
+        let used = links.filter(|&(link, _)| used & only(link as u8) != 0);
+        let deadline = used.fold(node.own_deadline(), |first, (_, link)| first.min(link.deadline()));
         // Rounded up, so that the moment has come when the clock is looked at.
-        let deadline = node.deadline().saturating_mul(1_000).max(now + 1_000);
+        let deadline = deadline.saturating_mul(1_000).max(now + 1_000);
         if deadline < state.timer {
             state.timer = deadline;
-            self.order += 1;
-            self.queue.push(Reverse((deadline, self.order, Occasion::Timer(board))));
+            self.agenda.plan(deadline, Occasion::Timer(board));
         }
     }
 }
