@@ -8,7 +8,7 @@ use core::ptr::addr_of;
 /// What `cortex-m-rt` paints with.
 const PAINT: u32 = 0xcccc_cccc;
 /// Words in one step.
-const STRIDE: usize = 256;
+const STRIDE: usize = 2_048;
 
 unsafe extern "C" {
     // From the linker script: only their addresses mean something.
