@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::run::{Account, Plan};
 use super::settings::Settings;
+use crate::trace::report::Spread;
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
@@ -42,11 +43,7 @@ impl Report {
     /// Of a run by some settings.
     pub fn new(settings: &Settings, plan: &Plan, account: &Account) -> Self {
         let tally = &account.tally;
-        let latencies = &account.latencies;
-        let mean = latencies.iter().map(|&nanos| nanos as f64).sum::<f64>() / latencies.len() as f64 / 1e3;
-        let p99 = latencies
-            .get(latencies.len().saturating_sub(1) * 99 / 100)
-            .map(|&nanos| nanos as f64 / 1e3);
+        let latency = Spread::of(account.latencies.iter().map(|&nanos| nanos as i64).collect());
         let drops = DropReason::ALL
             .iter()
             .zip(&account.drops)
@@ -80,8 +77,8 @@ impl Report {
             retransmissions: account.retransmissions,
             detours: account.detours,
             links_up: account.links_up,
-            latency_mean_us: p99.map(|_| mean),
-            latency_p99_us: p99,
+            latency_mean_us: latency.map(|latency| latency.mean_us),
+            latency_p99_us: latency.map(|latency| latency.p99_us),
             buffers_used: account.buffers_used,
             virtual_seconds: account.virtual_seconds,
             wall_seconds: account.wall_seconds,
