@@ -10,7 +10,7 @@ use hopwise::emulate::log::Line;
 use hopwise::emulate::setup::{LINKS, configuration_page};
 use hopwise::host_port::Reply;
 use hopwise_core::board::{BoardState, Command, Done, Page, Pattern, Status, Traffic, TrafficReport};
-use hopwise_core::node::{LinkReport, NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::node::{DropReason, LinkReport, NodeCounters, NodeReport, Query, hops_of_trace};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
 
@@ -247,6 +247,17 @@ fn a_board_is_read_through_another() {
         !lines.iter().any(|line| line.board == 1),
         "only the one that was told: {lines:?}"
     );
+}
+
+#[test]
+fn a_computer_learns_that_there_is_no_such_node() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    let replies = rig.ask(&[Question::new(0, 2, Query::Ping)]);
+    assert_eq!(replies, [Some(Reply::Undeliverable(DropReason::NoSuchNode))]);
+    assert_eq!(rig.counters(0).dropped[DropReason::NoSuchNode as usize], 1);
+    rig.assert_healthy();
 }
 
 #[test]

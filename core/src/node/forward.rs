@@ -60,8 +60,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             packet: header.id(),
             dest: header.dest,
         });
-        if self.network.check(header.source).is_err() || self.network.check(header.dest).is_err() {
+        if self.network.check(header.source).is_err() {
             self.discard(place, DropReason::NoSuchNode, observer);
+        } else if self.network.check(header.dest).is_err() {
+            self.give_up(place, DropReason::NoSuchNode, now, observer);
         } else {
             self.go(place, now, observer);
         }
