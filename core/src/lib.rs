@@ -4,7 +4,8 @@
 //! computes the next hop; from that and a broadcast's source, whom to pass it on to; and which buffers to use so
 //! that finite ones never deadlock. Nothing is stored per node or per destination, nothing is learned, nothing is
 //! allocated: the same code serves 18 boards and 2^63 nodes. Programs for boards do without the feature `wide-numbers`: then
-//! a network has at most 2^31 nodes, and is computed with a [`Number`] of 32 bits.
+//! a network has at most 2^31 nodes, and is computed with a [`Number`] of 32 bits. Those that must be small do without the
+//! feature `all-networks` too and name the families they need, such as `rdn`.
 //!
 //! The layers, each using only those above it:
 //!
@@ -33,6 +34,8 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+// What families share is there whether or not one that uses it is built.
+#![cfg_attr(not(feature = "all-networks"), allow(dead_code))]
 
 #[cfg(test)]
 extern crate std;

@@ -54,6 +54,7 @@ impl Answer {
                 Err(BoardState::NoPage) if page.iter().all(|byte| *byte == 0xff) => {
                     (Answer::of(&Done::Done), Some(Order::WritePage(*page)))
                 }
+                Err(BoardState::NotInImage) => (Answer::of(&Done::NotInImage), None),
                 Err(_) => (Answer::of(&Done::BadPage), None),
             },
             Command::Restart => (Answer::of(&Done::Done), Some(Order::Restart)),

@@ -43,6 +43,8 @@ pub enum Done {
     NotConfigured,
     /// The node's buffers are full: try again.
     Busy,
+    /// The configuration is for a network whose family is not in the board's image.
+    NotInImage,
 }
 
 impl<'a> Command<'a> {
@@ -112,6 +114,8 @@ pub enum BoardState {
     BadAddress,
     /// The node has more neighbours than the board has links.
     TooFewLinks,
+    /// Its expression is of a family of networks that was left out of the board's image.
+    NotInImage,
 }
 
 /// All that a board knows about itself.

@@ -58,6 +58,8 @@ pub enum BrokenRule {
     NoCubeLinks,
     /// The network would fall into 2^n parts.
     Disconnected(Number),
+    /// The family of the network was left out when the program was built: see the crate's features.
+    NotBuilt,
 }
 
 impl fmt::Display for ParseError {
@@ -79,6 +81,7 @@ impl fmt::Display for ParseError {
                     "is too small, r*k must be at least k+j: disconnected: 2^{exponent} components"
                 )
             }
+            BrokenRule::NotBuilt => f.write_str("is of a family that was left out when this program was built"),
         }
     }
 }

@@ -3,23 +3,35 @@
 //! One file a family, each an implementation of [`Topology`]; [`Network`] is any of them, read from an
 //! [expression], with every node checked before it is used.
 
+#[cfg(feature = "exchanged")]
 mod exchanged;
 pub mod expression;
+#[cfg(feature = "hcn3")]
 mod hcn3;
+#[cfg(feature = "hierarchy")]
 mod hierarchy;
+#[cfg(feature = "hsn")]
 mod hsn;
+#[cfg(feature = "hypernet")]
 mod hypernet;
+#[cfg(feature = "partial-swapped")]
 mod partial_swapped;
+#[cfg(feature = "rcr")]
 mod rcr;
+#[cfg(feature = "rdn")]
 mod rdn;
+#[cfg(feature = "re")]
 mod re;
+#[cfg(feature = "rsn")]
 mod rsn;
+#[cfg(feature = "wk")]
 mod wk;
 
 use core::fmt;
 use core::str::FromStr;
 
 use expression::{Address, ParseError, Reader};
+#[cfg(feature = "hierarchy")]
 pub use hierarchy::Linkage;
 
 use crate::arith::{narrow, wide};
@@ -27,20 +39,20 @@ use crate::graph::Base;
 use crate::route::Fanout;
 use crate::topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};
 
-/// Makes [`Family`] of a list: for each family its documentation, its type, its module, and the words of the language
-/// with the function of the type that reads what follows them.
+/// Makes [`Family`] of a list: for each family its documentation, its type, its module, the feature that builds it, and the
+/// words of the language with the function of the type that reads what follows them.
 macro_rules! families {
-    ($($(#[$doc:meta])* $Name:ident in $module:ident: $($word:literal => $parse:ident),+;)+) => {
-        $(pub use $module::$Name;)+
+    ($($(#[$doc:meta])* $Name:ident in $module:ident of $feature:literal: $($word:literal => $parse:ident),+;)+) => {
+        $(#[cfg(feature = $feature)] pub use $module::$Name;)+
 
         /// The families of networks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        #[expect(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
+        #[allow(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
         pub enum Family {
             /// A base graph by itself.
             Base(Base),
-            $($(#[$doc])* $Name($Name),)+
+            $($(#[$doc])* #[cfg(feature = $feature)] $Name($Name),)+
         }
 
         /// Calls a method of whichever family it is. Unlike a trait object, this leaves out of a program what it never calls.
@@ -48,7 +60,7 @@ macro_rules! families {
             ($family:expr, $network:ident => $call:expr) => {
                 match $family {
                     Family::Base($network) => $call,
-                    $(Family::$Name($network) => $call,)+
+                    $(#[cfg(feature = $feature)] Family::$Name($network) => $call,)+
                 }
             };
         }
@@ -57,7 +69,12 @@ macro_rules! families {
             /// Reads a network up to the end of the text.
             fn parse(reader: &mut Reader<'_>) -> Option<Family> {
                 let family = match reader.word() {
-                    $($($word => Family::$Name($Name::$parse(reader)?),)+)+
+                    $($(
+                        #[cfg(feature = $feature)]
+                        $word => Family::$Name($Name::$parse(reader)?),
+                        #[cfg(not(feature = $feature))]
+                        $word => return reader.refuse("the network", expression::BrokenRule::NotBuilt),
+                    )+)+
                     word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
                 };
                 reader.end()?;
@@ -75,27 +92,27 @@ macro_rules! families {
 
 families! {
     /// Recursive Dual-Net, dual-cube, biswapped network.
-    Rdn in rdn: "rdn" => parse, "dualcube" => parse_dualcube, "bsw" => parse_biswapped;
+    Rdn in rdn of "rdn": "rdn" => parse, "dualcube" => parse_dualcube, "bsw" => parse_biswapped;
     /// Recursive Expansion.
-    Re in re: "re" => parse, "re-heawood-2" => parse_heawood_2;
+    Re in re of "re": "re" => parse, "re-heawood-2" => parse_heawood_2;
     /// Recursive Cube of Rings, Cube of Rings, Cube-Connected Cycles.
-    Rcr in rcr: "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
+    Rcr in rcr of "rcr": "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
     /// WK-recursive network, symmetric hypernet.
-    Wk in wk: "wk" => parse, "symmetric-hypernet" => parse_hypernet;
+    Wk in wk of "wk": "wk" => parse, "symmetric-hypernet" => parse_hypernet;
     /// Hypernet.
-    Hypernet in hypernet: "hypernet" => parse;
+    Hypernet in hypernet of "hypernet": "hypernet" => parse;
     /// Exchanged hypercube.
-    Exchanged in exchanged: "exchanged-hypercube" => parse;
+    Exchanged in exchanged of "exchanged": "exchanged-hypercube" => parse;
     /// Folded, root-folded and flooded networks.
-    Hierarchy in hierarchy: "folded" => parse_folded, "root-folded" => parse_root_folded, "flooded" => parse_flooded;
+    Hierarchy in hierarchy of "hierarchy": "folded" => parse_folded, "root-folded" => parse_root_folded, "flooded" => parse_flooded;
     /// Recursive swapped network, hierarchical cubic network, hierarchical folded-hypercube network.
-    Rsn in rsn: "rsn" => parse, "hcn" => parse_hcn, "hfn" => parse_hfn;
+    Rsn in rsn of "rsn": "rsn" => parse, "hcn" => parse_hcn, "hfn" => parse_hfn;
     /// Hierarchical swapped network.
-    Hsn in hsn: "hsn" => parse;
+    Hsn in hsn of "hsn": "hsn" => parse;
     /// Three-level hierarchical cubic network.
-    Hcn3 in hcn3: "hcn3" => parse;
+    Hcn3 in hcn3 of "hcn3": "hcn3" => parse;
     /// The partially linked swapped network.
-    PartialSwapped in partial_swapped: "partial-swapped" => parse;
+    PartialSwapped in partial_swapped of "partial-swapped": "partial-swapped" => parse;
 }
 
 impl Topology for Family {
@@ -223,6 +240,7 @@ impl Network {
     /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,
     /// path, star or complete graph, and with pivot sets. A network has 1 KiB unless told otherwise; more than the crate
     /// was [built for](crate::limits) is never used. [`method`](Self::method) tells what it comes to.
+    #[cfg(feature = "re")]
     #[must_use]
     pub fn with_search_memory(mut self, bytes: usize) -> Self {
         if let Family::Re(re) = &mut self.family {
