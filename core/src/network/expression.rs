@@ -280,33 +280,6 @@ impl FromStr for Base {
     }
 }
 
-impl fmt::Display for Base {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Line(Factor::Ring, n) => write!(f, "ring({n})"),
-            Kind::Line(Factor::Path, n) => write!(f, "path({n})"),
-            Kind::Line(Factor::Complete, n) => write!(f, "complete({n})"),
-            Kind::Product(factor, sizes) => {
-                f.write_str(match factor {
-                    Factor::Ring => "torus",
-                    Factor::Path => "mesh",
-                    Factor::Complete => "ghc",
-                })?;
-                for (place, size) in sizes.iter().enumerate() {
-                    write!(f, "{}{size}", if place == 0 { "(" } else { "," })?;
-                }
-                f.write_str(")")
-            }
-            Kind::Star(n) => write!(f, "star({n})"),
-            Kind::Hypercube(n) => write!(f, "hypercube({n})"),
-            Kind::FoldedHypercube(n) => write!(f, "folded-hypercube({n})"),
-            Kind::NStar(n) => write!(f, "nstar({n})"),
-            Kind::Petersen => f.write_str("petersen"),
-            Kind::Heawood => f.write_str("heawood"),
-        }
-    }
-}
-
 /// A node's address, to print.
 #[derive(Clone, Copy)]
 pub struct Address<'a> {

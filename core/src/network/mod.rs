@@ -24,6 +24,7 @@ mod rdn;
 mod re;
 #[cfg(feature = "rsn")]
 mod rsn;
+pub(crate) mod spelling;
 #[cfg(feature = "wk")]
 mod wk;
 
@@ -33,6 +34,7 @@ use core::str::FromStr;
 use expression::{Address, ParseError, Reader};
 #[cfg(feature = "hierarchy")]
 pub use hierarchy::Linkage;
+use spelling::{Pen, Spelled};
 
 use crate::arith::{narrow, wide};
 use crate::graph::Base;
@@ -43,7 +45,17 @@ use crate::topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tr
 /// words of the language with the function of the type that reads what follows them.
 macro_rules! families {
     ($($(#[$doc:meta])* $Name:ident in $module:ident of $feature:literal: $($word:literal => $parse:ident),+;)+) => {
-        $(#[cfg(feature = $feature)] pub use $module::$Name;)+
+        $(
+            #[cfg(feature = $feature)]
+            pub use $module::$Name;
+
+            #[cfg(feature = $feature)]
+            impl fmt::Display for $Name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    spelling::display(self, f)
+                }
+            }
+        )+
 
         /// The families of networks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,9 +94,15 @@ macro_rules! families {
             }
         }
 
+        impl Spelled for Family {
+            fn spell(&self, pen: &mut Pen<'_>) {
+                of_family!(self, network => network.spell(pen))
+            }
+        }
+
         impl fmt::Display for Family {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                of_family!(self, network => network.fmt(f))
+                spelling::display(self, f)
             }
         }
     };
@@ -224,17 +242,10 @@ impl Network {
     #[inline(never)]
     pub fn id(&self) -> u32 {
         const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
-        struct Sum<'a>(crc::Digest<'a, u32>);
-        impl fmt::Write for Sum<'_> {
-            fn write_str(&mut self, text: &str) -> fmt::Result {
-                self.0.update(text.as_bytes());
-                Ok(())
-            }
-        }
-        let mut sum = Sum(CRC.digest());
-        // Writing into a sum does not fail.
-        let _ = fmt::write(&mut sum, format_args!("{self}"));
-        sum.0.finalize()
+        let mut sum = CRC.digest();
+        self.family
+            .spell(&mut Pen::new(&mut |text| sum.update(text.as_bytes())));
+        sum.finalize()
     }
 
     /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,

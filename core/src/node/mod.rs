@@ -496,14 +496,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
 /// Takes a packet out of a queue; `false` if it is not there.
 fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool {
-    match queue.iter().position(|&waiting| waiting == place) {
-        // Always so, but only said does the compiler see that `remove` cannot panic.
-        Some(index) if index < queue.len() => {
-            queue.remove(index);
-            true
-        }
-        _ => false,
+    let mut waiting = queue.iter_mut().skip_while(|waiting| **waiting != place);
+    let Some(mut hole) = waiting.next() else { return false };
+    for next in waiting {
+        core::mem::swap(hole, next);
+        hole = next;
     }
+    queue.pop();
+    true
 }
 
 /// On top of twice the longest route a packet may take so many hops, for detours in small meshes.

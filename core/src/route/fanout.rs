@@ -71,8 +71,15 @@ impl<'a> Fanout<'a> {
 
     /// Puts a child among the sorted ones, before those of later ports that are as urgent; `false` if there is no room.
     fn insert(&mut self, child: Child) -> bool {
-        let place = self.sorted.iter().position(|other| other.urgency >= child.urgency);
-        self.sorted.insert(place.unwrap_or(self.sorted.len()), child).is_ok()
+        if self.sorted.push(child).is_err() {
+            return false;
+        }
+        let mut moved = child;
+        let after = self.sorted.iter_mut();
+        for other in after.skip_while(|other| other.urgency < child.urgency) {
+            core::mem::swap(other, &mut moved);
+        }
+        true
     }
 
     /// The next child, in the order of the ports.
