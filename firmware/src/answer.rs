@@ -40,27 +40,33 @@ impl Answer {
         )
     }
 
-    /// What any board can do, part of a mesh or not.
-    pub(crate) fn without_mesh(command: Command<'_>, about: &About, now: Micros) -> (Self, Option<Order>) {
-        match command {
-            Command::Status => (Answer::of(&about.status(now)), None),
-            Command::ReadPage => (
-                Answer(Vec::from_slice(&configuration::bytes()).unwrap_or_default()),
-                None,
-            ),
+    /// The bytes of the question.
+    pub(crate) fn echo(bytes: &[u8]) -> Self {
+        Answer(Vec::from_slice(bytes).unwrap_or_default())
+    }
+
+    /// What any board can do, part of a mesh or not. What is to be done later is put into `order`.
+    pub(crate) fn without_mesh(command: Command<'_>, about: &About, now: Micros, order: &mut Option<Order>) -> Self {
+        let done = match command {
+            Command::Status => return Answer::of(&about.status(now)),
+            Command::ReadPage => return Answer::echo(&configuration::bytes()),
             Command::WritePage(page) => match configuration::understand(page) {
-                Ok(_) => (Answer::of(&Done::Done), Some(Order::WritePage(*page))),
+                Err(BoardState::NotInImage) => Done::NotInImage,
                 // An empty page makes a board forget.
-                Err(BoardState::NoPage) if page.iter().all(|byte| *byte == 0xff) => {
-                    (Answer::of(&Done::Done), Some(Order::WritePage(*page)))
+                Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => Done::BadPage,
+                _ => {
+                    *order = Some(Order::WritePage(*page));
+                    Done::Done
                 }
-                Err(BoardState::NotInImage) => (Answer::of(&Done::NotInImage), None),
-                Err(_) => (Answer::of(&Done::BadPage), None),
             },
-            Command::Restart => (Answer::of(&Done::Done), Some(Order::Restart)),
-            Command::Broadcast(_) | Command::StartTraffic(_) | Command::Traffic | Command::LogPackets(_) => {
-                (Answer::of(&Done::NotConfigured), None)
+            Command::Restart => {
+                *order = Some(Order::Restart);
+                Done::Done
             }
-        }
+            Command::Broadcast(_) | Command::StartTraffic(_) | Command::Traffic | Command::LogPackets(_) => {
+                Done::NotConfigured
+            }
+        };
+        Answer::of(&done)
     }
 }

@@ -62,10 +62,11 @@ impl Shell {
 
     fn receive(&self, link: u8, bytes: &[u8]) {
         let now = now();
-        let order = match &mut *self.brain.borrow_mut() {
-            Brain::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now),
-            Brain::Lobby(lobby) => lobby.receive(bytes, &self.about, now),
-        };
+        let mut order = None;
+        match &mut *self.brain.borrow_mut() {
+            Brain::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now, &mut order),
+            Brain::Lobby(lobby) => lobby.receive(bytes, &self.about, now, &mut order),
+        }
         if let Some(order) = order {
             self.order.set(Some((order, now)));
         }
