@@ -24,7 +24,7 @@ use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
 use crate::network::Family;
 use crate::topology::{Number, Topology};
 
-/// Why a text is not a network.
+/// Why a text is not a network. Without the feature `parse-errors`, no more than whether its family was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParseError {
     /// The byte at which the offending part begins, from 0.
@@ -123,11 +123,25 @@ impl<'a> Reader<'a> {
     }
 
     fn keep(&mut self, parameter: &'static str, rule: BrokenRule) {
+        // What is not stored is not in the program either.
+        if cfg!(feature = "parse-errors") {
+            self.refusal = ParseError {
+                position: self.last,
+                parameter,
+                rule,
+            };
+        }
+    }
+
+    /// The word read last is of a family that is not in the program.
+    #[cfg(not(feature = "all-networks"))]
+    pub(crate) fn refuse_family<T>(&mut self) -> Option<T> {
         self.refusal = ParseError {
             position: self.last,
-            parameter,
-            rule,
+            parameter: "the network",
+            rule: BrokenRule::NotBuilt,
         };
+        None
     }
 
     /// Why something was not read.

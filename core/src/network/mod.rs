@@ -85,7 +85,7 @@ macro_rules! families {
                         #[cfg(feature = $feature)]
                         $word => Family::$Name($Name::$parse(reader)?),
                         #[cfg(not(feature = $feature))]
-                        $word => return reader.refuse("the network", expression::BrokenRule::NotBuilt),
+                        $word => return reader.refuse_family(),
                     )+)+
                     word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
                 };
