@@ -17,6 +17,7 @@ mod configuration;
 mod kept;
 mod life;
 mod lobby;
+mod memory;
 mod mesh;
 mod shell;
 mod stack;
