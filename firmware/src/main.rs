@@ -6,7 +6,8 @@
 //! - [`wire`]: receiving by DMA; [`shell`]: the tasks around the node;
 //! - [`configuration`]: the page in the flash; [`mesh`]: a board that has one; [`lobby`]: one that has none;
 //! - [`about`], [`answer`]: what it tells a computer; [`watch`]: what it logs; [`traffic`]: packets of its own;
-//! - [`life`], [`stack`], [`kept`]: LED, button, watchdog, stack, and what survives a reset.
+//! - [`life`], [`stack`], [`kept`]: LED, button, watchdog, stack, and what survives a reset;
+//! - [`runtime`], [`division`]: what the compiler calls.
 #![no_std]
 #![no_main]
 
@@ -14,11 +15,12 @@ mod about;
 mod answer;
 mod boards;
 mod configuration;
+mod division;
 mod kept;
 mod life;
 mod lobby;
-mod memory;
 mod mesh;
+mod runtime;
 mod shell;
 mod stack;
 mod traffic;

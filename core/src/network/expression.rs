@@ -215,8 +215,9 @@ impl<'a> Reader<'a> {
         if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
             return self.refuse(parameter, BrokenRule::Expected("a whole number"));
         }
-        // Only an overflow is left to fail.
-        let number = digits.parse().unwrap_or(Number::MAX);
+        let number = digits.bytes().fold(0, |number: Number, digit| {
+            number.saturating_mul(10).saturating_add(Number::from(digit & 15))
+        });
         if number < least {
             self.refuse(parameter, BrokenRule::AtLeast(least))
         } else if number > most {

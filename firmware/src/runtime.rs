@@ -1,13 +1,17 @@
-//! Filling and copying memory, by whatever alignment.
+//! What the compiler calls where there is no instruction: the run-time ABI of the Arm architecture, as far as its own
+//! library spends more flash on it than a board has use for.
 //!
-//! The compiler calls another function for each alignment, and its library has a loop of its own in each. One is enough here.
+//! - The library has a loop of its own for each alignment to fill or to copy. One is enough.
+//! - It divides 64 bits in steps that suit large divisors. Here they are small, nearly always 1,000.
+
+use crate::division::divide;
 
 unsafe extern "C" {
     fn __aeabi_memset(dest: *mut u8, count: usize, byte: i32);
     fn __aeabi_memcpy(dest: *mut u8, source: *const u8, count: usize);
 }
 
-/// Writes functions of the run-time ABI for the Arm architecture, section 4.3.4, that fill.
+/// Writes the functions that fill.
 macro_rules! fill {
     ($($name:ident($($byte:ident: i32)?) = $value:expr;)*) => {$(
         /// # Safety
@@ -44,3 +48,18 @@ macro_rules! copy {
 }
 
 copy!(__aeabi_memcpy4 __aeabi_memcpy8);
+
+/// The quotient of two numbers and, if wanted, what remains. Called by all divisions of 64 bits.
+///
+/// # Safety
+///
+/// `remainder` is null or can be written to.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __udivmoddi4(number: u64, divisor: u64, remainder: *mut u64) -> u64 {
+    let (quotient, rest) = divide(number, divisor);
+    if !remainder.is_null() {
+        // SAFETY: the caller's.
+        unsafe { *remainder = rest };
+    }
+    quotient
+}
