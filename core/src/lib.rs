@@ -54,10 +54,4 @@ mod varint;
 pub use graph::Base;
 pub use network::expression::ParseError;
 pub use network::{Family, Network};
-pub use topology::{Method, NoSuchNode, Number, Rule, Topology, Tree};
-
-/// The number of a node, from 0, as packets and programs have it.
-pub type Node = u64;
-
-/// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
-pub type Port = u64;
+pub use topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};

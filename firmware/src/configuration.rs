@@ -41,7 +41,7 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
     })?;
     match network.degree(page.address) {
         Err(_) => Err(BoardState::BadAddress),
-        Ok(degree) if degree > LINKS as u64 => Err(BoardState::TooFewLinks),
+        Ok(degree) if degree > LINKS as u32 => Err(BoardState::TooFewLinks),
         Ok(_) => Ok((page, network)),
     }
 }

@@ -40,7 +40,7 @@ impl Mesh {
         };
         let mut node = BoardNode::new(&config, now)?;
         *node.card_mut() = about.card();
-        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | page.address);
+        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | u64::from(page.address));
         if let Some(order) = page.traffic {
             traffic.start(order, now.saturating_add(LINKS_COME_UP));
         }

@@ -36,7 +36,6 @@ use expression::{Address, ParseError, Reader};
 pub use hierarchy::Linkage;
 use spelling::{Pen, Spelled};
 
-use crate::arith::{narrow, wide};
 use crate::graph::Base;
 use crate::route::Fanout;
 use crate::topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};
@@ -261,66 +260,59 @@ impl Network {
     }
 
     /// How many nodes there are.
-    pub fn nodes(&self) -> u64 {
-        wide(self.nodes)
+    pub fn nodes(&self) -> Number {
+        self.nodes
     }
 
     /// The node, if there is such a one.
     #[inline]
-    pub fn check(&self, node: u64) -> Result<u64, NoSuchNode> {
-        self.known(node).map(wide)
-    }
-
-    /// The same as a number of the network's own kind.
-    #[inline]
-    fn known(&self, node: u64) -> Result<Node, NoSuchNode> {
-        if node < self.nodes() {
-            Ok(node as Node)
+    pub fn check(&self, node: Node) -> Result<Node, NoSuchNode> {
+        if node < self.nodes {
+            Ok(node)
         } else {
             Err(NoSuchNode {
                 node,
-                nodes: self.nodes(),
+                nodes: self.nodes,
             })
         }
     }
 
     /// How many links a node has.
-    pub fn degree(&self, node: u64) -> Result<u64, NoSuchNode> {
-        Ok(wide(self.family.degree(self.known(node)?)))
+    pub fn degree(&self, node: Node) -> Result<Port, NoSuchNode> {
+        Ok(self.family.degree(self.check(node)?))
     }
 
     /// The neighbours of a node, in the order of its ports.
-    pub fn neighbors(&self, node: u64) -> Result<impl Iterator<Item = u64> + '_, NoSuchNode> {
-        let node = self.known(node)?;
+    pub fn neighbors(&self, node: Node) -> Result<impl Iterator<Item = Node> + '_, NoSuchNode> {
+        let node = self.check(node)?;
         let ports = 0..self.family.degree(node);
-        Ok(ports.filter_map(move |port| self.family.neighbor(node, port).map(wide)))
+        Ok(ports.filter_map(move |port| self.family.neighbor(node, port)))
     }
 
     /// The neighbour at a port; `None` if the node has no such port.
-    pub fn neighbor(&self, node: u64, port: u64) -> Result<Option<u64>, NoSuchNode> {
-        let node = self.known(node)?;
-        Ok(narrow(port).and_then(|port| self.family.neighbor(node, port)).map(wide))
+    pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
+        Ok(self.family.neighbor(self.check(node)?, port))
     }
 
     /// The port that leads to a neighbour; `None` if the nodes are not linked.
-    pub fn port_to(&self, node: u64, neighbor: u64) -> Result<Option<u64>, NoSuchNode> {
-        Ok(self.family.port_to(self.known(node)?, self.known(neighbor)?).map(wide))
+    pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
+        Ok(self.family.port_to(self.check(node)?, self.check(neighbor)?))
     }
 
     /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the
     /// [memory](Self::with_search_memory).
-    pub fn distance(&self, from: u64, to: u64) -> Result<Option<u64>, NoSuchNode> {
-        Ok(self.family.distance(self.known(from)?, self.known(to)?).map(wide))
+    pub fn distance(&self, from: Node, to: Node) -> Result<Option<Number>, NoSuchNode> {
+        Ok(self.family.distance(self.check(from)?, self.check(to)?))
     }
 
     /// The neighbour to send to on the way to `dest`; `here` itself if it is the destination.
     #[inline]
-    pub fn next_hop(&self, here: u64, dest: u64, rule: Rule) -> Result<u64, NoSuchNode> {
-        Ok(wide(self.family.next(self.known(here)?, self.known(dest)?, rule)))
+    pub fn next_hop(&self, here: Node, dest: Node, rule: Rule) -> Result<Node, NoSuchNode> {
+        Ok(self.family.next(self.check(here)?, self.check(dest)?, rule))
     }
 
     /// The port to send through on the way to `dest`; `None` if `here` is the destination.
-    pub fn next_port(&self, here: u64, dest: u64, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
+    pub fn next_port(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Port>, NoSuchNode> {
         let next = self.next_hop(here, dest, rule)?;
         if next == here {
             Ok(None)
@@ -330,57 +322,54 @@ impl Network {
     }
 
     /// What a rule comes to between two nodes: a shortest path, or which fallback.
-    pub fn method(&self, here: u64, dest: u64, rule: Rule) -> Result<Method, NoSuchNode> {
-        Ok(self.family.method(self.known(here)?, self.known(dest)?, rule))
+    pub fn method(&self, here: Node, dest: Node, rule: Rule) -> Result<Method, NoSuchNode> {
+        Ok(self.family.method(self.check(here)?, self.check(dest)?, rule))
     }
 
     /// No route of the rule is longer than this.
-    pub fn longest_route(&self, rule: Rule) -> u64 {
-        wide(self.family.longest_route(rule))
+    pub fn longest_route(&self, rule: Rule) -> Number {
+        self.family.longest_route(rule)
     }
 
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
     /// receives it exactly once, along the route of the exact rule backwards.
-    pub fn fanout(&self, here: u64, source: u64) -> Result<Fanout<'_>, NoSuchNode> {
+    pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
         Ok(Fanout::of_least_depth(
             &self.family,
-            self.known(here)?,
-            self.known(source)?,
+            self.check(here)?,
+            self.check(source)?,
         ))
     }
 
     /// The same with a choice of the tree. All nodes must choose the same.
-    pub fn fanout_by(&self, here: u64, source: u64, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
+    pub fn fanout_by(&self, here: Node, source: Node, tree: Tree) -> Result<Fanout<'_>, NoSuchNode> {
         match tree {
             Tree::LeastDepth => self.fanout(here, source),
             Tree::FewestSteps => Ok(Fanout::of_fewest_steps(
                 &self.family,
-                self.known(here)?,
-                self.known(source)?,
+                self.check(here)?,
+                self.check(source)?,
             )),
         }
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
-    pub fn buffer_classes(&self, rule: Rule) -> u64 {
-        wide(self.family.buffer_classes(rule))
+    pub fn buffer_classes(&self, rule: Rule) -> Number {
+        self.family.buffer_classes(rule)
     }
 
     /// The class of buffers in which a packet for `dest` waits for the link out of `here`. If a node has at least one buffer
     /// of every class, store-and-forward cannot deadlock. `None` for routes longer than
     /// [`LOOKAHEAD`](crate::limits::LOOKAHEAD).
-    pub fn buffer_class(&self, here: u64, dest: u64, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
-        Ok(self
-            .family
-            .buffer_class(self.known(here)?, self.known(dest)?, rule)
-            .map(wide))
+    pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Number>, NoSuchNode> {
+        Ok(self.family.buffer_class(self.check(here)?, self.check(dest)?, rule))
     }
 
     /// A node's address as the literature writes it, to print.
-    pub fn address(&self, node: u64) -> Result<Address<'_>, NoSuchNode> {
+    pub fn address(&self, node: Node) -> Result<Address<'_>, NoSuchNode> {
         Ok(Address {
             network: &self.family,
-            node: self.known(node)?,
+            node: self.check(node)?,
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use heapless::Vec;
 
-use crate::arith::wide;
 use crate::limits::MAX_SORTED_CHILDREN;
 use crate::network::Family;
 use crate::topology::{Node, Port, Topology};
@@ -95,13 +94,13 @@ impl<'a> Fanout<'a> {
 }
 
 impl Iterator for Fanout<'_> {
-    type Item = (u64, u64);
+    type Item = (Port, Node);
 
-    fn next(&mut self) -> Option<(u64, u64)> {
+    fn next(&mut self) -> Option<(Port, Node)> {
         let Child { port, .. } = match self.sorted.pop() {
             Some(child) => child,
             None => self.next_child()?,
         };
-        Some((wide(port), wide(self.network.neighbor(self.here, port)?)))
+        Some((port, self.network.neighbor(self.here, port)?))
     }
 }
