@@ -1,14 +1,15 @@
 //! What the compiler calls where there is no instruction: the run-time ABI of the Arm architecture, as far as its own
 //! library spends more flash on it than a board has use for.
 //!
-//! - The library has a loop of its own for each alignment to fill or to copy. One is enough.
+//! - It has a loop of its own for each alignment to fill, and more to copy. One is enough.
 //! - It divides 64 bits in steps that suit large divisors. Here they are small, nearly always 1,000.
+
+use core::arch::asm;
 
 use crate::division::divide;
 
 unsafe extern "C" {
     fn __aeabi_memset(dest: *mut u8, count: usize, byte: i32);
-    fn __aeabi_memcpy(dest: *mut u8, source: *const u8, count: usize);
 }
 
 /// Writes the functions that fill.
@@ -33,7 +34,7 @@ fill! {
     __aeabi_memclr8() = 0;
 }
 
-/// The same for those that copy.
+/// Writes the functions that copy.
 macro_rules! copy {
     ($($name:ident)*) => {$(
         /// # Safety
@@ -42,12 +43,49 @@ macro_rules! copy {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(dest: *mut u8, source: *const u8, count: usize) {
             // SAFETY: the caller's.
-            unsafe { __aeabi_memcpy(dest, source, count) }
+            unsafe { copy(dest, source, count) }
         }
     )*};
 }
 
-copy!(__aeabi_memcpy4 __aeabi_memcpy8);
+copy!(__aeabi_memcpy __aeabi_memcpy4 __aeabi_memcpy8);
+
+/// Two words at a time, then bytes. A Cortex-M4 or M7 reads and writes words at any address.
+///
+/// Instructions, since the compiler would make a call of `memcpy` of such a loop.
+///
+/// # Safety
+///
+/// As of `memcpy`.
+#[inline(never)]
+unsafe fn copy(dest: *mut u8, source: *const u8, count: usize) {
+    // SAFETY: `count` bytes are read and written, in order.
+    unsafe {
+        asm!(
+            "subs {count}, #8",
+            "blo 3f",
+            "2: ldr {first}, [{source}], #4",
+            "ldr {second}, [{source}], #4",
+            "str {first}, [{dest}], #4",
+            "str {second}, [{dest}], #4",
+            "subs {count}, #8",
+            "bhs 2b",
+            "3: adds {count}, #8",
+            "beq 5f",
+            "4: ldrb {first}, [{source}], #1",
+            "strb {first}, [{dest}], #1",
+            "subs {count}, #1",
+            "bne 4b",
+            "5:",
+            count = inout(reg) count => _,
+            source = inout(reg) source => _,
+            dest = inout(reg) dest => _,
+            first = out(reg) _,
+            second = out(reg) _,
+            options(nostack),
+        );
+    }
+}
 
 /// The quotient of two numbers and, if wanted, what remains. Called by all divisions of 64 bits.
 ///
