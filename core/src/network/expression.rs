@@ -134,7 +134,6 @@ impl<'a> Reader<'a> {
     }
 
     /// The word read last is of a family that is not in the program.
-    #[cfg(not(feature = "all-networks"))]
     pub(crate) fn refuse_family<T>(&mut self) -> Option<T> {
         self.refusal = ParseError {
             position: self.last,

@@ -76,6 +76,12 @@ macro_rules! families {
             };
         }
 
+        /// The words of families that are not in the program.
+        const LEFT_OUT: &[&str] = &[$($(
+            #[cfg(not(feature = $feature))]
+            $word,
+        )+)+];
+
         impl Family {
             /// Reads a network up to the end of the text.
             fn parse(reader: &mut Reader<'_>) -> Option<Family> {
@@ -83,9 +89,8 @@ macro_rules! families {
                     $($(
                         #[cfg(feature = $feature)]
                         $word => Family::$Name($Name::$parse(reader)?),
-                        #[cfg(not(feature = $feature))]
-                        $word => return reader.refuse_family(),
                     )+)+
+                    word if LEFT_OUT.contains(&word) => return reader.refuse_family(),
                     word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
                 };
                 reader.end()?;
