@@ -126,22 +126,21 @@ fn restart_with(trouble: &Trouble) -> ! {
 }
 
 fn push_number(text: &mut Trouble, number: u32, base: u32) {
+    const DIGITS: &str = "0123456789abcdef";
     let mut unit = 1;
     while number / unit >= base {
         unit *= base;
     }
     while unit > 0 {
-        let digit = char::from_digit(number / unit % base, base);
-        // What does not fit is left out.
-        let _ = text.push(digit.unwrap_or_default());
+        let digit = (number / unit % base) as usize;
+        push(text, DIGITS.get(digit..=digit).unwrap_or_default());
         unit /= base;
     }
 }
 
+/// What does not fit is left out.
 fn push(text: &mut Trouble, part: &str) {
-    for letter in part.chars() {
-        let _ = text.push(letter);
-    }
+    let _ = text.push_str(part);
 }
 
 /// Keeps the place and not the message, which the place tells: whatever reads a message links all that could write one.

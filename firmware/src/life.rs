@@ -29,7 +29,7 @@ const ALL_UP: Rhythm = 0b1111_1111_1111_1111;
 
 /// The LED's rhythm, and whether traffic makes it flicker.
 fn show(shell: &Shell) -> (Rhythm, bool) {
-    match &mut *shell.brain.borrow_mut() {
+    match &mut *shell.brain() {
         Brain::Lobby(_) => (NO_CONFIGURATION, false),
         Brain::Mesh(mesh) => {
             mesh.node.card_mut().stack_free = shell.about.stack_free.get();
@@ -94,7 +94,7 @@ pub(crate) async fn watch_button(shell: &'static Shell, mut button: ExtiInput<'s
         } else {
             button.wait_for_falling_edge().await;
         }
-        if let Brain::Mesh(mesh) = &mut *shell.brain.borrow_mut() {
+        if let Brain::Mesh(mesh) = &mut *shell.brain() {
             mesh.broadcast_ping(now());
         }
         shell.look_around();

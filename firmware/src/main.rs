@@ -47,7 +47,7 @@ async fn main(spawner: Spawner) {
     let shell = start();
     shell.about.log();
     let board = boards::open(peripherals, shell.about.baud);
-    let in_mesh = matches!(&*shell.brain.borrow(), Brain::Mesh(_));
+    let in_mesh = matches!(&*shell.brain(), Brain::Mesh(_));
     for (link, wire) in (0..).zip(board.wires) {
         // A board without configuration is silent on its links.
         if in_mesh || link == LINKS as u8 {
