@@ -29,6 +29,7 @@ mod wire;
 
 use defmt_rtt as _;
 use embassy_executor::Spawner;
+use embassy_time::{Duration, block_for};
 use hopwise_core::board::BoardState;
 use hopwise_core::node::ConfigError;
 use static_cell::StaticCell;
@@ -47,6 +48,8 @@ async fn main(spawner: Spawner) {
     let shell = start();
     shell.about.log();
     let board = boards::open(peripherals, shell.about.baud);
+    // Boards that are switched on together all listen before the first of them says hello.
+    block_for(Duration::from_millis(1));
     let in_mesh = matches!(&*shell.brain(), Brain::Mesh(_));
     for (link, wire) in (0..).zip(board.wires) {
         // A board without configuration is silent on its links.
