@@ -29,7 +29,6 @@ mod wire;
 
 use defmt_rtt as _;
 use embassy_executor::Spawner;
-use embassy_time::{Duration, block_for};
 use hopwise_core::board::BoardState;
 use hopwise_core::node::ConfigError;
 use static_cell::StaticCell;
@@ -42,6 +41,9 @@ use shell::{Brain, Shell, now};
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
+/// So many cycles a board only listens: a millisecond of the fastest, six of the slowest.
+const LISTEN_FIRST: u32 = 500_000;
+
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
     let peripherals = embassy_stm32::init(boards::clocks());
@@ -49,7 +51,7 @@ async fn main(spawner: Spawner) {
     shell.about.log();
     let board = boards::open(peripherals, shell.about.baud);
     // Boards that are switched on together all listen before the first of them says hello.
-    block_for(Duration::from_millis(1));
+    cortex_m::asm::delay(LISTEN_FIRST);
     let in_mesh = matches!(&*shell.brain(), Brain::Mesh(_));
     for (link, wire) in (0..).zip(board.wires) {
         // A board without configuration is silent on its links.
