@@ -2,7 +2,6 @@
 
 use core::ops::Deref;
 
-use heapless::Vec;
 use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::Micros;
@@ -18,13 +17,16 @@ pub(crate) enum Order {
 }
 
 /// The bytes of an answer.
-pub(crate) struct Answer(Vec<u8, BODY>);
+pub(crate) struct Answer {
+    bytes: [u8; BODY],
+    length: usize,
+}
 
 impl Deref for Answer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        self.bytes.get(..self.length).unwrap_or_default()
     }
 }
 
@@ -33,16 +35,20 @@ impl Answer {
     pub(crate) fn of<T: serde::Serialize>(value: &T) -> Self {
         let mut bytes = [0; BODY];
         let written = postcard::serialize_with_flavor(value, Slice::new(&mut bytes));
-        Answer(
-            written
-                .map(|written| Vec::from_slice(written).unwrap_or_default())
-                .unwrap_or_default(),
-        )
+        let length = written.map_or(0, |written: &mut [u8]| written.len());
+        Answer { bytes, length }
     }
 
-    /// The bytes of the question.
-    pub(crate) fn echo(bytes: &[u8]) -> Self {
-        Answer(Vec::from_slice(bytes).unwrap_or_default())
+    /// These very bytes, as far as they fit.
+    pub(crate) fn echo(from: &[u8]) -> Self {
+        let mut bytes = [0; BODY];
+        for (byte, from) in bytes.iter_mut().zip(from) {
+            *byte = *from;
+        }
+        Answer {
+            bytes,
+            length: from.len(),
+        }
     }
 
     /// What any board can do, part of a mesh or not. What is to be done later is put into `order`.

@@ -145,7 +145,10 @@ fn push(text: &mut Trouble, part: &str) {
 
 /// Keeps the place and not the message, which the place tells: whatever reads a message links all that could write one.
 #[panic_handler]
-#[allow(unused_attributes, reason = "inlined into what builds the message, it lets the linker leave that out")]
+#[allow(
+    unused_attributes,
+    reason = "inlined into what builds the message, it lets the linker leave that out"
+)]
 #[inline(always)]
 fn panic(info: &PanicInfo) -> ! {
     panicked_at(info.location())

@@ -111,14 +111,7 @@ impl Mesh {
         }
     }
 
-    fn obey(
-        &mut self,
-        number: u8,
-        payload: &[u8],
-        about: &About,
-        now: Micros,
-        order: &mut Option<Order>,
-    ) -> Answer {
+    fn obey(&mut self, number: u8, payload: &[u8], about: &About, now: Micros, order: &mut Option<Order>) -> Answer {
         let done = match Command::read(number, payload) {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {

@@ -170,7 +170,9 @@ impl Window {
         for (place, word) in self.bits.iter_mut().enumerate() {
             let at = |place: Option<usize>| place.and_then(|place| old.get(place)).copied().unwrap_or(0);
             let high = at(place.checked_sub(words)) << bits;
-            let low = at(place.checked_sub(words + 1)).checked_shr(Word::BITS - bits).unwrap_or(0);
+            let low = at(place.checked_sub(words + 1))
+                .checked_shr(Word::BITS - bits)
+                .unwrap_or(0);
             *word = high | low;
         }
     }

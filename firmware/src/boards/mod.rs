@@ -25,9 +25,8 @@ mod chosen;
 mod chosen;
 
 pub(crate) use chosen::{LINKS, NAME, clocks, open};
-use embassy_stm32::exti::ExtiInput;
 use embassy_stm32::flash::{Blocking, Flash};
-use embassy_stm32::gpio::{AfType, Flex, Output, Pull};
+use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
 use embassy_stm32::mode::Async;
 use embassy_stm32::usart::{self, UartTx};
 use embassy_stm32::wdg::IndependentWatchdog;
@@ -46,7 +45,7 @@ pub(crate) struct Board {
     /// The serial ports: the links in the order of their numbers, then the ST-LINK's.
     pub(crate) wires: [Wire; WIRES],
     pub(crate) led: Output<'static>,
-    pub(crate) button: ExtiInput<'static, Async>,
+    pub(crate) button: Input<'static>,
     /// The level of the button's pin when pressed.
     pub(crate) pressed_high: bool,
     pub(crate) watchdog: IndependentWatchdog<'static, chosen::Watchdog>,
@@ -125,17 +124,16 @@ macro_rules! board {
                 $tx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$tx_dma>;
                 $rx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$rx_dma>;
             )*
-            EXTI15_10 => embassy_stm32::exti::InterruptHandler<embassy_stm32::interrupt::typelevel::EXTI15_10>;
         });
 
         $(super::line!($uart);)*
 
         pub(crate) fn open(p: embassy_stm32::Peripherals, baud: u32) -> super::Board {
-            use embassy_stm32::gpio::{Level, Output, Pull, Speed};
+            use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
             super::Board {
                 wires: [$(super::wire!(p, baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
                 led: Output::new(p.$led, Level::Low, Speed::Low),
-                button: embassy_stm32::exti::ExtiInput::new(p.PC13, p.EXTI13, Pull::None, Interrupts),
+                button: Input::new(p.PC13, Pull::None),
                 pressed_high: $pressed_high,
                 watchdog: embassy_stm32::wdg::IndependentWatchdog::new(p.$watchdog, super::WATCHDOG_MICROS),
                 flash: embassy_stm32::flash::Flash::new_blocking(p.FLASH),
@@ -154,11 +152,14 @@ macro_rules! wire {
         let channel = embassy_stm32::dma::Channel::new($p.$rx_dma, Interrupts);
         let rx_function = embassy_stm32::usart::RxPin::<embassy_stm32::peripherals::$uart>::af_num(&*$p.$rx);
         super::receive_at(embassy_stm32::gpio::Flex::new($p.$rx), rx_function);
-        let uart = embassy_stm32::usart::UartTx::new($p.$uart, $p.$tx, $p.$tx_dma, Interrupts, super::uart_config($baud));
+        let uart =
+            embassy_stm32::usart::UartTx::new($p.$uart, $p.$tx, $p.$tx_dma, Interrupts, super::uart_config($baud));
         // The configuration page allows only rates that every port can run at.
         let tx = defmt::unwrap!(uart.ok());
         // SAFETY: the handler is there.
-        unsafe { <embassy_stm32::interrupt::typelevel::$uart as embassy_stm32::interrupt::typelevel::Interrupt>::enable() };
+        unsafe {
+            <embassy_stm32::interrupt::typelevel::$uart as embassy_stm32::interrupt::typelevel::Interrupt>::enable()
+        };
         let line = <embassy_stm32::peripherals::$uart as crate::wire::Line>::line();
         super::Wire {
             tx,
