@@ -41,8 +41,8 @@ use shell::{Brain, Shell, now};
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
-/// So many cycles a board only listens: a millisecond of the fastest, six of the slowest.
-const LISTEN_FIRST: u32 = 500_000;
+/// Cycles for which a board only listens: about a millisecond at 180 MHz.
+const LISTEN_FIRST: u32 = 120_000;
 
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {

@@ -15,9 +15,6 @@ pub const BOARDS: [&str; 6] = [
     "nucleo-l476rg",
 ];
 
-/// The feature of the firmware that has every family of networks in the image.
-pub const ALL_NETWORKS: &str = "all-networks";
-
 /// Why there is no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotBuildFirmware {
@@ -58,15 +55,16 @@ pub fn path(board: &str) -> PathBuf {
 
 /// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
 pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
-    compile(board, ALL_NETWORKS, &target_folder(board))
+    compile(board, &["all-networks"], &target_folder(board))
 }
 
-/// The same with some families of networks only: features of the firmware, separated by commas. Base graphs are in every image.
-pub fn build_with(board: &str, networks: &str) -> Result<PathBuf, CannotBuildFirmware> {
-    compile(board, networks, &target_folder(&format!("{board}-{networks}")))
+/// The same with some families of networks only, by the names of the firmware's features. Base graphs are in every image.
+pub fn build_with(board: &str, families: &[&str]) -> Result<PathBuf, CannotBuildFirmware> {
+    let image = [&[board, "with"], families].concat().join("-");
+    compile(board, families, &target_folder(&image))
 }
 
-fn compile(board: &str, networks: &str, target: &Path) -> Result<PathBuf, CannotBuildFirmware> {
+fn compile(board: &str, families: &[&str], target: &Path) -> Result<PathBuf, CannotBuildFirmware> {
     let failed = |reason: String| CannotBuildFirmware::Failed(board.to_string(), reason);
     let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
     let output = Command::new("cargo")
@@ -78,7 +76,7 @@ fn compile(board: &str, networks: &str, target: &Path) -> Result<PathBuf, Cannot
             "--no-default-features",
             "--features",
         ])
-        .arg(format!("{board},{networks}"))
+        .arg([&[board], families].concat().join(","))
         .current_dir(repository().join("firmware"))
         .env("RUSTUP_TOOLCHAIN", toolchain)
         .env("CARGO_TARGET_DIR", target)
