@@ -486,7 +486,7 @@ impl Spelled for Re {
         if let Choice::EveryPort | Choice::OnePort = self.choice {
             pen.text("re-heawood-2(").number(self.phases + 1);
         } else if self.same {
-            pen.text("re(").base(&self.frame(0)).text(",").base(&self.unit);
+            pen.text("re(").base(self.frame(0)).text(",").base(&self.unit);
             pen.text(",").number(self.phases);
         } else {
             for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {
