@@ -499,7 +499,7 @@ fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool
     let mut waiting = queue.iter_mut().skip_while(|waiting| **waiting != place);
     let Some(mut hole) = waiting.next() else { return false };
     for next in waiting {
-        core::mem::swap(hole, next);
+        *hole = *next;
         hole = next;
     }
     queue.pop();
