@@ -42,12 +42,13 @@ impl<'a> Pen<'a> {
         // As many as a number of 64 bits has.
         let mut digits = [b'0'; 20];
         let mut rest = number;
-        let mut first = digits.len() - 1;
+        let mut first = 0;
         for (place, digit) in digits.iter_mut().enumerate().rev() {
             *digit += (rest % 10) as u8;
             rest /= 10;
-            if *digit != b'0' {
-                first = place;
+            first = place;
+            if rest == 0 {
+                break;
             }
         }
         let digits = digits.get(first..).unwrap_or_default();

@@ -496,8 +496,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
 /// Takes a packet out of a queue; `false` if it is not there.
 fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool {
-    let mut waiting = queue.iter_mut().skip_while(|waiting| **waiting != place);
-    let Some(mut hole) = waiting.next() else { return false };
+    let mut waiting = queue.iter_mut();
+    let Some(mut hole) = waiting.find(|waiting| **waiting == place) else {
+        return false;
+    };
     for next in waiting {
         *hole = *next;
         hole = next;
