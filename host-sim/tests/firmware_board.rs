@@ -307,7 +307,7 @@ fn the_image_keeps_its_budgets() {
     assert!(flash <= 103 * 1024, "{flash} bytes of flash");
 }
 
-/// An image with one family of networks has at most 64 KiB, where that is possible: docs/firmware.md tells why it is not for RE.
+/// An image with one family of networks has at most 64 KiB, where that is possible: docs/firmware.md tells why RE is not.
 #[test]
 fn images_of_one_family_keep_their_budgets() {
     if firmware().is_none() {
