@@ -4,7 +4,8 @@
 //! computes the next hop; from that and a broadcast's source, whom to pass it on to; and which buffers to use so
 //! that finite ones never deadlock. Nothing is stored per node or per destination, nothing is learned, nothing is
 //! allocated: the same code serves 18 boards and 2^63 nodes. Programs for boards do without the feature `wide-numbers`: then
-//! a network has at most 2^31 nodes, and is computed with a [`Number`] of 32 bits.
+//! a network has at most 2^31 nodes, and is computed with a [`Number`] of 32 bits. Those that must be small do without the
+//! feature `all-networks` too and name the families they need, such as `rdn`.
 //!
 //! The layers, each using only those above it:
 //!
@@ -33,6 +34,8 @@
 
 #![no_std]
 #![forbid(unsafe_code)]
+// What families share is there whether or not one that uses it is built.
+#![cfg_attr(not(feature = "all-networks"), allow(dead_code))]
 
 #[cfg(test)]
 extern crate std;
@@ -51,10 +54,4 @@ mod varint;
 pub use graph::Base;
 pub use network::expression::ParseError;
 pub use network::{Family, Network};
-pub use topology::{Method, NoSuchNode, Number, Rule, Topology, Tree};
-
-/// The number of a node, from 0, as packets and programs have it.
-pub type Node = u64;
-
-/// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
-pub type Port = u64;
+pub use topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};

@@ -15,10 +15,10 @@ pub type Number = u64;
 pub type Number = u32;
 
 /// The number of a node, from 0.
-pub(crate) type Node = Number;
+pub type Node = Number;
 
 /// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
-pub(crate) type Port = Number;
+pub type Port = Number;
 
 /// Which routing rule to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -62,9 +62,9 @@ pub enum Tree {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NoSuchNode {
     /// The node asked for.
-    pub node: u64,
+    pub node: Node,
     /// How many nodes there are.
-    pub nodes: u64,
+    pub nodes: Number,
 }
 
 impl fmt::Display for NoSuchNode {

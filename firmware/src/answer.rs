@@ -2,7 +2,6 @@
 
 use core::ops::Deref;
 
-use heapless::Vec;
 use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::Micros;
@@ -18,13 +17,16 @@ pub(crate) enum Order {
 }
 
 /// The bytes of an answer.
-pub(crate) struct Answer(Vec<u8, BODY>);
+pub(crate) struct Answer {
+    bytes: [u8; BODY],
+    length: usize,
+}
 
 impl Deref for Answer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        self.bytes.get(..self.length).unwrap_or_default()
     }
 }
 
@@ -33,33 +35,44 @@ impl Answer {
     pub(crate) fn of<T: serde::Serialize>(value: &T) -> Self {
         let mut bytes = [0; BODY];
         let written = postcard::serialize_with_flavor(value, Slice::new(&mut bytes));
-        Answer(
-            written
-                .map(|written| Vec::from_slice(written).unwrap_or_default())
-                .unwrap_or_default(),
-        )
+        let length = written.map_or(0, |written: &mut [u8]| written.len());
+        Answer { bytes, length }
     }
 
-    /// What any board can do, part of a mesh or not.
-    pub(crate) fn without_mesh(command: Command<'_>, about: &About, now: Micros) -> (Self, Option<Order>) {
-        match command {
-            Command::Status => (Answer::of(&about.status(now)), None),
-            Command::ReadPage => (
-                Answer(Vec::from_slice(&configuration::bytes()).unwrap_or_default()),
-                None,
-            ),
-            Command::WritePage(page) => match configuration::understand(page) {
-                Ok(_) => (Answer::of(&Done::Done), Some(Order::WritePage(*page))),
-                // An empty page makes a board forget.
-                Err(BoardState::NoPage) if page.iter().all(|byte| *byte == 0xff) => {
-                    (Answer::of(&Done::Done), Some(Order::WritePage(*page)))
-                }
-                Err(_) => (Answer::of(&Done::BadPage), None),
-            },
-            Command::Restart => (Answer::of(&Done::Done), Some(Order::Restart)),
-            Command::Broadcast(_) | Command::StartTraffic(_) | Command::Traffic | Command::LogPackets(_) => {
-                (Answer::of(&Done::NotConfigured), None)
-            }
+    /// These very bytes, as far as they fit.
+    pub(crate) fn echo(from: &[u8]) -> Self {
+        let mut bytes = [0; BODY];
+        for (byte, from) in bytes.iter_mut().zip(from) {
+            *byte = *from;
         }
+        Answer {
+            bytes,
+            length: from.len(),
+        }
+    }
+
+    /// What any board can do, part of a mesh or not. What is to be done later is put into `order`.
+    pub(crate) fn without_mesh(command: Command<'_>, about: &About, now: Micros, order: &mut Option<Order>) -> Self {
+        let done = match command {
+            Command::Status => return Answer::of(&about.status(now)),
+            Command::ReadPage => return Answer::echo(&configuration::bytes()),
+            Command::WritePage(page) => match configuration::understand(page) {
+                Err(BoardState::NotInImage) => Done::NotInImage,
+                // An empty page makes a board forget.
+                Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => Done::BadPage,
+                _ => {
+                    *order = Some(Order::WritePage(*page));
+                    Done::Done
+                }
+            },
+            Command::Restart => {
+                *order = Some(Order::Restart);
+                Done::Done
+            }
+            Command::Broadcast(_) | Command::StartTraffic(_) | Command::Traffic | Command::LogPackets(_) => {
+                Done::NotConfigured
+            }
+        };
+        Answer::of(&done)
     }
 }

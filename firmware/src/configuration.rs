@@ -5,6 +5,7 @@ use core::ptr::addr_of;
 use embassy_stm32::flash::{Blocking, Flash};
 use hopwise_core::Network;
 use hopwise_core::board::{BadPage, BoardState, PAGE_BYTES, Page};
+use hopwise_core::network::expression::BrokenRule;
 
 use crate::boards::LINKS;
 
@@ -34,10 +35,13 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
         BadPage::Missing => BoardState::NoPage,
         _ => BoardState::BadPage,
     })?;
-    let network = page.network().map_err(|_| BoardState::BadNetwork)?;
+    let network = page.network().map_err(|error| match error {
+        BadPage::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
+        _ => BoardState::BadNetwork,
+    })?;
     match network.degree(page.address) {
         Err(_) => Err(BoardState::BadAddress),
-        Ok(degree) if degree > LINKS as u64 => Err(BoardState::TooFewLinks),
+        Ok(degree) if degree > LINKS as u32 => Err(BoardState::TooFewLinks),
         Ok(_) => Ok((page, network)),
     }
 }

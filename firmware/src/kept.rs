@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::panic::PanicInfo;
+use core::panic::{Location, PanicInfo};
 
 use cortex_m::peripheral::SCB;
 use cortex_m_rt::{ExceptionFrame, exception};
@@ -115,7 +115,9 @@ fn restart_with(trouble: &Trouble) -> ! {
     // SAFETY: nothing else runs any more; the cell was initialised at boot.
     unsafe {
         let kept = &mut *kept();
-        kept.text[..trouble.len()].copy_from_slice(trouble.as_bytes());
+        for (kept, byte) in kept.text.iter_mut().zip(trouble.as_bytes()) {
+            *kept = *byte;
+        }
         kept.length = trouble.len() as u32;
     }
     // Last, should it be the log that is in trouble.
@@ -123,41 +125,47 @@ fn restart_with(trouble: &Trouble) -> ! {
     SCB::sys_reset()
 }
 
-fn push_number(text: &mut Trouble, mut number: u32, base: u32) {
-    let mut digits = [0; 10];
-    let mut count = 0;
-    while count == 0 || number > 0 {
-        digits[count] = b"0123456789abcdef"[(number % base) as usize];
-        number /= base;
-        count += 1;
+fn push_number(text: &mut Trouble, number: u32, base: u32) {
+    const DIGITS: &str = "0123456789abcdef";
+    let mut unit = 1;
+    while number / unit >= base {
+        unit *= base;
     }
-    for digit in digits[..count].iter().rev() {
-        // What does not fit is left out.
-        let _ = text.push(char::from(*digit));
+    while unit > 0 {
+        let digit = (number / unit % base) as usize;
+        push(text, DIGITS.get(digit..=digit).unwrap_or_default());
+        unit /= base;
     }
 }
 
+/// What does not fit is left out.
 fn push(text: &mut Trouble, part: &str) {
-    for letter in part.chars() {
-        let _ = text.push(letter);
-    }
+    let _ = text.push_str(part);
 }
 
+/// Keeps the place and not the message, which the place tells: whatever reads a message links all that could write one.
 #[panic_handler]
+#[allow(
+    unused_attributes,
+    reason = "inlined into what builds the message, it lets the linker leave that out"
+)]
+#[inline(always)]
 fn panic(info: &PanicInfo) -> ! {
+    panicked_at(info.location())
+}
+
+#[inline(never)]
+fn panicked_at(place: Option<&Location>) -> ! {
     cortex_m::interrupt::disable();
     let mut trouble = Trouble::new();
     push(&mut trouble, "panic ");
-    if let Some(place) = info.location() {
+    if let Some(place) = place {
         // The end of the path says more than its beginning.
-        let file = place.file();
-        push(&mut trouble, file.rsplit('/').next().unwrap_or(file));
+        let path = place.file();
+        let name = path.bytes().rev().take_while(|&byte| byte != b'/').count();
+        push(&mut trouble, path.get(path.len() - name..).unwrap_or(path));
         push(&mut trouble, ":");
         push_number(&mut trouble, place.line(), 10);
-    }
-    if let Some(message) = info.message().as_str() {
-        push(&mut trouble, " ");
-        push(&mut trouble, message);
     }
     restart_with(&trouble)
 }

@@ -1,12 +1,10 @@
 //! LED, button, watchdog, and what a board does to itself.
 
 use cortex_m::peripheral::SCB;
-use embassy_stm32::exti::ExtiInput;
 use embassy_stm32::flash::{Blocking, Flash};
-use embassy_stm32::gpio::Output;
-use embassy_stm32::mode::Async;
+use embassy_stm32::gpio::{Input, Output};
 use embassy_stm32::wdg::{IndependentWatchdog, Instance};
-use embassy_time::{Duration, Ticker, Timer};
+use embassy_time::{Duration, Ticker};
 use hopwise_core::link::Micros;
 
 use crate::answer::Order;
@@ -18,7 +16,8 @@ use crate::stack::StackProbe;
 const STEP: Duration = Duration::from_millis(125);
 /// An answer has left after so long.
 const ANSWER_LEAVES: Micros = 200_000;
-const DEBOUNCE: Duration = Duration::from_millis(50);
+/// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
+const LOOK: Duration = Duration::from_millis(25);
 
 /// Sixteen steps, the highest bit first.
 type Rhythm = u16;
@@ -29,7 +28,7 @@ const ALL_UP: Rhythm = 0b1111_1111_1111_1111;
 
 /// The LED's rhythm, and whether traffic makes it flicker.
 fn show(shell: &Shell) -> (Rhythm, bool) {
-    match &mut *shell.brain.borrow_mut() {
+    match &mut *shell.brain() {
         Brain::Lobby(_) => (NO_CONFIGURATION, false),
         Brain::Mesh(mesh) => {
             mesh.node.card_mut().stack_free = shell.about.stack_free.get();
@@ -86,18 +85,21 @@ fn carry_out(order: &Order, flash: &mut Flash<'static, Blocking>) {
     SCB::sys_reset();
 }
 
+/// Looks at the button now and then: it needs no interrupt, and does not bounce from one look to the next.
 #[embassy_executor::task]
-pub(crate) async fn watch_button(shell: &'static Shell, mut button: ExtiInput<'static, Async>, pressed_high: bool) {
+pub(crate) async fn watch_button(shell: &'static Shell, button: Input<'static>, pressed_high: bool) {
+    let mut ticker = Ticker::every(LOOK);
+    let is_pressed = || button.is_high() == pressed_high;
+    let mut was_pressed = is_pressed();
     loop {
-        if pressed_high {
-            button.wait_for_rising_edge().await;
-        } else {
-            button.wait_for_falling_edge().await;
+        ticker.next().await;
+        let pressed = is_pressed();
+        if pressed && !was_pressed {
+            if let Brain::Mesh(mesh) = &mut *shell.brain() {
+                mesh.broadcast_ping(now());
+            }
+            shell.look_around();
         }
-        if let Brain::Mesh(mesh) = &mut *shell.brain.borrow_mut() {
-            mesh.broadcast_ping(now());
-        }
-        shell.look_around();
-        Timer::after(DEBOUNCE).await;
+        was_pressed = pressed;
     }
 }

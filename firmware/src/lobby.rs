@@ -38,8 +38,7 @@ impl Lobby {
         }
     }
 
-    pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros) -> Option<Order> {
-        let mut order = None;
+    pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros, order: &mut Option<Order>) {
         while let Some(received) = self.link.receive(&mut bytes, now) {
             let packet = match received {
                 Received::Packet { packet, .. } => Packet::read(packet),
@@ -51,11 +50,10 @@ impl Lobby {
             };
             if let Some(packet) = packet.filter(|_| self.answer.is_none()) {
                 self.link.take();
-                order = order.or(self.understand(&packet, about, now));
+                self.answer = Self::understand(&packet, about, now, order);
             }
             self.settle();
         }
-        order
     }
 
     fn settle(&mut self) {
@@ -71,7 +69,12 @@ impl Lobby {
         }
     }
 
-    fn understand(&mut self, packet: &Packet<BODY>, about: &About, now: Micros) -> Option<Order> {
+    fn understand(
+        packet: &Packet<BODY>,
+        about: &About,
+        now: Micros,
+        order: &mut Option<Order>,
+    ) -> Option<Packet<BODY>> {
         let &[query, a0, a1, a2, a3, ref more @ ..] = packet.body.as_slice() else {
             return None;
         };
@@ -81,19 +84,13 @@ impl Lobby {
         let query = Query::from_number(query)?;
         let number = packet.header.number;
         let asked = u32::from_le_bytes([a0, a1, a2, a3]);
-        let (body, order) = match query {
-            Query::Board(board) => {
-                let (answer, order) = match Command::read(board, more) {
-                    Some(command) => Answer::without_mesh(command, about, now),
-                    None => (Answer::of(&Done::Unknown), None),
-                };
-                (Query::write_answer(query, number, asked, &answer)?, order)
-            }
-            Query::Ping => (Query::write_answer(query, number, asked, more)?, None),
-            Query::Identity => (
-                Query::write_answer(query, number, asked, &Answer::of(&report(about, now)))?,
-                None,
-            ),
+        let answer = match query {
+            Query::Board(board) => match Command::read(board, more) {
+                Some(command) => Answer::without_mesh(command, about, now, order),
+                None => Answer::of(&Done::Unknown),
+            },
+            Query::Ping => Answer::echo(more),
+            Query::Identity => Answer::of(&report(about, now)),
             _ => return None,
         };
         let header = Header {
@@ -105,8 +102,8 @@ impl Lobby {
             age: 0,
             ..packet.header
         };
-        self.answer = Some(Packet { header, body });
-        order
+        let body = Query::write_answer(query, number, asked, &answer)?;
+        Some(Packet { header, body })
     }
 
     pub(crate) fn transmit(&mut self, out: &mut [u8], now: Micros) -> usize {

@@ -6,7 +6,8 @@
 //! - [`wire`]: receiving by DMA; [`shell`]: the tasks around the node;
 //! - [`configuration`]: the page in the flash; [`mesh`]: a board that has one; [`lobby`]: one that has none;
 //! - [`about`], [`answer`]: what it tells a computer; [`watch`]: what it logs; [`traffic`]: packets of its own;
-//! - [`life`], [`stack`], [`kept`]: LED, button, watchdog, stack, and what survives a reset.
+//! - [`life`], [`stack`], [`kept`]: LED, button, watchdog, stack, and what survives a reset;
+//! - [`runtime`], [`division`]: what the compiler calls.
 #![no_std]
 #![no_main]
 
@@ -14,10 +15,12 @@ mod about;
 mod answer;
 mod boards;
 mod configuration;
+mod division;
 mod kept;
 mod life;
 mod lobby;
 mod mesh;
+mod runtime;
 mod shell;
 mod stack;
 mod traffic;
@@ -38,13 +41,18 @@ use shell::{Brain, Shell, now};
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
+/// Cycles for which a board only listens: about a millisecond at 180 MHz.
+const LISTEN_FIRST: u32 = 120_000;
+
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
     let peripherals = embassy_stm32::init(boards::clocks());
     let shell = start();
     shell.about.log();
     let board = boards::open(peripherals, shell.about.baud);
-    let in_mesh = matches!(&*shell.brain.borrow(), Brain::Mesh(_));
+    // Boards that are switched on together all listen before the first of them says hello.
+    cortex_m::asm::delay(LISTEN_FIRST);
+    let in_mesh = matches!(&*shell.brain(), Brain::Mesh(_));
     for (link, wire) in (0..).zip(board.wires) {
         // A board without configuration is silent on its links.
         if in_mesh || link == LINKS as u8 {

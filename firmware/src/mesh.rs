@@ -40,7 +40,7 @@ impl Mesh {
         };
         let mut node = BoardNode::new(&config, now)?;
         *node.card_mut() = about.card();
-        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | page.address);
+        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | u64::from(page.address));
         if let Some(order) = page.traffic {
             traffic.start(order, now.saturating_add(LINKS_COME_UP));
         }
@@ -51,9 +51,9 @@ impl Mesh {
         })
     }
 
-    pub(crate) fn receive(&mut self, link: u8, bytes: &[u8], about: &About, now: Micros) -> Option<Order> {
+    pub(crate) fn receive(&mut self, link: u8, bytes: &[u8], about: &About, now: Micros, order: &mut Option<Order>) {
         self.node.receive(link, bytes, now, &mut self.watch);
-        self.read_messages(about, now)
+        self.read_messages(about, now, order);
     }
 
     pub(crate) fn transmit(&mut self, link: u8, out: &mut [u8], now: Micros) -> usize {
@@ -81,15 +81,13 @@ impl Mesh {
         }
     }
 
-    fn read_messages(&mut self, about: &About, now: Micros) -> Option<Order> {
-        let mut order = None;
+    fn read_messages(&mut self, about: &About, now: Micros, order: &mut Option<Order>) {
         // As many as there are: each takes one out, and nothing comes in meanwhile.
         for _ in 0..limits::INBOX {
             let Some(message) = self.node.next_message() else { break };
             match message.kind {
                 MessageKind::Question { number, .. } => {
-                    let (answer, wanted) = self.obey(number, &message.payload, about, now);
-                    order = order.or(wanted);
+                    let answer = self.obey(number, &message.payload, about, now, order);
                     if self.node.reply(&message, &answer, now, &mut self.watch).is_err() {
                         defmt::warn!("no room to answer node {}", message.source);
                     }
@@ -101,7 +99,6 @@ impl Mesh {
                 MessageKind::Answer(_) => {}
             }
         }
-        order
     }
 
     fn take(&mut self, message: &Message<{ limits::BODY }>) {
@@ -114,25 +111,24 @@ impl Mesh {
         }
     }
 
-    fn obey(&mut self, number: u8, payload: &[u8], about: &About, now: Micros) -> (Answer, Option<Order>) {
-        let Some(command) = Command::read(number, payload) else {
-            return (Answer::of(&Done::Unknown), None);
-        };
-        match command {
-            Command::Broadcast(payload) => {
+    fn obey(&mut self, number: u8, payload: &[u8], about: &About, now: Micros, order: &mut Option<Order>) -> Answer {
+        let done = match Command::read(number, payload) {
+            None => Done::Unknown,
+            Some(Command::Broadcast(payload)) => {
                 let sent = self.node.broadcast(payload, now, &mut self.watch);
-                (Answer::of(&sent.map_or(Done::Busy, |_| Done::Done)), None)
+                sent.map_or(Done::Busy, |_| Done::Done)
             }
-            Command::StartTraffic(order) => {
+            Some(Command::StartTraffic(order)) => {
                 self.traffic.start(order, now);
-                (Answer::of(&Done::Done), None)
+                Done::Done
             }
-            Command::Traffic => (Answer::of(&self.traffic.report), None),
-            Command::LogPackets(on) => {
+            Some(Command::Traffic) => return Answer::of(&self.traffic.report),
+            Some(Command::LogPackets(on)) => {
                 self.watch.log_packets = on;
-                (Answer::of(&Done::Done), None)
+                Done::Done
             }
-            other => Answer::without_mesh(other, about, now),
-        }
+            Some(other) => return Answer::without_mesh(other, about, now, order),
+        };
+        Answer::of(&done)
     }
 }

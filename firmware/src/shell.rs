@@ -3,7 +3,7 @@
 //! All tasks share one node and never hold it across a wait, and no interrupt touches it: so it needs no lock, and
 //! interrupts run while it works.
 
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, RefCell, RefMut};
 
 use embassy_futures::select::select;
 use embassy_stm32::mode::Async;
@@ -32,7 +32,7 @@ pub(crate) enum Brain {
 }
 
 pub(crate) struct Shell {
-    pub(crate) brain: RefCell<Brain>,
+    brain: RefCell<Brain>,
     pub(crate) about: About,
     /// Something may be there to be sent on a wire.
     turn: [Signal<NoopRawMutex, ()>; WIRES],
@@ -60,12 +60,19 @@ impl Shell {
         }
     }
 
+    /// The brain, for as long as nothing is waited for. The one place where it could be found borrowed.
+    #[inline(never)]
+    pub(crate) fn brain(&self) -> RefMut<'_, Brain> {
+        self.brain.borrow_mut()
+    }
+
     fn receive(&self, link: u8, bytes: &[u8]) {
         let now = now();
-        let order = match &mut *self.brain.borrow_mut() {
-            Brain::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now),
-            Brain::Lobby(lobby) => lobby.receive(bytes, &self.about, now),
-        };
+        let mut order = None;
+        match &mut *self.brain() {
+            Brain::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now, &mut order),
+            Brain::Lobby(lobby) => lobby.receive(bytes, &self.about, now, &mut order),
+        }
         if let Some(order) = order {
             self.order.set(Some((order, now)));
         }
@@ -75,7 +82,7 @@ impl Shell {
 
     fn transmit(&self, link: u8, out: &mut [u8]) -> usize {
         let now = now();
-        let length = match &mut *self.brain.borrow_mut() {
+        let length = match &mut *self.brain() {
             Brain::Mesh(mesh) => mesh.transmit(link, out, now),
             Brain::Lobby(lobby) => lobby.transmit(out, now),
         };
@@ -87,14 +94,14 @@ impl Shell {
 
     fn tick(&self) {
         let now = now();
-        match &mut *self.brain.borrow_mut() {
+        match &mut *self.brain() {
             Brain::Mesh(mesh) => mesh.tick(now),
             Brain::Lobby(lobby) => lobby.tick(now),
         }
     }
 
     fn deadline(&self) -> Micros {
-        match &*self.brain.borrow() {
+        match &*self.brain() {
             Brain::Mesh(mesh) => mesh.deadline(),
             Brain::Lobby(lobby) => lobby.deadline(),
         }
@@ -102,7 +109,7 @@ impl Shell {
 
     /// The same after no other link was used, if it is earlier than before.
     fn deadline_after(&self, link: u8) -> Micros {
-        match &*self.brain.borrow() {
+        match &*self.brain() {
             Brain::Mesh(mesh) => mesh.deadline_after(link),
             Brain::Lobby(lobby) => lobby.deadline(),
         }
@@ -116,7 +123,7 @@ impl Shell {
 
     /// Wires that may have something to send ask for it, once they are free.
     fn wake_wires(&self, now: Micros) {
-        let brain = self.brain.borrow();
+        let brain = self.brain();
         for (link, turn) in (0..).zip(&self.turn) {
             let wanted = match &*brain {
                 Brain::Mesh(mesh) => mesh.node.wants_to_transmit(link, now),

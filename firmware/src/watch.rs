@@ -24,30 +24,29 @@ impl Watch {
 
 impl Observer for Watch {
     fn note(&mut self, event: Event) {
-        match event {
-            Event::LinkUp { link, .. } => {
+        let wanted = match event {
+            Event::LinkUp { link, .. } | Event::LinkDown { link, .. } => {
                 self.miswired &= !(1 << link);
-                defmt::info!("{}", event);
-            }
-            Event::LinkDown { link, .. } => {
-                self.miswired &= !(1 << link);
-                defmt::info!("{}", event);
+                true
             }
             Event::Miswired { link, .. } => {
                 self.miswired |= 1 << link;
-                defmt::warn!("{}", event);
+                return defmt::warn!("{}", event);
             }
-            Event::Damaged { .. } => defmt::debug!("{}", event),
+            Event::Damaged { .. } => return defmt::debug!("{}", event),
             Event::Sent { .. } | Event::Received { .. } => {
                 self.traffic = true;
-                if self.log_packets {
-                    defmt::info!("{}", event);
-                } else {
-                    defmt::trace!("{}", event);
+                if !self.log_packets {
+                    return defmt::trace!("{}", event);
                 }
+                true
             }
-            _ if self.log_packets => defmt::info!("{}", event),
-            _ => defmt::debug!("{}", event),
+            _ => self.log_packets,
+        };
+        if wanted {
+            defmt::info!("{}", event);
+        } else {
+            defmt::debug!("{}", event);
         }
     }
 }

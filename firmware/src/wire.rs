@@ -60,7 +60,10 @@ impl Receiver {
         let mut ring = unsafe { ReadableRingBuffer::new(channel, request, data, ring, Default::default()) };
         ring.start();
         line.registers.cr3().modify(|w| w.set_dmar(true));
-        line.registers.cr1().modify(|w| w.set_idleie(true));
+        line.registers.cr1().modify(|w| {
+            w.set_re(true);
+            w.set_idleie(true);
+        });
         Receiver { line, ring }
     }
 

@@ -40,17 +40,31 @@ pub fn toolchain() -> Option<String> {
     (output.status.success() && !name.is_empty()).then_some(name)
 }
 
-fn target_folder(board: &str) -> PathBuf {
-    repository().join("target/firmware").join(board)
+fn target_folder(image: &str) -> PathBuf {
+    repository().join("target/firmware").join(image)
+}
+
+fn elf_in(folder: &Path) -> PathBuf {
+    folder.join(TARGET).join("release/hopwise-firmware")
 }
 
 /// Where the ELF file for a board is, once it has been built.
 pub fn path(board: &str) -> PathBuf {
-    target_folder(board).join(TARGET).join("release/hopwise-firmware")
+    elf_in(&target_folder(board))
 }
 
 /// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
 pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
+    compile(board, &["all-networks"], &target_folder(board))
+}
+
+/// The same with some families of networks only, by the names of the firmware's features. Base graphs are in every image.
+pub fn build_with(board: &str, families: &[&str]) -> Result<PathBuf, CannotBuildFirmware> {
+    let image = [&[board, "with"], families].concat().join("-");
+    compile(board, families, &target_folder(&image))
+}
+
+fn compile(board: &str, families: &[&str], target: &Path) -> Result<PathBuf, CannotBuildFirmware> {
     let failed = |reason: String| CannotBuildFirmware::Failed(board.to_string(), reason);
     let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
     let output = Command::new("cargo")
@@ -61,12 +75,12 @@ pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
             "--locked",
             "--no-default-features",
             "--features",
-            board,
         ])
+        .arg([&[board], families].concat().join(","))
         .current_dir(repository().join("firmware"))
         .env("RUSTUP_TOOLCHAIN", toolchain)
-        .env("CARGO_TARGET_DIR", target_folder(board))
-        // What the boards have in common is compiled once.
+        .env("CARGO_TARGET_DIR", target)
+        // What the images have in common is compiled once.
         .env("CARGO_BUILD_BUILD_DIR", repository().join("target/firmware/build"))
         .env_remove("RUSTFLAGS")
         // Set by the cargo that may run this, for its own compiler.
@@ -77,5 +91,5 @@ pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    Ok(path(board))
+    Ok(elf_in(target))
 }

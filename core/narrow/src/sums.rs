@@ -1,6 +1,6 @@
 //! Sums of all that a node asks its network, compiled once with numbers of 64 bits and once with 32.
 
-use hopwise_core::{Network, Rule};
+use hopwise_core::{Network, Number, Rule};
 
 /// Networks of every family and base graph, most of them such as boards of five links can be wired to.
 pub(crate) const EXPRESSIONS: &[&str] = &[
@@ -51,7 +51,7 @@ pub(crate) const EXPRESSIONS: &[&str] = &[
 ];
 
 /// All pairs up to so many nodes; of larger networks, as many evenly spread nodes.
-const NODES: u64 = 128;
+const NODES: Number = 128;
 
 /// A sum over the neighbours of all nodes and the next hops, distances and broadcast children of all pairs, or why there is
 /// no such network.
@@ -63,7 +63,7 @@ pub(crate) fn sum(expression: &str) -> String {
     let mut sum = Sum(0xcbf2_9ce4_8422_2325);
     let step = network.nodes().div_ceil(NODES) as usize;
     let nodes = || (0..network.nodes()).step_by(step);
-    sum.add(u64::from(network.id()));
+    sum.add(network.id());
     for rule in [Rule::Exact, Rule::Paper] {
         sum.add(network.longest_route(rule));
     }
@@ -75,10 +75,9 @@ pub(crate) fn sum(expression: &str) -> String {
             .for_each(|node| sum.add(node));
         for there in nodes() {
             for rule in [Rule::Exact, Rule::Paper] {
-                sum.add(network.next_hop(here, there, rule).unwrap_or(u64::MAX));
+                sum.add_any(network.next_hop(here, there, rule).ok());
             }
-            let distance = network.distance(here, there).ok().flatten();
-            sum.add(distance.unwrap_or(u64::MAX));
+            sum.add_any(network.distance(here, there).ok().flatten());
             for (port, node) in network.fanout(here, there).into_iter().flatten() {
                 sum.add(port);
                 sum.add(node);
@@ -92,7 +91,12 @@ pub(crate) fn sum(expression: &str) -> String {
 struct Sum(u64);
 
 impl Sum {
-    fn add(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x0000_0100_0000_01b3);
+    fn add(&mut self, number: impl Into<u64>) {
+        self.0 = (self.0 ^ number.into()).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    /// The same whether there is a number or not.
+    fn add_any(&mut self, number: Option<impl Into<u64>>) {
+        self.add(number.map_or(u64::MAX, Into::into));
     }
 }

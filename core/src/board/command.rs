@@ -4,9 +4,10 @@ use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
 
 use super::PAGE_BYTES;
-use crate::Node;
+use crate::arith::wide;
 use crate::limits::MAX_PAYLOAD;
 use crate::node::{Card, Query};
+use crate::{Node, Number};
 
 /// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the question's payload the rest; the
 /// answers are in postcard format.
@@ -43,6 +44,8 @@ pub enum Done {
     NotConfigured,
     /// The node's buffers are full: try again.
     Busy,
+    /// The configuration is for a network whose family is not in the board's image.
+    NotInImage,
 }
 
 impl<'a> Command<'a> {
@@ -112,6 +115,8 @@ pub enum BoardState {
     BadAddress,
     /// The node has more neighbours than the board has links.
     TooFewLinks,
+    /// Its expression is of a family of networks that was left out of the board's image.
+    NotInImage,
 }
 
 /// All that a board knows about itself.
@@ -221,10 +226,10 @@ impl Traffic {
     }
 
     /// Where packet `number` goes: `from` is the sender, of degree `degree`; `chance` is random. `None`: to all.
-    pub fn destination(pattern: Pattern, from: Node, nodes: u64, chance: u64) -> Option<Node> {
+    pub fn destination(pattern: Pattern, from: Node, nodes: Number, chance: u64) -> Option<Node> {
         match pattern {
             Pattern::Uniform => {
-                let other = chance.checked_rem(nodes.saturating_sub(1))?;
+                let other = chance.checked_rem(wide(nodes.saturating_sub(1)))? as Node;
                 Some(if other < from { other } else { other + 1 })
             }
             Pattern::Opposite => nodes.checked_sub(1)?.checked_sub(from),

@@ -1,6 +1,7 @@
 //! Hello: who is at the other end.
 
 use super::frame::CRC;
+use crate::arith::wide;
 use crate::{Node, varint};
 
 /// The bytes before the address.
@@ -67,7 +68,7 @@ impl Hello {
         let (epoch, rest) = rest.split_first_chunk()?;
         let (heard, rest) = rest.split_first_chunk()?;
         let (largest, rest) = rest.split_first_chunk()?;
-        let (address, rest) = varint::read(rest)?;
+        let (address, rest) = varint::read_node(rest)?;
         if !rest.is_empty() {
             return None;
         }
@@ -110,6 +111,6 @@ impl Hello {
             return 0;
         };
         head.copy_from_slice(&fixed);
-        fixed.len() + varint::write(address, tail).unwrap_or(0)
+        fixed.len() + varint::write(wide(address), tail).unwrap_or(0)
     }
 }

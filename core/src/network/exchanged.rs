@@ -13,6 +13,7 @@ use core::fmt;
 use crate::arith::{bits, ones, wide};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// An exchanged hypercube.
@@ -145,8 +146,9 @@ impl Topology for Exchanged {
     }
 }
 
-impl fmt::Display for Exchanged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "exchanged-hypercube({},{})", self.first, self.second)
+impl Spelled for Exchanged {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text("exchanged-hypercube(").number(self.first);
+        pen.text(",").number(self.second).text(")");
     }
 }

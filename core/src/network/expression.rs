@@ -24,7 +24,7 @@ use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
 use crate::network::Family;
 use crate::topology::{Number, Topology};
 
-/// Why a text is not a network.
+/// Why a text is not a network. Without the feature `parse-errors`, no more than whether its family was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParseError {
     /// The byte at which the offending part begins, from 0.
@@ -58,6 +58,8 @@ pub enum BrokenRule {
     NoCubeLinks,
     /// The network would fall into 2^n parts.
     Disconnected(Number),
+    /// The family of the network was left out when the program was built: see the crate's features.
+    NotBuilt,
 }
 
 impl fmt::Display for ParseError {
@@ -79,6 +81,7 @@ impl fmt::Display for ParseError {
                     "is too small, r*k must be at least k+j: disconnected: 2^{exponent} components"
                 )
             }
+            BrokenRule::NotBuilt => f.write_str("is of a family that was left out when this program was built"),
         }
     }
 }
@@ -120,11 +123,24 @@ impl<'a> Reader<'a> {
     }
 
     fn keep(&mut self, parameter: &'static str, rule: BrokenRule) {
+        // What is not stored is not in the program either.
+        if cfg!(feature = "parse-errors") {
+            self.refusal = ParseError {
+                position: self.last,
+                parameter,
+                rule,
+            };
+        }
+    }
+
+    /// The word read last is of a family that is not in the program.
+    pub(crate) fn refuse_family<T>(&mut self) -> Option<T> {
         self.refusal = ParseError {
             position: self.last,
-            parameter,
-            rule,
+            parameter: "the network",
+            rule: BrokenRule::NotBuilt,
         };
+        None
     }
 
     /// Why something was not read.
@@ -198,8 +214,9 @@ impl<'a> Reader<'a> {
         if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
             return self.refuse(parameter, BrokenRule::Expected("a whole number"));
         }
-        // Only an overflow is left to fail.
-        let number = digits.parse().unwrap_or(Number::MAX);
+        let number = digits.bytes().fold(0, |number: Number, digit| {
+            number.saturating_mul(10).saturating_add(Number::from(digit & 15))
+        });
         if number < least {
             self.refuse(parameter, BrokenRule::AtLeast(least))
         } else if number > most {
@@ -274,33 +291,6 @@ impl FromStr for Base {
         let mut reader = Reader::new(text);
         let base = reader.base("the expression");
         base.filter(|_| reader.end().is_some()).ok_or(reader.refusal())
-    }
-}
-
-impl fmt::Display for Base {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Line(Factor::Ring, n) => write!(f, "ring({n})"),
-            Kind::Line(Factor::Path, n) => write!(f, "path({n})"),
-            Kind::Line(Factor::Complete, n) => write!(f, "complete({n})"),
-            Kind::Product(factor, sizes) => {
-                f.write_str(match factor {
-                    Factor::Ring => "torus",
-                    Factor::Path => "mesh",
-                    Factor::Complete => "ghc",
-                })?;
-                for (place, size) in sizes.iter().enumerate() {
-                    write!(f, "{}{size}", if place == 0 { "(" } else { "," })?;
-                }
-                f.write_str(")")
-            }
-            Kind::Star(n) => write!(f, "star({n})"),
-            Kind::Hypercube(n) => write!(f, "hypercube({n})"),
-            Kind::FoldedHypercube(n) => write!(f, "folded-hypercube({n})"),
-            Kind::NStar(n) => write!(f, "nstar({n})"),
-            Kind::Petersen => f.write_str("petersen"),
-            Kind::Heawood => f.write_str("heawood"),
-        }
     }
 }
 

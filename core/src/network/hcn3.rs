@@ -13,6 +13,7 @@ use core::fmt;
 use crate::arith::ones;
 use crate::graph::hypercube;
 use crate::network::expression::Reader;
+use crate::network::spelling::{Pen, Spelled};
 use crate::route::closer::lowest_closer;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
@@ -242,9 +243,9 @@ impl Topology for Hcn3 {
     }
 }
 
-impl fmt::Display for Hcn3 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hcn3({})", self.bits)
+impl Spelled for Hcn3 {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text("hcn3(").number(self.bits).text(")");
     }
 }
 

@@ -23,6 +23,7 @@ use crate::arith::{div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{LOOKAHEAD, MAX_NODES};
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A hierarchy of copies of a base graph.
@@ -498,8 +499,9 @@ impl Topology for Hierarchy {
     }
 }
 
-impl fmt::Display for Hierarchy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({},{})", self.linkage.name(), self.base, self.digits)
+impl Spelled for Hierarchy {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text(self.linkage.name()).text("(").base(&self.base);
+        pen.text(",").number(self.digits).text(")");
     }
 }

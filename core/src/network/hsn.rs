@@ -16,6 +16,7 @@ use crate::arith::{div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::route::crossings::crossings_ahead;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
 
@@ -391,8 +392,9 @@ impl Topology for Hsn {
     }
 }
 
-impl fmt::Display for Hsn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hsn({},{})", self.levels, self.nucleus)
+impl Spelled for Hsn {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text("hsn(").number(self.levels);
+        pen.text(",").base(&self.nucleus).text(")");
     }
 }

@@ -17,6 +17,7 @@ use heapless::Vec;
 use crate::arith::ones;
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A hypernet.
@@ -457,8 +458,9 @@ impl Topology for Hypernet {
     }
 }
 
-impl fmt::Display for Hypernet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "hypernet({},{})", self.cube, self.levels)
+impl Spelled for Hypernet {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text("hypernet(").number(self.cube);
+        pen.text(",").number(self.levels).text(")");
     }
 }

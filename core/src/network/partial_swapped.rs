@@ -10,6 +10,7 @@ use core::fmt;
 
 use crate::network::Rsn;
 use crate::network::expression::Reader;
+use crate::network::spelling::{Pen, Spelled};
 use crate::route::closer::lowest_closer;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
@@ -190,8 +191,8 @@ impl Topology for PartialSwapped {
     }
 }
 
-impl fmt::Display for PartialSwapped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("partial-swapped")
+impl Spelled for PartialSwapped {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text("partial-swapped");
     }
 }

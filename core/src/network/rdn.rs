@@ -17,6 +17,7 @@ use crate::arith::{div_rem, div_rem_short, fits_short, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_BITS, MAX_LEVELS, MAX_NODES};
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Node, Number, Port, Rule, Topology};
 
 /// A Recursive Dual-Net over a base graph.
@@ -423,12 +424,13 @@ impl Topology for Rdn {
     }
 }
 
-impl fmt::Display for Rdn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Spelled for Rdn {
+    fn spell(&self, pen: &mut Pen<'_>) {
         match (self.name, &self.base.0) {
-            (Name::DualCube, Kind::Hypercube(bits)) => write!(f, "dualcube({})", bits + 1),
-            (Name::Biswapped, _) => write!(f, "bsw({})", self.base),
-            _ => write!(f, "rdn({},{})", self.base, self.levels),
+            (Name::DualCube, Kind::Hypercube(bits)) => pen.text("dualcube(").number(bits + 1),
+            (Name::Biswapped, _) => pen.text("bsw(").base(&self.base),
+            _ => pen.text("rdn(").base(&self.base).text(",").number(self.levels),
         }
+        .text(")");
     }
 }

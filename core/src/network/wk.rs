@@ -19,6 +19,7 @@ use crate::arith::{div_rem, wide};
 use crate::graph::{Base, Factor, Kind};
 use crate::limits::MAX_BITS;
 use crate::network::expression::Reader;
+use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Node, Number, Port, Rule, Topology, valleys_ahead};
 
 /// A WK-recursive network or a symmetric hypernet.
@@ -438,11 +439,12 @@ impl Topology for Wk {
     }
 }
 
-impl fmt::Display for Wk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Spelled for Wk {
+    fn spell(&self, pen: &mut Pen<'_>) {
         match &self.nucleus.0 {
-            Kind::Hypercube(bits) => write!(f, "symmetric-hypernet({bits},{})", self.digits),
-            _ => write!(f, "wk({},{})", self.radix(), self.digits),
-        }
+            Kind::Hypercube(bits) => pen.text("symmetric-hypernet(").number(*bits),
+            _ => pen.text("wk(").number(self.radix()),
+        };
+        pen.text(",").number(self.digits).text(")");
     }
 }

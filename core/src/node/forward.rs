@@ -11,7 +11,7 @@ use super::trail::Trail;
 use super::{AGE_UNIT, Node, age, take_out};
 use crate::limits::LOOKAHEAD;
 use crate::link::{Link, Micros};
-use crate::{Network, Node as Address, Rule};
+use crate::{Network, Node as Address, Number, Port, Rule};
 
 /// The link a packet takes, and whether it goes round a dead one.
 struct Way {
@@ -237,7 +237,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.go_on_with(place);
     }
 
-    fn detach(&mut self, place: Place, port: u64) {
+    fn detach(&mut self, place: Place, port: Port) {
         if let Some(slot) = self.pool.get_mut(place) {
             slot.detached |= bit(port);
         }
@@ -261,7 +261,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         } else {
             self.network.next_hop(dest, source, Rule::Exact).unwrap_or(dest)
         };
-        let child = |port: u32| self.network.neighbor(parent, u64::from(port)).ok().flatten();
+        let child = |port: u32| self.network.neighbor(parent, Port::from(port)).ok().flatten();
         let lowest = slot.detached.trailing_zeros();
         let others = slot.detached & (slot.detached - 1);
         // Should this node be among them, it comes last: the slot is then free for its own children.
@@ -348,7 +348,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         // The child may have passed it on before it died.
         slot.packet.header.copied = true;
         // Their parent is told by any of them.
-        let first = self.network.neighbor(header.dest, u64::from(ports.trailing_zeros()));
+        let first = self.network.neighbor(header.dest, Port::from(ports.trailing_zeros()));
         let (Ok(Some(first)), Some(before)) = (first, ports.checked_sub(1)) else {
             return self.go_on_with(place);
         };
@@ -426,7 +426,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 }
 
 /// The set of one port.
-fn bit(port: u64) -> u32 {
+fn bit(port: Port) -> u32 {
     u32::try_from(port)
         .ok()
         .and_then(|port| 1_u32.checked_shl(port))
@@ -444,18 +444,18 @@ pub(super) fn remove_trail<const BODY: usize>(packet: &mut Packet<BODY>) {
 }
 
 /// How far it is, or how far the routing rule takes it where the distance is not known.
-fn hops(network: &Network, from: Address, to: Address, rule: Rule) -> u64 {
+fn hops(network: &Network, from: Address, to: Address, rule: Rule) -> Number {
     if let Ok(Some(distance)) = network.distance(from, to) {
         return distance;
     }
     let mut here = from;
-    for hops in 0..u64::from(LOOKAHEAD) {
+    for hops in 0..Number::from(LOOKAHEAD) {
         if here == to {
             return hops;
         }
         here = network.next_hop(here, to, rule).unwrap_or(here);
     }
-    u64::from(LOOKAHEAD)
+    Number::from(LOOKAHEAD)
 }
 
 /// Whether one node is certainly nearer to the destination than another.

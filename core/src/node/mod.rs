@@ -49,7 +49,7 @@ use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
 use crate::link::{Down, Fate, Identity, Link, Micros, Offer, Received, Role, Turn};
-use crate::{Network, Node as Address, Rule};
+use crate::{Network, Node as Address, Number, Port, Rule};
 
 /// What a node must be told.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub enum ConfigError {
     /// The node has more neighbours than the board has links.
     TooFewLinks {
         /// Neighbours.
-        needed: u64,
+        needed: Port,
         /// Links.
         have: u8,
     },
@@ -171,7 +171,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             };
             Link::new(identity, baud, now)
         };
-        let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
+        let longest = network.longest_route(rule).min(Number::from(u16::MAX)) as u16;
         let frame_time = 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1));
         Ok(Node {
             network: *network,
@@ -496,26 +496,28 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
 /// Takes a packet out of a queue; `false` if it is not there.
 fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool {
-    match queue.iter().position(|&waiting| waiting == place) {
-        // Always so, but only said does the compiler see that `remove` cannot panic.
-        Some(index) if index < queue.len() => {
-            queue.remove(index);
-            true
-        }
-        _ => false,
+    let mut waiting = queue.iter_mut();
+    let Some(mut hole) = waiting.find(|waiting| **waiting == place) else {
+        return false;
+    };
+    for next in waiting {
+        *hole = *next;
+        hole = next;
     }
+    queue.pop();
+    true
 }
 
 /// On top of twice the longest route a packet may take so many hops, for detours in small meshes.
 const DETOUR_HOPS: u16 = 128;
 
 /// Lanes for the turns of detours, where there are as many.
-const DETOUR_LANES: u64 = 4;
+const DETOUR_LANES: Number = 4;
 
 /// So many lanes are used in a network: a route turns at most at every node on it, and a detour more often.
 pub fn lanes_for(network: &Network, rule: Rule) -> u8 {
     let turns = network.longest_route(rule).saturating_add(DETOUR_LANES);
-    turns.saturating_add(1).clamp(2, LANES as u64) as u8
+    turns.saturating_add(1).clamp(2, LANES as Number) as u8
 }
 
 /// The lane after a hop, of so many; see the [module](self).

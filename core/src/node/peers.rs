@@ -80,7 +80,8 @@ impl<const N: usize> Peers<N> {
         let Err(peer) = self.peers.push(peer) else {
             return true;
         };
-        let silence = |known: &Peer| Micros::from(millis(now).wrapping_sub(known.heard)) * 1_000;
+        let millis = millis(now);
+        let silence = |known: &Peer| Micros::from(millis.wrapping_sub(known.heard)) * 1_000;
         let forgettable = |known: &&mut Peer| known.delivered == 0 || silence(known) >= REMEMBER_PEER;
         let oldest = self
             .peers

@@ -17,7 +17,9 @@ const COPIES: usize = 24;
 
 /// Of each source so many packets are remembered, by number.
 const SPAN: u32 = 128;
-const WORDS: usize = SPAN as usize / 64;
+const WORDS: usize = (SPAN / Word::BITS) as usize;
+/// What the processor shifts at once.
+type Word = usize;
 
 /// The last packets of one source.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +30,7 @@ struct Window {
     /// The highest number that came.
     highest: u32,
     /// Bit 0 of word 0 is `highest`, then those before it.
-    bits: [u64; WORDS],
+    bits: [Word; WORDS],
     /// In milliseconds, which go round after 49 days.
     heard: u32,
 }
@@ -104,18 +106,19 @@ impl<const PEERS: usize> Seen<PEERS> {
         if let Some(place) = self.windows.iter().position(same) {
             return place;
         }
+        let now_millis = millis(now);
         let fresh = Window {
             source,
             from_host,
             epoch,
             highest: number,
             bits: [0; WORDS],
-            heard: millis(now),
+            heard: now_millis,
         };
         let Err(fresh) = self.windows.push(fresh) else {
             return self.windows.len() - 1;
         };
-        let silence = |window: &Window| millis(now).wrapping_sub(window.heard);
+        let silence = |window: &Window| now_millis.wrapping_sub(window.heard);
         let oldest = self
             .windows
             .iter_mut()
@@ -140,8 +143,8 @@ impl Window {
         if behind > u32::MAX / 2 {
             return Judgement::New;
         }
-        match self.bits.get(behind as usize / 64) {
-            Some(word) if word >> (behind % 64) & 1 == 1 => Judgement::Duplicate,
+        match self.bits.get((behind / Word::BITS) as usize) {
+            Some(word) if word >> (behind % Word::BITS) & 1 == 1 => Judgement::Duplicate,
             Some(_) => Judgement::New,
             None => Judgement::Uncertain,
         }
@@ -155,19 +158,21 @@ impl Window {
             self.highest = number;
         }
         let behind = self.highest.wrapping_sub(number);
-        if let Some(word) = self.bits.get_mut(behind as usize / 64) {
-            *word |= 1 << (behind % 64);
+        if let Some(word) = self.bits.get_mut((behind / Word::BITS) as usize) {
+            *word |= 1 << (behind % Word::BITS);
         }
     }
 
     /// All numbers are `by` further behind.
     fn shift(&mut self, by: u32) {
-        let (words, bits) = (by as usize / 64, by % 64);
+        let (words, bits) = ((by / Word::BITS) as usize, by % Word::BITS);
         let old = self.bits;
         for (place, word) in self.bits.iter_mut().enumerate() {
             let at = |place: Option<usize>| place.and_then(|place| old.get(place)).copied().unwrap_or(0);
             let high = at(place.checked_sub(words)) << bits;
-            let low = at(place.checked_sub(words + 1)).checked_shr(64 - bits).unwrap_or(0);
+            let low = at(place.checked_sub(words + 1))
+                .checked_shr(Word::BITS - bits)
+                .unwrap_or(0);
             *word = high | low;
         }
     }

@@ -9,6 +9,7 @@ use super::packet::{Body, Kind, Packet};
 use super::pool::Place;
 use super::trail::Trail;
 use super::{Node, NodeCounters};
+use crate::arith::wide;
 use crate::link::{LinkCounters, Micros, Role};
 use crate::{Node as Address, varint};
 
@@ -165,7 +166,7 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn write<const BODY: usize>(&self) -> Body<BODY> {
         let mut dest = [0; varint::MAX_BYTES];
-        let length = varint::write(self.dest, &mut dest).unwrap_or(0);
+        let length = varint::write(wide(self.dest), &mut dest).unwrap_or(0);
         let mut body = Body::new();
         // Sixteen bytes fit any body.
         let _ = body.extend_from_slice(&self.number.to_le_bytes());
@@ -176,7 +177,7 @@ impl Report {
 
     pub(super) fn read(body: &[u8]) -> Option<Report> {
         let (&[n0, n1, n2, n3, kind, reason], rest) = body.split_first_chunk()?;
-        let (dest, _) = varint::read(rest)?;
+        let (dest, _) = varint::read_node(rest)?;
         Some(Report {
             number: u32::from_le_bytes([n0, n1, n2, n3]),
             kind: Kind::from_number(kind)?,
@@ -189,7 +190,7 @@ impl Report {
 /// The way of a trace: each node, and how many microseconds the packet waited there before it was sent on.
 pub fn hops_of_trace(mut answer: &[u8]) -> impl Iterator<Item = (Address, u64)> + '_ {
     core::iter::from_fn(move || {
-        let (node, rest) = varint::read(answer)?;
+        let (node, rest) = varint::read_node(answer)?;
         let (waited, rest) = varint::read(rest)?;
         answer = rest;
         Some((node, waited))
@@ -226,7 +227,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             Query::Board(_) => None,
             Query::Trace => {
                 let mut last = [0; 2 * varint::MAX_BYTES];
-                let length = varint::write(self.here, &mut last).unwrap_or(0);
+                let length = varint::write(wide(self.here), &mut last).unwrap_or(0);
                 let _ = answer.extend_from_slice(more);
                 // The packet goes no further: it waits for nothing here.
                 last.get(..length + 1)
@@ -322,7 +323,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.signed = true;
         let waited = (now as u32).wrapping_sub(slot.arrived);
         let mut record = [0; 2 * varint::MAX_BYTES];
-        let Some(length) = varint::write(here, &mut record) else {
+        let Some(length) = varint::write(wide(here), &mut record) else {
             return;
         };
         let more = record

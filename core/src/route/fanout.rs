@@ -2,7 +2,6 @@
 
 use heapless::Vec;
 
-use crate::arith::wide;
 use crate::limits::MAX_SORTED_CHILDREN;
 use crate::network::Family;
 use crate::topology::{Node, Port, Topology};
@@ -71,8 +70,15 @@ impl<'a> Fanout<'a> {
 
     /// Puts a child among the sorted ones, before those of later ports that are as urgent; `false` if there is no room.
     fn insert(&mut self, child: Child) -> bool {
-        let place = self.sorted.iter().position(|other| other.urgency >= child.urgency);
-        self.sorted.insert(place.unwrap_or(self.sorted.len()), child).is_ok()
+        if self.sorted.push(child).is_err() {
+            return false;
+        }
+        let mut moved = child;
+        let after = self.sorted.iter_mut();
+        for other in after.skip_while(|other| other.urgency < child.urgency) {
+            core::mem::swap(other, &mut moved);
+        }
+        true
     }
 
     /// The next child, in the order of the ports.
@@ -88,13 +94,13 @@ impl<'a> Fanout<'a> {
 }
 
 impl Iterator for Fanout<'_> {
-    type Item = (u64, u64);
+    type Item = (Port, Node);
 
-    fn next(&mut self) -> Option<(u64, u64)> {
+    fn next(&mut self) -> Option<(Port, Node)> {
         let Child { port, .. } = match self.sorted.pop() {
             Some(child) => child,
             None => self.next_child()?,
         };
-        Some((wide(port), wide(self.network.neighbor(self.here, port)?)))
+        Some((port, self.network.neighbor(self.here, port)?))
     }
 }

@@ -25,9 +25,8 @@ mod chosen;
 mod chosen;
 
 pub(crate) use chosen::{LINKS, NAME, clocks, open};
-use embassy_stm32::exti::ExtiInput;
 use embassy_stm32::flash::{Blocking, Flash};
-use embassy_stm32::gpio::{Output, Pull};
+use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
 use embassy_stm32::mode::Async;
 use embassy_stm32::usart::{self, UartTx};
 use embassy_stm32::wdg::IndependentWatchdog;
@@ -46,7 +45,7 @@ pub(crate) struct Board {
     /// The serial ports: the links in the order of their numbers, then the ST-LINK's.
     pub(crate) wires: [Wire; WIRES],
     pub(crate) led: Output<'static>,
-    pub(crate) button: ExtiInput<'static, Async>,
+    pub(crate) button: Input<'static>,
     /// The level of the button's pin when pressed.
     pub(crate) pressed_high: bool,
     pub(crate) watchdog: IndependentWatchdog<'static, chosen::Watchdog>,
@@ -74,11 +73,17 @@ pub(crate) enum ResetCause {
     LowPower,
 }
 
+/// Makes a pin the input of a serial port, for good.
+#[inline(never)]
+fn receive_at(mut pin: Flex<'static>, function: u8) {
+    // An open end shall be quiet.
+    pin.set_as_af_unchecked(function, AfType::input(Pull::Up));
+    core::mem::forget(pin);
+}
+
 fn uart_config(baud: u32) -> usart::Config {
     let mut config = usart::Config::default();
     config.baudrate = baud;
-    // An open end shall be quiet.
-    config.rx_pull = Pull::Up;
     config
 }
 
@@ -119,17 +124,16 @@ macro_rules! board {
                 $tx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$tx_dma>;
                 $rx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$rx_dma>;
             )*
-            EXTI15_10 => embassy_stm32::exti::InterruptHandler<embassy_stm32::interrupt::typelevel::EXTI15_10>;
         });
 
         $(super::line!($uart);)*
 
         pub(crate) fn open(p: embassy_stm32::Peripherals, baud: u32) -> super::Board {
-            use embassy_stm32::gpio::{Level, Output, Pull, Speed};
+            use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
             super::Board {
                 wires: [$(super::wire!(p, baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
                 led: Output::new(p.$led, Level::Low, Speed::Low),
-                button: embassy_stm32::exti::ExtiInput::new(p.PC13, p.EXTI13, Pull::None, Interrupts),
+                button: Input::new(p.PC13, Pull::None),
                 pressed_high: $pressed_high,
                 watchdog: embassy_stm32::wdg::IndependentWatchdog::new(p.$watchdog, super::WATCHDOG_MICROS),
                 flash: embassy_stm32::flash::Flash::new_blocking(p.FLASH),
@@ -145,22 +149,17 @@ macro_rules! wire {
         static RING: static_cell::ConstStaticCell<[u8; crate::wire::RING]> =
             static_cell::ConstStaticCell::new([0; crate::wire::RING]);
         let request = embassy_stm32::usart::RxDma::<embassy_stm32::peripherals::$uart>::request(&*$p.$rx_dma);
-        // SAFETY: embassy's half of the receiver, which also has this channel, is never used.
-        let channel = unsafe { $p.$rx_dma.clone_unchecked() };
-        let channel = embassy_stm32::dma::Channel::new(channel, Interrupts);
-        let uart = embassy_stm32::usart::Uart::new(
-            $p.$uart,
-            $p.$rx,
-            $p.$tx,
-            $p.$tx_dma,
-            $p.$rx_dma,
-            Interrupts,
-            super::uart_config($baud),
-        );
+        let channel = embassy_stm32::dma::Channel::new($p.$rx_dma, Interrupts);
+        let rx_function = embassy_stm32::usart::RxPin::<embassy_stm32::peripherals::$uart>::af_num(&*$p.$rx);
+        super::receive_at(embassy_stm32::gpio::Flex::new($p.$rx), rx_function);
+        let uart =
+            embassy_stm32::usart::UartTx::new($p.$uart, $p.$tx, $p.$tx_dma, Interrupts, super::uart_config($baud));
         // The configuration page allows only rates that every port can run at.
-        let (tx, rx) = defmt::unwrap!(uart.ok()).split();
-        // Dropped, it would switch the port off.
-        core::mem::forget(rx);
+        let tx = defmt::unwrap!(uart.ok());
+        // SAFETY: the handler is there.
+        unsafe {
+            <embassy_stm32::interrupt::typelevel::$uart as embassy_stm32::interrupt::typelevel::Interrupt>::enable()
+        };
         let line = <embassy_stm32::peripherals::$uart as crate::wire::Line>::line();
         super::Wire {
             tx,
@@ -173,16 +172,6 @@ use wire;
 /// Makes a serial port known to [`Receiver`].
 macro_rules! line {
     ($uart:ident) => {
-        // SAFETY: embassy's handler is needed for its own receiver and to flush its transmitter. Neither is used, and it would
-        // switch off the interrupt of a line that falls idle just before it looks.
-        unsafe impl
-            embassy_stm32::interrupt::typelevel::Binding<
-                <embassy_stm32::peripherals::$uart as embassy_stm32::usart::Instance>::Interrupt,
-                embassy_stm32::usart::InterruptHandler<embassy_stm32::peripherals::$uart>,
-            > for Interrupts
-        {
-        }
-
         impl crate::wire::Line for embassy_stm32::peripherals::$uart {
             fn line() -> crate::wire::LineRef {
                 static WAKER: embassy_sync::waitqueue::AtomicWaker = embassy_sync::waitqueue::AtomicWaker::new();

@@ -114,6 +114,11 @@ impl Connection {
         let status = ask(&mut mesh, board, Command::Status.query(), &[]);
         match read::<Status>(&status).map(|status| status.state) {
             Some(BoardState::Configured) => {}
+            Some(BoardState::NotInImage) => {
+                return Err(refused(
+                    "its image lacks the family of its network: flash one that has it".into(),
+                ));
+            }
             Some(state) => {
                 return Err(refused(format!(
                     "it is not part of a mesh ({state:?}): flash its page first"

@@ -1,6 +1,7 @@
 //! The firmware that people flash, built once, on emulated boards with a computer at each.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise::emulate::check::{CheckReport, check};
@@ -25,11 +26,18 @@ pub(crate) struct Firmware {
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn firmware() -> Option<&'static Firmware> {
     static FIRMWARE: OnceLock<Option<Firmware>> = OnceLock::new();
-    FIRMWARE.get_or_init(|| load(firmware::BOARDS[0])).as_ref()
+    FIRMWARE
+        .get_or_init(|| load(firmware::build(firmware::BOARDS[0])))
+        .as_ref()
 }
 
-fn load(board: &str) -> Option<Firmware> {
-    match firmware::build(board) {
+/// The same with one family of networks.
+pub(crate) fn firmware_with(family: &str) -> Option<Firmware> {
+    load(firmware::build_with(firmware::BOARDS[0], &[family]))
+}
+
+fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmware> {
+    match built {
         Ok(path) => {
             let elf = std::fs::read(path).expect("the ELF file");
             Some(Firmware {

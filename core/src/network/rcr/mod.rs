@@ -18,6 +18,7 @@ use crate::arith::{bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::graph::Factor;
 use crate::limits::{MAX_BITS, MAX_NODES};
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 
 /// A Recursive Cube of Rings.
@@ -432,12 +433,16 @@ impl Topology for Rcr {
     }
 }
 
-impl fmt::Display for Rcr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Spelled for Rcr {
+    fn spell(&self, pen: &mut Pen<'_>) {
         match self.name {
-            Name::RecursiveCubeOfRings => write!(f, "rcr({},{},{})", self.window, self.ring, self.bits - self.window),
-            Name::CubeOfRings => write!(f, "cor({},{})", self.window, self.ring),
-            Name::CubeConnectedCycles => write!(f, "ccc({})", self.ring),
+            Name::RecursiveCubeOfRings => {
+                pen.text("rcr(").number(self.window).text(",").number(self.ring);
+                pen.text(",").number(self.bits - self.window)
+            }
+            Name::CubeOfRings => pen.text("cor(").number(self.window).text(",").number(self.ring),
+            Name::CubeConnectedCycles => pen.text("ccc(").number(self.ring),
         }
+        .text(")");
     }
 }

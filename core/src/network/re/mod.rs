@@ -20,6 +20,7 @@ use crate::arith::{div_rem, wide, wrap};
 use crate::graph::Base;
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::route::walk::{Needed, Walk};
 use crate::topology::{Method, Node, Number, Port, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
@@ -480,20 +481,23 @@ impl Topology for Re {
     }
 }
 
-impl fmt::Display for Re {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pivots = match self.choice {
-            Choice::OnePivot => "",
-            Choice::PivotSets => ",sd",
-            Choice::EveryPort => return write!(f, "re-heawood-2({})", self.phases + 1),
-            Choice::OnePort => return write!(f, "re-heawood-2({},one)", self.phases + 1),
-        };
-        if self.same {
-            return write!(f, "re({},{},{}{pivots})", self.frame(0), self.unit, self.phases);
+impl Spelled for Re {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        if let Choice::EveryPort | Choice::OnePort = self.choice {
+            pen.text("re-heawood-2(").number(self.phases + 1);
+        } else if self.same {
+            pen.text("re(").base(self.frame(0)).text(",").base(&self.unit);
+            pen.text(",").number(self.phases);
+        } else {
+            for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {
+                pen.text(if index == 0 { "re([" } else { "," }).base(frame);
+            }
+            pen.text("],").base(&self.unit);
         }
-        for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {
-            write!(f, "{}{frame}", if index == 0 { "re([" } else { "," })?;
-        }
-        write!(f, "],{}{pivots})", self.unit)
+        pen.text(match self.choice {
+            Choice::OnePivot | Choice::EveryPort => ")",
+            Choice::PivotSets => ",sd)",
+            Choice::OnePort => ",one)",
+        });
     }
 }

@@ -23,6 +23,7 @@ use crate::arith::{div_rem, wide};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_NODES, MAX_SWAP_LEVELS};
 use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
 use crate::route::crossings::crossings_ahead;
 use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
 
@@ -375,15 +376,16 @@ impl Topology for Rsn {
     }
 }
 
-impl fmt::Display for Rsn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.word, self.nucleus.0) {
-            (Word::Hcn, Kind::Hypercube(n)) => write!(f, "hcn({n})"),
-            (Word::Hfn, Kind::FoldedHypercube(n)) => write!(f, "hfn({n})"),
+impl Spelled for Rsn {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        match (self.word, &self.nucleus.0) {
+            (Word::Hcn, Kind::Hypercube(n)) => pen.text("hcn(").number(*n),
+            (Word::Hfn, Kind::FoldedHypercube(n)) => pen.text("hfn(").number(*n),
             _ => {
-                let links = if self.diameter_links { ",diameter" } else { "" };
-                write!(f, "rsn({},{}{links})", self.levels, self.nucleus)
+                pen.text("rsn(").number(self.levels).text(",").base(&self.nucleus);
+                pen.text(if self.diameter_links { ",diameter" } else { "" })
             }
         }
+        .text(")");
     }
 }

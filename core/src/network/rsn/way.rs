@@ -22,7 +22,9 @@ pub(super) enum Way {
 struct Legs {
     way: Way,
     crossings: Number,
-    legs: Vec<(Node, Node), 4>,
+    legs: [(Node, Node); 4],
+    /// How many of them there are.
+    count: usize,
 }
 
 /// The search for the shortest way between two different clusters of a level: one way after the other, leg by leg, so that
@@ -61,7 +63,8 @@ impl Search {
 
     /// The leg to be measured next, if there is one.
     fn leg(&self) -> Option<(Node, Node)> {
-        self.legs.legs.get(self.done).copied()
+        let legs = &self.legs;
+        legs.legs.get(self.done).copied().filter(|_| self.done < legs.count)
     }
 
     /// Takes the hops of the leg asked for, and asks for another; `None` at the end.
@@ -103,7 +106,8 @@ fn one_swap((a, b): (Node, Node), (c, e): (Node, Node)) -> Legs {
     Legs {
         way: Way::OneSwap,
         crossings: 1,
-        legs: Vec::from_iter([(b, c), (a, e)]),
+        legs: [(b, c), (a, e), (0, 0), (0, 0)],
+        count: 2,
     }
 }
 
@@ -111,7 +115,8 @@ fn two_swaps((a, b): (Node, Node), (c, e): (Node, Node)) -> Legs {
     Legs {
         way: Way::TwoSwaps,
         crossings: 2,
-        legs: Vec::from_iter([(a, c), (b, e)]),
+        legs: [(a, c), (b, e), (0, 0), (0, 0)],
+        count: 2,
     }
 }
 
@@ -120,7 +125,8 @@ fn through(leader: Node, image: Node, (a, b): (Node, Node), (c, e): (Node, Node)
     (leader != image).then(|| Legs {
         way: Way::Leader(leader),
         crossings: 1 + Number::from(leader != a) + Number::from(image != c),
-        legs: Vec::from_iter([(b, leader), (a, leader), (image, c), (image, e)]),
+        legs: [(b, leader), (a, leader), (image, c), (image, e)],
+        count: 4,
     })
 }
 

@@ -1,0 +1,107 @@
+//! How networks are printed: the one canonical spelling of their expressions.
+//!
+//! A board prints no text, but the number of its network is made of the spelling. It does without the formatting of
+//! `core::fmt`, which would take a twentieth of a small image.
+
+use core::fmt;
+
+use crate::graph::{Base, Factor, Kind};
+use crate::topology::Number;
+
+/// What has an expression.
+pub(crate) trait Spelled {
+    /// Writes the expression.
+    fn spell(&self, pen: &mut Pen<'_>);
+}
+
+/// Writes text, piece by piece.
+pub(crate) struct Pen<'a>(&'a mut dyn FnMut(&str));
+
+impl<'a> Pen<'a> {
+    /// `write` is called with each piece.
+    pub(crate) fn new(write: &'a mut dyn FnMut(&str)) -> Self {
+        Pen(write)
+    }
+
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
+        (self.0)(text);
+        self
+    }
+
+    pub(crate) fn base(&mut self, base: &Base) -> &mut Self {
+        base.spell(self);
+        self
+    }
+
+    /// In decimal.
+    pub(crate) fn number(&mut self, number: impl Into<Number>) -> &mut Self {
+        self.digits(number.into())
+    }
+
+    fn digits(&mut self, number: Number) -> &mut Self {
+        // As many as a number of 64 bits has.
+        let mut digits = [b'0'; 20];
+        let mut rest = number;
+        let mut first = 0;
+        for (place, digit) in digits.iter_mut().enumerate().rev() {
+            *digit += (rest % 10) as u8;
+            rest /= 10;
+            first = place;
+            if rest == 0 {
+                break;
+            }
+        }
+        let digits = digits.get(first..).unwrap_or_default();
+        self.text(str::from_utf8(digits).unwrap_or_default())
+    }
+}
+
+/// [`fmt::Display::fmt`] of what is spelled.
+pub(crate) fn display(spelled: &impl Spelled, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut result = Ok(());
+    spelled.spell(&mut Pen::new(&mut |text| {
+        result = result.and_then(|()| f.write_str(text));
+    }));
+    result
+}
+
+impl Spelled for Base {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        let (name, number) = match &self.0 {
+            Kind::Line(Factor::Ring, n) => ("ring(", *n),
+            Kind::Line(Factor::Path, n) => ("path(", *n),
+            Kind::Line(Factor::Complete, n) => ("complete(", *n),
+            Kind::Product(factor, sizes) => {
+                pen.text(match factor {
+                    Factor::Ring => "torus",
+                    Factor::Path => "mesh",
+                    Factor::Complete => "ghc",
+                });
+                for (place, size) in sizes.iter().enumerate() {
+                    pen.text(if place == 0 { "(" } else { "," }).number(size);
+                }
+                pen.text(")");
+                return;
+            }
+            Kind::Star(n) => ("star(", *n),
+            Kind::Hypercube(n) => ("hypercube(", Number::from(*n)),
+            Kind::FoldedHypercube(n) => ("folded-hypercube(", Number::from(*n)),
+            Kind::NStar(n) => ("nstar(", Number::from(*n)),
+            Kind::Petersen => {
+                pen.text("petersen");
+                return;
+            }
+            Kind::Heawood => {
+                pen.text("heawood");
+                return;
+            }
+        };
+        pen.text(name).number(number).text(")");
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        display(self, f)
+    }
+}
