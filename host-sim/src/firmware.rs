@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "thumbv7em-none-eabihf";
+const ALL_NETWORKS: &str = "all-networks";
 
 /// The boards that there is firmware for. The first is the default.
 pub const BOARDS: [&str; 6] = [
@@ -55,19 +56,26 @@ pub fn path(board: &str) -> PathBuf {
 
 /// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
 pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
-    compile(board, &["all-networks"], &target_folder(board))
+    compile(board, &[ALL_NETWORKS], board, None)
 }
 
 /// The same with some families of networks only, by the names of the firmware's features. Base graphs are in every image.
 pub fn build_with(board: &str, families: &[&str]) -> Result<PathBuf, CannotBuildFirmware> {
     let image = [&[board, "with"], families].concat().join("-");
-    compile(board, families, &target_folder(&image))
+    compile(board, families, &image, None)
 }
 
-fn compile(board: &str, families: &[&str], target: &Path) -> Result<PathBuf, CannotBuildFirmware> {
+/// The same with all networks, and in its log what is of a level of `DEFMT_LOG`.
+pub fn build_logging(board: &str, level: &str) -> Result<PathBuf, CannotBuildFirmware> {
+    compile(board, &[ALL_NETWORKS], &format!("{board}-{level}"), Some(level))
+}
+
+fn compile(board: &str, families: &[&str], image: &str, level: Option<&str>) -> Result<PathBuf, CannotBuildFirmware> {
+    let target = target_folder(image);
     let failed = |reason: String| CannotBuildFirmware::Failed(board.to_string(), reason);
     let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
-    let output = Command::new("cargo")
+    let mut cargo = Command::new("cargo");
+    cargo
         .args([
             "build",
             "--release",
@@ -79,17 +87,19 @@ fn compile(board: &str, families: &[&str], target: &Path) -> Result<PathBuf, Can
         .arg([&[board], families].concat().join(","))
         .current_dir(repository().join("firmware"))
         .env("RUSTUP_TOOLCHAIN", toolchain)
-        .env("CARGO_TARGET_DIR", target)
-        // What the images have in common is compiled once.
-        .env("CARGO_BUILD_BUILD_DIR", repository().join("target/firmware/build"))
+        .env("CARGO_TARGET_DIR", &target)
         .env_remove("RUSTFLAGS")
         // Set by the cargo that may run this, for its own compiler.
         .env_remove("CARGO")
-        .env_remove("RUSTC")
-        .output()
-        .map_err(|error| failed(error.to_string()))?;
+        .env_remove("RUSTC");
+    match level {
+        Some(level) => cargo.env("DEFMT_LOG", level),
+        // What the images have in common is compiled once. The log's level goes through all of them.
+        None => cargo.env("CARGO_BUILD_BUILD_DIR", target_folder("build")),
+    };
+    let output = cargo.output().map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    Ok(elf_in(target))
+    Ok(elf_in(&target))
 }

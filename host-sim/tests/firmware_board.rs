@@ -6,7 +6,7 @@ mod firmware_support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use firmware_support::{Rig, firmware, firmware_with};
+use firmware_support::{Rig, firmware, firmware_logging, firmware_with};
 use hopwise::emulate::computers::Question;
 use hopwise::emulate::demangle;
 use hopwise::emulate::setup::LINKS;
@@ -368,6 +368,27 @@ fn an_image_without_the_family_of_a_network_says_so() {
                 Done::NotInImage
             );
         }
+    }
+}
+
+#[test]
+fn the_level_of_the_log_is_chosen_when_an_image_is_built() {
+    let (Some(usual), Some(all)) = (firmware(), firmware_logging("trace")) else {
+        return;
+    };
+    for (firmware, frames) in [(usual, false), (Box::leak(Box::new(all)), true)] {
+        let mut rig = Rig::new(firmware, "path(2)");
+        rig.wait_for_links(SECOND);
+        let ping = Question::new(0, 1, Query::Ping);
+        assert!(matches!(rig.ask(&[ping])[..], [Some(Reply::Answer(_))]));
+        let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
+        let has = |event: &str| lines.iter().any(|line| line.starts_with(event));
+        assert!(has("LinkUp"), "{lines:?}");
+        for event in ["Sent", "Received", "Forwarded", "Delivered"] {
+            assert_eq!(has(event), frames, "{event} in {lines:?}");
+        }
+        // Not all that is asked of healthy boards: embassy logs the clocks it sets before there is one to tell the time by.
+        assert!(rig.world.boards().iter().all(|board| board.faults().is_empty()));
     }
 }
 

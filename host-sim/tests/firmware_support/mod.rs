@@ -36,6 +36,11 @@ pub(crate) fn firmware_with(family: &str) -> Option<Firmware> {
     load(firmware::build_with(firmware::BOARDS[0], &[family]))
 }
 
+/// The same with all networks, and in its log what is of a level of `DEFMT_LOG`.
+pub(crate) fn firmware_logging(level: &str) -> Option<Firmware> {
+    load(firmware::build_logging(firmware::BOARDS[0], level))
+}
+
 fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmware> {
     match built {
         Ok(path) => {
