@@ -34,7 +34,7 @@ fn per_next_hop(expression: &str) -> Option<u64> {
     for board in 0..boards {
         let traffic = Traffic {
             rate: 500,
-            count: 50,
+            count: 10,
             pattern: Pattern::Uniform,
             size: 20,
         };
@@ -43,7 +43,7 @@ fn per_next_hop(expression: &str) -> Option<u64> {
     rig.run_for(300 * MILLISECOND);
     let functions = profile::functions(&rig.world);
     let packets = forwarded(&mut rig) - before;
-    assert!(packets > 50 * boards as u64, "{packets}");
+    assert!(packets > 10 * boards as u64, "{packets}");
     let about_networks = |name: &str| {
         ["hopwise_core::network", "hopwise_core::graph", "hopwise_core::route"]
             .iter()
@@ -57,20 +57,32 @@ fn per_next_hop(expression: &str) -> Option<u64> {
     Some(instructions / packets)
 }
 
+fn a_next_hop_takes_at_most(most: u64, expression: &str) {
+    let Some(instructions) = per_next_hop(expression) else {
+        return;
+    };
+    println!("{expression}: {instructions} instructions for a next hop");
+    assert!(instructions <= most, "{expression}: {instructions}");
+}
+
 #[test]
 fn instructions_for_a_next_hop() {
-    for (expression, most) in [
-        ("rdn(ring(3),1)", 150),
-        ("rcr(2,2,1)", 400),
-        ("re(ring(3),ring(3),1)", 400),
-        ("heawood", 150),
-    ] {
-        let Some(instructions) = per_next_hop(expression) else {
-            return;
-        };
-        println!("{expression}: {instructions} instructions for a next hop");
-        assert!(instructions <= most, "{expression}: {instructions}");
-    }
+    a_next_hop_takes_at_most(150, "rdn(ring(3),1)");
+    a_next_hop_takes_at_most(150, "heawood");
+    a_next_hop_takes_at_most(400, "rcr(2,2,1)");
+    a_next_hop_takes_at_most(400, "rcr(2,5,3)");
+    a_next_hop_takes_at_most(400, "re(ring(3),ring(3),1)");
+}
+
+#[test]
+fn instructions_for_a_next_hop_among_648_boards() {
+    a_next_hop_takes_at_most(150, "rdn(ring(3),2)");
+}
+
+/// The aim is 400.
+#[test]
+fn instructions_for_a_next_hop_among_1024_boards() {
+    a_next_hop_takes_at_most(420, "re(ring(4),ring(4),4)");
 }
 
 fn instructions_for(rig: &mut Rig, board: usize, time: Time) -> u64 {
