@@ -6,39 +6,39 @@ use hopwise_core::link::{Fate, Identity, Link, Micros, Received, Role, Turn};
 use hopwise_core::node::{Header, Kind, MAX_HEADER, NodeReport, Packet, Query};
 
 use crate::about::About;
-use crate::answer::{Answer, Order};
-use crate::boards::WIRES;
+use crate::answer::{self, Deferred};
+use crate::boards::PORTS;
 
 /// The number by which the link knows the one answer that is on its way.
 const ANSWER: u8 = 0;
 
 /// The link to the computer, and one answer.
-pub(crate) struct Lobby {
+pub(crate) struct Unconfigured {
     link: Link<WIRE>,
     answer: Option<Packet<BODY>>,
     /// The link has the answer.
     under_way: bool,
 }
 
-impl Lobby {
+impl Unconfigured {
     pub(crate) fn new(about: &About, now: Micros) -> Self {
         let identity = Identity {
             role: Role::Node,
             // No expression has this number but by chance.
             network: 0,
             address: 0,
-            port: WIRES as u8 - 1,
+            port: PORTS as u8 - 1,
             epoch: about.epoch,
             largest: (BODY + MAX_HEADER) as u16,
         };
-        Lobby {
+        Unconfigured {
             link: Link::new(identity, about.baud, now),
             answer: None,
             under_way: false,
         }
     }
 
-    pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros, order: &mut Option<Order>) {
+    pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros, deferred: &mut Option<Deferred>) {
         while let Some(received) = self.link.receive(&mut bytes, now) {
             let packet = match received {
                 Received::Packet { packet, .. } => Packet::read(packet),
@@ -50,7 +50,7 @@ impl Lobby {
             };
             if let Some(packet) = packet.filter(|_| self.answer.is_none()) {
                 self.link.take();
-                self.answer = Self::understand(&packet, about, now, order);
+                self.answer = Self::understand(&packet, about, now, deferred);
             }
             self.settle();
         }
@@ -73,7 +73,7 @@ impl Lobby {
         packet: &Packet<BODY>,
         about: &About,
         now: Micros,
-        order: &mut Option<Order>,
+        deferred: &mut Option<Deferred>,
     ) -> Option<Packet<BODY>> {
         let &[query, a0, a1, a2, a3, ref more @ ..] = packet.body.as_slice() else {
             return None;
@@ -86,11 +86,11 @@ impl Lobby {
         let asked = u32::from_le_bytes([a0, a1, a2, a3]);
         let answer = match query {
             Query::Board(board) => match Command::read(board, more) {
-                Some(command) => Answer::without_mesh(command, about, now, order),
-                None => Answer::of(&Done::Unknown),
+                Some(command) => answer::without_mesh(command, about, now, deferred),
+                None => answer::encode(&Done::Unknown),
             },
-            Query::Ping => Answer::echo(more),
-            Query::Identity => Answer::of(&report(about, now)),
+            Query::Ping => answer::copy_of(more),
+            Query::Identity => answer::encode(&report(about, now)),
             _ => return None,
         };
         let header = Header {
@@ -143,7 +143,7 @@ fn report(about: &About, now: Micros) -> NodeReport {
         address: 0,
         epoch: about.epoch,
         uptime_ms: now / 1_000,
-        links: WIRES as u8,
+        links: PORTS as u8,
         neighbors: 0,
         neighbors_up: 0,
         card: about.card(),
