@@ -59,15 +59,12 @@ pub const BODY: usize = 243;
 /// An application's payload has at most this many bytes; the rest of [`BODY`] is for detours.
 pub const MAX_PAYLOAD: usize = 200;
 
-/// The largest frame of a wire, encoded, with its delimiters.
-pub const WIRE: usize = crate::link::encoded_len(crate::link::OVERHEAD + crate::node::MAX_HEADER + BODY);
-
 /// Packets that a node holds.
 pub const BUFFERS: usize = 30;
 
-/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`node`](crate::node). A packet changes lane
+/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`router`](crate::router). A packet changes lane
 /// where its route turns from rising to falling node numbers or back. `re(ring(4),complete(3),3)` needs 10, most others of up
-/// to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. On the wire there is room for 16.
+/// to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. On the wire there is room for 12.
 pub const LANES: usize = 12;
 
 /// Packets that wait for the application.
@@ -86,6 +83,6 @@ pub const LINK_SHARE: usize = 8;
 pub const OUTSTANDING: usize = 6;
 
 /// Other nodes of which a node remembers what came from them, so that nothing comes twice. Should be as many as send to it
-/// within [20 seconds](crate::node::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
+/// within [20 seconds](crate::router::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
 /// are dropped rather than risked.
 pub const PEERS: usize = 24;
