@@ -47,11 +47,10 @@ pub mod limits;
 pub mod link;
 pub mod network;
 pub mod node;
-pub mod route;
 mod topology;
 mod varint;
 
 pub use graph::Base;
 pub use network::expression::ParseError;
 pub use network::{Family, Network};
-pub use topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};
+pub use topology::{Method, NoSuchNode, Node, Port, Rule, Tree};

@@ -1,7 +1,6 @@
 //! Numbers of one byte if they are small: seven bits a byte, the lowest first, the top bit set on all but the last.
 
 use crate::Node;
-use crate::arith::narrow;
 
 /// A number of 64 bits takes at most so many bytes.
 pub(crate) const MAX_BYTES: usize = 10;
@@ -26,7 +25,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<(u64, &[u8])> {
 /// Reads the number of a node. One that the program cannot count to becomes the largest that it can: no network has that node.
 pub(crate) fn read_node(bytes: &[u8]) -> Option<(Node, &[u8])> {
     let (node, rest) = read(bytes)?;
-    Some((narrow(node).unwrap_or(Node::MAX), rest))
+    Some((node, rest))
 }
 
 /// Writes a number and returns how many bytes it took; `None` if there is no room.

@@ -4,10 +4,9 @@ use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
 
 use super::PAGE_BYTES;
-use crate::arith::wide;
 use crate::limits::MAX_PAYLOAD;
 use crate::node::{Card, Query};
-use crate::{Node, Number};
+use crate::Node;
 
 /// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the question's payload the rest; the
 /// answers are in postcard format.
@@ -226,10 +225,10 @@ impl Traffic {
     }
 
     /// Where packet `number` goes: `from` is the sender, of degree `degree`; `chance` is random. `None`: to all.
-    pub fn destination(pattern: Pattern, from: Node, nodes: Number, chance: u64) -> Option<Node> {
+    pub fn destination(pattern: Pattern, from: Node, nodes: u64, chance: u64) -> Option<Node> {
         match pattern {
             Pattern::Uniform => {
-                let other = chance.checked_rem(wide(nodes.saturating_sub(1)))? as Node;
+                let other = chance.checked_rem(nodes.saturating_sub(1))?;
                 Some(if other < from { other } else { other + 1 })
             }
             Pattern::Opposite => nodes.checked_sub(1)?.checked_sub(from),

@@ -24,7 +24,6 @@ use crc::{CRC_32_ISCSI, Crc};
 use heapless::{LenType, String};
 
 use super::command::{BadTraffic, Pattern, Traffic};
-use crate::arith::{narrow, wide};
 use crate::network::expression::ParseError;
 use crate::{Network, Node};
 
@@ -148,7 +147,7 @@ impl Page {
                 self.options,
             ],
         );
-        put(8, &wide(self.address).to_le_bytes());
+        put(8, &self.address.to_le_bytes());
         put(16, &self.baud.to_le_bytes());
         put(20, &traffic.rate.to_le_bytes());
         put(24, &traffic.count.to_le_bytes());
@@ -194,7 +193,7 @@ impl Page {
         Ok(Page {
             expression: text(page, EXPRESSION, expression, MAX_EXPRESSION)?,
             // No network has the node that a larger number becomes.
-            address: narrow(u64::from_le_bytes(*address)).unwrap_or(Node::MAX),
+            address: u64::from_le_bytes(*address),
             baud,
             name: text(page, NAME, name, EXPRESSION - NAME)?,
             options,

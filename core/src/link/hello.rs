@@ -1,7 +1,6 @@
 //! Hello: who is at the other end.
 
 use super::frame::CRC;
-use crate::arith::wide;
 use crate::{Node, varint};
 
 /// The bytes before the address.
@@ -111,6 +110,6 @@ impl Hello {
             return 0;
         };
         head.copy_from_slice(&fixed);
-        fixed.len() + varint::write(wide(address), tail).unwrap_or(0)
+        fixed.len() + varint::write(address, tail).unwrap_or(0)
     }
 }

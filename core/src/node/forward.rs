@@ -11,7 +11,7 @@ use super::trail::Trail;
 use super::{AGE_UNIT, Node, age, take_out};
 use crate::limits::LOOKAHEAD;
 use crate::link::{Link, Micros};
-use crate::{Network, Node as Address, Number, Port, Rule};
+use crate::{Network, Node as Address, Port, Rule};
 
 /// The link a packet takes, and whether it goes round a dead one.
 struct Way {
@@ -444,18 +444,18 @@ pub(super) fn remove_trail<const BODY: usize>(packet: &mut Packet<BODY>) {
 }
 
 /// How far it is, or how far the routing rule takes it where the distance is not known.
-fn hops(network: &Network, from: Address, to: Address, rule: Rule) -> Number {
+fn hops(network: &Network, from: Address, to: Address, rule: Rule) -> u64 {
     if let Ok(Some(distance)) = network.distance(from, to) {
         return distance;
     }
     let mut here = from;
-    for hops in 0..Number::from(LOOKAHEAD) {
+    for hops in 0..u64::from(LOOKAHEAD) {
         if here == to {
             return hops;
         }
         here = network.next_hop(here, to, rule).unwrap_or(here);
     }
-    Number::from(LOOKAHEAD)
+    u64::from(LOOKAHEAD)
 }
 
 /// Whether one node is certainly nearer to the destination than another.

@@ -3,7 +3,6 @@
 use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
-use crate::arith::wide;
 use crate::{Node, varint};
 
 /// What a packet is for.
@@ -165,8 +164,8 @@ impl Header {
         let ([e0, e1], [n0, n1, n2, n3]) = (self.epoch.to_le_bytes(), self.number.to_le_bytes());
         let (fixed, rest) = out.split_first_chunk_mut::<FIXED>()?;
         *fixed = [first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3];
-        let source = varint::write(wide(self.source), rest)?;
-        let dest = varint::write(wide(self.dest), rest.get_mut(source..)?)?;
+        let source = varint::write(self.source, rest)?;
+        let dest = varint::write(self.dest, rest.get_mut(source..)?)?;
         Some(FIXED + source + dest)
     }
 }

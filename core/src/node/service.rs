@@ -9,7 +9,6 @@ use super::packet::{Body, Kind, Packet};
 use super::pool::Place;
 use super::trail::Trail;
 use super::{Node, NodeCounters};
-use crate::arith::wide;
 use crate::link::{LinkCounters, Micros, Role};
 use crate::{Node as Address, varint};
 
@@ -166,7 +165,7 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn write<const BODY: usize>(&self) -> Body<BODY> {
         let mut dest = [0; varint::MAX_BYTES];
-        let length = varint::write(wide(self.dest), &mut dest).unwrap_or(0);
+        let length = varint::write(self.dest, &mut dest).unwrap_or(0);
         let mut body = Body::new();
         // Sixteen bytes fit any body.
         let _ = body.extend_from_slice(&self.number.to_le_bytes());
@@ -227,7 +226,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             Query::Board(_) => None,
             Query::Trace => {
                 let mut last = [0; 2 * varint::MAX_BYTES];
-                let length = varint::write(wide(self.here), &mut last).unwrap_or(0);
+                let length = varint::write(self.here, &mut last).unwrap_or(0);
                 let _ = answer.extend_from_slice(more);
                 // The packet goes no further: it waits for nothing here.
                 last.get(..length + 1)
@@ -323,7 +322,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.signed = true;
         let waited = (now as u32).wrapping_sub(slot.arrived);
         let mut record = [0; 2 * varint::MAX_BYTES];
-        let Some(length) = varint::write(wide(here), &mut record) else {
+        let Some(length) = varint::write(here, &mut record) else {
             return;
         };
         let more = record

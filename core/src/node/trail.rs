@@ -10,7 +10,6 @@
 //! end; then the number of bytes that this takes.
 
 use super::packet::Body;
-use crate::arith::{narrow, wide};
 use crate::{Node, varint};
 
 /// A trail within a body.
@@ -67,7 +66,7 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
             let bytes = self.body.get(at..end)?;
             let (value, rest) = varint::read(bytes)?;
             let visit = Visit {
-                node: narrow(value >> 1).unwrap_or(Node::MAX),
+                node: value >> 1,
                 dead_end: value & 1 == 1,
                 at,
             };
@@ -88,7 +87,7 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
     /// Adds a node.
     pub(super) fn push(&mut self, node: Node) -> Result<(), TrailFull> {
         let mut bytes = [0; varint::MAX_BYTES];
-        let size = varint::write(wide(node) << 1, &mut bytes).ok_or(TrailFull)?;
+        let size = varint::write(node << 1, &mut bytes).ok_or(TrailFull)?;
         let length = u8::try_from(self.length() + size).map_err(|_| TrailFull)?;
         if self.body.len() + size > BODY {
             return Err(TrailFull);
