@@ -6,7 +6,7 @@
 use core::fmt;
 
 use crate::graph::{Base, Factor, Kind};
-use crate::topology::Number;
+use crate::arith::Number;
 
 /// What has an expression.
 pub(crate) trait Spelled {

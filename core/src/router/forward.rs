@@ -111,7 +111,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
     /// How far it is, or how far the routing rule takes it where the distance is not known.
     fn hops(&self, from: Node, to: Node) -> u64 {
         if let Ok(Some(distance)) = self.network.distance(from, to) {
-            return distance.into();
+            return distance;
         }
         let mut here = from;
         for hops in 0..u64::from(LOOKAHEAD) {

@@ -52,7 +52,7 @@ use crate::wire::{
     self, AGE_UNIT, Card, Header, Identity, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Offer, Packet, PacketId,
     Role, RouterCounters, encoded_len,
 };
-use crate::{Network, Node, Number, Port, Rule};
+use crate::{Network, Node, Port, Rule};
 
 /// What a node must be told.
 #[derive(Clone, Debug)]
@@ -174,7 +174,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             };
             Link::new(identity, baud, now)
         };
-        let longest = network.longest_route(rule).min(Number::from(u16::MAX)) as u16;
+        let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
         let frame_time = 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1));
         Ok(Router {
             network: *network,
@@ -525,12 +525,12 @@ fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool
 const DETOUR_HOPS: u16 = 128;
 
 /// Lanes for the turns of detours, where there are as many.
-const DETOUR_LANES: Number = 4;
+const DETOUR_LANES: u64 = 4;
 
 /// So many lanes are used in a network: a route turns at most at every node on it, and a detour more often.
 pub fn lanes_for(network: &Network, rule: Rule) -> u8 {
     let turns = network.longest_route(rule).saturating_add(DETOUR_LANES);
-    turns.saturating_add(1).clamp(2, LANES as Number) as u8
+    turns.saturating_add(1).clamp(2, LANES as u64) as u8
 }
 
 /// The lane after a hop, of so many; see the [module](self).

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::page::PAGE_BYTES;
 use super::report::Card;
 use super::request::Query;
-use super::varint;
 use crate::Node;
 use crate::limits::MAX_PAYLOAD;
 
@@ -228,10 +227,10 @@ impl Traffic {
 
     /// Where a packet of node `from` goes, in a network of so many nodes; `chance` is random. `None` where the pattern alone does
     /// not say, or there is no other node.
-    pub fn destination(pattern: Pattern, from: Node, nodes: Node, chance: u64) -> Option<Node> {
+    pub fn destination(pattern: Pattern, from: Node, nodes: u64, chance: u64) -> Option<Node> {
         match pattern {
             Pattern::Uniform => {
-                let other = varint::node_of(chance.checked_rem(varint::number_of(nodes.saturating_sub(1)))?);
+                let other = chance.checked_rem(nodes.saturating_sub(1))?;
                 Some(if other < from { other } else { other + 1 })
             }
             Pattern::Opposite => nodes.checked_sub(1)?.checked_sub(from),

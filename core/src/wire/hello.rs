@@ -87,7 +87,7 @@ impl Hello {
         let (epoch, rest) = rest.split_first_chunk()?;
         let (heard, rest) = rest.split_first_chunk()?;
         let (largest, rest) = rest.split_first_chunk()?;
-        let (address, rest) = varint::read_node(rest)?;
+        let (address, rest) = varint::read(rest)?;
         if !rest.is_empty() {
             return None;
         }
@@ -125,6 +125,6 @@ impl Hello {
         fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
         fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());
         fixed[14..16].copy_from_slice(&largest.to_le_bytes());
-        Some(FIXED + varint::write_node(address, rest)?)
+        Some(FIXED + varint::write(address, rest)?)
     }
 }

@@ -154,8 +154,8 @@ impl Header {
     /// Reads a header, and gives the body; `None` if it is none.
     pub fn read(bytes: &[u8]) -> Option<(Header, &[u8])> {
         let (&[first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3], rest) = bytes.split_first_chunk::<FIXED>()?;
-        let (source, rest) = varint::read_node(rest)?;
-        let (dest, body) = varint::read_node(rest)?;
+        let (source, rest) = varint::read(rest)?;
+        let (dest, body) = varint::read(rest)?;
         let header = Header {
             kind: Kind::from_number(first & KIND_BITS)?,
             copied: first & COPIED != 0,
@@ -186,8 +186,8 @@ impl Header {
         let ([e0, e1], [n0, n1, n2, n3]) = (self.epoch.to_le_bytes(), self.number.to_le_bytes());
         let (fixed, rest) = out.split_first_chunk_mut::<FIXED>()?;
         *fixed = [first, h0, h1, a0, a1, e0, e1, n0, n1, n2, n3];
-        let source = varint::write_node(self.source, rest)?;
-        let dest = varint::write_node(self.dest, rest.get_mut(source..)?)?;
+        let source = varint::write(self.source, rest)?;
+        let dest = varint::write(self.dest, rest.get_mut(source..)?)?;
         Some(FIXED + source + dest)
     }
 }

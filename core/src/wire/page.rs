@@ -24,7 +24,6 @@ use heapless::{LenType, String};
 
 use super::command::{BadTraffic, Pattern, Traffic};
 use super::crc::CRC;
-use super::varint;
 use crate::network::expression::ParseError;
 use crate::{Network, Node};
 
@@ -147,7 +146,7 @@ impl Page {
                 self.options,
             ],
         );
-        put(8, &varint::number_of(self.address).to_le_bytes());
+        put(8, &self.address.to_le_bytes());
         put(16, &self.baud.to_le_bytes());
         put(20, &traffic.rate.to_le_bytes());
         put(24, &traffic.count.to_le_bytes());
@@ -192,7 +191,7 @@ impl Page {
         };
         Ok(Page {
             expression: text(page, EXPRESSION, expression, MAX_EXPRESSION)?,
-            address: varint::node_of(u64::from_le_bytes(*address)),
+            address: u64::from_le_bytes(*address),
             baud,
             name: text(page, NAME, name, EXPRESSION - NAME)?,
             options,

@@ -18,14 +18,14 @@ impl TraceRecord {
 
     /// Reads a record, and gives what follows it; `None` if there is none.
     pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (node, rest) = varint::read_node(bytes)?;
+        let (node, rest) = varint::read(bytes)?;
         let (waited, rest) = varint::read(rest)?;
         Some((TraceRecord { node, waited }, rest))
     }
 
     /// Writes the record and returns its length; `None` if there is no room.
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
-        let node = varint::write_node(self.node, out)?;
+        let node = varint::write(self.node, out)?;
         let waited = varint::write(self.waited, out.get_mut(node..)?)?;
         Some(node + waited)
     }

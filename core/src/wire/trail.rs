@@ -67,7 +67,7 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
             let bytes = self.body.get(at..end)?;
             let (value, rest) = varint::read(bytes)?;
             let visit = Visit {
-                node: varint::node_of(value >> 1),
+                node: value >> 1,
                 dead_end: value & 1 == 1,
                 at,
             };
@@ -88,7 +88,7 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
     /// Adds a node.
     pub(crate) fn push(&mut self, node: Node) -> Result<(), TrailFull> {
         let mut bytes = [0; varint::MAX_BYTES];
-        let size = varint::write(varint::number_of(node) << 1, &mut bytes).ok_or(TrailFull)?;
+        let size = varint::write(node << 1, &mut bytes).ok_or(TrailFull)?;
         let length = u8::try_from(self.length() + size).map_err(|_| TrailFull)?;
         if self.body.len() + size > BODY {
             return Err(TrailFull);

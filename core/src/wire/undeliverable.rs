@@ -97,7 +97,7 @@ impl Undeliverable {
     /// Reads the body; `None` if it is none. What may follow is skipped.
     pub fn read(body: &[u8]) -> Option<Self> {
         let (&[n0, n1, n2, n3, kind, reason], rest) = body.split_first_chunk()?;
-        let (dest, _) = varint::read_node(rest)?;
+        let (dest, _) = varint::read(rest)?;
         Some(Undeliverable {
             number: u32::from_le_bytes([n0, n1, n2, n3]),
             kind: Kind::from_number(kind)?,
@@ -109,7 +109,7 @@ impl Undeliverable {
     /// Writes the body; `None` if it is too long.
     pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
         let mut dest = [0; varint::MAX_BYTES];
-        let length = varint::write_node(self.dest, &mut dest)?;
+        let length = varint::write(self.dest, &mut dest)?;
         let mut body = Body::from_slice(&self.number.to_le_bytes()).ok()?;
         body.extend_from_slice(&[self.kind as u8, self.reason as u8]).ok()?;
         body.extend_from_slice(dest.get(..length)?).ok()?;

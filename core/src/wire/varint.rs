@@ -1,7 +1,5 @@
 //! Numbers of one byte if they are small: seven bits a byte, the lowest first, the top bit set on all but the last.
 
-use crate::Node;
-
 /// A number of 64 bits takes at most so many bytes.
 pub(crate) const MAX_BYTES: usize = 10;
 
@@ -20,33 +18,6 @@ pub(crate) fn read(bytes: &[u8]) -> Option<(u64, &[u8])> {
         }
     }
     None
-}
-
-/// Reads the number of a node.
-pub(crate) fn read_node(bytes: &[u8]) -> Option<(Node, &[u8])> {
-    let (number, rest) = read(bytes)?;
-    Some((node_of(number), rest))
-}
-
-/// Writes the number of a node and returns how many bytes it took; `None` if there is no room.
-pub(crate) fn write_node(node: Node, out: &mut [u8]) -> Option<usize> {
-    write(number_of(node), out)
-}
-
-/// The node of a number. One that the program cannot count to becomes the largest that it can: no network has that node.
-#[allow(
-    clippy::useless_conversion,
-    clippy::unnecessary_fallible_conversions,
-    reason = "numbers have 32 bits on a board"
-)]
-pub(crate) fn node_of(number: u64) -> Node {
-    Node::try_from(number).unwrap_or(Node::MAX)
-}
-
-/// The number of a node in 64 bits.
-#[allow(clippy::useless_conversion, reason = "numbers have 32 bits on a board")]
-pub(crate) fn number_of(node: Node) -> u64 {
-    u64::from(node)
 }
 
 /// Writes a number and returns how many bytes it took; `None` if there is no room.

@@ -7,12 +7,13 @@
 
 use heapless::Vec;
 
-use crate::arith::{bits, sub_mod};
+use super::MAX_UNIT;
+use crate::arith::{Number, Vertex, bits, sub_mod};
 use crate::graph::{Base, Factor, Kind};
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
-use crate::limits::{BOARD_SEARCH_WORDS, MAX_UNIT};
-use crate::topology::{Node, Number, Topology};
+use crate::limits::BOARD_SEARCH_WORDS;
+use crate::topology::Topology;
 
 /// More places than this are never searched: their subsets would not fit [`limits`](crate::limits).
 const MAX_NEEDED: usize = 16;
@@ -59,7 +60,7 @@ impl Needed {
     }
 
     /// The numbers, below [`count`](Self::count), of what a place serves for.
-    fn served_at(&self, place: Node) -> impl Iterator<Item = u32> + '_ {
+    fn served_at(&self, place: Vertex) -> impl Iterator<Item = u32> + '_ {
         let itself = (self.places & ((1 << place) - 1)).count_ones();
         let groups = self.groups.iter().zip(self.places.count_ones()..);
         let served = groups.filter(move |(group, _)| **group >> place & 1 == 1);
@@ -73,8 +74,8 @@ impl Needed {
 /// A walk to be found: from `from` to `to` by way of all that is needed.
 pub(crate) struct Walk<'a> {
     pub(crate) graph: &'a Base,
-    pub(crate) from: Node,
-    pub(crate) to: Node,
+    pub(crate) from: Vertex,
+    pub(crate) to: Vertex,
     pub(crate) needed: Needed,
     /// Memory that a search may use, in words.
     pub(crate) memory: usize,
@@ -97,7 +98,7 @@ impl Walk<'_> {
     /// The lowest-numbered neighbour of `from` on a shortest walk; `None` if the search does not fit the memory.
     ///
     /// `from` itself must not be needed: what is to be done there comes first.
-    pub(crate) fn step(&self) -> Option<Node> {
+    pub(crate) fn step(&self) -> Option<Vertex> {
         let needed = self.needed.places;
         match &self.graph.0 {
             _ if !self.needed.groups.is_empty() => self.search().map(|(_, next)| next),
@@ -122,7 +123,7 @@ impl Walk<'_> {
     }
 
     /// The length from a place, for graphs that have a formula.
-    fn formula(&self, from: Node) -> Option<Number> {
+    fn formula(&self, from: Vertex) -> Option<Number> {
         if !self.needed.groups.is_empty() {
             return None;
         }
@@ -165,7 +166,7 @@ impl Walk<'_> {
     }
 
     /// Length and next place.
-    fn search(&self) -> Option<(Number, Node)> {
+    fn search(&self) -> Option<(Number, Vertex)> {
         let words = self.search_words().filter(|&words| words <= self.memory)?;
         // A small search should not pay for clearing the memory of a large one.
         match words {
@@ -181,11 +182,11 @@ impl Walk<'_> {
     /// Walks backwards from the end, all walks at once: after t rounds, bit S of a place says that the end can be reached
     /// from there in t hops with just S visited. O(length * links * 2^needed / 64) time.
     #[inline(never)]
-    fn search_in(&self, memory: &mut [u64]) -> Option<(Number, Node)> {
+    fn search_in(&self, memory: &mut [u64]) -> Option<(Number, Vertex)> {
         let places = self.graph.nodes().min(MAX_UNIT) as usize;
         let all = (1usize << self.needed.count()) - 1;
         let width = (all + 1).div_ceil(64);
-        let has_all = |sets: &[u64], place: Node| {
+        let has_all = |sets: &[u64], place: Vertex| {
             let word = sets.get(place as usize * width + all / 64).copied().unwrap_or(0);
             word >> (all % 64) & 1 == 1
         };
@@ -194,7 +195,7 @@ impl Walk<'_> {
         for (place, links) in links.iter_mut().enumerate().take(places) {
             *links = self
                 .graph
-                .neighbors(place as Node)
+                .neighbors(place as Vertex)
                 .fold(0, |links, neighbor| links | 1 << neighbor);
         }
         let (mut now, mut before) = memory.split_at_mut_checked(places * width)?;
@@ -221,7 +222,7 @@ impl Walk<'_> {
                         *set |= other;
                     }
                 }
-                self.visit(place as Node, sets);
+                self.visit(place as Vertex, sets);
             }
         }
         None
@@ -229,7 +230,7 @@ impl Walk<'_> {
 
     /// Every set that lacks what the place serves for may also be had with it.
     #[inline]
-    fn visit(&self, place: Node, sets: &mut [u64]) {
+    fn visit(&self, place: Vertex, sets: &mut [u64]) {
         for number in self.needed.served_at(place) {
             add_to_all(sets, number);
         }
@@ -272,7 +273,7 @@ fn along(a: Number, b: Number, length: Number) -> Number {
 }
 
 /// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go all the way round.
-fn around(n: Number, from: Node, to: Node, places: u64) -> Number {
+fn around(n: Number, from: Vertex, to: Vertex, places: u64) -> Number {
     let mut best = if from == to { n } else { Number::MAX };
     let mut previous = 63 - Number::from(places.leading_zeros());
     for start in bits(places) {
@@ -292,9 +293,9 @@ mod tests {
     use super::*;
 
     /// Breadth-first search over (place, set of groups visited).
-    fn searched(graph: &Base, from: Node, to: Node, groups: &[u64]) -> u64 {
+    fn searched(graph: &Base, from: Vertex, to: Vertex, groups: &[u64]) -> u64 {
         let subsets = 1u64 << groups.len();
-        let met = |place: Node| {
+        let met = |place: Vertex| {
             let numbered = groups.iter().enumerate();
             numbered.fold(0, |met, (number, group)| met | (group >> place & 1) << number)
         };
@@ -320,7 +321,7 @@ mod tests {
     }
 
     /// Holds a walk and its first step against the search.
-    fn check(text: &str, from: Node, to: Node, groups: &[u64], memory: usize) {
+    fn check(text: &str, from: Vertex, to: Vertex, groups: &[u64], memory: usize) {
         let graph: &Base = &text.parse().unwrap();
         let mut needed = Needed::default();
         groups.iter().for_each(|&group| needed.add(group));
@@ -335,7 +336,7 @@ mod tests {
         let length = searched(graph, from, to, groups);
         assert_eq!(walk.length(), Some(length), "{text} {from} {to} {groups:x?}");
         if anywhere >> from & 1 == 0 && length > 0 {
-            let closer = |next: &Node| searched(graph, *next, to, groups) + 1 == length;
+            let closer = |next: &Vertex| searched(graph, *next, to, groups) + 1 == length;
             let lowest = graph.neighbors(from).filter(closer).min();
             assert_eq!(walk.step(), lowest, "{text} {from} {to} {groups:x?}");
         }

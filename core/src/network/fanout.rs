@@ -3,7 +3,8 @@
 use heapless::Vec;
 
 use crate::limits::MAX_SORTED_CHILDREN;
-use crate::network::Family;
+use crate::network::family::Family;
+use crate::arith::{Number, Vertex, wide};
 use crate::topology::{Node, Port, Topology};
 
 /// The ports and nodes that a broadcast is passed on to, in the order in which to send: the most urgent first, and
@@ -13,21 +14,21 @@ use crate::topology::{Node, Port, Topology};
 #[derive(Clone)]
 pub struct Fanout<'a> {
     network: &'a Family,
-    here: Node,
-    source: Node,
+    here: Vertex,
+    source: Vertex,
     urgency: Urgency,
     /// The least urgent first, so that the next one is at the end.
     sorted: Vec<Child, MAX_SORTED_CHILDREN>,
     /// The first port that is not in `sorted`.
-    port: Port,
+    port: Number,
 }
 
 /// How urgent it is for a node to serve a port in the broadcast of a source; `None` if it does not pass it on there.
 ///
 /// A function chosen once: a program that only ever takes one tree does not carry the code of the other.
-type Urgency = fn(&Family, Node, Port, Node) -> Option<u64>;
+type Urgency = fn(&Family, Vertex, Number, Vertex) -> Option<u64>;
 
-fn least_depth(network: &Family, here: Node, port: Port, source: Node) -> Option<u64> {
+fn least_depth(network: &Family, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
     network
         .passes_on(here, port, source)
         .then(|| network.urgency(here, port, source))
@@ -35,22 +36,22 @@ fn least_depth(network: &Family, here: Node, port: Port, source: Node) -> Option
 
 #[derive(Clone, Copy)]
 struct Child {
-    port: Port,
+    port: Number,
     urgency: u64,
 }
 
 impl<'a> Fanout<'a> {
     /// Along the tree of least depth.
-    pub(crate) fn of_least_depth(network: &'a Family, here: Node, source: Node) -> Self {
+    pub(crate) fn of_least_depth(network: &'a Family, here: Vertex, source: Vertex) -> Self {
         Fanout::new(network, here, source, least_depth)
     }
 
     /// Along the tree of fewest steps.
-    pub(crate) fn of_fewest_steps(network: &'a Family, here: Node, source: Node) -> Self {
+    pub(crate) fn of_fewest_steps(network: &'a Family, here: Vertex, source: Vertex) -> Self {
         Fanout::new(network, here, source, Family::fewest_steps_urgency)
     }
 
-    fn new(network: &'a Family, here: Node, source: Node, urgency: Urgency) -> Self {
+    fn new(network: &'a Family, here: Vertex, source: Vertex, urgency: Urgency) -> Self {
         let mut fanout = Fanout {
             network,
             here,
@@ -101,6 +102,6 @@ impl Iterator for Fanout<'_> {
             Some(child) => child,
             None => self.next_child()?,
         };
-        Some((port, self.network.neighbor(self.here, port)?))
+        Some((wide(port), wide(self.network.neighbor(self.here, port)?)))
     }
 }

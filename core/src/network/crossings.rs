@@ -1,8 +1,8 @@
 //! Links between the clusters that a network is made of.
 
-use crate::arith::div_rem;
+use crate::arith::{Number, Vertex, div_rem};
 use crate::limits::LOOKAHEAD;
-use crate::topology::{Node, Number, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// How many links between nuclei, blocks of `nucleus` nodes, are on the route ahead; `None` if it is longer than
 /// [`LOOKAHEAD`].
@@ -12,8 +12,8 @@ use crate::topology::{Node, Number, Rule, Topology};
 pub(crate) fn crossings_ahead<T: Topology>(
     network: &T,
     nucleus: Number,
-    mut here: Node,
-    dest: Node,
+    mut here: Vertex,
+    dest: Vertex,
     rule: Rule,
 ) -> Option<Number> {
     let mut crossings = 0;
