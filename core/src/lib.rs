@@ -42,6 +42,7 @@
 extern crate std;
 
 mod arith;
+pub mod endpoint;
 pub mod graph;
 pub mod limits;
 pub mod link;

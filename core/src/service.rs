@@ -1,4 +1,4 @@
-//! What a node answers by itself, be it a [`Router`](crate::router::Router) or an endpoint: ping,
+//! What a node answers by itself, be it a [`Router`](crate::router::Router) or an [`Endpoint`](crate::endpoint::Endpoint): ping,
 //! trace, who it is, what it has done. Only what concerns the board around it goes to the shell.
 
 use crate::Node;

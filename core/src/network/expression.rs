@@ -19,9 +19,9 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::arith::{MAX_NODES, Number, wide};
 use crate::graph::{Base, Dimensions, Factor, Kind};
 use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_SYMBOLS};
-use crate::arith::{MAX_NODES, Number, wide};
 
 /// Why a text is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -170,4 +170,3 @@ impl Topology for Family {
         of_family!(self, network => network.buffer_class(here, dest, rule))
     }
 }
-

@@ -21,7 +21,7 @@ use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::Base;
-use crate::limits::{LOOKAHEAD};
+use crate::limits::LOOKAHEAD;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};

@@ -15,9 +15,9 @@ use heapless::Vec;
 use crate::arith::{Number, Vertex, div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
+use crate::network::crossings::crossings_ahead;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::network::crossings::crossings_ahead;
 use crate::topology::{Method, Rule, Topology, valleys_ahead};
 
 /// A hierarchical swapped network over a nucleus graph.

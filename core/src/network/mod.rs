@@ -153,12 +153,17 @@ impl Network {
     /// The neighbour at a port; `None` if the node has no such port.
     pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
         let vertex = self.vertex(node)?;
-        Ok(narrow(port).and_then(|port| self.family.neighbor(vertex, port)).map(wide))
+        Ok(narrow(port)
+            .and_then(|port| self.family.neighbor(vertex, port))
+            .map(wide))
     }
 
     /// The port that leads to a neighbour; `None` if the nodes are not linked.
     pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
-        Ok(self.family.port_to(self.vertex(node)?, self.vertex(neighbor)?).map(wide))
+        Ok(self
+            .family
+            .port_to(self.vertex(node)?, self.vertex(neighbor)?)
+            .map(wide))
     }
 
     /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the

@@ -8,10 +8,10 @@
 
 use core::fmt;
 
+use crate::arith::{Number, Vertex};
 use crate::network::Rsn;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
-use crate::arith::{Number, Vertex};
 use crate::topology::{Method, Rule, Topology, lowest_closer};
 
 /// The partially linked network of 4096 nodes.

@@ -5,8 +5,8 @@
 
 use core::fmt;
 
-use crate::graph::{Base, Factor, Kind};
 use crate::arith::Number;
+use crate::graph::{Base, Factor, Kind};
 
 /// What has an expression.
 pub(crate) trait Spelled {

@@ -16,7 +16,7 @@ use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::graph::Factor;
-use crate::limits::{MAX_BITS};
+use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology};

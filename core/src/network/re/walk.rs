@@ -10,9 +10,9 @@ use heapless::Vec;
 use super::MAX_UNIT;
 use crate::arith::{Number, Vertex, bits, sub_mod};
 use crate::graph::{Base, Factor, Kind};
+use crate::limits::BOARD_SEARCH_WORDS;
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
-use crate::limits::BOARD_SEARCH_WORDS;
 use crate::topology::Topology;
 
 /// More places than this are never searched: their subsets would not fit [`limits`](crate::limits).

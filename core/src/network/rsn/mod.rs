@@ -21,10 +21,10 @@ use path::Path;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::{Base, Kind};
-use crate::limits::{MAX_SWAP_LEVELS};
+use crate::limits::MAX_SWAP_LEVELS;
+use crate::network::crossings::crossings_ahead;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::network::crossings::crossings_ahead;
 use crate::topology::{Method, Rule, Topology, valleys_ahead};
 
 /// A recursive swapped network over a nucleus graph.
