@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
-use hopwise_core::node::{lanes_for, next_lane};
+use hopwise_core::router::{lanes_for, next_lane};
 use hopwise_core::{Network, Node, Rule};
 use rayon::prelude::*;
 use serde::Serialize;
