@@ -4,9 +4,9 @@ use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
 
 use super::PAGE_BYTES;
+use crate::Node;
 use crate::limits::MAX_PAYLOAD;
 use crate::node::{Card, Query};
-use crate::Node;
 
 /// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the question's payload the rest; the
 /// answers are in postcard format.

@@ -2,9 +2,9 @@
 
 use heapless::Vec;
 
+use crate::arith::{Number, Vertex, wide};
 use crate::limits::MAX_SORTED_CHILDREN;
 use crate::network::family::Family;
-use crate::arith::{Number, Vertex, wide};
 use crate::topology::{Node, Port, Topology};
 
 /// The ports and nodes that a broadcast is passed on to, in the order in which to send: the most urgent first, and

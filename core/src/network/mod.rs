@@ -4,7 +4,6 @@
 //! door: it reads an [expression], checks every node before it is used, and speaks of nodes and ports in 64 bits, whatever
 //! the families compute with.
 
-mod crossings;
 #[cfg(feature = "exchanged")]
 mod exchanged;
 pub mod expression;
@@ -153,12 +152,17 @@ impl Network {
     /// The neighbour at a port; `None` if the node has no such port.
     pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
         let vertex = self.vertex(node)?;
-        Ok(narrow(port).and_then(|port| self.family.neighbor(vertex, port)).map(wide))
+        Ok(narrow(port)
+            .and_then(|port| self.family.neighbor(vertex, port))
+            .map(wide))
     }
 
     /// The port that leads to a neighbour; `None` if the nodes are not linked.
     pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
-        Ok(self.family.port_to(self.vertex(node)?, self.vertex(neighbor)?).map(wide))
+        Ok(self
+            .family
+            .port_to(self.vertex(node)?, self.vertex(neighbor)?)
+            .map(wide))
     }
 
     /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the
@@ -194,6 +198,11 @@ impl Network {
         wide(self.family.longest_route(rule))
     }
 
+    /// The largest distance, where a closed form is proven.
+    pub fn diameter(&self) -> Option<u64> {
+        self.family.known_diameter().map(wide)
+    }
+
     /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other. `false` where
     /// that is not proven.
     pub fn vertex_transitive(&self) -> bool {
@@ -220,19 +229,6 @@ impl Network {
                 self.vertex(source)?,
             )),
         }
-    }
-
-    /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
-    pub fn buffer_classes(&self, rule: Rule) -> u64 {
-        wide(self.family.buffer_classes(rule))
-    }
-
-    /// The class of buffers in which a packet for `dest` waits for the link out of `here`. If a node has at least one buffer
-    /// of every class, store-and-forward cannot deadlock. `None` for routes longer than
-    /// [`LOOKAHEAD`](crate::limits::LOOKAHEAD).
-    pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
-        let (here, dest) = (self.vertex(here)?, self.vertex(dest)?);
-        Ok(self.family.buffer_class(here, dest, rule).map(wide))
     }
 
     /// A node's address as the literature writes it, to print.

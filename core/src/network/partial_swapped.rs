@@ -8,10 +8,10 @@
 
 use core::fmt;
 
+use crate::arith::{Number, Vertex};
 use crate::network::Rsn;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
-use crate::arith::{Number, Vertex};
 use crate::topology::{Method, Rule, Topology, lowest_closer};
 
 /// The partially linked network of 4096 nodes.
@@ -180,6 +180,10 @@ impl Topology for PartialSwapped {
             // To the other cluster, the gate, across, and within the copy.
             Rule::Paper => 6 + 2 + 11,
         }
+    }
+
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.longest_route(Rule::Exact))
     }
 
     fn vertex_transitive(&self) -> bool {

@@ -9,12 +9,12 @@
 //! If a crossing keeps the position, as in `re-heawood-2(n,one)`, that is a shortest path of the whole network: leave out
 //! of any path the crossings of a digit between two moments when it is right, and what remains is a path, and no longer.
 
-use super::{MAX_UNIT, Re};
 use super::phase::Phase;
+use super::{MAX_UNIT, Re};
 use crate::arith::{Number, Vertex, bits, div_rem};
+use crate::limits::BOARD_SEARCH_WORDS;
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
-use crate::limits::BOARD_SEARCH_WORDS;
 use crate::topology::Topology;
 
 /// Frames have two nodes or more, so as many digits make more states than any memory here holds.

@@ -6,9 +6,9 @@
 //! unless x = a or y = c. So at level 2 it is enough to try these two leaders and one median.
 
 use super::Rsn;
+use crate::arith::{Number, Vertex};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_LEADER_WORK, MAX_SWAP_LEVELS};
-use crate::arith::{Number, Vertex};
 
 /// The leaders of a level that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,7 +76,13 @@ impl Rsn {
     }
 
     /// The leader to try at this turn for a way between two clusters; `None` when all were.
-    pub(super) fn leader(&self, level: u8, turn: Number, (a, b): (Vertex, Vertex), (c, e): (Vertex, Vertex)) -> Option<Vertex> {
+    pub(super) fn leader(
+        &self,
+        level: u8,
+        turn: Number,
+        (a, b): (Vertex, Vertex),
+        (c, e): (Vertex, Vertex),
+    ) -> Option<Vertex> {
         let image = |node| self.mirror(level, node);
         match (self.leaders(level), turn) {
             (Leaders::None, _) => None,
