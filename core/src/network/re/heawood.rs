@@ -10,7 +10,7 @@
 use super::phase::Pivots;
 use super::{Choice, Re};
 use crate::arith::Number;
-use crate::graph::{Base, Kind};
+use crate::graph::{Base, Heawood, Kind};
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
 
@@ -47,7 +47,7 @@ impl Re {
             Choice::EveryPort
         };
         reader.close(LINKS)?;
-        let heawood = Base(Kind::Heawood);
+        let heawood = Base(Kind::Heawood(Heawood));
         Some(Re {
             unit: heawood,
             frames: [heawood; MAX_FRAMES],

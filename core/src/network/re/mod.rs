@@ -134,7 +134,7 @@ impl Re {
             // Ends after at most 62 phases: every frame has two nodes or more.
             nodes = reader.product(
                 nodes,
-                network.frame(phase).nodes(),
+                network.frame_of(phase as usize).nodes(),
                 if listed { FRAMES } else { PHASES },
             )?;
         }
@@ -152,8 +152,13 @@ impl Re {
     }
 
     /// The frame of a phase, counted from 0.
-    pub fn frame(&self, phase: Number) -> &Base {
-        let index = if self.same { 0 } else { phase as usize };
+    pub fn frame(&self, phase: u64) -> &Base {
+        self.frame_of(phase as usize)
+    }
+
+    #[inline]
+    fn frame_of(&self, phase: usize) -> &Base {
+        let index = if self.same { 0 } else { phase };
         self.frames.get(index).unwrap_or(&self.unit)
     }
 
@@ -163,8 +168,8 @@ impl Re {
     }
 
     /// The number of phases, r.
-    pub fn phases(&self) -> Number {
-        Number::from(self.phases)
+    pub fn phases(&self) -> u64 {
+        u64::from(self.phases)
     }
 
     /// Whether every pivot of a phase has all its frame links, so that the exact rule is a walk by way of pivots.
@@ -186,12 +191,12 @@ impl Re {
     pub fn digits_are_alike(&self) -> bool {
         // The colours of the Heawood graph's edges are kept by rotations by even numbers and by reflections that exchange
         // even and odd, so its nodes are alike even with one link at each port.
-        self.keeps_position() && (0..self.phases()).all(|phase| self.frame(phase).vertex_transitive())
+        self.keeps_position() && (0..usize::from(self.phases)).all(|phase| self.frame_of(phase).vertex_transitive())
     }
 
     /// The positions that have all frame links of a phase, counted from 0, as a set; `None` if its links are shared out.
-    pub fn pivots_of(&self, phase: Number) -> Option<u64> {
-        match self.pivots(phase) {
+    pub fn pivots_of(&self, phase: u64) -> Option<u64> {
+        match self.pivots(phase as Number) {
             Pivots::Each(positions) => Some(positions),
             _ => None,
         }
@@ -217,7 +222,7 @@ impl Re {
             return 1;
         }
         let (room, _) = div_rem(self.unit.nodes(), Number::from(self.phases) - first);
-        room.min(self.frame(phase).degree_range().1)
+        room.min(self.frame_of(phase as usize).largest_degree())
     }
 
     fn pivots(&self, phase: Number) -> Pivots {
@@ -248,7 +253,7 @@ impl Re {
         let (mut rest, _) = div_rem(node, self.unit.nodes());
         let mut weight = self.unit.nodes();
         (0..Number::from(self.phases)).map(move |index| {
-            let frame = self.frame(index);
+            let frame = self.frame_of(index as usize);
             let nodes = frame.nodes();
             let (above, digit) = div_rem(rest, nodes);
             let phase = Phase {
@@ -275,7 +280,7 @@ impl Re {
         core::iter::from_fn(move || {
             // Once what is left is equal, so are all digits in it.
             while here != there {
-                let frame = self.frame(index);
+                let frame = self.frame_of(index as usize);
                 let nodes = frame.nodes();
                 let (here_above, digit) = div_rem(here, nodes);
                 let (there_above, wanted) = div_rem(there, nodes);
@@ -369,7 +374,7 @@ impl Re {
 
 impl Topology for Re {
     fn nodes(&self) -> Number {
-        let frames = (0..Number::from(self.phases)).map(|phase| self.frame(phase).nodes());
+        let frames = (0..Number::from(self.phases)).map(|phase| self.frame_of(phase as usize).nodes());
         frames
             .fold(self.unit.nodes(), |nodes, frame| nodes.wrapping_mul(frame))
             .min(MAX_NODES)
@@ -432,7 +437,7 @@ impl Topology for Re {
     fn longest_route(&self, rule: Rule) -> Number {
         let phases = Number::from(self.phases);
         let across = self.unit.diameter();
-        let frame_hops = (0..phases).map(|phase| self.frame(phase).diameter());
+        let frame_hops = (0..phases).map(|phase| self.frame_of(phase as usize).diameter());
         if !self.routes_by_walk() {
             // Before every frame hop at most one way across the unit.
             return frame_hops
@@ -490,7 +495,7 @@ impl Spelled for Re {
         if let Choice::EveryPort | Choice::OnePort = self.choice {
             pen.text("re-heawood-2(").number(self.phases + 1);
         } else if self.same {
-            pen.text("re(").base(self.frame(0)).text(",").base(&self.unit);
+            pen.text("re(").base(self.frame_of(0)).text(",").base(&self.unit);
             pen.text(",").number(self.phases);
         } else {
             for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {

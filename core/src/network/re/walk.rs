@@ -9,7 +9,7 @@ use heapless::Vec;
 
 use super::MAX_UNIT;
 use crate::arith::{Number, Vertex, bits, sub_mod};
-use crate::graph::{Base, Factor, Kind};
+use crate::graph::{Base, Factor, Kind, Line};
 use crate::limits::BOARD_SEARCH_WORDS;
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
@@ -102,13 +102,13 @@ impl Walk<'_> {
         let needed = self.needed.places;
         match &self.graph.0 {
             _ if !self.needed.groups.is_empty() => self.search().map(|(_, next)| next),
-            Kind::Line(Factor::Complete, _) => {
+            Kind::Line(line) if line.factor == Factor::Complete => {
                 let others = needed & !(1 << self.from | 1 << self.to);
                 Some(bits(others).next().unwrap_or(self.to))
             }
             Kind::Star(_) if self.from != 0 => Some(0),
             Kind::Star(_) => Some(bits(needed & !(1 | 1 << self.to)).next().unwrap_or(self.to)),
-            Kind::Line(..) => {
+            Kind::Line(_) => {
                 // If the lower-numbered neighbour is no closer, the other one is.
                 let lower = self.graph.neighbors(self.from).min()?;
                 let closer = self.formula(lower)? < self.formula(self.from)?;
@@ -130,7 +130,10 @@ impl Walk<'_> {
         let (to, needed) = (self.to, self.needed.places);
         let places = needed | 1 << from | 1 << to;
         Some(match &self.graph.0 {
-            Kind::Line(Factor::Complete, _) => {
+            Kind::Line(Line {
+                factor: Factor::Complete,
+                ..
+            }) => {
                 let others = (needed & !(1 << from | 1 << to)).count_ones();
                 if others > 0 {
                     Number::from(others) + 1
@@ -138,8 +141,13 @@ impl Walk<'_> {
                     Number::from(from != to)
                 }
             }
-            Kind::Line(Factor::Ring, n) => around(*n, from, to, places),
-            Kind::Line(Factor::Path, _) => {
+            Kind::Line(Line {
+                factor: Factor::Ring,
+                nodes,
+            }) => around(*nodes, from, to, places),
+            Kind::Line(Line {
+                factor: Factor::Path, ..
+            }) => {
                 let low = Number::from(places.trailing_zeros());
                 let high = 63 - Number::from(places.leading_zeros());
                 along(from - low, to - low, high - low)
@@ -293,13 +301,15 @@ mod tests {
     use super::*;
 
     /// Breadth-first search over (place, set of groups visited).
-    fn searched(graph: &Base, from: Vertex, to: Vertex, groups: &[u64]) -> u64 {
-        let subsets = 1u64 << groups.len();
+    fn searched(graph: &Base, from: Vertex, to: Vertex, groups: &[u64]) -> Number {
+        let subsets = 1usize << groups.len();
         let met = |place: Vertex| {
             let numbered = groups.iter().enumerate();
-            numbered.fold(0, |met, (number, group)| met | (group >> place & 1) << number)
+            numbered.fold(0, |met, (number, group)| {
+                met | ((group >> place & 1) as usize) << number
+            })
         };
-        let mut seen = std::vec![false; (graph.nodes() * subsets) as usize];
+        let mut seen = std::vec![false; graph.nodes() as usize * subsets];
         let mut layer = std::vec![(from, met(from))];
         for length in 0.. {
             let mut next = std::vec::Vec::new();
@@ -309,7 +319,7 @@ mod tests {
                 }
                 for neighbor in graph.neighbors(place) {
                     let state = (neighbor, visited | met(neighbor));
-                    let index = (state.0 * subsets + state.1) as usize;
+                    let index = state.0 as usize * subsets + state.1;
                     if !core::mem::replace(&mut seen[index], true) {
                         next.push(state);
                     }
@@ -369,10 +379,10 @@ mod tests {
 
     #[test]
     fn walks_by_way_of_groups_are_shortest() {
-        let group = |place: u64| 1u64 << place | 1 << ((place + 3) % 14) | 1 << ((place + 11) % 14);
+        let group = |place: Number| 1u64 << place | 1 << ((place + 3) % 14) | 1 << ((place + 11) % 14);
         for needed in (0..1u64 << 14).filter(|needed| needed.count_ones() <= 4) {
             let groups: std::vec::Vec<u64> = bits(needed).map(group).collect();
-            let (from, to) = (needed % 14, needed / 14 % 14);
+            let (from, to) = ((needed % 14) as Vertex, (needed / 14 % 14) as Vertex);
             check("heawood", from, to, &groups, BOARD_SEARCH_WORDS);
         }
         for text in ["ring(14)", "complete(14)", "star(14)", "path(14)"] {
