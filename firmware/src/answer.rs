@@ -1,9 +1,8 @@
 //! Commands that need no mesh, and the form of all answers.
 
-use heapless::Vec;
-use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::Micros;
+use hopwise_core::wire::{BoardState, Body, Command, Done, PAGE_BYTES, write_structure};
 
 use crate::about::About;
 use crate::configuration;
@@ -15,18 +14,11 @@ pub(crate) enum Deferred {
 }
 
 /// The bytes of an answer.
-pub(crate) type Answer = Vec<u8, BODY>;
+pub(crate) type Answer = Body<BODY>;
 
 /// An answer in postcard format.
 pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Answer {
-    let mut bytes = [0; BODY];
-    let written = postcard::to_slice(value, &mut bytes);
-    written.map_or(Answer::new(), |written| copy_of(written))
-}
-
-/// An answer of these very bytes, which are no more than a packet holds.
-pub(crate) fn copy_of(bytes: &[u8]) -> Answer {
-    Answer::from_slice(bytes).unwrap_or_default()
+    write_structure(value).unwrap_or_default()
 }
 
 /// What any board can do, part of a mesh or not. What is to be done later is put into `deferred`.
@@ -38,7 +30,9 @@ pub(crate) fn without_mesh(
 ) -> Answer {
     let done = match command {
         Command::Status => return encode(&about.status(now)),
-        Command::ReadPage => return copy_of(&configuration::bytes()),
+        Command::ReadPage => {
+            return Answer::from_slice(&configuration::bytes()).unwrap_or_default();
+        }
         Command::WritePage(page) => match configuration::understand(page) {
             Err(BoardState::NotInImage) => Done::NotInImage,
             // An empty page makes a board forget.

@@ -11,8 +11,8 @@ use embassy_stm32::usart::UartTx;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
 use embassy_time::{Instant, Timer};
-use hopwise_core::limits;
 use hopwise_core::link::Micros;
+use hopwise_core::wire::WIRE;
 
 use crate::about::About;
 use crate::answer::Deferred;
@@ -69,7 +69,7 @@ impl Driver {
     pub(crate) fn set_stack_free(&self, bytes: u32) {
         self.about.stack_free.set(bytes);
         if let Mode::Mesh(mesh) = &mut *self.mode() {
-            mesh.node.card_mut().stack_free = bytes;
+            mesh.router.card_mut().stack_free = bytes;
         }
     }
 
@@ -133,7 +133,7 @@ impl Driver {
         let mode = self.mode();
         for (link, turn) in (0..).zip(&self.turn) {
             let wanted = match &*mode {
-                Mode::Mesh(mesh) => mesh.node.wants_to_transmit(link, now),
+                Mode::Mesh(mesh) => mesh.router.wants_to_transmit(link, now),
                 Mode::Unconfigured(_) => true,
             };
             if wanted {
@@ -162,7 +162,7 @@ pub(crate) async fn receive(driver: &'static Driver, link: u8, mut rx: Receiver)
 
 #[embassy_executor::task(pool_size = PORTS)]
 pub(crate) async fn transmit(driver: &'static Driver, link: u8, mut tx: UartTx<'static, Async>) {
-    let mut frame = [0; limits::WIRE];
+    let mut frame = [0; WIRE];
     loop {
         match driver.transmit(link, &mut frame) {
             0 => driver.turn[usize::from(link)].wait().await,

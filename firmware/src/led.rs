@@ -34,7 +34,7 @@ fn rhythm(driver: &Driver) -> (Rhythm, bool) {
         Mode::Unconfigured(_) => (NO_CONFIGURATION, false),
         Mode::Mesh(mesh) => {
             let packets_passed = core::mem::take(&mut mesh.observer.packets_passed);
-            match (mesh.observer.miswired, mesh.node.all_links_up()) {
+            match (mesh.observer.miswired, mesh.router.all_links_up()) {
                 (0, true) => (ALL_UP, packets_passed),
                 (0, false) => (WAITING, packets_passed),
                 _ => (MISWIRED, false),

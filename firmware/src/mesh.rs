@@ -1,8 +1,8 @@
 //! A board with a configuration: its router, and what the board does beyond routing.
 
-use hopwise_core::board::{Command, Done, Page, Traffic, packet_logging, paper_rule};
 use hopwise_core::link::Micros;
-use hopwise_core::node::{Config, ConfigError, Message, MessageKind, Node};
+use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
+use hopwise_core::wire::{Command, Done, Page, Traffic, packet_logging, paper_rule};
 use hopwise_core::{Network, Rule, limits};
 
 use crate::about::About;
@@ -16,7 +16,7 @@ const LINKS_COME_UP: Micros = 1_000_000;
 
 /// A router and what it serves.
 pub(crate) struct Mesh {
-    pub(crate) node: Node<PORTS>,
+    pub(crate) router: Router<PORTS>,
     pub(crate) observer: BoardObserver,
     traffic: Generator,
 }
@@ -35,14 +35,14 @@ impl Mesh {
                 Rule::Exact
             },
         };
-        let mut node = Node::new(&config, now)?;
-        *node.card_mut() = about.card();
+        let mut router = Router::new(&config, now)?;
+        *router.card_mut() = about.card();
         let mut traffic = Generator::new(u64::from(about.epoch) << 32 | u64::from(page.address));
         if let Some(order) = page.traffic {
             traffic.start(order, now.saturating_add(LINKS_COME_UP));
         }
         Ok(Mesh {
-            node,
+            router,
             observer: BoardObserver::new(packet_logging(page.options)),
             traffic,
         })
@@ -56,30 +56,30 @@ impl Mesh {
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) {
-        self.node.receive(link, bytes, now, &mut self.observer);
+        self.router.receive(link, bytes, now, &mut self.observer);
         self.read_messages(about, now, deferred);
     }
 
     pub(crate) fn transmit(&mut self, link: u8, out: &mut [u8], now: Micros) -> usize {
-        self.node.transmit(link, now, out, &mut self.observer)
+        self.router.transmit(link, now, out, &mut self.observer)
     }
 
     pub(crate) fn tick(&mut self, now: Micros) {
-        self.node.tick(now, &mut self.observer);
-        self.traffic.run(&mut self.node, now, &mut self.observer);
+        self.router.tick(now, &mut self.observer);
+        self.traffic.run(&mut self.router, now, &mut self.observer);
     }
 
     pub(crate) fn deadline(&self) -> Micros {
-        self.node.deadline().min(self.traffic.deadline())
+        self.router.deadline().min(self.traffic.deadline())
     }
 
     pub(crate) fn deadline_after(&self, link: u8) -> Micros {
-        self.node.deadline_after(link).min(self.traffic.deadline())
+        self.router.deadline_after(link).min(self.traffic.deadline())
     }
 
     /// What the button does.
     pub(crate) fn broadcast_ping(&mut self, now: Micros) {
-        match self.node.broadcast(b"ping", now, &mut self.observer) {
+        match self.router.broadcast(b"ping", now, &mut self.observer) {
             Ok(number) => defmt::info!("button: broadcast {}", number),
             Err(_) => defmt::warn!("button: the buffers are full"),
         }
@@ -88,11 +88,13 @@ impl Mesh {
     fn read_messages(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
         // No more than the inbox holds: nothing comes in meanwhile.
         for _ in 0..limits::INBOX {
-            let Some(message) = self.node.next_message() else { break };
+            let Some(message) = self.router.next_message() else {
+                break;
+            };
             match message.kind {
                 MessageKind::Question { number, .. } => {
                     let answer = self.obey(number, &message.payload, about, now, deferred);
-                    if self.node.reply(&message, &answer, now, &mut self.observer).is_err() {
+                    if self.router.reply(&message, &answer, now, &mut self.observer).is_err() {
                         defmt::warn!("no room to answer node {}", message.source);
                     }
                 }
@@ -126,7 +128,7 @@ impl Mesh {
         let done = match Command::read(number, payload) {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {
-                let sent = self.node.broadcast(payload, now, &mut self.observer);
+                let sent = self.router.broadcast(payload, now, &mut self.observer);
                 sent.map_or(Done::Busy, |_| Done::Done)
             }
             Some(Command::StartTraffic(order)) => {

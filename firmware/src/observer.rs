@@ -1,6 +1,6 @@
 //! Events of the router: each is a line of the log, and some are shown by the LED.
 
-use hopwise_core::node::{Event, Observer};
+use hopwise_core::router::{Event, Observer};
 
 /// Observes the router for the log and the LED.
 pub(crate) struct BoardObserver {

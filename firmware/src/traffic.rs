@@ -1,9 +1,9 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
-use hopwise_core::Node as Address;
-use hopwise_core::board::{Pattern, Traffic, TrafficReport};
+use hopwise_core::Node;
 use hopwise_core::link::Micros;
-use hopwise_core::node::{Node, Observer, SendError};
+use hopwise_core::router::{Observer, Router, SendError};
+use hopwise_core::wire::{Pattern, Traffic, TrafficReport};
 
 /// No more packets in a row: the ports must not wait until the router's buffers are full.
 const BURST: usize = 4;
@@ -52,7 +52,7 @@ impl Generator {
     /// Sends the packets that are due.
     pub(crate) fn run<const LINKS: usize>(
         &mut self,
-        node: &mut Node<LINKS>,
+        router: &mut Router<LINKS>,
         now: Micros,
         observer: &mut impl Observer,
     ) {
@@ -60,12 +60,12 @@ impl Generator {
             if now < self.deadline() {
                 return;
             }
-            self.run_once(node, now, observer);
+            self.run_once(router, now, observer);
         }
     }
 
-    fn run_once<const LINKS: usize>(&mut self, node: &mut Node<LINKS>, now: Micros, observer: &mut impl Observer) {
-        match self.send(node, now, observer) {
+    fn run_once<const LINKS: usize>(&mut self, router: &mut Router<LINKS>, now: Micros, observer: &mut impl Observer) {
+        match self.send(router, now, observer) {
             Ok(_) => {
                 self.report.sent += 1;
                 // What is late by more than a millisecond is not made up for.
@@ -84,7 +84,7 @@ impl Generator {
 
     fn send<const LINKS: usize>(
         &mut self,
-        node: &mut Node<LINKS>,
+        router: &mut Router<LINKS>,
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
@@ -93,21 +93,26 @@ impl Generator {
         payload[0] = Traffic::MARK;
         payload[1..5].copy_from_slice(&number);
         let payload = &payload[..usize::from(self.order.size)];
-        match self.destination(node) {
-            Some(destination) => node.send(destination, payload, now, observer),
-            None => node.broadcast(payload, now, observer),
+        match self.destination(router) {
+            Some(destination) => router.send(destination, payload, now, observer),
+            None => router.broadcast(payload, now, observer),
         }
     }
 
-    fn destination<const LINKS: usize>(&mut self, node: &Node<LINKS>) -> Option<Address> {
+    fn destination<const LINKS: usize>(&mut self, router: &Router<LINKS>) -> Option<Node> {
         if self.order.pattern == Pattern::Neighbors {
-            let place = self.report.sent as usize % node.neighbors().count().max(1);
-            return node.neighbors().nth(place).map(|(neighbor, _)| neighbor);
+            let place = self.report.sent as usize % router.neighbors().count().max(1);
+            return router.neighbors().nth(place).map(|(neighbor, _)| neighbor);
         }
         // Xorshift.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        Traffic::destination(self.order.pattern, node.address(), node.network().nodes(), self.random)
+        Traffic::destination(
+            self.order.pattern,
+            router.address(),
+            router.network().nodes(),
+            self.random,
+        )
     }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use hopwise_core::{Family, Network, Topology};
+use hopwise_core::{Family, Network};
 use serde::Serialize;
 
 use super::closed_form;
 use super::distances;
 use super::graph::Graph;
 use super::levels::Levels;
+use crate::base::Formulas;
 use crate::refusal::Refusal;
 
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
@@ -58,7 +59,7 @@ impl Figures {
             diameter: found.diameter,
             distance_sum: found.distance_sum,
             mean_distance: found.distance_sum.map(|sum| mean(sum, network.nodes())),
-            vertex_transitive: network.topology().vertex_transitive(),
+            vertex_transitive: network.vertex_transitive(),
             method: "closed form".into(),
             seconds: start.elapsed().as_secs_f64(),
         })
@@ -67,7 +68,7 @@ impl Figures {
     /// By breadth-first search: on the built-out graph, or straight on the addresses where all nodes are alike. `progress` is
     /// called with how much is done, of how much.
     pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, Refusal> {
-        if network.nodes() > SEARCH_ALL && network.topology().vertex_transitive() {
+        if network.nodes() > SEARCH_ALL && network.vertex_transitive() {
             return Self::from_one_node(network, progress);
         }
         let graph = Graph::build(network)?;
@@ -91,7 +92,7 @@ impl Figures {
             diameter: found.connected.then_some(found.largest),
             distance_sum: found.connected.then_some(distance_sum),
             mean_distance: found.connected.then(|| mean(distance_sum, network.nodes())),
-            vertex_transitive: network.topology().vertex_transitive(),
+            vertex_transitive: network.vertex_transitive(),
             method: format!("breadth-first search from {from}"),
             seconds,
         })
@@ -99,7 +100,7 @@ impl Figures {
 
     fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, Refusal> {
         let start = Instant::now();
-        let topology = network.topology();
+        let topology = network.unchecked();
         let nodes = network.nodes();
         let found = Levels::search(topology, 0, |reached| progress(reached, nodes))?;
         let connected = found.reached() == nodes;

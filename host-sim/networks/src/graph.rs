@@ -29,7 +29,7 @@ impl Graph {
                 most: MAX_NODES,
             });
         }
-        let topology = network.topology();
+        let topology = network.unchecked();
         let mut starts = Vec::with_capacity(nodes as usize + 1);
         let mut links = 0u64;
         starts.push(0);

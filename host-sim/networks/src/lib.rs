@@ -2,8 +2,10 @@
 //!
 //! `core` answers from addresses alone; here its answers are held against breadth-first search.
 
+pub mod base;
 pub mod bisection;
 pub mod broadcast;
+pub mod buffer_classes;
 pub mod catalogue;
 pub mod closed_form;
 pub mod connectivity;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hopwise_core::board::{Pattern, Traffic};
+use hopwise_core::wire::{Pattern, Traffic};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::parse_time;
 use serde::Serialize;

@@ -144,7 +144,7 @@ fn name_graphs_once(found: Vec<(Profile, Network)>) -> Result<Vec<(Network, Vec<
 
 /// Link by link, or up to numbering if all nodes of both are alike: then node 0 can be taken to node 0.
 fn same_graph(a: &Network, a_graph: &Graph, b: &Network, b_graph: &Graph) -> bool {
-    let alike = |network: &Network| network.topology().vertex_transitive();
+    let alike = |network: &Network| network.vertex_transitive();
     a_graph.edge_list().eq(b_graph.edge_list())
         || alike(a) && alike(b) && matches!(search(a_graph, b_graph, &[(0, 0)]), Found::Renumbering(_))
 }

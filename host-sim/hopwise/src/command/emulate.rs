@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::board::DEFAULT_BAUD;
+use hopwise_core::wire::DEFAULT_BAUD;
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
