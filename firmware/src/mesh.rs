@@ -37,7 +37,7 @@ impl Mesh {
         };
         let mut router = Router::new(&config, now)?;
         *router.card_mut() = about.card();
-        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | u64::from(page.address));
+        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | page.address);
         if let Some(order) = page.traffic {
             traffic.start(order, now.saturating_add(LINKS_COME_UP));
         }

@@ -1,6 +1,6 @@
 //! Why a packet went no further, and the report of it that its sender gets.
 
-use super::packet::{Body, Kind};
+use super::body::{Body, Kind};
 use super::varint;
 use crate::Node;
 

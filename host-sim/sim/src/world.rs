@@ -116,7 +116,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             now: 0,
             boards: Vec::with_capacity(nodes as usize),
             cables: Vec::new(),
-            agenda: Agenda::new(byte_nanos * limits::WIRE as u64),
+            agenda: Agenda::new(byte_nanos * wire::WIRE as u64),
             parked: Vec::new(),
             free_parked: Vec::new(),
             scratch: Vec::new(),
@@ -126,7 +126,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         for board in 0..nodes {
             let degree = network.degree(u64::from(board)).unwrap_or(0) as usize;
             let transmitter = Transmitter {
-                bytes: vec![0; limits::WIRE],
+                bytes: vec![0; wire::WIRE],
                 length: 0,
                 started: 0,
                 missed: 0,
