@@ -8,11 +8,11 @@ use hopwise_core::{Network, Node, Tree};
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_facts, print_json};
+use super::refusal::Refusal;
 use super::talk::{self, PortArg};
 use super::{check, drawing, parse};
 use hopwise_networks::broadcast::Broadcast;
 use hopwise_networks::graph::MAX_NODES;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct BroadcastArgs {

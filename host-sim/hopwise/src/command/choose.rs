@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::compare::{LEGEND, profiles};
 use super::output::{Outcome, print, print_json, progress_bar};
+use super::refusal::Refusal;
 use hopwise_networks::catalogue;
 use hopwise_networks::graph::Graph;
 use hopwise_networks::isomorphism::{Found, search};
 use hopwise_networks::profile::Profile;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct ChooseArgs {

@@ -4,10 +4,10 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_networks::dependency::{self, Channel, Scheme};
 use hopwise_networks::graph::Graph;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct DeadlockArgs {

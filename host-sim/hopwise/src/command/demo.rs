@@ -4,13 +4,13 @@ use hopwise_core::{Network, Node, Rule, Tree};
 
 use super::broadcast::draw;
 use super::output::{Outcome, print};
+use super::refusal::Refusal;
 use super::route::follow;
 use hopwise_networks::broadcast::Broadcast;
 use hopwise_networks::dependency::{self, Scheme};
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::figures::Figures;
 use hopwise_networks::graph::Graph;
-use hopwise_networks::refusal::Refusal;
 use hopwise_networks::routes::RoutesTo;
 
 const EXPRESSION: &str = "rdn(ring(3),1)";

@@ -16,13 +16,14 @@ use serde::Serialize;
 
 use super::output::{Outcome, print, print_json, progress_bar};
 use super::parse;
+use super::refusal::Refusal;
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::Computers;
 use hopwise_emulate::firmware;
+use hopwise_emulate::gdb::GdbServer;
 use hopwise_emulate::log::{Line, LogFormat};
 use hopwise_emulate::serial::{OpenPort, SerialPort};
-use hopwise_emulate::{demangle, gdb, profile, setup};
-use hopwise_networks::refusal::Refusal;
+use hopwise_emulate::{demangle, profile, setup};
 use hopwise_rig::emulated;
 use hopwise_rig::mesh::Mesh;
 
@@ -176,13 +177,13 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
     let subject = Subject::of(&args.what)?;
     let path = match &args.elf {
         Some(path) => path.clone(),
-        None => firmware::build(firmware::BOARDS[0]).map_err(|error| Refusal::Emulate(error.to_string()))?,
+        None => firmware::build(firmware::BOARDS[0])?,
     };
-    let elf = std::fs::read(&path).map_err(|error| cannot_read(&path, &error.to_string()))?;
-    let image = Image::from_elf(&elf).map_err(|error| cannot_read(&path, &error.to_string()))?;
-    let format = LogFormat::of_elf(&elf).map_err(|reason| cannot_read(&path, &reason))?;
+    let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
+    let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
+    let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
     if args.check && setup::configuration_page(&image).is_none() {
-        return Err(cannot_read(
+        return Err(Refusal::file(
             &path,
             "it is not Hopwise's firmware, and cannot be checked",
         ));
@@ -196,7 +197,7 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
         world
             .connect_host(wanted.port)
             .map_err(|error| Refusal::Emulate(error.to_string()))?;
-        let port = OpenPort::open(wanted).map_err(Refusal::Emulate)?;
+        let port = OpenPort::open(wanted)?;
         eprintln!("board {} is at {}", wanted.port.board, port.path);
         ports.push(port);
     }
@@ -204,8 +205,11 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
         if args.node >= world.boards().len() {
             return Err(Refusal::Emulate(format!("there is no board {}", args.node)));
         }
-        let ended = gdb::serve(&mut world, args.node, port, args.duration).map_err(Refusal::Emulate)?;
-        eprintln!("{ended}");
+        let server = GdbServer::listen(port)?;
+        let (node, address) = (args.node, server.address);
+        eprintln!("board {node} waits for: gdb -ex 'target remote {address}'");
+        let released = server.serve(&mut world, node, args.duration)?;
+        eprintln!("{released}");
     }
     let mut readers = format.readers(world.boards().len());
     let begin = Instant::now();
@@ -263,10 +267,6 @@ pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
     }
 }
 
-fn cannot_read(path: &Path, reason: &str) -> Refusal {
-    Refusal::Emulate(format!("{}: {reason}", path.display()))
-}
-
 fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<World, Refusal> {
     let differences = setup::Differences {
         seed: args.seed,
@@ -276,8 +276,8 @@ fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<Wo
     world.set_threads(args.threads);
     let script = match (&args.script, args.faults) {
         (Some(path), _) => {
-            let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error.to_string()))?;
-            Script::parse(&text).map_err(|error| cannot_read(path, &error.to_string()))?
+            let text = std::fs::read_to_string(path).map_err(|error| Refusal::file(path, error))?;
+            Script::parse(&text).map_err(|error| Refusal::file(path, error))?
         }
         (None, Some(rate)) => Script::random(args.seed, &world.wired_ports(), rate, args.duration),
         (None, None) => Script::default(),

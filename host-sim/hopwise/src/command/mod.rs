@@ -17,6 +17,7 @@ mod neighbors;
 mod output;
 mod paper;
 mod plan;
+mod refusal;
 mod report;
 mod route;
 mod sim;
@@ -31,9 +32,9 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hopwise_core::{Network, Node, Rule};
 
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::mesh::Mesh;
 use output::Outcome;
+use refusal::Refusal;
 
 /// Networks of microcontrollers, routed from addresses alone.
 #[derive(Parser)]

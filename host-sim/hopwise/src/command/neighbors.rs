@@ -5,8 +5,8 @@ use hopwise_core::Node;
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_json};
+use super::refusal::Refusal;
 use super::{NetworkArg, check};
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct NeighborsArgs {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use hopwise_networks::refusal::Refusal;
+use super::refusal::Refusal;
 
 /// How a command ended that was not refused.
 pub(super) enum Outcome {

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use clap::Args;
 
 use super::output::{Outcome, print, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::table;
-use hopwise_networks::papers::{self, Claim, Paper, Run};
-use hopwise_networks::refusal::Refusal;
+use hopwise_networks::papers::{self, CannotMeasure, Claim, Paper, Run};
 
 #[derive(Args)]
 pub(super) struct PaperArgs {
@@ -43,8 +43,8 @@ pub(super) fn run(args: &PaperArgs) -> Result<Outcome, Refusal> {
     for paper in wanted {
         match papers::measure(paper, &run, || bar.inc(1)) {
             Ok(found) => claims.extend(found),
-            Err(Refusal::Route(fault)) => return Ok(Outcome::CheckFailed(fault.to_string())),
-            Err(refusal) => return Err(refusal),
+            Err(CannotMeasure::Route(fault)) => return Ok(Outcome::CheckFailed(fault.to_string())),
+            Err(error) => return Err(error.into()),
         }
     }
     bar.finish_and_clear();

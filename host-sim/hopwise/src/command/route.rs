@@ -5,10 +5,10 @@ use hopwise_core::{Method, Network, Node, Rule};
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_json};
+use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg, check};
 use hopwise_networks::distances;
 use hopwise_networks::graph::Graph;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct RouteArgs {

@@ -4,9 +4,9 @@ use clap::Args;
 
 use super::NetworkArg;
 use super::output::{Outcome, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use hopwise_networks::figures::Figures;
 use hopwise_networks::graph::MAX_NODES;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct TopoArgs {

@@ -6,7 +6,7 @@ use super::super::claim::{Case, Said, compared};
 use super::super::{Claim, How, Paper, Run, Verdict, built, searched_diameter};
 use super::{Cube, all, claim};
 use crate::dependency::{self, Scheme};
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 use crate::stretch::Stretch;
 
 /// Networks for all pairs of routes.
@@ -24,7 +24,7 @@ const ROUTED: &[(u64, u64, u64)] = &[
     (1, 6, 5),
 ];
 
-pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut pairs, mut longer, mut mean) = (0, 0, Vec::new());
     let mut worst: Option<(String, Stretch)> = None;
     for &(k, r, j) in ROUTED {
@@ -65,7 +65,7 @@ pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut circles = 0;
     let mut example = None;
     for &(k, r, j) in ROUTED {
@@ -92,7 +92,7 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-pub(super) fn theorem_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(super) fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for cube in all(4096, 12) {
         let steps = cube.bits() + u64::from(cube.r.next_power_of_two().ilog2()) + cube.r / 2;
