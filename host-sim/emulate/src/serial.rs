@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
-use hopwise_emulator::world::{Port, World, parse_port};
+use hopwise_emulator::world::{BadWire, Port, World, parse_port};
 
 /// Why a text does not say where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +23,9 @@ pub enum BadSerialPort {
 /// Why a serial port cannot be opened to other programs.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotOpenPort {
+    /// There is no such port, or a wire is at it.
+    #[error("{0}")]
+    Wire(BadWire),
     /// The socket cannot be made.
     #[error("cannot make the socket {path}: {error}")]
     Socket {
@@ -34,6 +37,12 @@ pub enum CannotOpenPort {
     /// The pseudo-terminal cannot be made.
     #[error("cannot make a terminal: {0}")]
     Terminal(std::io::Error),
+}
+
+impl From<BadWire> for CannotOpenPort {
+    fn from(error: BadWire) -> Self {
+        CannotOpenPort::Wire(error)
+    }
 }
 
 /// Where a serial port goes.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::closed_form;
 use super::distances;
-use super::graph::{CannotBuildOut, Graph};
+use super::graph::{CannotBuildOut, Graph, MAX_NODES};
 use super::levels::{Levels, TooManyToSearch};
 
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
@@ -105,6 +105,15 @@ impl Figures {
             method: format!("breadth-first search from {from}"),
             seconds,
         })
+    }
+
+    /// By formula where that gives all figures, or as many as there can be because the network is too large to build out; else
+    /// by search.
+    pub fn find(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
+        match Figures::by_formula(network) {
+            Some(formula) if formula.is_complete() || network.nodes() > MAX_NODES => Ok(formula),
+            _ => Figures::by_search(network, progress),
+        }
     }
 
     fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, CannotSearch> {

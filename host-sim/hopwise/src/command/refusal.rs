@@ -5,10 +5,14 @@ use std::path::Path;
 use hopwise_core::{NoSuchNode, ParseError};
 use hopwise_emulate::firmware::CannotBuildFirmware;
 use hopwise_emulate::gdb::GdbFailed;
+use hopwise_emulate::repository::NoRepository;
 use hopwise_emulate::serial::CannotOpenPort;
+use hopwise_emulate::setup::CannotBuild;
+use hopwise_emulator::world::BadWire;
 use hopwise_networks::figures::CannotSearch;
 use hopwise_networks::graph::CannotBuildOut;
 use hopwise_networks::papers::CannotMeasure;
+use hopwise_networks::routes::CannotRoute;
 
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Debug, thiserror::Error)]
@@ -51,18 +55,9 @@ pub(super) enum Refusal {
         /// How many are listed.
         most: u64,
     },
-    /// A route that is too long to list.
-    #[error("{expression}: the route from {from} to {to} has more than {most} hops, too many to list")]
-    TooLong {
-        /// The network.
-        expression: String,
-        /// Where it begins.
-        from: u64,
-        /// Where it ends.
-        to: u64,
-        /// How many hops are listed.
-        most: u64,
-    },
+    /// A route that cannot be listed.
+    #[error(transparent)]
+    Route(#[from] CannotRoute),
     /// The network is too large to build out.
     #[error(transparent)]
     BuildOut(#[from] CannotBuildOut),
@@ -81,9 +76,28 @@ pub(super) enum Refusal {
     /// GDB cannot be served.
     #[error(transparent)]
     Gdb(#[from] GdbFailed),
-    /// The boards cannot be emulated as asked, in a sentence.
-    #[error("{0}")]
-    Emulate(String),
+    /// The sources of the firmware are not found.
+    #[error(transparent)]
+    Repository(#[from] NoRepository),
+    /// A network that cannot be built of boards.
+    #[error("{expression}: {error}")]
+    Boards {
+        /// The network.
+        expression: String,
+        /// What is in the way.
+        error: CannotBuild,
+    },
+    /// A script about a wire or a board that the network does not have.
+    #[error("{expression}: {error}")]
+    Script {
+        /// The network.
+        expression: String,
+        /// Which wire or board.
+        error: BadWire,
+    },
+    /// A board that is not there.
+    #[error("there is no board {0}")]
+    NoBoard(usize),
     /// A simulation that makes no sense, in a sentence.
     #[error("{0}")]
     Load(String),

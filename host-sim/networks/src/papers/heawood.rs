@@ -16,7 +16,7 @@ use crate::stretch::Stretch;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
     graph_properties,
-    circles,
+    cycles,
     printed::basic_routing,
     printed::basic_broadcasting,
     symmetry,
@@ -67,8 +67,8 @@ fn graph_properties(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     ])
 }
 
-/// All circles of six links, as sets of nodes.
-fn six_circles(graph: &Graph) -> Vec<Vec<usize>> {
+/// All cycles of six links, as sets of nodes.
+fn six_cycles(graph: &Graph) -> Vec<Vec<usize>> {
     let mut paths: Vec<Vec<usize>> = (0..graph.nodes()).map(|node| vec![node]).collect();
     for _ in 1..6 {
         let longer = |path: &Vec<usize>| {
@@ -84,30 +84,30 @@ fn six_circles(graph: &Graph) -> Vec<Vec<usize>> {
     paths
 }
 
-fn circles(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+fn cycles(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (_, graph) = built("heawood")?;
     let shortest = graph.edge_list().map(|(u, v)| {
         let without = graph.edge_list().filter(|&edge| edge != (u, v));
         hops_from(&Graph::from_edges(14, without), u)[v] + 1
     });
     let girth = shortest.min().unwrap_or(0);
-    let circles = six_circles(&graph);
+    let cycles = six_cycles(&graph);
     let mut on_one = 0;
     for (u, v) in (0..14).flat_map(|u| (0..u).map(move |v| (u, v))) {
         let apart = hops_from(&graph, u)[v] as usize;
-        // Along the circle one way round, the other way is what is left of six.
-        let fits = |circle: &Vec<usize>| circle[0] == u && circle[apart] == v;
-        on_one += usize::from(circles.iter().any(fits));
+        // Along the cycle one way round, the other way is what is left of six.
+        let fits = |cycle: &Vec<usize>| cycle[0] == u && cycle[apart] == v;
+        on_one += usize::from(cycles.iter().any(fits));
     }
     Ok(vec![Claim {
         measured: format!(
-            "shortest circle {girth}; {on_one} of 91 pairs at distance d lie d and 6 - d apart on a circle of six"
+            "shortest cycle {girth}; {on_one} of 91 pairs at distance d lie d and 6 - d apart on a cycle of six"
         ),
         how: How::AllPairs,
         verdict: Verdict::of(girth == 6 && on_one == 91),
         ..claim(
             "Property 3",
-            "the shortest circle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3",
+            "the shortest cycle through any pair has length 6: paths of 1 and 5, 2 and 4, or 3 and 3",
         )
     }])
 }

@@ -322,8 +322,8 @@ fn property_3(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     for cube in all(512, 6).into_iter().filter(|cube| cube.k >= 2) {
         let (_, graph) = built(&cube.name())?;
         let place = |node: usize| node as u64 % cube.r;
-        // Circles of four cube links: two nodes apart have two common neighbours; each circle shows at both its diagonals.
-        let mut circles = 0u64;
+        // Cycles of four cube links: two nodes apart have two common neighbours; each cycle shows at both its diagonals.
+        let mut cycles = 0u64;
         for node in 0..graph.nodes() {
             let cube_links = || {
                 graph
@@ -338,14 +338,14 @@ fn property_3(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                             && place(end as usize) == place(node)
                             && graph.linked(end as usize, b as usize)
                     });
-                    circles += common.count() as u64;
+                    cycles += common.count() as u64;
                 }
             }
         }
         let pairs = cube.k * (cube.k - 1) / 2;
         let said = pairs * (1 << (cube.bits() - 2));
-        cases.push(Case::new(cube.name(), said, circles / 4));
-        with_ring.push(Case::new(cube.name(), said * cube.r, circles / 4));
+        cases.push(Case::new(cube.name(), said, cycles / 4));
+        with_ring.push(Case::new(cube.name(), said * cube.r, cycles / 4));
     }
     let at = |place, says, cases: &[Case]| compared(Paper::Rcr, place, says, Said::Exactly, How::Counted, cases);
     let figure: Vec<Case> = with_ring

@@ -88,14 +88,14 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         ..claim("Abstract", "RDN is node symmetric (over a symmetric base)")
     };
     let (network, graph) = built("rdn(ring(3),1)")?;
-    let shortest_circles = graph.edge_list().map(|(u, v)| (shortest_circle(&graph, u, v), u, v));
-    let mut shortest_circles: Vec<_> = shortest_circles.collect();
-    shortest_circles.sort_unstable();
-    let (least, most) = (shortest_circles[0], shortest_circles[shortest_circles.len() - 1]);
-    let edge = |(length, u, v): (u32, usize, usize)| format!("link {u}-{v} lies on a circle of {length}");
+    let shortest_cycles = graph.edge_list().map(|(u, v)| (shortest_cycle(&graph, u, v), u, v));
+    let mut shortest_cycles: Vec<_> = shortest_cycles.collect();
+    shortest_cycles.sort_unstable();
+    let (least, most) = (shortest_cycles[0], shortest_cycles[shortest_cycles.len() - 1]);
+    let edge = |(length, u, v): (u32, usize, usize)| format!("link {u}-{v} lies on a cycle of {length}");
     let edges = Claim {
         measured: format!(
-            "{network}: shortest circles through a link have {} to {} links",
+            "{network}: shortest cycles through a link have {} to {} links",
             least.0, most.0
         ),
         verdict: Verdict::of(least.0 == most.0),
@@ -105,8 +105,8 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     Ok(vec![nodes, edges])
 }
 
-/// The links of a shortest circle through a link.
-fn shortest_circle(graph: &Graph, u: usize, v: usize) -> u32 {
+/// The links of a shortest cycle through a link.
+fn shortest_cycle(graph: &Graph, u: usize, v: usize) -> u32 {
     let without = graph.edge_list().filter(|&edge| edge != (u, v));
     hops_from(&Graph::from_edges(graph.nodes(), without), u)[v] + 1
 }
@@ -239,7 +239,7 @@ const TABLE_2: &[TableRow] = &[
 
 /// Nodes, largest degree and diameter of a network of millions of nodes.
 ///
-/// The corners of a WK-recursive network are alike, its other nodes are not. No pair is farther apart than two corners if the way
+/// The corners of a WK-recursive network are alike, its other nodes are not. No pair is farther apart than two corners if the path
 /// of every node to any corner of its part is no longer than a corner's: then two parts and the link between them bound it.
 fn large(run: &Run, expression: &str) -> Result<(u64, u64, u64), CannotMeasure> {
     if expression != "wk(8,7)" {

@@ -175,7 +175,7 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         compared(Paper::Swapped, "Eq. 4", says, Said::AtMost, How::AllPairs, &cases),
         Claim {
             measured: format!(
-                "some pairs go longer ways on {} of {all} networks: {}",
+                "some pairs take longer paths on {} of {all} networks: {}",
                 longer.len(),
                 longer.join(", ")
             ),

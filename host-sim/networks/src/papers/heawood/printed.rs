@@ -25,9 +25,9 @@ fn routing_step(graph: &Graph, here: usize, dest: usize) -> (usize, bool) {
     if graph.linked(here, dest) {
         return (dest, true);
     }
-    let ways = [plus(here), minus(here), distance(here)];
-    match ways.into_iter().find(|&way| graph.linked(way, dest)) {
-        Some(way) => (way, true),
+    let options = [plus(here), minus(here), distance(here)];
+    match options.into_iter().find(|&option| graph.linked(option, dest)) {
+        Some(option) => (option, true),
         None => (plus(here), false),
     }
 }

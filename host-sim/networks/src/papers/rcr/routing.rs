@@ -66,7 +66,7 @@ pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, CannotMeasure>
 }
 
 pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
-    let mut circles = 0;
+    let mut cycles = 0;
     let mut example = None;
     for &(k, r, j) in ROUTED {
         let name = Cube { k, r, j }.name();
@@ -74,16 +74,16 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, CannotMeasure>
         let (network, graph) = built(&name)?;
         // A link is always taken up or always down: with one channel for each, a link in one direction is one channel.
         let found = dependency::build(&network, &graph, Rule::Paper, Scheme::One, |_| ())?;
-        circles += u64::from(found.cycle.is_some());
+        cycles += u64::from(found.cycle.is_some());
         if let (None, Some(cycle)) = (&example, found.cycle) {
             let nodes: Vec<String> = cycle.iter().map(|channel| channel.from.to_string()).collect();
-            example = Some(format!("{name}: {} wait in a circle", nodes.join(", ")));
+            example = Some(format!("{name}: {} wait in a cycle", nodes.join(", ")));
         }
     }
     Ok(vec![Claim {
-        measured: format!("a circle of waiting channels on {circles} of {} networks", ROUTED.len()),
+        measured: format!("a cycle of waiting channels on {cycles} of {} networks", ROUTED.len()),
         how: How::AllPairs,
-        verdict: Verdict::of(circles == 0),
+        verdict: Verdict::of(cycles == 0),
         counterexample: example,
         ..claim(
             "Theorem 1",
