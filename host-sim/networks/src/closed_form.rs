@@ -5,6 +5,22 @@ mod swapped;
 use hopwise_core::network::{Exchanged, Hierarchy, Hypernet, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network, Topology};
 
+/// No closed form is known for a network's figures.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{expression}: no closed form is known for its figures")]
+pub struct NoFormula {
+    /// The network.
+    pub expression: String,
+}
+
+impl NoFormula {
+    /// Of the network with this expression.
+    pub(crate) fn of(expression: &str) -> Self {
+        let expression = expression.into();
+        NoFormula { expression }
+    }
+}
+
 /// Figures found by formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {

@@ -11,9 +11,9 @@ use indicatif::{MultiProgress, ProgressBar};
 
 use super::MeshArg;
 use super::output::{Outcome, print};
+use super::refusal::Refusal;
 use hopwise_emulate::firmware;
 use hopwise_emulate::host_port::Reply;
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::flash::{Failure, Flasher, Job, Step, jobs, write_pages};
 use hopwise_rig::mesh::Mesh;

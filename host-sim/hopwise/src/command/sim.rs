@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::table;
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::mesh::Mesh;
 use hopwise_sim::report::Report;
 use hopwise_sim::run::Plan;

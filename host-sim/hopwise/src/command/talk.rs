@@ -13,10 +13,10 @@ use hopwise_core::node::{DropReason, NodeCounters, NodeReport, Query, hops_of_tr
 use serde_json::{Map, Value, json};
 
 use super::output::{Outcome, print, print_json};
+use super::refusal::Refusal;
 use super::{check, table};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::{Reply, Verdict};
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::talk::{Talk, ask_nodes, read, why_not};
 
