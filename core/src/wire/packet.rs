@@ -62,7 +62,7 @@ impl Kind {
 }
 
 /// The name of a packet: no two of a source have the same until it restarts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PacketId {
     /// Who sent it.
