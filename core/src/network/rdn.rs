@@ -190,7 +190,9 @@ impl Rdn {
     #[inline]
     fn next_by(&self, here: Vertex, dest: Vertex, divide: impl Fn(Number, Number) -> (Number, Number)) -> Vertex {
         let (mut from, mut to) = (here, dest);
-        for &size in self.sizes.iter().take(usize::from(self.levels)).rev() {
+        // A slice is gone through backwards in fewer instructions than the first so many of an array.
+        let sizes = self.sizes.get(..usize::from(self.levels)).unwrap_or_default();
+        for &size in sizes.iter().rev() {
             let half = size * size;
             let (kind, wanted_kind) = (from >= half, to >= half);
             let (cluster, node) = divide(if kind { from - half } else { from }, size);
