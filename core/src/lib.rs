@@ -1,21 +1,26 @@
 //! Routing in recursively built networks, from addresses alone.
 //!
 //! A node knows its own address and the expression of its network, nothing else. From that and a packet's destination it
-//! computes the next hop; from that and a broadcast's source, whom to pass it on to; and which buffers to use so
-//! that finite ones never deadlock. Nothing is stored per node or per destination, nothing is learned, nothing is
-//! allocated: the same code serves 18 boards and 2^63 nodes. Programs for boards do without the feature `wide-numbers`: then
-//! a network has at most 2^31 nodes, and is computed with a [`Number`] of 32 bits. Those that must be small do without the
-//! feature `all-networks` too and name the families they need, such as `rdn`.
+//! computes the next hop; from that and a broadcast's source, whom to pass it on to. Nothing is stored per node or per
+//! destination, nothing is learned, nothing is allocated: the same code serves 18 boards and 2^63 nodes.
 //!
-//! The layers, each using only those above it:
+//! A packet walks through the rooms once, in one direction:
 //!
-//! - [`graph`]: the small graphs that networks are built from, such as rings, tori and hypercubes;
-//! - [`route`]: what several families need to route, such as the shortest walk by way of a set of places;
-//! - [`network`]: one file a family, the language in which networks are written, and [`Network`], which is any of them;
-//! - [`board`]: what a board and a computer agree on, such as the configuration in a board's flash;
-//! - [`limits`]: every fixed capacity, in one place.
+//! 1. Bytes come off a cable. `wire` knows every byte that leaves a board: it finds the frame, checks it and reads the packet.
+//! 2. `link` is one cable: it drops what came twice, acknowledges, and sends again what the other side missed.
+//! 3. `router` takes the packet: for this node it goes to the application, for another it waits for the port that leads on, a
+//!    broadcast for several.
+//! 4. `network` says which port: [`Network`] is any of the families, and asks its [`graph`], the small graphs that networks
+//!    are built from, such as rings, tori and hypercubes.
+//! 5. Then back: the link of that port gives the packet a number, the wire makes it bytes, and they go out.
 //!
-//! [`Topology`] is the one shape that graphs and families share, and the place to begin for a new one.
+//! Beside the router stands `endpoint`: one link that asks and answers, for a computer, or for a board without configuration.
+//! [`board`] is what boards and computers agree on, such as the page of flash with a board's configuration; [`limits`] has
+//! every fixed capacity. Arrows go one way: wire, link, router, over network, over graph.
+//!
+//! Nodes and ports have 64 bits everywhere ([`Node`], [`Port`]). Networks compute with 64 too, or, without the feature
+//! `huge-networks`, with 32: enough for 2^31 nodes in half the code, as programs for boards do. Those that must be small do
+//! without the feature `all-networks` and name the families they need, such as `rdn`.
 //!
 //! ```
 //! use hopwise_core::{Network, Rule};
