@@ -272,12 +272,7 @@ fn sizes(image: &Image) -> (usize, u32) {
 
 /// Bytes of functions, by whether they are about networks.
 fn network_code(image: &Image) -> u32 {
-    const NETWORKS: [&str; 4] = [
-        "hopwise_core::network",
-        "hopwise_core::graph",
-        "hopwise_core::route",
-        "Topology",
-    ];
+    const NETWORKS: [&str; 3] = ["hopwise_core::network", "hopwise_core::graph", "Topology"];
     let mut functions = BTreeMap::new();
     for symbol in image.symbols().iter().filter(|symbol| symbol.is_function) {
         functions.insert(symbol.address, (demangle(&symbol.name), symbol.size));
