@@ -1,5 +1,7 @@
 //! Packets: what a node sends to another, over any number of wires.
 
+use serde::{Deserialize, Serialize};
+
 use super::body::{Body, Kind};
 use super::content::Content;
 use super::trace::TraceRecord;
@@ -8,7 +10,7 @@ use super::varint;
 use crate::Node;
 
 /// The name of a packet: no two of a source have the same until it restarts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PacketId {
     /// Who sent it.

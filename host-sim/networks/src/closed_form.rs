@@ -7,6 +7,22 @@ use hopwise_core::{Base, Family, Network};
 
 use crate::base::Formulas;
 
+/// No closed form is known for a network's figures.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{expression}: no closed form is known for its figures")]
+pub struct NoFormula {
+    /// The network.
+    pub expression: String,
+}
+
+impl NoFormula {
+    /// Of the network with this expression.
+    pub(crate) fn of(expression: &str) -> Self {
+        let expression = expression.into();
+        NoFormula { expression }
+    }
+}
+
 /// Figures found by formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {

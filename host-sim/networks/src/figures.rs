@@ -7,13 +7,23 @@ use serde::Serialize;
 
 use super::closed_form;
 use super::distances;
-use super::graph::Graph;
-use super::levels::Levels;
+use super::graph::{CannotBuildOut, Graph, MAX_NODES};
+use super::levels::{Levels, TooManyToSearch};
 use crate::base::Formulas;
-use crate::refusal::Refusal;
 
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
 const SEARCH_ALL: u64 = 20_000;
+
+/// Why a network is not searched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotSearch {
+    /// It has to be built out for that, and cannot.
+    #[error(transparent)]
+    BuildOut(#[from] CannotBuildOut),
+    /// All its nodes are alike, so that one search would do, but even that takes too long.
+    #[error(transparent)]
+    TooMany(#[from] TooManyToSearch),
+}
 
 /// What `hopwise topo` tells. The names are those of its JSON keys.
 #[derive(Clone, Debug, Serialize)]
@@ -67,7 +77,7 @@ impl Figures {
 
     /// By breadth-first search: on the built-out graph, or straight on the addresses where all nodes are alike. `progress` is
     /// called with how much is done, of how much.
-    pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, Refusal> {
+    pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
         if network.nodes() > SEARCH_ALL && network.vertex_transitive() {
             return Self::from_one_node(network, progress);
         }
@@ -98,7 +108,16 @@ impl Figures {
         })
     }
 
-    fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, Refusal> {
+    /// By formula where that gives all figures, or as many as there can be because the network is too large to build out; else
+    /// by search.
+    pub fn find(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
+        match Figures::by_formula(network) {
+            Some(formula) if formula.is_complete() || network.nodes() > MAX_NODES => Ok(formula),
+            _ => Figures::by_search(network, progress),
+        }
+    }
+
+    fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, CannotSearch> {
         let start = Instant::now();
         let topology = network.unchecked();
         let nodes = network.nodes();

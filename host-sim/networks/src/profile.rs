@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use super::bisection::{self, Bisection};
 use super::broadcast::Broadcast;
-use super::figures::Figures;
+use super::figures::{CannotSearch, Figures};
 use super::graph::Graph;
-use crate::refusal::Refusal;
 
 /// Networks up to this size are searched even if there is a formula: the search is as good, and faster.
 const ALWAYS_SEARCHED: u64 = 4096;
@@ -59,7 +58,7 @@ pub fn cost_ratio(nodes: u64, degree: u64, diameter: u64) -> f64 {
 impl Profile {
     /// Degrees, diameter and distances: by search of a small network, by formula for a large one, or by search where there is
     /// none and it does not take too long.
-    pub fn distances(network: &Network) -> Result<Profile, Refusal> {
+    pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
         let alike = network.vertex_transitive();
         let searchable = network.nodes() <= if alike { MOST_FROM_ONE_NODE } else { MOST_SEARCHED };
         let formula = if network.nodes() <= ALWAYS_SEARCHED {
@@ -90,7 +89,7 @@ impl Profile {
     }
 
     /// All of it: also the bounds of the bisection and the steps of a broadcast, where that does not take too long.
-    pub fn whole(network: &Network) -> Result<Profile, Refusal> {
+    pub fn whole(network: &Network) -> Result<Profile, CannotSearch> {
         let mut profile = Profile::distances(network)?;
         profile.broadcast_steps = broadcast_steps(network);
         if network.nodes() <= bisection::MOST_NODES as u64 {

@@ -55,6 +55,9 @@ impl Re {
             phases: digits as u8 - 1,
             choice,
             pivot_stride: 1,
+            unit_nodes: 14,
+            frame_nodes: [14; MAX_FRAMES],
+            is_short: digits <= 8,
             memory: BOARD_SEARCH_WORDS as u32,
         })
     }

@@ -17,7 +17,7 @@ mod walk;
 
 use core::fmt;
 
-use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide, wrap};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide, wrap};
 use crate::graph::Base;
 use crate::limits::{self, BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
@@ -67,6 +67,11 @@ pub struct Re {
     choice: Choice,
     /// Positions from one pivot set to the next; 1 or more.
     pivot_stride: u8,
+    /// The nodes of the unit and of the frames, which every hop asks for.
+    unit_nodes: u8,
+    frame_nodes: [Number; MAX_FRAMES],
+    /// Whether all nodes fit 32 bits.
+    is_short: bool,
     /// Words of memory that a search may take.
     memory: u32,
 }
@@ -127,6 +132,9 @@ impl Re {
             phases: 0,
             choice: Choice::OnePivot,
             pivot_stride: 1,
+            unit_nodes: unit.nodes() as u8,
+            frame_nodes: frames.map(|frame| frame.nodes()),
+            is_short: false,
             memory: BOARD_SEARCH_WORDS as u32,
         };
         let mut nodes = unit.nodes();
@@ -139,6 +147,7 @@ impl Re {
             )?;
         }
         network.phases = phases as u8;
+        network.is_short = fits_short(nodes);
         if reader.accept(b',') {
             network.choice = match reader.word() {
                 "sk" => Choice::OnePivot,
@@ -160,6 +169,17 @@ impl Re {
     fn frame_of(&self, phase: usize) -> &Base {
         let index = if self.same { 0 } else { phase };
         self.frames.get(index).unwrap_or(&self.unit)
+    }
+
+    #[inline]
+    fn frame_nodes(&self, phase: usize) -> Number {
+        let index = if self.same { 0 } else { phase };
+        self.frame_nodes.get(index).copied().unwrap_or(1)
+    }
+
+    #[inline]
+    fn positions(&self) -> Number {
+        Number::from(self.unit_nodes)
     }
 
     /// The unit.
@@ -326,6 +346,56 @@ impl Re {
         }
     }
 
+    /// With one pivot a phase: a frame step of the lowest differing phase whose pivot is here, else a step in the unit on the
+    /// shortest walk by way of the pivots needed.
+    ///
+    /// Every packet comes by here: no phases are made, and the division is the shortest that does.
+    #[inline]
+    fn next_by_pivots(
+        &self,
+        here: Vertex,
+        dest: Vertex,
+        divide: impl Fn(Number, Number) -> (Number, Number),
+    ) -> Vertex {
+        let positions = self.positions();
+        let (mut digits, position) = divide(here, positions);
+        let (mut wanted_digits, end) = divide(dest, positions);
+        let mut weight = positions;
+        let mut phase = 0;
+        let mut pivot = 0;
+        let mut needed = 0u64;
+        // Once what is left is equal, so are all digits in it.
+        while digits != wanted_digits {
+            let size = self.frame_nodes(phase);
+            let (above, digit) = divide(digits, size);
+            let (wanted_above, wanted) = divide(wanted_digits, size);
+            if digit != wanted {
+                if pivot == position {
+                    let next = self.frame_of(phase).step(digit, wanted);
+                    return (here + next * weight).wrapping_sub(digit * weight);
+                }
+                needed |= 1 << pivot;
+            }
+            (digits, wanted_digits) = (above, wanted_above);
+            weight = weight.wrapping_mul(size);
+            phase += 1;
+            pivot = wrap(pivot + 1, positions);
+        }
+        here - position + self.unit_step_by(position, end, needed)
+    }
+
+    /// A step in the unit towards a position, by way of the needed ones.
+    #[inline]
+    fn unit_step_by(&self, from: Vertex, to: Vertex, needed: u64) -> Vertex {
+        if needed == 0 {
+            return self.unit.step(from, to);
+        }
+        match walk::step_by_formula(&self.unit, from, to, needed) {
+            Some(next) => next,
+            None => self.unit_step(from, to, Needed::places(needed)),
+        }
+    }
+
     fn next_exact(&self, here: Vertex, dest: Vertex) -> Vertex {
         let position = self.position(here);
         let mut needed = Needed::default();
@@ -412,6 +482,8 @@ impl Topology for Re {
             return here;
         }
         match rule {
+            Rule::Exact if self.one_pivot_a_phase() && self.is_short => self.next_by_pivots(here, dest, div_rem_short),
+            Rule::Exact if self.one_pivot_a_phase() => self.next_by_pivots(here, dest, div_rem),
             Rule::Exact if self.routes_by_walk() => self.next_exact(here, dest),
             Rule::Exact => self
                 .search(here, dest)

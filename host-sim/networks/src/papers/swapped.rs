@@ -10,7 +10,7 @@ use super::{
 };
 use crate::base::Formulas;
 use crate::graph::Graph;
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 use crate::stretch::Stretch;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
@@ -67,7 +67,7 @@ fn farthest(nucleus: u64, levels: u32) -> u64 {
     (nucleus + 1) * (1 << (levels - 1)) - 1
 }
 
-fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn equations(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut nodes, mut degrees, mut diameters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut levels_wrong, mut irregular) = (0, None);
     for &(levels, nucleus) in SMALL {
@@ -111,7 +111,7 @@ fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (levels, nucleus) in [
         (2, "hypercube(3)"),
@@ -145,7 +145,7 @@ fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
     )])
 }
 
-fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn recursive_routing(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     let mut longer = Vec::new();
     let mut example = None;
@@ -177,7 +177,7 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
         compared(Paper::Swapped, "Eq. 4", says, Said::AtMost, How::AllPairs, &cases),
         Claim {
             measured: format!(
-                "some pairs go longer ways on {} of {all} networks: {}",
+                "some pairs take longer paths on {} of {all} networks: {}",
                 longer.len(),
                 longer.join(", ")
             ),
@@ -192,7 +192,7 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn diameter_links(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn diameter_links(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut mean, mut hops, mut same) = (0, 0, Vec::new());
     let mut all = 0;
     for &(levels, nucleus) in SMALL.iter().filter(|(levels, _)| *levels > 1) {
@@ -220,7 +220,7 @@ fn diameter_links(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn named_subclasses(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
     for (says, pairs) in [
         (
@@ -279,7 +279,7 @@ fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(rows)
 }
 
-fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (levels, n) in [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (3, 1), (3, 2), (3, 3), (4, 1)] {
         let expression = format!("rsn({levels},hypercube({n}))");
@@ -313,7 +313,7 @@ fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut said, mut exact) = (Vec::new(), Vec::new());
     for n in 1..=if run.long { 7u64 } else { 6 } {
         let expression = format!("hcn({n})");
@@ -338,7 +338,7 @@ fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut degrees, mut diameters, mut cubes) = (Vec::new(), Vec::new(), Vec::new());
     let mut printed = Vec::new();
     for (levels, n) in [(2u32, 3u64), (2, 4), (2, 5), (2, 8), (3, 3), (3, 4), (3, 5)] {
@@ -383,7 +383,7 @@ fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn mesh_nuclei(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn mesh_nuclei(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (levels, mesh, dimensions) in [
         (2u64, "mesh(3,3)", 2),
@@ -421,7 +421,7 @@ fn links_between(graph: &Graph, size: usize) -> (usize, usize) {
     (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0))
 }
 
-fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn three_levels(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut found = Vec::new();
     let mut so = true;
     for n in 1..=3u32 {
@@ -465,7 +465,7 @@ fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
     for (place, says, networks) in [
         (
@@ -525,7 +525,7 @@ fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(rows)
 }
 
-fn partly_linked(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn partly_linked(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (network, graph) = built("partial-swapped")?;
     let upper = |node: usize| {
         graph
