@@ -96,9 +96,7 @@ fn each_cable_is_in_the_plan_once_and_joins_what_is_there() {
             let wired = &plan.cables[..step.cables];
             let order: Vec<u64> = plan.steps.iter().map(|step| step.node).collect();
             let so_far = &order[..=order.iter().position(|node| *node == step.node).unwrap()];
-            let among = |cable: &&Cable| {
-                so_far.contains(&cable.from.node) && so_far.contains(&cable.to.node)
-            };
+            let among = |cable: &&Cable| so_far.contains(&cable.from.node) && so_far.contains(&cable.to.node);
             assert_eq!(
                 plan.cables.iter().filter(among).count(),
                 wired.len(),
