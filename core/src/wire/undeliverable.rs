@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::packet::{Body, Kind};
+use super::body::{Body, Kind};
 use super::varint;
 use crate::Node;
 
