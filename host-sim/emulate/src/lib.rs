@@ -8,6 +8,7 @@ pub mod gdb;
 pub mod host_port;
 pub mod log;
 pub mod profile;
+pub mod script;
 pub mod serial;
 pub mod setup;
 

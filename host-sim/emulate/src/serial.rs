@@ -4,7 +4,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
-use hopwise_emulator::world::{Port, World, parse_port};
+use hopwise_emulator::world::{Port, World};
+use hopwise_language::script::{BadPort, PortName};
+
+use super::script::default_port;
 
 /// Where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +24,8 @@ impl SerialPort {
         let (port, place) = text
             .split_once('=')
             .ok_or_else(|| format!("'{text}' is not PORT=pty or PORT=unix:PATH"))?;
-        let port = parse_port(port)?;
+        let name: PortName = port.parse().map_err(|error: BadPort| error.to_string())?;
+        let port = default_port(&name).map_err(|error| error.to_string())?;
         match place.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(SerialPort {
                 port,

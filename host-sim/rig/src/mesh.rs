@@ -123,25 +123,14 @@ struct TrafficTable {
     rate: u32,
     #[serde(default)]
     count: u32,
-    #[serde(default = "PatternName::usual")]
-    pattern: PatternName,
+    #[serde(default = "usual_pattern")]
+    pattern: hopwise_language::Traffic,
     #[serde(default = "usual_size")]
     size: u8,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum PatternName {
-    Uniform,
-    Neighbors,
-    Opposite,
-    Broadcast,
-}
-
-impl PatternName {
-    fn usual() -> Self {
-        PatternName::Uniform
-    }
+fn usual_pattern() -> hopwise_language::Traffic {
+    hopwise_language::Traffic::Uniform
 }
 
 fn usual_size() -> u8 {
@@ -462,12 +451,7 @@ fn read_traffic(table: &TrafficTable) -> Result<Traffic, String> {
     let traffic = Traffic {
         rate: table.rate,
         count: table.count,
-        pattern: match table.pattern {
-            PatternName::Uniform => Pattern::Uniform,
-            PatternName::Neighbors => Pattern::Neighbors,
-            PatternName::Opposite => Pattern::Opposite,
-            PatternName::Broadcast => Pattern::Broadcast,
-        },
+        pattern: Pattern::try_from(table.pattern).map_err(|error| error.to_string())?,
         size: table.size,
     };
     if traffic.rate == 0 {

@@ -1,7 +1,7 @@
 //! The page itself.
 
 use super::data::PageData;
-use hopwise_load::plot::escape;
+use hopwise_figures::escape;
 use hopwise_networks::refusal::Refusal;
 
 const PAGE: &str = include_str!("page/page.html");

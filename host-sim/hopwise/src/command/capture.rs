@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use hopwise_core::board::{Pattern, Traffic};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::parse_time;
 use serde::Serialize;
 
 use super::MeshArg;
+use super::emulate::picoseconds;
 use super::output::{Outcome, print, print_json};
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::{Line, LogFormat};
@@ -64,7 +64,7 @@ pub(super) struct CaptureArgs {
     #[arg(long, value_name = "FOLDER")]
     recorded: Option<PathBuf>,
     /// How long [default: until Ctrl-C; emulated boards 2s]
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    #[arg(long = "for", value_name = "TIME", value_parser = picoseconds)]
     duration: Option<Time>,
     /// Show only some of the lines on the terminal
     #[arg(long, value_name = "FILTER", value_parser = Filter::parse)]

@@ -1,7 +1,7 @@
 //! The network in parts that fit the processor's cache.
 //!
 //! In a cycle, the routers and sources of a district need nothing of the others: flits and credits between nodes are
-//! always on the way for some cycles. So the districts take turns, each for as many cycles as the shortest way lasts, and
+//! always under way for some cycles. So the districts take turns, each for as many cycles as the shortest of them lasts, and
 //! while it has its turn its routers stay in the cache. Every district has its own random numbers; a network of
 //! one district is not divided at all.
 
