@@ -97,7 +97,7 @@ impl Routes {
         self.network.topology()
     }
 
-    /// The way from `here` to another node. `valleys` is the packet's own count, if packets carry one.
+    /// The hop from `here` towards another node. `valleys` is the packet's own count, if packets carry one.
     #[inline]
     pub(super) fn step(&self, here: u32, dest: u32, valleys: &mut Valleys) -> Hop {
         if !self.table.is_empty() {
