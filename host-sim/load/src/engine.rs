@@ -2,7 +2,7 @@
 //!
 //! A cycle costs what moves in it: idle routers, waiting packets and silent sources are on no list. Flits live in one
 //! pool and change hands by their number; nothing is allocated per packet once the pool has grown to the load. A large
-//! network is worked on in [districts](district) that fit the processor's cache.
+//! network is worked on in [districts](district::Districts) that fit the processor's cache.
 //!
 //! - [`routers`]: ports and channels; [`packets`]: what is under way, and what enters; [`district`]: time, and who has
 //!   something to do; [`allocation`]: who gets a channel, and who the switch. This file has the pipeline.
@@ -19,17 +19,16 @@ mod packets;
 mod routers;
 
 use hopwise_core::{Network, Rule};
-use hopwise_language::{Destinations, Traffic};
+use hopwise_language::{BadDestinations, Destinations, Traffic};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::measure::BadExperiment;
 use super::parameters::{Parameters, Process};
 use super::record::Recorder;
 use super::routes::Routes;
 use super::wiring::{NO_AXIS, Wiring};
 use allocation::Winner;
-use district::{Arrival, District, Division};
+use district::{Arrival, Districts};
 use packets::Packets;
 use routers::{ChannelPlan, Port};
 pub(super) use routers::{NONE, Routers, State};
@@ -66,12 +65,7 @@ pub(super) struct Engine<'a> {
     routes: Routes,
     pub(super) routers: Routers,
     packets: Packets,
-    districts: Vec<District>,
-    /// The district that is worked on, in exchange for the empty one; and its number.
-    desk: District,
-    here: u32,
-    /// Cycles that a district can be ahead of the others.
-    window: u32,
+    districts: Districts,
     pub(super) now: u32,
     pub(super) recorder: Recorder,
     /// Flits that ever crossed a switch.
@@ -81,7 +75,7 @@ pub(super) struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     /// The network before its first cycle.
-    pub(super) fn new(scene: Scene<'a>) -> Result<Self, BadExperiment> {
+    pub(super) fn new(scene: Scene<'a>) -> Result<Self, BadDestinations> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed ^ PERMUTATION);
         let destinations = Destinations::new(scene.traffic, scene.network, &mut rng)?;
         let parameters = scene.parameters;
@@ -89,21 +83,13 @@ impl<'a> Engine<'a> {
         let routes = Routes::new(scene.network, scene.rule, parameters.rings, &wiring);
         let plan = ChannelPlan::new(&parameters, &wiring, routes.class_count.max(scene.classes));
         let size = district::size(wiring.nodes(), wiring.ports() * plan.channels() as usize);
-        let Division {
-            districts,
-            empty,
-            window,
-            most_ports,
-        } = district::divide(&scene, &wiring, size);
+        let districts = Districts::new(&scene, &wiring, size);
         Ok(Self {
             destinations,
             routes,
-            routers: Routers::new(&parameters, &wiring, plan, size, most_ports),
+            routers: Routers::new(&parameters, &wiring, plan, &districts),
             packets: Packets::new(&parameters, &wiring, plan.channels()),
             districts,
-            desk: empty,
-            here: 0,
-            window,
             now: 0,
             recorder: Recorder::new(),
             moved: 0,
@@ -127,18 +113,17 @@ impl<'a> Engine<'a> {
         let end = self.now + cycles;
         while self.now < end {
             let start = self.now;
-            let window = self.window.min(end - start);
-            for here in 0..self.districts.len() {
-                self.here = here as u32;
-                std::mem::swap(&mut self.desk, &mut self.districts[here]);
-                if self.districts.len() > 1 {
+            let window = self.districts.window.min(end - start);
+            for district in 0..self.districts.count() {
+                self.districts.take_up(district);
+                if self.districts.count() > 1 {
                     self.fetch(start..start + window);
                 }
                 for now in start..start + window {
                     self.now = now;
                     self.step();
                 }
-                std::mem::swap(&mut self.desk, &mut self.districts[here]);
+                self.districts.put_back();
             }
             self.now = start + window;
             self.halt.map_or(Ok(()), Err)?;
@@ -146,24 +131,27 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Reads what the next cycles of the district on the desk will work on. Independent reads overlap, so that the
+    /// Reads what the next cycles of the current district will work on. Independent reads overlap, so that the
     /// memory's delay is paid once for many, and not once for each in the steps that follow.
     fn fetch(&self, cycles: std::ops::Range<u32>) {
         let mut read = 0;
         for now in cycles {
-            for &Arrival { channel, flit } in self.desk.arrivals.look(now) {
+            for &Arrival { channel, flit } in self.districts.current.arrivals.look(now) {
                 read ^= self.packets.of(flit).dest;
                 if let Some(input) = self.routers.inputs.get(channel as usize) {
                     read ^= input.head ^ self.routers.ports[(channel / self.routers.channels) as usize].node;
                 }
             }
-            for &credit in self.desk.credits.look(now) {
+            for &credit in self.districts.current.credits.look(now) {
                 read ^= match self.routers.outputs.get(credit as usize) {
                     Some(output) => output.owner,
                     None => u32::from(self.packets.source_credits[credit as usize - self.routers.outputs.len()]),
                 };
             }
-            let (seeking, ready) = (self.desk.seeking.look(now), self.desk.ready.look(now));
+            let (seeking, ready) = (
+                self.districts.current.seeking.look(now),
+                self.districts.current.ready.look(now),
+            );
             for &channel in seeking.iter().chain(ready) {
                 let input = &self.routers.inputs[channel as usize];
                 read ^= self.routers.ports[input.port as usize].node ^ self.routers.ports[input.out_port as usize].node;
@@ -173,7 +161,7 @@ impl<'a> Engine<'a> {
         std::hint::black_box(read);
     }
 
-    /// One cycle of the district on the desk, in the order of the pipeline: what arrives, what is made and enters, who gets a
+    /// One cycle of the current district, in the order of the pipeline: what arrives, what is made and enters, who gets a
     /// channel, who gets the switch.
     fn step(&mut self) {
         self.receive();
@@ -183,16 +171,8 @@ impl<'a> Engine<'a> {
         self.allocate_switch();
     }
 
-    fn district(&mut self, number: u16) -> &mut District {
-        if u32::from(number) == self.here {
-            &mut self.desk
-        } else {
-            &mut self.districts[number as usize]
-        }
-    }
-
     fn receive(&mut self) {
-        let credits = self.desk.credits.take(self.now);
+        let credits = self.districts.current.credits.take(self.now);
         for &credit in &credits {
             match self.routers.outputs.get_mut(credit as usize) {
                 Some(output) => {
@@ -210,8 +190,8 @@ impl<'a> Engine<'a> {
                 None => self.packets.source_credits[credit as usize - self.routers.outputs.len()] += 1,
             }
         }
-        self.desk.credits.give_back(self.now, credits);
-        let arrivals = self.desk.arrivals.take(self.now);
+        self.districts.current.credits.give_back(self.now, credits);
+        let arrivals = self.districts.current.arrivals.take(self.now);
         for &Arrival { channel, flit } in &arrivals {
             if channel == NONE {
                 self.pass_on(flit);
@@ -233,14 +213,14 @@ impl<'a> Engine<'a> {
                 _ => (),
             }
         }
-        self.desk.arrivals.give_back(self.now, arrivals);
+        self.districts.current.arrivals.give_back(self.now, arrivals);
     }
 
     fn contend(&mut self, channel: u32) {
         let input = &mut self.routers.inputs[channel as usize];
         if !input.contending {
             input.contending = true;
-            self.desk.contenders.push(channel);
+            self.districts.current.contenders.push(channel);
         }
     }
 
@@ -258,7 +238,7 @@ impl<'a> Engine<'a> {
             let step = self.routes.step(node, packet.dest, &mut packet.valleys);
             let mut out = local + 1 + step.port;
             let mut class = step.class;
-            if step.tie && self.desk.rng.random() {
+            if step.tie && self.districts.current.rng.random() {
                 out = self.routers.opposite[out as usize];
                 class = 1 - class.min(1);
             }
@@ -267,7 +247,7 @@ impl<'a> Engine<'a> {
             }
             (input.out_port, input.own) = (out, out * self.routers.channels + class.min(self.routers.classes - 1));
         }
-        self.desk.seeking.put(at, channel);
+        self.districts.current.seeking.put(at, channel);
     }
 
     /// The flit that won the switch at an input port leaves.
@@ -298,12 +278,15 @@ impl<'a> Engine<'a> {
         if !leaves {
             self.routers.outputs[out as usize].credits -= 1;
             let channel = out.wrapping_add(out_across);
-            self.district(downstream).arrivals.put(at, Arrival { channel, flit });
+            self.districts
+                .at(downstream)
+                .arrivals
+                .put(at, Arrival { channel, flit });
         } else if tail {
             self.deliver(flit, at);
         }
         let credit = channel.wrapping_add(in_across);
-        self.district(upstream).credits.put(returned, credit);
+        self.districts.at(upstream).credits.put(returned, credit);
         if tail {
             self.leave(channel, out);
         }
@@ -326,7 +309,7 @@ impl<'a> Engine<'a> {
     fn wake(&mut self, out_port: u32, at: u32) {
         let mut waiter = std::mem::replace(&mut self.routers.ports[out_port as usize].first_waiter, NONE);
         while waiter != NONE {
-            self.desk.seeking.put(at, waiter);
+            self.districts.current.seeking.put(at, waiter);
             waiter = self.routers.inputs[waiter as usize].next_waiter;
         }
     }
@@ -338,15 +321,12 @@ impl<'a> Engine<'a> {
         if packet.origin == NONE {
             self.packets.release(self.packets.number(flit));
         } else {
-            self.desk.arrivals.put(at, Arrival { channel: NONE, flit });
+            self.districts.current.arrivals.put(at, Arrival { channel: NONE, flit });
         }
     }
 
     /// Bytes of memory in use for the network, routes and packets.
     pub(super) fn bytes(&self) -> usize {
-        self.routes.bytes()
-            + self.routers.bytes()
-            + self.packets.bytes()
-            + self.districts.iter().map(|district| district.bytes()).sum::<usize>()
+        self.routes.bytes() + self.routers.bytes() + self.packets.bytes() + self.districts.bytes()
     }
 }

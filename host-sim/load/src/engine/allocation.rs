@@ -29,16 +29,16 @@ impl Engine<'_> {
     /// is longer than a buffer, has it for itself. J. Duato, A new theory of deadlock-free adaptive routing in wormhole
     /// networks, IEEE Transactions on Parallel and Distributed Systems 4(12), 1993.
     pub(super) fn allocate_channels(&mut self) {
-        let seekers = self.desk.seeking.take(self.now);
+        let seekers = self.districts.current.seeking.take(self.now);
         for &channel in &seekers {
             self.bid(channel);
         }
-        self.desk.seeking.give_back(self.now, seekers);
-        let mut bidders = std::mem::take(&mut self.desk.bidders);
+        self.districts.current.seeking.give_back(self.now, seekers);
+        let mut bidders = std::mem::take(&mut self.districts.current.bidders);
         for channel in bidders.drain(..) {
             self.settle(channel);
         }
-        self.desk.bidders = bidders;
+        self.districts.current.bidders = bidders;
     }
 
     /// Asks for all that are free; each goes, round robin, to the first after its last owner.
@@ -58,7 +58,7 @@ impl Engine<'_> {
             }
         }
         if any {
-            self.desk.bidders.push(channel);
+            self.districts.current.bidders.push(channel);
             return;
         }
         let port = &mut self.routers.ports[self.routers.inputs[channel as usize].out_port as usize];
@@ -89,38 +89,41 @@ impl Engine<'_> {
             }
         }
         if best == NONE {
-            self.desk.seeking.put(self.now + 1, channel);
+            self.districts.current.seeking.put(self.now + 1, channel);
             return;
         }
         let output = &mut self.routers.outputs[best as usize];
         (output.owner, output.last) = (channel, channel);
         let input = &mut self.routers.inputs[channel as usize];
         (input.out, input.state) = (best, State::Active);
-        self.desk.ready.put(self.now + self.scene.parameters.vc_alloc, channel);
+        self.districts
+            .current
+            .ready
+            .put(self.now + self.scene.parameters.vc_alloc, channel);
     }
 
     pub(super) fn allocate_switch(&mut self) {
-        let ready = self.desk.ready.take(self.now);
+        let ready = self.districts.current.ready.take(self.now);
         for &channel in &ready {
             self.contend(channel);
         }
-        self.desk.ready.give_back(self.now, ready);
+        self.districts.current.ready.give_back(self.now, ready);
         self.request_outputs();
         self.accept_grants();
-        let mut winners = std::mem::take(&mut self.desk.winners);
+        let mut winners = std::mem::take(&mut self.districts.current.winners);
         for in_port in winners.drain(..) {
-            let place = (in_port - self.desk.first_port) as usize;
+            let place = (in_port - self.districts.current.first_port) as usize;
             let winner = std::mem::replace(&mut self.routers.accepted[place], Winner::NONE);
             self.send(winner);
         }
-        self.desk.winners = winners;
+        self.districts.current.winners = winners;
     }
 
     /// Every output port picks one of the channels that want it.
     fn request_outputs(&mut self) {
         let mut kept = 0;
-        for index in 0..self.desk.contenders.len() {
-            let channel = self.desk.contenders[index];
+        for index in 0..self.districts.current.contenders.len() {
+            let channel = self.districts.current.contenders[index];
             let input = &mut self.routers.inputs[channel as usize];
             let out = input.out;
             if input.state != State::Active || input.filled == 0 {
@@ -134,12 +137,12 @@ impl Engine<'_> {
                 input.contending = false;
                 continue;
             }
-            self.desk.contenders[kept] = channel;
+            self.districts.current.contenders[kept] = channel;
             kept += 1;
-            let choice = &mut self.routers.granted[(out_port - self.desk.first_port) as usize];
+            let choice = &mut self.routers.granted[(out_port - self.districts.current.first_port) as usize];
             if *choice == NONE {
                 *choice = channel;
-                self.desk.wanted.push(out_port);
+                self.districts.current.wanted.push(out_port);
                 continue;
             }
             let rival = *choice;
@@ -154,19 +157,19 @@ impl Engine<'_> {
                 *choice = channel;
             }
         }
-        self.desk.contenders.truncate(kept);
+        self.districts.current.contenders.truncate(kept);
     }
 
     /// Every input port picks one of the output ports that chose it.
     fn accept_grants(&mut self) {
-        let first = self.desk.first_port;
-        for out_port in self.desk.wanted.drain(..) {
+        let first = self.districts.current.first_port;
+        for out_port in self.districts.current.wanted.drain(..) {
             let channel = std::mem::replace(&mut self.routers.granted[(out_port - first) as usize], NONE);
             let in_port = self.routers.inputs[channel as usize].port;
             let accepted = &mut self.routers.accepted[(in_port - first) as usize];
             let last = self.routers.ports[in_port as usize].last_output;
             if accepted.channel == NONE {
-                self.desk.winners.push(in_port);
+                self.districts.current.winners.push(in_port);
             } else if turn_after(last, out_port) > turn_after(last, accepted.out_port) {
                 continue;
             }

@@ -152,16 +152,16 @@ impl Packets {
 
 impl Engine<'_> {
     pub(super) fn make_packets(&mut self) {
-        let mut made = std::mem::take(&mut self.desk.made);
-        let District { making, rng, .. } = &mut self.desk;
+        let mut made = std::mem::take(&mut self.districts.current.made);
+        let District { making, rng, .. } = &mut self.districts.current;
         making.cycle(self.now, rng, &mut made);
         for node in made.drain(..) {
-            let node = self.desk.first + node;
+            let node = self.districts.current.first + node;
             if self.packets.overloaded() {
                 break;
             }
             self.recorder.made(self.now);
-            match self.destinations.next(node, &mut self.desk.rng) {
+            match self.destinations.next(node, &mut self.districts.current.rng) {
                 None => self.fan_out(node, node, self.now, 0),
                 Some(dest) => self.make(
                     node,
@@ -176,7 +176,7 @@ impl Engine<'_> {
                 ),
             }
         }
-        self.desk.made = made;
+        self.districts.current.made = made;
     }
 
     /// Queues the copies of a broadcast of `origin` that `node` has to send.
@@ -214,7 +214,7 @@ impl Engine<'_> {
         let index = self.packets.insert(packet);
         self.recorder.expect(packet.born);
         if self.packets.queue(node, index) {
-            self.desk.busy_sources.push(node);
+            self.districts.current.busy_sources.push(node);
         }
     }
 
@@ -223,8 +223,8 @@ impl Engine<'_> {
         let at = self.now + self.scene.parameters.entry();
         let flits = self.scene.parameters.packet_flits;
         let mut index = 0;
-        while index < self.desk.busy_sources.len() {
-            let node = self.desk.busy_sources[index];
+        while index < self.districts.current.busy_sources.len() {
+            let node = self.districts.current.busy_sources[index];
             let source = &mut self.packets.sources[node as usize];
             let base = node * self.routers.channels;
             if source.sent == 0 {
@@ -249,14 +249,14 @@ impl Engine<'_> {
             *credit -= 1;
             let channel = source.channel + source.vc;
             let flit = source.first * flits + source.sent;
-            self.desk.arrivals.put(at, Arrival { channel, flit });
+            self.districts.current.arrivals.put(at, Arrival { channel, flit });
             source.sent += 1;
             if source.sent == flits {
                 source.sent = 0;
                 let next = self.packets.all[source.first as usize].next;
                 source.first = next;
                 if next == NONE {
-                    self.desk.busy_sources.swap_remove(index);
+                    self.districts.current.busy_sources.swap_remove(index);
                     continue;
                 }
             }

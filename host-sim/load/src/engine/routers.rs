@@ -1,6 +1,7 @@
 //! The routers: ports, and the virtual channels at both ends of every link.
 
 use super::allocation::Winner;
+use super::district::Districts;
 use crate::parameters::{Parameters, Rings};
 use crate::wiring::{NO_AXIS, Wiring};
 
@@ -95,7 +96,7 @@ pub(crate) struct Routers {
     pub(super) ports: Vec<Port>,
     /// The port that goes the other way round the ring, in rings and tori.
     pub(super) opposite: Vec<u32>,
-    /// For the ports of the district on the desk: the channel that an output port grants itself to, and the grant that an
+    /// For the ports of the current district: the channel that an output port grants itself to, and the grant that an
     /// input port accepts. Within a cycle only, so that all districts share the memory.
     pub(super) granted: Vec<u32>,
     pub(super) accepted: Vec<Winner>,
@@ -129,14 +130,8 @@ impl ChannelPlan {
 }
 
 impl Routers {
-    /// Empty routers, in districts of `district` nodes; `most_ports` is how many ports the largest has.
-    pub(super) fn new(
-        parameters: &Parameters,
-        wiring: &Wiring,
-        plan: ChannelPlan,
-        district: u32,
-        most_ports: usize,
-    ) -> Self {
+    /// Empty routers.
+    pub(super) fn new(parameters: &Parameters, wiring: &Wiring, plan: ChannelPlan, districts: &Districts) -> Self {
         let channels = plan.channels();
         let total = wiring.ports() * channels as usize;
         let rings = wiring.rings.as_ref();
@@ -157,7 +152,7 @@ impl Routers {
                 node,
                 local,
                 across,
-                district: (wiring.node[peer as usize] / district) as u16,
+                district: districts.of(wiring.node[peer as usize]),
                 axis: axes.map_or(NO_AXIS, |rings| rings.axis[port as usize]),
             }
         };
@@ -192,8 +187,8 @@ impl Routers {
             outputs: vec![output; total],
             ports: (0..wiring.ports() as u32).map(port).collect(),
             opposite: rings.map(|rings| rings.opposite.clone()).unwrap_or_default(),
-            granted: vec![NONE; most_ports],
-            accepted: vec![Winner::NONE; most_ports],
+            granted: vec![NONE; districts.most_ports],
+            accepted: vec![Winner::NONE; districts.most_ports],
         }
     }
 
