@@ -4,10 +4,52 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
-use hopwise_emulator::world::{Port, World};
-use hopwise_language::script::{BadPort, PortName};
+use hopwise_emulator::world::{BadWire, Port, World};
+use hopwise_language::script::{BadPort, NoSuchPlace, PortName};
 
 use super::script::default_port;
+
+/// Why a text does not say where a serial port goes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSerialPort {
+    /// It is not made of a port and a place.
+    #[error("'{0}' is not PORT=pty or PORT=unix:PATH")]
+    Form(String),
+    /// There is no such port.
+    #[error(transparent)]
+    Port(#[from] BadPort),
+    /// The board has no such port.
+    #[error(transparent)]
+    NoSuchPort(#[from] NoSuchPlace),
+    /// There is no such place.
+    #[error("'{0}' is neither pty nor unix:PATH")]
+    Place(String),
+}
+
+/// Why a serial port cannot be opened to other programs.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotOpenPort {
+    /// There is no such port, or a wire is at it.
+    #[error("{0}")]
+    Wire(BadWire),
+    /// The socket cannot be made.
+    #[error("cannot make the socket {path}: {error}")]
+    Socket {
+        /// Where it was to be.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The pseudo-terminal cannot be made.
+    #[error("cannot make a terminal: {0}")]
+    Terminal(std::io::Error),
+}
+
+impl From<BadWire> for CannotOpenPort {
+    fn from(error: BadWire) -> Self {
+        CannotOpenPort::Wire(error)
+    }
+}
 
 /// Where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,25 +62,22 @@ pub struct SerialPort {
 
 impl SerialPort {
     /// Reads `PORT=pty` or `PORT=unix:PATH`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let (port, place) = text
-            .split_once('=')
-            .ok_or_else(|| format!("'{text}' is not PORT=pty or PORT=unix:PATH"))?;
-        let name: PortName = port.parse().map_err(|error: BadPort| error.to_string())?;
-        let port = default_port(&name).map_err(|error| error.to_string())?;
+    pub fn parse(text: &str) -> Result<Self, BadSerialPort> {
+        let (port, place) = text.split_once('=').ok_or_else(|| BadSerialPort::Form(text.into()))?;
+        let port = default_port(&port.parse::<PortName>()?)?;
         match place.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(SerialPort {
                 port,
                 socket: Some(path.into()),
             }),
             None if place == "pty" => Ok(SerialPort { port, socket: None }),
-            _ => Err(format!("'{place}' is neither pty nor unix:PATH")),
+            _ => Err(BadSerialPort::Place(place.into())),
         }
     }
 }
 
-/// The host's end of a port.
-enum End {
+/// What a port is to the other program.
+enum HostSide {
     Socket {
         listener: UnixListener,
         client: Option<UnixStream>,
@@ -50,35 +89,38 @@ enum End {
 /// A port that is open to other programs.
 pub struct OpenPort {
     port: Port,
-    end: End,
+    host: HostSide,
     /// What the other program opens.
     pub path: String,
 }
 
 impl OpenPort {
     /// Makes the socket or the pseudo-terminal.
-    pub fn open(wanted: &SerialPort) -> Result<Self, String> {
+    pub fn open(wanted: &SerialPort) -> Result<Self, CannotOpenPort> {
         match &wanted.socket {
             Some(path) => {
-                let failed = |error| format!("cannot make the socket {}: {error}", path.display());
+                let failed = |error| CannotOpenPort::Socket {
+                    path: path.display().to_string(),
+                    error,
+                };
                 let listener = UnixListener::bind(path).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(failed)?;
-                let end = End::Socket {
+                let host = HostSide::Socket {
                     listener,
                     client: None,
                     path: path.clone(),
                 };
                 Ok(OpenPort {
                     port: wanted.port,
-                    end,
+                    host,
                     path: path.display().to_string(),
                 })
             }
             None => {
-                let (terminal, path) = open_terminal().map_err(|error| format!("cannot make a terminal: {error}"))?;
+                let (terminal, path) = open_terminal().map_err(CannotOpenPort::Terminal)?;
                 Ok(OpenPort {
                     port: wanted.port,
-                    end: End::Terminal(terminal),
+                    host: HostSide::Terminal(terminal),
                     path,
                 })
             }
@@ -97,8 +139,8 @@ impl OpenPort {
         } else {
             &mut buffer[..]
         };
-        let received = match &mut self.end {
-            End::Socket { listener, client, .. } => {
+        let received = match &mut self.host {
+            HostSide::Socket { listener, client, .. } => {
                 if let Ok((stream, _)) = listener.accept()
                     && stream.set_nonblocking(true).is_ok()
                 {
@@ -113,7 +155,7 @@ impl OpenPort {
                     }
                 }
             }
-            End::Terminal(terminal) => pass(terminal, &from_board, room).unwrap_or(0),
+            HostSide::Terminal(terminal) => pass(terminal, &from_board, room).unwrap_or(0),
         };
         board.feed(self.port.uart, &buffer[..received]);
     }
@@ -121,7 +163,7 @@ impl OpenPort {
 
 impl Drop for OpenPort {
     fn drop(&mut self) {
-        if let End::Socket { path, .. } = &self.end {
+        if let HostSide::Socket { path, .. } = &self.host {
             // Nothing is lost if it is already gone.
             let _ = std::fs::remove_file(path);
         }

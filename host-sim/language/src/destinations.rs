@@ -1,5 +1,6 @@
 //! Patterns of traffic made ready for a network.
 
+use hopwise_core::graph::{Factor, Shape};
 use hopwise_core::{Family, Network};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -125,9 +126,9 @@ impl Destinations {
                 }
             }
             Rule::Neighbors(network) => {
-                let (source, topology) = (u64::from(source), network.topology());
-                let port = rng.random_range(0..topology.degree(source));
-                topology.neighbor(source, port)? as u32
+                let (source, unchecked) = (u64::from(source), network.unchecked());
+                let port = rng.random_range(0..unchecked.degree(source));
+                unchecked.neighbor(source, port)? as u32
             }
             Rule::InTurn(turns) => {
                 let turn = turns[source as usize];
@@ -196,8 +197,11 @@ pub fn ring_sizes(network: &Network) -> Option<Vec<u64>> {
     let Family::Base(base) = network.family() else {
         return None;
     };
-    let sizes: Vec<u64> = (0..).map_while(|axis| base.ring_size(axis)).collect();
-    (!sizes.is_empty()).then_some(sizes)
+    match base.shape() {
+        Shape::Line(Factor::Ring, nodes) => Some(vec![nodes]),
+        Shape::Product(Factor::Ring, sizes) => Some(sizes.iter().map(|&size| size.into()).collect()),
+        _ => None,
+    }
 }
 
 fn tornado(sizes: &[u64], node: u64) -> u64 {

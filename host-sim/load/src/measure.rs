@@ -259,7 +259,7 @@ pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
             nodes,
         });
     }
-    let topology = network.topology();
+    let topology = network.unchecked();
     let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
     if ends > MOST_LINK_ENDS {
         return Err(BadExperiment::LinkEnds {

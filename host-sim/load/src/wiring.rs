@@ -21,7 +21,7 @@ pub(super) struct Wiring {
 impl Wiring {
     /// O(links) questions to core.
     pub(super) fn new(network: &Network) -> Self {
-        let topology = network.topology();
+        let topology = network.unchecked();
         let nodes = network.nodes();
         let mut first = vec![0u32];
         let mut node = Vec::new();

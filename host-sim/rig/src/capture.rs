@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-use hopwise_core::link::Role;
-use hopwise_core::node::{Event, PacketId};
+use hopwise_core::router::Event;
+use hopwise_core::wire::PacketId;
+use hopwise_core::wire::Role;
 use serde_json::{Value, json};
 
 use super::clocks::{Alignment, Pair, align};

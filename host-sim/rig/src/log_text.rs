@@ -3,8 +3,11 @@
 //! defmt prints structures as Rust does, `LinkDown { link: 2, reason: Silent }`. That is read as a tree of names and fields,
 //! and the tree as an event.
 
-use hopwise_core::link::{Down, FrameError, Identity, Role};
-use hopwise_core::node::{DropReason, Event, Kind, Outcome, PacketId};
+use hopwise_core::link::Down;
+
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{DropReason, Kind, PacketId};
+use hopwise_core::wire::{FrameError, Identity, Role};
 
 /// A name with fields, `Name { field: value }`, or with parts in parentheses, `Name(value)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

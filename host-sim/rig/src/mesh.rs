@@ -22,7 +22,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use hopwise_core::Network;
-use hopwise_core::board::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use hopwise_core::Network;
-use hopwise_core::link::{Down, Role};
-use hopwise_core::node::{Event, Outcome, PacketId};
+use hopwise_core::link::Down;
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{PacketId, Role};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -232,7 +233,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use hopwise_core::link::Identity;
+    use hopwise_core::wire::Identity;
 
     use super::*;
     use hopwise_trace::line::{Event as Read, Header, Line};

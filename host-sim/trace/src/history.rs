@@ -328,7 +328,7 @@ fn parse(expression: &str) -> Result<Network, BadLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopwise_core::node::Kind;
+    use hopwise_core::wire::Kind;
 
     const ID: &str = r#""packet":{"source":0,"epoch":1,"kind":"datagram","number":7,"from_host":false}"#;
 

@@ -1,7 +1,7 @@
 //! One line of a trace.
 
 use hopwise_core::Node;
-use hopwise_core::node::Kind;
+use hopwise_core::wire::Kind;
 use serde::Deserialize;
 
 /// The first line: whose trace it is.
@@ -25,7 +25,7 @@ pub struct Line {
     pub event: Event,
 }
 
-/// What a node noticed or did; the words of [`hopwise_core::node::Event`].
+/// What a node noticed or did; the words of [`hopwise_core::router::Event`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields are those of the core's events")]

@@ -6,7 +6,7 @@ use hopwise_core::{Network, Node, Rule};
 use serde::Serialize;
 
 use super::history::{EndCounts, History, Nanos, Packet};
-use hopwise_core::node::Kind;
+use hopwise_core::wire::Kind;
 
 /// Packets that took another way are listed up to this number.
 const EXAMPLES: usize = 10;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::layout::Drawing;
-use hopwise_core::node::Kind;
+use hopwise_core::wire::Kind;
 use hopwise_networks::refusal::Refusal;
 use hopwise_rig::boards::Pin;
 use hopwise_rig::mesh::{End, Mesh};

@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hopwise_core::board::{Pattern, Traffic};
+use hopwise_core::wire::{Pattern, Traffic};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use serde::Serialize;
 
 use super::MeshArg;
 use super::emulate::picoseconds;
 use super::output::{Outcome, print, print_json};
+use super::refusal::Refusal;
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::{Line, LogFormat};
 use hopwise_emulate::setup::{self, Differences};
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::capture::{Aligned, Capture, Entry};
 use hopwise_rig::emulated::{Firmware, blueprint};
 use hopwise_rig::log_sources::{Probes, level_name, read_line, recorded};
@@ -233,7 +233,7 @@ impl<'a> Live<'a> {
 }
 
 fn log_format(elf: &[u8]) -> Result<LogFormat, Refusal> {
-    LogFormat::of_elf(elf).map_err(Refusal::Rig)
+    LogFormat::of_elf(elf).map_err(|error| Refusal::Rig(error.to_string()))
 }
 
 fn from_streams(args: &CaptureArgs, mesh: &Mesh, folder: &Path, live: &mut Live<'_>) -> Result<u64, Refusal> {

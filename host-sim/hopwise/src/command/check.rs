@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::MeshArg;
 use super::output::{Outcome, print, print_json};
-use hopwise_networks::refusal::Refusal;
+use super::refusal::Refusal;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_rig::mesh::{End, Mesh};

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hopwise_core::board::Command;
+use hopwise_core::wire::Command;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use indicatif::{MultiProgress, ProgressBar};
 
 use super::MeshArg;
 use super::output::{Outcome, print};
+use super::refusal::Refusal;
 use hopwise_emulate::firmware;
 use hopwise_emulate::host_port::Reply;
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::flash::{Failure, Flasher, Job, Step, jobs, write_pages};
 use hopwise_rig::mesh::Mesh;

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use hopwise_core::Rule;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_language::Traffic;
 use hopwise_load::measure::{self, Effort, Experiment, Point, Progress, rule_name};
@@ -14,7 +15,6 @@ use hopwise_load::report;
 use hopwise_load::saturation;
 use hopwise_load::study::{self, Study};
 use hopwise_load::sweep::{Folder, Job, JobList, Share, Task};
-use hopwise_networks::refusal::Refusal;
 
 /// With an expression, one experiment; with a command, many.
 #[derive(Args)]
@@ -252,10 +252,6 @@ struct StudyArgs {
     out: PathBuf,
 }
 
-fn refused(error: impl std::error::Error) -> Refusal {
-    Refusal::Load(error.to_string())
-}
-
 /// How closely saturation is found, relative to it.
 const SATURATION_PRECISION: f64 = 0.01;
 
@@ -273,19 +269,18 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
             merge(&folder, &sweep.out)
         }
         Some(Action::Work(args)) => {
-            let folder = Folder::open(&args.jobs).map_err(refused)?;
+            let folder = Folder::open(&args.jobs)?;
             let variable = |name: &str| std::env::var(name).ok();
             let share = Share::from_environment(
                 variable,
                 args.shards.map(|count| count as usize),
                 folder.list.jobs.len(),
-            )
-            .map_err(refused)?;
+            )?;
             work(&folder, share.unwrap_or(Share::ALL))?;
             Ok(Outcome::Done)
         }
         Some(Action::Study(args)) => study(args),
-        Some(Action::Merge(args)) => merge(&Folder::open(&args.jobs).map_err(refused)?, &args.out),
+        Some(Action::Merge(args)) => merge(&Folder::open(&args.jobs)?, &args.out),
     }
 }
 
@@ -310,7 +305,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
             "trying rates",
         );
         let tried = |runs| bar.set_position(u64::from(runs));
-        let found = saturation::find(&experiment, SATURATION_PRECISION, &tried).map_err(refused)?;
+        let found = saturation::find(&experiment, SATURATION_PRECISION, &tried)?;
         bar.finish_and_clear();
         if args.json {
             print_json(&found)?;
@@ -330,7 +325,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         bar.set_length(u64::from(progress.enough));
         bar.set_position(u64::from(progress.measured));
     };
-    let point = measure::run_watched(&experiment, &mut watch).map_err(refused)?;
+    let point = measure::run_watched(&experiment, &mut watch)?;
     bar.finish_and_clear();
     if args.json {
         print_json(&point)?;
@@ -384,7 +379,7 @@ fn show(point: &Point) -> Result<(), Refusal> {
 
 /// The jobs of a sweep, network by network, in the order of the arguments.
 fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
-    let rates = rates(&args.rates).map_err(Refusal::Load)?;
+    let rates = rates(&args.rates)?;
     let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
     if args.saturation {
         tasks.push(Task::Saturation {
@@ -412,14 +407,14 @@ fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
             }
         }
     }
-    Folder::create(&args.jobs, JobList { jobs }).map_err(refused)
+    Ok(Folder::create(&args.jobs, JobList { jobs })?)
 }
 
 /// Numbers, and ranges FROM:TO:STEP with both ends.
-fn rates(texts: &[String]) -> Result<Vec<f64>, String> {
+fn rates(texts: &[String]) -> Result<Vec<f64>, Refusal> {
     let mut rates = Vec::new();
     for text in texts {
-        let wrong = || format!("'{text}' is not a rate: a number, or FROM:TO:STEP with a step above 0");
+        let wrong = || Refusal::Rate(text.clone());
         let numbers: Result<Vec<f64>, _> = text.split(':').map(str::parse).collect();
         match numbers.map_err(|_| wrong())?[..] {
             [rate] => rates.push(rate),
@@ -437,7 +432,7 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, String> {
 fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
     let numbers = folder.share(share);
     let bar = progress_bar(numbers.len() as u64, "simulating");
-    let done = folder.work_all(&numbers, || bar.inc(1)).map_err(refused)?;
+    let done = folder.work_all(&numbers, || bar.inc(1))?;
     bar.finish_and_clear();
     print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
 }
@@ -465,9 +460,9 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
 }
 
 fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
-    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES)).map_err(refused)?;
+    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES))?;
     work(&folder, Share::ALL)?;
-    let findings = folder.findings().map_err(refused)?;
+    let findings = folder.findings()?;
     let Study { text, charts } = study::write(&study::SIZES, &report::rows(&findings));
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::NetworkArg;
 use super::output::{Outcome, print};
-use hopwise_networks::refusal::Refusal;
+use super::refusal::Refusal;
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
 

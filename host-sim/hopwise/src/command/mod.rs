@@ -17,6 +17,7 @@ mod neighbors;
 mod output;
 mod paper;
 mod plan;
+mod refusal;
 mod report;
 mod route;
 mod sim;
@@ -25,20 +26,24 @@ mod talk;
 mod topo;
 mod view;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hopwise_core::{Network, Node, Rule};
 
-use hopwise_networks::refusal::Refusal;
+use hopwise_emulate::firmware::Firmware;
+use hopwise_emulate::repository::Repository;
 use hopwise_rig::mesh::Mesh;
 use output::Outcome;
+use refusal::Refusal;
 
 /// Networks of microcontrollers, routed from addresses alone.
 #[derive(Parser)]
 #[command(name = "hopwise", version, about)]
 pub(crate) struct Hopwise {
+    #[command(flatten)]
+    repository: RepositoryArg,
     #[command(subcommand)]
     command: Command,
 }
@@ -108,7 +113,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
         Command::Paper(args) => paper::run(args),
-        Command::Emulate(args) => emulate::run(args),
+        Command::Emulate(args) => emulate::run(args, &hopwise.repository),
         Command::Sim(args) => sim::run(args),
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
@@ -132,6 +137,27 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Err(refusal) => {
             eprintln!("hopwise: {refusal}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Where the firmware's sources are, for the commands that build it.
+#[derive(Args)]
+struct RepositoryArg {
+    /// Hopwise's repository, which firmware is built from; unless given HOPWISE_REPO, or the one around the working folder
+    #[arg(long = "repo", value_name = "PATH", global = true)]
+    path: Option<PathBuf>,
+}
+
+impl RepositoryArg {
+    /// The given image, or Hopwise's own for a board, which is built if need be.
+    fn elf(&self, given: Option<&Path>, board: &str) -> Result<PathBuf, Refusal> {
+        match given {
+            Some(path) => Ok(path.to_path_buf()),
+            None => {
+                let repository = Repository::find(self.path.as_deref())?;
+                Ok(Firmware::new(board).build(&repository, |line| eprintln!("{line}"))?)
+            }
         }
     }
 }

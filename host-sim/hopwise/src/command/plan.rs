@@ -7,8 +7,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_json};
+use super::refusal::Refusal;
 use super::{MeshArg, table};
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::drawing;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::{Cable, Plan, describe};

@@ -8,8 +8,8 @@ use clap::Args;
 use hopwise_core::Network;
 
 use super::output::{Outcome, print};
+use super::refusal::Refusal;
 use super::{parse, table};
-use hopwise_networks::refusal::Refusal;
 use hopwise_trace::history::History;
 use hopwise_trace::reader::Reader;
 use hopwise_trace::report::{Delivery, LinkQuality, Report, Spread};

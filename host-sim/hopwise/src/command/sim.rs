@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::table;
 use hopwise_language::script::on_one_line;
 use hopwise_language::{Time, Traffic};
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::mesh::Mesh;
 use hopwise_sim::report::{Report, summed};
 use hopwise_sim::scenario::Scenario;
@@ -140,13 +140,9 @@ pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
     }
 }
 
-fn refused(error: impl std::error::Error) -> Refusal {
-    Refusal::Sim(error.to_string())
-}
-
 /// The network and the speed of a mesh file; what is said besides comes in their place.
 fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
-    let mesh = Mesh::read(file).map_err(Refusal::Sim)?;
+    let mesh = Mesh::read(file).map_err(Refusal::Rig)?;
     Ok(Settings {
         network: Some(mesh.network.to_string()),
         baud: said.baud.or(Some(mesh.baud)),
@@ -155,10 +151,10 @@ fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
 }
 
 fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
-    let run = settings.run().map_err(refused)?;
+    let run = settings.run()?;
     let mut file = match &args.trace {
         Some(path) => {
-            let file = File::create(path).map_err(|error| Refusal::Sim(format!("{}: {error}", path.display())))?;
+            let file = File::create(path).map_err(|error| Refusal::file(path, error))?;
             Some(BufWriter::new(file))
         }
         None => None,
@@ -167,7 +163,7 @@ fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
     let trace = file.as_mut().map(|file| file as &mut dyn Write);
     let account = simulate(&run, trace, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
-    let account = account.map_err(refused)?;
+    let account = account?;
     if let Some(mut file) = file {
         file.flush().map_err(|error| Refusal::Output(error.to_string()))?;
     }
@@ -183,27 +179,24 @@ fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
 
 /// All runs of a scenario, on all cores.
 fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, Refusal> {
-    let named = |what: String| Refusal::Sim(format!("{}: {what}", path.display()));
-    let mut scenario = Scenario::read(path).map_err(refused)?;
+    let mut scenario = Scenario::read(path)?;
     let mut said = said.table();
     said.remove("network");
     scenario.set(said);
-    let runs = scenario.runs().map_err(|error| named(error.to_string()))?;
+    let runs = scenario.runs().map_err(|error| Refusal::file(path, error))?;
     if let ([run], true) = (&runs[..], args.trace.is_some()) {
         return one(args, run);
     }
     if args.trace.is_some() {
-        return Err(named(format!(
-            "a trace is of one run, and the scenario has {}",
-            runs.len()
-        )));
+        let reason = format!("a trace is of one run, and the scenario has {}", runs.len());
+        return Err(Refusal::file(path, reason));
     }
     let checked = |settings: Settings| settings.run().map(|run| (settings, run));
     let runs = runs.into_iter().map(checked).collect::<Result<Vec<_>, _>>();
-    let runs: Vec<(Settings, SimRun)> = runs.map_err(|error| named(error.to_string()))?;
+    let runs: Vec<(Settings, SimRun)> = runs.map_err(|error| Refusal::file(path, error))?;
     let bar = progress_bar(runs.len() as u64, "runs");
     let report = |(settings, run): &(Settings, SimRun)| -> Result<Report, Refusal> {
-        let account = simulate(run, None, &mut |_| ()).map_err(refused)?;
+        let account = simulate(run, None, &mut |_| ())?;
         Ok(Report::new(settings, run, &account))
     };
     let reports = runs

@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::board::{BoardState, Command, DEFAULT_BAUD, Done, Page, Status};
 use hopwise_core::limits::MAX_PAYLOAD;
-use hopwise_core::node::{DropReason, NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::wire::{
+    BoardState, Command, DEFAULT_BAUD, Done, DropReason, NodeReport, Page, Query, RouterCounters, Status, Verdict,
+    trace_records,
+};
 use serde_json::{Map, Value, json};
 
 use super::output::{Outcome, print, print_json};
+use super::refusal::Refusal;
 use super::{check, table};
 use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::{Reply, Verdict};
-use hopwise_networks::refusal::Refusal;
+use hopwise_emulate::host_port::Reply;
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::talk::{Talk, ask_nodes, read, why_not};
 
@@ -218,7 +220,9 @@ pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
             args.node
         )));
     };
-    let hops: Vec<(u64, u64)> = hops_of_trace(answer).collect();
+    let hops: Vec<(u64, u64)> = trace_records(answer)
+        .map(|record| (record.node, record.waited))
+        .collect();
     if args.json {
         let rows: Vec<Value> = hops
             .iter()
@@ -263,7 +267,7 @@ pub(super) fn counters(args: &CountersArgs) -> Result<Outcome, Refusal> {
 struct NodeRow {
     node: u64,
     report: Option<NodeReport>,
-    counters: Option<NodeCounters>,
+    counters: Option<RouterCounters>,
 }
 
 impl NodeRow {

@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::output::Outcome;
 use super::parse;
+use super::refusal::Refusal;
 use super::report::{read, write};
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::mesh::Mesh;
 use hopwise_view::data::PageData;
 use hopwise_view::page;
