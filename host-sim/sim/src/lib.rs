@@ -21,7 +21,7 @@
 //!
 //! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file;
 //! - [`run`]: one run from beginning to end; `sizes`: for networks of any width; [`report`]: what is said of it;
-//! - [`oracle`]: the judge, who knows what was sent and what came; [`trace`]: the record of it all;
+//! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
 //! - [`world`]: boards, cables, time; [`wire`]: cables and what they do to bytes; [`agenda`]: what happens when;
 //! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
 //!
@@ -35,7 +35,6 @@ pub mod scenario;
 pub mod settings;
 mod sizes;
 mod stage;
-pub mod trace;
 pub mod wire;
 pub mod world;
 

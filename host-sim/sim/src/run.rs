@@ -8,11 +8,13 @@ use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
 use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
 use hopwise_language::script::Action;
 use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic};
+use hopwise_trace::hash::TraceHash;
+use hopwise_trace::line::Header;
+use hopwise_trace::writer::Writer;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::oracle::{Oracle, Service, Tally, Violation};
-use super::trace::{TraceSum, write_header, write_line};
 use super::wire::Nanos;
 use super::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
 
@@ -91,8 +93,8 @@ pub struct Account {
 
 /// Watches all nodes.
 struct Notes<'a> {
-    sum: TraceSum,
-    trace: Option<&'a mut dyn Write>,
+    hash: TraceHash,
+    trace: Option<Writer<&'a mut dyn Write>>,
     failed: Option<std::io::Error>,
     oracle: Oracle,
     drops: Vec<u64>,
@@ -104,9 +106,11 @@ struct Notes<'a> {
 
 impl Watcher for Notes<'_> {
     fn note(&mut self, at: Nanos, board: u32, event: &Event) {
-        self.sum.add(at, u64::from(board), event);
+        // A run of 292 years is none.
+        let time = at as hopwise_trace::line::Nanos;
+        self.hash.add(time, u64::from(board), event);
         if let Some(out) = &mut self.trace
-            && let Err(error) = write_line(at, u64::from(board), event, out)
+            && let Err(error) = out.event(time, u64::from(board), event)
         {
             self.failed.get_or_insert(error);
         }
@@ -192,13 +196,15 @@ struct Player<'a, const PORTS: usize, const PEERS: usize> {
 /// Plays a run; the trace is written down if there is somewhere to write it.
 pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
     run: &'a SimRun,
-    mut trace: Option<&'a mut dyn Write>,
+    trace: Option<&'a mut dyn Write>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
     let started = Instant::now();
-    if let Some(out) = &mut trace {
-        write_header(&run.build.network, run.build.baud, out).map_err(RunError::Trace)?;
-    }
+    let header = Header::new(&run.build.network, run.build.baud);
+    let trace = trace
+        .map(|out| Writer::new(out, &header))
+        .transpose()
+        .map_err(RunError::Trace)?;
     let nodes = run.build.network.nodes() as u32;
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
@@ -207,7 +213,7 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
         run,
         world: World::new(run.build.clone()),
         notes: Notes {
-            sum: TraceSum::default(),
+            hash: TraceHash::default(),
             trace,
             failed: None,
             oracle: Oracle::new(nodes, run.build.seed, run.packets),
@@ -568,7 +574,7 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             links_up: self.notes.links_up,
             virtual_seconds: now as f64 / 1e9,
             wall_seconds: started.elapsed().as_secs_f64(),
-            trace_sha256: self.notes.sum.finish(),
+            trace_sha256: self.notes.hash.finish(),
             latencies,
             violation,
             buffers_used: self.buffers_used,

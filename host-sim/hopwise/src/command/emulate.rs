@@ -24,7 +24,7 @@ use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::{script, setup};
 use hopwise_rig::emulated;
-use hopwise_rig::mesh::{End, Mesh};
+use hopwise_rig::mesh::{Mesh, NodePort};
 
 #[derive(Args)]
 pub(super) struct EmulateArgs {
@@ -122,7 +122,7 @@ enum Subject {
 impl Subject {
     fn of(what: &str) -> Result<Self, Refusal> {
         match what.ends_with(".toml") {
-            true => Mesh::read(Path::new(what)).map(Subject::Mesh).map_err(Refusal::Rig),
+            true => Ok(Subject::Mesh(Mesh::read(Path::new(what))?)),
             false => parse(what).map(Subject::Network),
         }
     }
@@ -147,7 +147,7 @@ impl Subject {
                 expression: network.to_string(),
                 error,
             }),
-            Subject::Mesh(mesh) => emulated::build(mesh, image, differences).map_err(Refusal::Rig),
+            Subject::Mesh(mesh) => Ok(emulated::build(mesh, image, differences)?),
         }
     }
 
@@ -166,8 +166,8 @@ impl Subject {
                 let Some(port) = port else {
                     return script::default_port(name);
                 };
-                let end = End { node: name.node, port };
-                emulated::port(mesh, end).map_err(NoSuchPlace::NotOnBoard)
+                let port = NodePort { node: name.node, port };
+                emulated::port(mesh, port).map_err(|error| NoSuchPlace::NotOnBoard(error.to_string()))
             }
         }
     }
