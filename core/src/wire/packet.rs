@@ -1,5 +1,7 @@
 //! Packets: what a node sends to another, over any number of wires.
 
+use serde::{Deserialize, Serialize};
+
 use super::body::{Body, Kind};
 use super::content::Content;
 use super::trace::TraceRecord;
