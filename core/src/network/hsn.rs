@@ -29,7 +29,7 @@ use crate::topology::{Method, Rule, Topology};
 ///
 /// Time: the permutations of the wrong digits, cut short where they cannot become the best; memory O(l). If more than
 /// [`MAX_PERMUTED`] digits above x_1 are wrong, only the lowest of these are permuted, the others
-/// corrected one by one, and [`method`](Topology::method) is [`Method::BestTried`].
+/// corrected one by one, and [`method`](crate::Network::method) is [`Method::BestTried`].
 ///
 /// ```
 /// use hopwise_core::{Network, Rule};
