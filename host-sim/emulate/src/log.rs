@@ -43,6 +43,14 @@ impl LogFormat {
         Ok(LogFormat { table, locations })
     }
 
+    /// Of a firmware that writes no log.
+    pub fn none() -> Self {
+        LogFormat {
+            table: None,
+            locations: None,
+        }
+    }
+
     /// Readers for that many boards.
     pub fn readers(&self, boards: usize) -> LogReaders<'_> {
         let decoders = match &self.table {
