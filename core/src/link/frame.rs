@@ -80,6 +80,8 @@ pub(super) enum Frame<'a> {
 /// Why bytes between two delimiters are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FrameError {
     /// Not COBS.
     Encoding,

@@ -13,6 +13,8 @@ pub const VERSION: u8 = 1;
 /// What is at an end of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A node of the mesh.
     Node,
@@ -23,6 +25,7 @@ pub enum Role {
 /// Who an end is. All but the session stays the same until it restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
 pub struct Identity {
     /// A node or a computer.
     pub role: Role,

@@ -52,6 +52,8 @@ pub struct LinkCounters {
 /// Why a link is not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Down {
     /// Nothing is heard.
     Silent,

@@ -7,6 +7,8 @@ use crate::link::{Down, FrameError, Identity};
 /// Why a packet went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum DropReason {
     /// It is not a packet.
@@ -83,6 +85,8 @@ impl DropReason {
 /// What became of a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The destination has it, once.
     Delivered,
@@ -102,6 +106,8 @@ pub enum Outcome {
 /// Something that a node noticed or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// A link is up, and leads to a neighbour (or a computer).
     LinkUp {

@@ -61,6 +61,7 @@ impl Kind {
 /// The name of a packet: no two of a source have the same until it restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[derive(serde::Serialize, serde::Deserialize)]
 pub struct PacketId {
     /// Who sent it.
     pub source: Node,

@@ -110,7 +110,7 @@ enum Subject {
 impl Subject {
     fn of(what: &str) -> Result<Self, Refusal> {
         match what.ends_with(".toml") {
-            true => Mesh::read(Path::new(what)).map(Subject::Mesh).map_err(Refusal::Rig),
+            true => Ok(Subject::Mesh(Mesh::read(Path::new(what))?)),
             false => parse(what).map(Subject::Network),
         }
     }
@@ -135,7 +135,7 @@ impl Subject {
                 expression: network.to_string(),
                 error,
             }),
-            Subject::Mesh(mesh) => emulated::build(mesh, image, differences).map_err(Refusal::Rig),
+            Subject::Mesh(mesh) => Ok(emulated::build(mesh, image, differences)?),
         }
     }
 }

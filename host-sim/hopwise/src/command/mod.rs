@@ -92,7 +92,7 @@ enum Command {
     Capture(Box<capture::CaptureArgs>),
     /// Ask a node of a running mesh whether it is there, and how long that takes
     Ping(talk::PingArgs),
-    /// The way to a node of a running mesh, and how long a packet was at each node
+    /// The path to a node of a running mesh, and how long a packet was at each node
     Trace(talk::TraceArgs),
     /// What the nodes of a running mesh have done, as a table
     Counters(talk::CountersArgs),
@@ -120,9 +120,9 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Load(args) => load::run(args),
         Command::Mesh(args) => mesh::run(args),
         Command::Plan(args) => plan::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Flash(args) => flash::run(args),
-        Command::Capture(args) => capture::run(args),
+        Command::Check(args) => check::run(args, &hopwise.repository),
+        Command::Flash(args) => flash::run(args, &hopwise.repository),
+        Command::Capture(args) => capture::run(args, &hopwise.repository),
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
@@ -150,6 +150,12 @@ struct RepositoryArg {
 }
 
 impl RepositoryArg {
+    /// Where Hopwise's own image for a board is once it has been built.
+    fn elf_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+        let repository = Repository::find(self.path.as_deref())?;
+        Ok(Firmware::new(board).path(&repository))
+    }
+
     /// The given image, or Hopwise's own for a board, which is built if need be.
     fn elf(&self, given: Option<&Path>, board: &str) -> Result<PathBuf, Refusal> {
         match given {
@@ -186,7 +192,7 @@ struct MeshArg {
 
 impl MeshArg {
     fn read(&self) -> Result<Mesh, Refusal> {
-        Mesh::read(&self.path).map_err(Refusal::Rig)
+        Ok(Mesh::read(&self.path)?)
     }
 }
 

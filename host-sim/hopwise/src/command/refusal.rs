@@ -13,6 +13,13 @@ use hopwise_networks::figures::CannotSearch;
 use hopwise_networks::graph::CannotBuildOut;
 use hopwise_networks::papers::CannotMeasure;
 use hopwise_networks::routes::CannotRoute;
+use hopwise_rig::capture::CannotCapture;
+use hopwise_rig::connection::{NoConnection, TooLong};
+use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
+use hopwise_rig::flash::{NoPageWritten, NoProbes};
+use hopwise_rig::mesh::{BadMesh, MeshRule};
+use hopwise_rig::serial_line::BadPort;
+use hopwise_view::data::NoPage;
 
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Debug, thiserror::Error)]
@@ -104,9 +111,47 @@ pub(super) enum Refusal {
     /// A simulation of nodes that makes no sense, in a sentence.
     #[error("{0}")]
     Sim(String),
-    /// A trace that cannot be read, in a sentence.
-    #[error("{0}")]
-    Trace(String),
+    /// Neither a file nor a network.
+    #[error("there is no file '{name}', and {refusal}")]
+    NoFile {
+        /// As it was written.
+        name: String,
+        /// Why it is no network.
+        refusal: Box<Refusal>,
+    },
+    /// A trace of which there is no page.
+    #[error(transparent)]
+    Page(#[from] NoPage),
+    /// A mesh file that cannot be read.
+    #[error(transparent)]
+    MeshFile(#[from] BadMesh),
+    /// A mesh that cannot be.
+    #[error(transparent)]
+    Mesh(#[from] MeshRule),
+    /// A mesh that cannot be emulated as asked.
+    #[error(transparent)]
+    Emulated(#[from] CannotEmulate),
+    /// A file that is no firmware.
+    #[error(transparent)]
+    FirmwareFile(#[from] BadFirmware),
+    /// No mesh behind a serial port.
+    #[error(transparent)]
+    Connection(#[from] NoConnection),
+    /// A serial port that fails.
+    #[error(transparent)]
+    Port(#[from] BadPort),
+    /// More than a packet carries.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// Boards that no probe is named for.
+    #[error(transparent)]
+    NoProbes(#[from] NoProbes),
+    /// A configuration page that cannot be written.
+    #[error(transparent)]
+    NoPageWritten(#[from] NoPageWritten),
+    /// No trace of boards.
+    #[error(transparent)]
+    Capture(CannotCapture),
     /// The rig cannot do what was asked, in a sentence.
     #[error("{0}")]
     Rig(String),
@@ -136,5 +181,15 @@ impl Refusal {
 impl From<hopwise_networks::refusal::Refusal> for Refusal {
     fn from(refusal: hopwise_networks::refusal::Refusal) -> Self {
         Refusal::Sim(refusal.to_string())
+    }
+}
+
+impl From<CannotCapture> for Refusal {
+    fn from(error: CannotCapture) -> Self {
+        match error {
+            CannotCapture::Output { path, error } => Refusal::Output(format!("{}: {error}", path.display())),
+            CannotCapture::Show(error) => Refusal::Output(error.to_string()),
+            error => Refusal::Capture(error),
+        }
     }
 }

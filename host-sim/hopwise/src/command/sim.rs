@@ -51,7 +51,7 @@ pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
 
 /// The network and the speed of a mesh file; what is said besides comes in their place.
 fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
-    let mesh = Mesh::read(file).map_err(Refusal::Sim)?;
+    let mesh = Mesh::read(file)?;
     Ok(Settings {
         network: Some(mesh.network.to_string()),
         baud: said.baud.or(Some(mesh.baud)),
