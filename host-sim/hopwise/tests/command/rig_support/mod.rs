@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use hopwise_emulate::firmware::{self, CannotBuildFirmware};
+use hopwise_emulate::firmware::{BOARDS, CannotBuildFirmware, Firmware};
+use hopwise_emulate::repository::Repository;
 use serde_json::Value;
 
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn elf() -> Option<&'static str> {
     static ELF: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let path = ELF.get_or_init(|| match firmware::build(firmware::BOARDS[0]) {
+    let path = ELF.get_or_init(|| match build() {
         Ok(path) => Some(path),
         Err(CannotBuildFirmware::NoCompiler) => {
             let _ = writeln!(
@@ -23,6 +24,11 @@ pub(crate) fn elf() -> Option<&'static str> {
         Err(error) => panic!("{error}"),
     });
     path.as_ref().map(|path| path.to_str().expect("a path in UTF-8"))
+}
+
+/// From the repository that this crate is in.
+fn build() -> Result<PathBuf, CannotBuildFirmware> {
+    Firmware::new(BOARDS[0]).build(&Repository::find(None)?, |line| eprintln!("{line}"))
 }
 
 /// A folder that is removed in the end.
