@@ -10,11 +10,11 @@
 
 use core::fmt;
 
-use crate::arith::{bits, ones, wide};
+use crate::arith::{Number, Vertex, bits, ones, wide};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// An exchanged hypercube.
 ///
@@ -58,26 +58,26 @@ impl Exchanged {
     }
 
     /// Bits that can be flipped where the last bit is 0, s.
-    pub fn first_bits(&self) -> Number {
-        Number::from(self.first)
+    pub fn first_bits(&self) -> u64 {
+        u64::from(self.first)
     }
 
     /// Bits that can be flipped where the last bit is 1, t.
-    pub fn second_bits(&self) -> Number {
-        Number::from(self.second)
+    pub fn second_bits(&self) -> u64 {
+        u64::from(self.second)
     }
 
     /// The largest distance: all bits but the last differ, and that is flipped twice.
-    pub fn diameter(&self) -> Number {
-        self.first_bits() + self.second_bits() + 2
+    fn diameter(&self) -> Number {
+        Number::from(self.first) + Number::from(self.second) + 2
     }
 
     /// The bits besides c that can be flipped at a node.
-    fn own(&self, node: Node) -> Number {
+    fn own(&self, node: Vertex) -> Number {
         if node & 1 == 0 {
-            ones(self.first_bits()) << (self.second + 1)
+            ones(Number::from(self.first)) << (self.second + 1)
         } else {
-            ones(self.second_bits()) << 1
+            ones(Number::from(self.second)) << 1
         }
     }
 }
@@ -87,11 +87,11 @@ impl Topology for Exchanged {
         1 << (self.first + self.second + 1)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         1 + Number::from(self.own(node).count_ones())
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         match port.checked_sub(1) {
             None => Some(node ^ 1),
             Some(place) => {
@@ -101,7 +101,7 @@ impl Topology for Exchanged {
         }
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         let differing = here ^ dest;
         let own = differing & self.own(here);
         if own != 0 {
@@ -113,7 +113,7 @@ impl Topology for Exchanged {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let differing = from ^ to;
         // Where c is the same, bits of the other side are 1 in what is left without those of this side.
         let there_and_back = differing & 1 == 0 && differing & !self.own(from) != 0;
@@ -126,7 +126,7 @@ impl Topology for Exchanged {
 
     /// The source flips c first, since behind it is the longest way: to the other side and back. Elsewhere c comes last, after the
     /// bits from the highest: s + t + 2 steps, as many as the tree is deep.
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if port == 0 && here == source {
             u64::MAX
         } else {
@@ -134,14 +134,18 @@ impl Topology for Exchanged {
         }
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.diameter())
+    }
+
     /// Flipping bits of a and b is a symmetry; exchanging the sides is one only if they are of the same size.
     fn vertex_transitive(&self) -> bool {
         self.first == self.second
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (first, second) = (usize::from(self.first), usize::from(self.second));
-        let (a, b) = (node >> (second + 1), node >> 1 & ones(self.second_bits()));
+        let (a, b) = (node >> (second + 1), node >> 1 & ones(Number::from(self.second)));
         write!(out, "({a:0>first$b},{b:0>second$b},{})", node & 1)
     }
 }

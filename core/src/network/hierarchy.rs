@@ -19,12 +19,12 @@
 
 use core::fmt;
 
-use crate::arith::{div_rem, wide};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::Base;
-use crate::limits::{LOOKAHEAD, MAX_NODES};
+use crate::limits::LOOKAHEAD;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// A hierarchy of copies of a base graph.
 ///
@@ -75,7 +75,7 @@ impl Linkage {
 /// One digit of a node, and what is below it.
 #[derive(Clone, Copy)]
 struct Place {
-    digit: Node,
+    digit: Vertex,
     weight: Number,
     /// Numbers that values other than 0 give up, since below a 0 there is nothing.
     saved: Number,
@@ -84,7 +84,7 @@ struct Place {
 }
 
 impl Place {
-    fn share(&self, digit: Node) -> Number {
+    fn share(&self, digit: Vertex) -> Number {
         if digit == 0 {
             0
         } else {
@@ -93,7 +93,7 @@ impl Place {
     }
 
     /// The node with this digit replaced.
-    fn replace(&self, node: Node, digit: Node) -> Node {
+    fn replace(&self, node: Vertex, digit: Vertex) -> Vertex {
         node - self.share(self.digit) + self.share(digit)
     }
 }
@@ -101,9 +101,7 @@ impl Place {
 /// Where a packet moves next: which digit, and towards which value.
 struct Move {
     place: Place,
-    target: Node,
-    /// Out of a copy, by its root.
-    outwards: bool,
+    target: Vertex,
 }
 
 impl Hierarchy {
@@ -168,87 +166,22 @@ impl Hierarchy {
     }
 
     /// The number of digits, n.
-    pub fn digits(&self) -> Number {
-        Number::from(self.digits)
+    pub fn digits(&self) -> u64 {
+        u64::from(self.digits)
     }
 
     /// The largest distance: n D in `folded`; else D across the first digit and, on both sides, as far as a node is from
     /// node 0 in the base for each of the others.
-    pub fn diameter(&self) -> Number {
-        let (digits, across) = (self.digits(), self.base.diameter());
+    fn diameter(&self) -> Number {
+        let (digits, across) = (Number::from(self.digits), self.base.diameter());
         match self.linkage {
             Linkage::Folded => digits * across,
             _ => across + 2 * (digits - 1) * self.base.farthest_from_zero(),
         }
     }
 
-    /// How many edges there are: those of the base, times its copies.
-    pub fn edges(&self) -> u128 {
-        let (nodes, size) = (u128::from(self.nodes()), u128::from(self.base.nodes()));
-        let copies = match self.linkage {
-            Linkage::Folded => nodes / size * u128::from(self.digits),
-            // In a tree of blocks, each copy but the first brings all its nodes but the root.
-            _ => (nodes - 1) / (size - 1),
-        };
-        copies * self.base.edges()
-    }
-
-    /// The smallest and the largest degree.
-    pub fn degree_range(&self) -> (Port, Port) {
-        let (least, most) = self.base.degree_range();
-        let root = self.base.degree(0);
-        match self.linkage {
-            Linkage::Folded => (least * self.digits(), most * self.digits()),
-            // No base of 3 nodes or more has its smallest degree at node 0 alone.
-            Linkage::RootFolded => (least, most + (self.digits() - 1) * root),
-            Linkage::Flooded => (least, most + Number::from(self.digits > 1) * root),
-        }
-    }
-
-    /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
-    ///
-    /// In `folded` each digit contributes alone. In the others, with what hangs at a node of a copy being of `size` nodes, `sum`
-    /// over its pairs and `depth` over the ways to its root, a copy of B nodes with the sum S over all pairs and R over the
-    /// ways to node 0 makes:
-    ///
-    /// - all B nodes bearing: B sum + S size^2 + 2 B (B-1) size depth, and depth' = B depth + R size;
-    /// - all but node 0 bearing: (B-1) sum + (S - 2R) size^2 + 2 (B-1) (B-2) size depth + 2 depth', and
-    ///   depth' = (B-1) depth + R size.
-    pub fn distance_sum(&self) -> Option<u128> {
-        let nodes = u128::from(self.base.nodes());
-        let pairs = self.base.distance_sum()?;
-        let root = self.base.distance_sum_from_zero()?;
-        if self.linkage == Linkage::Folded {
-            let others = u128::from(self.first_weight);
-            return pairs
-                .checked_mul(self.digits().into())?
-                .checked_mul(others.checked_mul(others)?);
-        }
-        let (mut size, mut sum, mut depth) = (1u128, 0u128, 0u128);
-        for digit in 0..self.digits {
-            let first = digit + 1 == self.digits;
-            let bearing = if first || self.linkage == Linkage::RootFolded {
-                nodes
-            } else {
-                nodes - 1
-            };
-            let between = if bearing == nodes { pairs } else { pairs - 2 * root };
-            let deeper = bearing.checked_mul(depth)?.checked_add(root.checked_mul(size)?)?;
-            let hanging = (2 * bearing * (bearing - 1)).checked_mul(size)?.checked_mul(depth)?;
-            let to_bare_root = if bearing == nodes { 0 } else { 2 * deeper };
-            sum = bearing
-                .checked_mul(sum)?
-                .checked_add(between.checked_mul(size.checked_mul(size)?)?)?
-                .checked_add(hanging)?
-                .checked_add(to_bare_root)?;
-            size = size * bearing + (nodes - bearing);
-            depth = deeper;
-        }
-        Some(sum)
-    }
-
     /// The digits of a node, the first (outermost) first.
-    fn places(&self, node: Node) -> impl Iterator<Item = Place> + use<> {
+    fn places(&self, node: Vertex) -> impl Iterator<Item = Place> + use<> {
         let (digits, size, flooded) = (self.digits, self.base.nodes(), self.linkage == Linkage::Flooded);
         let (mut rest, mut weight) = (node, self.first_weight);
         (0..digits).map(move |index| {
@@ -274,7 +207,7 @@ impl Hierarchy {
     }
 
     /// The digits that have links at a node.
-    fn linked_places(&self, node: Node) -> impl Iterator<Item = Place> + use<> {
+    fn linked_places(&self, node: Vertex) -> impl Iterator<Item = Place> + use<> {
         let linkage = self.linkage;
         let most = if linkage == Linkage::Flooded { 2 } else { usize::MAX };
         self.places(node)
@@ -283,7 +216,7 @@ impl Hierarchy {
     }
 
     /// The digit that a port belongs to, counted from the first, and the port's number in the base.
-    fn place_of_port(&self, node: Node, mut port: Port) -> Option<(Place, Port)> {
+    fn place_of_port(&self, node: Vertex, mut port: Number) -> Option<(Place, Number)> {
         for place in self.linked_places(node) {
             let degree = self.base.degree(place.digit);
             if port < degree {
@@ -295,7 +228,7 @@ impl Hierarchy {
     }
 
     /// The next move; `None` at the destination.
-    fn next_move(&self, here: Node, dest: Node) -> Option<Move> {
+    fn next_move(&self, here: Vertex, dest: Vertex) -> Option<Move> {
         let mut places = self.places(here);
         let mut wanted = self.places(dest);
         let (place, target) = loop {
@@ -305,24 +238,16 @@ impl Hierarchy {
             }
         };
         if self.linkage == Linkage::Folded || place.below == 0 {
-            return Some(Move {
-                place,
-                target,
-                outwards: false,
-            });
+            return Some(Move { place, target });
         }
-        // The innermost digit that is not 0 is the first with nothing below it.
+        // Out of the copy by its root. The innermost digit that is not 0 is the first with nothing below it.
         let place = places.find(|place| place.below == 0)?;
-        Some(Move {
-            place,
-            target: 0,
-            outwards: true,
-        })
+        Some(Move { place, target: 0 })
     }
 
     /// Where a broadcast of `source` enters the copy of the base in which `here` has the links of `place`; `None` if it
     /// does not use that copy.
-    fn entry(&self, here: Node, place: &Place, source: Node) -> Option<Node> {
+    fn entry(&self, here: Vertex, place: &Place, source: Vertex) -> Option<Vertex> {
         for (own, origin) in self.places(here).zip(self.places(source)) {
             if own.weight == place.weight {
                 return Some(origin.digit);
@@ -339,7 +264,7 @@ impl Hierarchy {
     /// In `folded` whoever is told through a digit tells on through it and those before it, so the last digit has most
     /// behind it. In the others, first the way out of the copy, behind which all the rest is; then the outer copies, which
     /// have inner ones hanging at every node.
-    fn order(&self, here: Node, place: &Place, port: Port, entry: Node, within: u64) -> u64 {
+    fn order(&self, here: Vertex, place: &Place, port: Number, entry: Vertex, within: u64) -> u64 {
         if self.digits == 1 {
             return within;
         }
@@ -351,14 +276,14 @@ impl Hierarchy {
             .count() as Number;
         let rank = match self.linkage {
             Linkage::Folded => index,
-            _ if self.leads_out(place, port, entry, index) => self.digits(),
-            _ => self.digits() - 1 - index,
+            _ if self.leads_out(place, port, entry, index) => Number::from(self.digits),
+            _ => Number::from(self.digits) - 1 - index,
         };
         wide(rank) << 40 | within
     }
 
     /// Whether a port of an inner copy is on the way of a broadcast from the entry to the root.
-    fn leads_out(&self, place: &Place, port: Port, entry: Node, index: Number) -> bool {
+    fn leads_out(&self, place: &Place, port: Number, entry: Vertex, index: Number) -> bool {
         let Some(child) = self.base.neighbor(place.digit, port).filter(|_| index > 0) else {
             return false;
         };
@@ -378,18 +303,18 @@ impl Topology for Hierarchy {
         self.first_weight * self.base.nodes()
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.linked_places(node)
             .map(|place| self.base.degree(place.digit))
             .sum()
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (place, port) = self.place_of_port(node, port)?;
         Some(place.replace(node, self.base.neighbor(place.digit, port)?))
     }
 
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let mut before = 0;
         for place in self.linked_places(node) {
             // Only this digit may differ, so the neighbour's number tells which value it has there.
@@ -403,13 +328,13 @@ impl Topology for Hierarchy {
         None
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         self.next_move(here, dest).map_or(here, |Move { place, target, .. }| {
             place.replace(here, self.base.step(place.digit, target))
         })
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let pairs = self.places(from).zip(self.places(to));
         let mut apart = false;
         Some(
@@ -431,12 +356,16 @@ impl Topology for Hierarchy {
         self.diameter()
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.diameter())
+    }
+
     /// The degrees tell the nodes apart if only some have links at all digits.
     fn vertex_transitive(&self) -> bool {
         self.base.vertex_transitive() && (self.linkage == Linkage::Folded || self.digits == 1)
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, place) in self.places(node).enumerate() {
             out.write_str(if index == 0 { "(" } else { "," })?;
             self.base.write_address(place.digit, out)?;
@@ -444,7 +373,7 @@ impl Topology for Hierarchy {
         out.write_str(")")
     }
 
-    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
         let passes = || {
             let (place, port) = self.place_of_port(here, port)?;
             let entry = self.entry(here, &place, source)?;
@@ -453,7 +382,7 @@ impl Topology for Hierarchy {
         passes().unwrap_or(false)
     }
 
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let urgency = || {
             let (place, port) = self.place_of_port(here, port)?;
             let entry = self.entry(here, &place, source)?;
@@ -465,7 +394,7 @@ impl Topology for Hierarchy {
 
     /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but on the way out of the inner
     /// copies the tree of least depth, since all the rest waits for that.
-    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let (place, port) = self.place_of_port(here, port)?;
         let entry = self.entry(here, &place, source)?;
         let inner = place.weight != self.first_weight;
@@ -477,25 +406,6 @@ impl Topology for Hierarchy {
             self.base.fewest_steps_urgency(place.digit, port, entry)
         };
         Some(self.order(here, &place, port, entry, within?))
-    }
-
-    fn counts_valleys(&self) -> bool {
-        false
-    }
-
-    fn buffer_classes(&self, _rule: Rule) -> Number {
-        self.base.classes() + Number::from(self.linkage != Linkage::Folded && self.digits > 1)
-    }
-
-    /// In `folded` the classes of the base: the order of the digits never comes back to one. In the others one more, for the
-    /// way out. On it a packet only comes closer to a root or goes on to a copy further out; on the way across and in
-    /// it never goes on to a copy further out; and it turns once.
-    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<Number> {
-        Some(match self.next_move(here, dest) {
-            Some(turn) if turn.outwards => self.base.classes(),
-            Some(turn) => self.base.class(turn.place.digit, turn.target),
-            None => 0,
-        })
     }
 }
 

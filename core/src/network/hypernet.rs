@@ -14,11 +14,11 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::ones;
+use crate::arith::{Number, Vertex, ones, wide};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// A hypernet.
 ///
@@ -86,8 +86,8 @@ impl Walks {
 #[derive(Clone, Copy)]
 struct Question {
     level: u8,
-    from: Node,
-    to: Node,
+    from: Vertex,
+    to: Vertex,
     touching: Levels,
 }
 
@@ -111,7 +111,7 @@ impl Frame {
         } = self.question;
         let port = |cluster: Number| cluster << (level - 1) | ones(Number::from(level - 2));
         let (first, last) = (port(from >> self.low), port(to >> self.low));
-        let within = |node: Node| node & ones(Number::from(self.low));
+        let within = |node: Vertex| node & ones(Number::from(self.low));
         let (from, to, touching) = match self.answers.len() {
             0 => (within(from), last, touching),
             1 => (first, within(to), touching),
@@ -246,34 +246,32 @@ impl Hypernet {
     }
 
     /// Bits of level 1, n.
-    pub fn cube_bits(&self) -> Number {
-        Number::from(self.cube)
+    pub fn cube_bits(&self) -> u64 {
+        u64::from(self.cube)
     }
 
     /// How many levels there are, l.
-    pub fn levels(&self) -> Number {
-        Number::from(self.levels)
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
     }
 
     /// Bits of a node of a level: n on level 1, then k + h with h = k - i + 1.
-    pub fn level_bits(&self, level: Number) -> Number {
+    pub fn level_bits(&self, level: u64) -> u64 {
+        wide(self.bits_of(level as Number))
+    }
+
+    fn bits_of(&self, level: Number) -> Number {
         (2..=level).fold(Number::from(self.cube), |bits, level| 2 * bits + 1 - level)
     }
 
-    /// The largest distance: n on level 1 and 2n + 1 on level 2. Opposite nodes c1 and d1 of opposite clusters d' and c',
-    /// each opposite to the other's number, are so far by one link and a hop more by two. No form is known above.
-    pub fn diameter(&self) -> Option<Number> {
-        (self.levels <= 2).then(|| self.longest_route(Rule::Exact))
-    }
-
     /// The other end of the link between clusters, if the node has one.
-    fn link(&self, node: Node) -> Option<Node> {
+    fn link(&self, node: Vertex) -> Option<Vertex> {
         let level = Number::from(node.trailing_ones()) + 2;
-        if level > self.levels() {
+        if level > Number::from(self.levels) {
             return None;
         }
         let fixed = level - 1;
-        let field = self.level_bits(level) - self.level_bits(level - 1);
+        let field = self.bits_of(level) - self.bits_of(level - 1);
         let (inner, outer) = (node >> fixed & ones(field), node >> (fixed + field) & ones(field));
         let both = inner ^ outer;
         (both != 0).then_some(node ^ both << fixed ^ both << (fixed + field))
@@ -293,7 +291,7 @@ impl Hypernet {
             touching,
         } = question;
         loop {
-            let low = self.level_bits(Number::from(level - 1)) as u8;
+            let low = self.bits_of(Number::from(level - 1)) as u8;
             if level == self.lowest() || from >> low != to >> low {
                 let question = Question {
                     level,
@@ -322,7 +320,7 @@ impl Hypernet {
     }
 
     /// The distance for n >= 3.
-    fn hops(&self, from: Node, to: Node) -> Option<Number> {
+    fn hops(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let mut frames = Vec::<Frame, MAX_FRAMES>::new();
         let mut question = Question {
             level: self.levels,
@@ -363,7 +361,7 @@ impl Hypernet {
     /// The distance for n = 2, where a level is two clusters and the one link from 101..1 of the first to 001..1 of the
     /// second. Within a cluster, the ends of the links of all levels above are four nodes; from level to level the
     /// distances between these and the two nodes asked for are kept.
-    fn hops_of_pairs(&self, from: Node, to: Node) -> Number {
+    fn hops_of_pairs(&self, from: Vertex, to: Vertex) -> Number {
         // The two nodes, then what the links above end in: 101..1, 001..1, 01..1 and 1..1.
         const HERE: usize = 0;
         const THERE: usize = 1;
@@ -403,19 +401,19 @@ impl Topology for Hypernet {
         1 << self.bits
     }
 
-    fn degree(&self, node: Node) -> Port {
-        self.cube_bits() + Number::from(self.link(node).is_some())
+    fn degree(&self, node: Vertex) -> Number {
+        Number::from(self.cube) + Number::from(self.link(node).is_some())
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
-        match port.checked_sub(self.cube_bits()) {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        match port.checked_sub(Number::from(self.cube)) {
             None => Some(node ^ 1 << port),
             Some(0) => self.link(node),
             Some(_) => None,
         }
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         let Some(hops) = self.distance(here, dest) else {
             return here;
         };
@@ -424,7 +422,7 @@ impl Topology for Hypernet {
         closer.min().unwrap_or(here)
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         match self.cube {
             _ if self.levels == 1 => Some(Number::from((from ^ to).count_ones())),
             2 => Some(self.hops_of_pairs(from, to)),
@@ -434,18 +432,24 @@ impl Topology for Hypernet {
 
     /// Twice the level below and a link, if no third cluster is shorter: 2^(l-1) (n + 1) - 1.
     fn longest_route(&self, _rule: Rule) -> Number {
-        ((self.cube_bits() + 1) << (self.levels - 1)) - 1
+        ((Number::from(self.cube) + 1) << (self.levels - 1)) - 1
+    }
+
+    /// The largest distance: n on level 1 and 2n + 1 on level 2. Opposite nodes c1 and d1 of opposite clusters d' and c',
+    /// each opposite to the other's number, are so far by one link and a hop more by two. No form is known above.
+    fn known_diameter(&self) -> Option<Number> {
+        (self.levels <= 2).then(|| self.longest_route(Rule::Exact))
     }
 
     fn vertex_transitive(&self) -> bool {
         self.levels == 1
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut high = Number::from(self.bits);
-        for level in (1..=self.levels()).rev() {
-            out.write_str(if level == self.levels() { "(" } else { "," })?;
-            let low = if level == 1 { 0 } else { self.level_bits(level - 1) };
+        for level in (1..=Number::from(self.levels)).rev() {
+            out.write_str(if level == Number::from(self.levels) { "(" } else { "," })?;
+            let low = if level == 1 { 0 } else { self.bits_of(level - 1) };
             write!(
                 out,
                 "{:0>1$b}",

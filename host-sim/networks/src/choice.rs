@@ -124,7 +124,7 @@ impl Kept {
         let (Some(a), Some(b)) = (&self.graph, graph) else {
             return false;
         };
-        let alike = |network: &Network| network.topology().vertex_transitive();
+        let alike = |network: &Network| network.vertex_transitive();
         a.edge_list().eq(b.edge_list())
             || alike(&self.network) && alike(network) && matches!(search(a, b, &[(0, 0)]), Found::Renumbering(_))
     }

@@ -5,11 +5,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopwise_core::node::{lanes_for, next_lane};
+use hopwise_core::router::{lanes_for, next_lane};
 use hopwise_core::{Network, Node, Rule};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::buffer_classes;
 use super::graph::Graph;
 use super::routes::{RouteFault, RoutesTo};
 
@@ -99,9 +100,9 @@ fn add_dependencies(
         Scheme::One => vec![0; graph.nodes()],
         Scheme::Hops => routes.hops.iter().map(|&hops| hops.saturating_sub(1)).collect(),
         Scheme::Valleys => routes.valleys(),
-        Scheme::Network if network.topology().counts_valleys() => routes.valleys(),
+        Scheme::Network if buffer_classes::counts_valleys(network) => routes.valleys(),
         Scheme::Network => {
-            let class = |node| network.topology().buffer_class(node as Node, dest as Node, rule);
+            let class = |node| buffer_classes::class(network, node as Node, dest as Node, rule);
             (0..graph.nodes())
                 .map(|node| class(node).map_or(u32::MAX, |class| class as u32))
                 .collect()

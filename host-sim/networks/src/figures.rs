@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use hopwise_core::{Family, Network, Topology};
+use hopwise_core::{Family, Network};
 use serde::Serialize;
 
 use super::closed_form;
 use super::distances;
 use super::graph::{CannotBuildOut, Graph, MAX_NODES};
 use super::levels::{Levels, TooManyToSearch};
+use crate::base::Formulas;
 
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
 const SEARCH_ALL: u64 = 20_000;
@@ -68,7 +69,7 @@ impl Figures {
             diameter: found.diameter,
             distance_sum: found.distance_sum,
             mean_distance: found.distance_sum.map(|sum| mean(sum, network.nodes())),
-            vertex_transitive: network.topology().vertex_transitive(),
+            vertex_transitive: network.vertex_transitive(),
             method: "closed form".into(),
             seconds: start.elapsed().as_secs_f64(),
         })
@@ -77,7 +78,7 @@ impl Figures {
     /// By breadth-first search: on the built-out graph, or straight on the addresses where all nodes are alike. `progress` is
     /// called with how much is done, of how much.
     pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
-        if network.nodes() > SEARCH_ALL && network.topology().vertex_transitive() {
+        if network.nodes() > SEARCH_ALL && network.vertex_transitive() {
             return Self::from_one_node(network, progress);
         }
         let graph = Graph::build(network)?;
@@ -101,7 +102,7 @@ impl Figures {
             diameter: found.connected.then_some(found.largest),
             distance_sum: found.connected.then_some(distance_sum),
             mean_distance: found.connected.then(|| mean(distance_sum, network.nodes())),
-            vertex_transitive: network.topology().vertex_transitive(),
+            vertex_transitive: network.vertex_transitive(),
             method: format!("breadth-first search from {from}"),
             seconds,
         })
@@ -118,7 +119,7 @@ impl Figures {
 
     fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, CannotSearch> {
         let start = Instant::now();
-        let topology = network.topology();
+        let topology = network.unchecked();
         let nodes = network.nodes();
         let found = Levels::search(topology, 0, |reached| progress(reached, nodes))?;
         let connected = found.reached() == nodes;

@@ -42,7 +42,7 @@ impl Graph {
         if nodes > MAX_NODES {
             return Err(CannotBuildOut::TooLarge { expression, nodes });
         }
-        let topology = network.topology();
+        let topology = network.unchecked();
         let mut starts = Vec::with_capacity(nodes as usize + 1);
         let mut links = 0u64;
         starts.push(0);

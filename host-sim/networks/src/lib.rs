@@ -29,8 +29,10 @@
 //! [`routes::CannotRoute`], [`routes::RouteFault`], [`papers::CannotMeasure`].
 
 pub mod audit;
+pub mod base;
 pub mod bisection;
 pub mod broadcast;
+pub mod buffer_classes;
 pub mod catalogue;
 pub mod choice;
 pub mod closed_form;

@@ -59,7 +59,7 @@ impl Profile {
     /// Degrees, diameter and distances: by search of a small network, by formula for a large one, or by search where there is
     /// none and it does not take too long.
     pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
-        let alike = network.topology().vertex_transitive();
+        let alike = network.vertex_transitive();
         let searchable = network.nodes() <= if alike { MOST_FROM_ONE_NODE } else { MOST_SEARCHED };
         let formula = if network.nodes() <= ALWAYS_SEARCHED {
             None
@@ -102,7 +102,7 @@ impl Profile {
 /// From the worst source.
 fn broadcast_steps(network: &Network) -> Option<u64> {
     let nodes = network.nodes();
-    let sources = match network.topology().vertex_transitive() {
+    let sources = match network.vertex_transitive() {
         true if nodes <= MOST_BROADCAST => 1,
         false if nodes <= BROADCAST_FROM_ALL => nodes,
         _ => return None,

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
-use hopwise_core::node::Event;
+use hopwise_core::router::Event;
 use hopwise_trace::line::{Header, Nanos, Record, TraceLine};
 use hopwise_trace::reader::{BadTrace, Reader};
 use hopwise_trace::text::read_event;

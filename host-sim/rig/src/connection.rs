@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hopwise_core::board::{BoardState, Command, Done, Page, Status};
 use hopwise_core::limits::MAX_PAYLOAD;
-use hopwise_core::node::{NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::wire::{
+    BoardState, Command, Done, NodeReport, Page, Query, RouterCounters, Status, Verdict, trace_records,
+};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::{Reply, Verdict};
+use hopwise_emulate::host_port::Reply;
 
 use super::serial_line::{BadPort, SerialMesh};
 use super::talk::{Talk, ask_nodes, read, why_not};
@@ -85,7 +86,7 @@ pub struct NodeState {
     /// Who it is.
     pub report: Option<NodeReport>,
     /// What it has done.
-    pub counters: Option<NodeCounters>,
+    pub counters: Option<RouterCounters>,
 }
 
 /// A mesh and the board at the serial port.
@@ -143,7 +144,9 @@ impl Connection {
     pub fn trace(&mut self, node: u64) -> Result<Vec<(u64, u64)>, String> {
         let reply = ask(&mut self.mesh, node, Query::Trace, &[]);
         match &reply {
-            Some(Reply::Answer(answer)) => Ok(hops_of_trace(answer).collect()),
+            Some(Reply::Answer(answer)) => Ok(trace_records(answer)
+                .map(|record| (record.node, record.waited))
+                .collect()),
             _ => Err(why_not(&reply)),
         }
     }

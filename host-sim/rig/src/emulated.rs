@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use hopwise_core::board::BadPage;
+use hopwise_core::wire::BadPage;
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use hopwise_core::board::BadPage;
+use hopwise_core::wire::BadPage;
 
 use super::mesh::Mesh;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use hopwise_core::board::{Pattern, Traffic};
+use hopwise_core::wire::{Pattern, Traffic};
 use hopwise_emulate::log::{BoardLine, LogFormat};
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};

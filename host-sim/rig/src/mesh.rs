@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use hopwise_core::board::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
 use hopwise_core::{Network, NoSuchNode, ParseError};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::time::Instant;
 
-use hopwise_core::node::{ConfigError, DropReason, Event, Kind, MessageKind, PacketId, Query, SendError};
+use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
+
+use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
 use hopwise_trace::hash::TraceHash;
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;

@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::BufRead;
 
-use hopwise_core::link::Role;
-use hopwise_core::node::times::REMEMBER_PEER;
-use hopwise_core::node::{Event, Outcome, PacketId};
+use hopwise_core::router::times::REMEMBER_PEER;
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::PacketId;
+use hopwise_core::wire::Role;
 use hopwise_core::{Network, Node};
 
 use crate::line::{Nanos, Record, TraceLine};
@@ -271,7 +272,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopwise_core::node::Kind;
+    use hopwise_core::wire::Kind;
 
     const ID: &str = r#""packet":{"source":0,"epoch":1,"kind":"datagram","number":7,"from_host":false}"#;
 

@@ -4,8 +4,10 @@
 //! added there and not here does not build.
 
 use hopwise_core::Node;
-use hopwise_core::link::{Down, FrameError, Identity, Role};
-use hopwise_core::node::{DropReason, Event, Outcome, PacketId};
+use hopwise_core::link::Down;
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{DropReason, PacketId};
+use hopwise_core::wire::{FrameError, Identity, Role};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]

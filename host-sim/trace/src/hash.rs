@@ -1,7 +1,7 @@
 //! The hash by which two runs are compared.
 
 use hopwise_core::Node;
-use hopwise_core::node::Event;
+use hopwise_core::router::Event;
 use sha2::{Digest, Sha256};
 
 use crate::line::Nanos;

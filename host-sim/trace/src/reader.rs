@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::line::Record;
     use hopwise_core::link::Down;
-    use hopwise_core::node::Event;
+    use hopwise_core::router::Event;
 
     fn read(text: &str) -> (Option<Header>, Vec<Result<TraceLine, BadTrace>>) {
         let reader = Reader::new(text.as_bytes()).unwrap();

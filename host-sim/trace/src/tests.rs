@@ -1,7 +1,10 @@
 //! One event type in all its forms: JSON, the text of a board, and the hash.
 
-use hopwise_core::link::{Down, FrameError, Identity, Role};
-use hopwise_core::node::{DropReason, Event, Kind, Outcome, PacketId};
+use hopwise_core::link::Down;
+
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{DropReason, Kind, PacketId};
+use hopwise_core::wire::{FrameError, Identity, Role};
 use proptest::prelude::*;
 
 use crate::hash::TraceHash;

@@ -14,12 +14,12 @@ mod order;
 
 use core::fmt;
 
-use crate::arith::{bits, div_rem, ones, sub_mod, wide, wrap};
+use crate::arith::{MAX_NODES, Number, Vertex, bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::graph::Factor;
-use crate::limits::{MAX_BITS, MAX_NODES};
+use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Method, Node, Number, Port, Rule, Topology};
+use crate::topology::{Method, Rule, Topology};
 
 /// A Recursive Cube of Rings.
 ///
@@ -94,7 +94,7 @@ impl Rcr {
         }
         let covered = ring.saturating_mul(window);
         if covered < bits {
-            return reader.refuse(RING, BrokenRule::Disconnected(bits - covered));
+            return reader.refuse(RING, BrokenRule::Disconnected(wide(bits - covered)));
         }
         reader.close(MORE)?;
         Some(Rcr {
@@ -152,59 +152,27 @@ impl Rcr {
     }
 
     /// Bits in the window of a place, k.
-    pub fn window_bits(&self) -> Number {
-        Number::from(self.window)
+    pub fn window_bits(&self) -> u64 {
+        u64::from(self.window)
     }
 
     /// Bits of a node's word, k + j.
-    pub fn word_bits(&self) -> Number {
-        Number::from(self.bits)
+    pub fn word_bits(&self) -> u64 {
+        u64::from(self.bits)
     }
 
     /// Places on the ring, r.
-    pub fn ring(&self) -> Number {
-        self.ring
-    }
-
-    /// The largest distance, where a closed form is proven: if the windows fit together at the wrap.
-    ///
-    /// With q = ceil(m/k) windows to cover all bits, a walk that covers them and ends e places on takes g(e) hops one way,
-    /// g(r-e) the other; g(t) = t if t >= q-1, else 2(q-1) - t.
-    pub fn diameter(&self) -> Option<Number> {
-        if !self.vertex_transitive() {
-            return None;
-        }
-        let word = Number::from(self.bits);
-        if self.ring == 1 {
-            return Some(word);
-        }
-        let windows = if self.window == 0 {
-            1
-        } else {
-            word.div_ceil(Number::from(self.window))
-        };
-        let one_way = |places: Number| {
-            if places + 1 >= windows {
-                places
-            } else {
-                2 * (windows - 1) - places
-            }
-        };
-        // Past the windows both ways only grow apart, so the middle is the worst of what is left.
-        let middle = self.ring / 2;
-        let ends = (0..=middle.min(2 * windows)).chain([middle]);
-        ends.map(|end| one_way(end).min(one_way(self.ring - end)))
-            .max()
-            .map(|walk| word + walk)
+    pub fn ring(&self) -> u64 {
+        wide(self.ring)
     }
 
     #[inline]
-    fn split(&self, node: Node) -> (Number, Number) {
+    fn split(&self, node: Vertex) -> (Number, Number) {
         div_rem(node, self.ring)
     }
 
     #[inline]
-    fn join(&self, word: Number, place: Number) -> Node {
+    fn join(&self, word: Number, place: Number) -> Vertex {
         word * self.ring + place
     }
 
@@ -353,11 +321,11 @@ impl Topology for Rcr {
         self.ring << self.bits
     }
 
-    fn degree(&self, _node: Node) -> Port {
+    fn degree(&self, _node: Vertex) -> Number {
         self.ring.min(3) - 1 + Number::from(self.window)
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (word, place) = self.split(node);
         let ring_ports = self.ring.min(3) - 1;
         if port < ring_ports {
@@ -367,7 +335,7 @@ impl Topology for Rcr {
         Some(self.join(word ^ 1 << bit, place))
     }
 
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         let ((word, place), (wanted, end)) = (self.split(here), self.split(dest));
         let needed = word ^ wanted;
         let here_needed = needed & self.window_at(place);
@@ -389,7 +357,7 @@ impl Topology for Rcr {
         )
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let ((word, place), (wanted, end)) = (self.split(from), self.split(to));
         let needed = word ^ wanted;
         Some(Number::from(needed.count_ones()) + self.ring_walk(place, end, needed).hops)
@@ -397,13 +365,45 @@ impl Topology for Rcr {
 
     fn longest_route(&self, rule: Rule) -> Number {
         let word = Number::from(self.bits);
-        match (rule, self.diameter()) {
+        match (rule, self.known_diameter()) {
             (Rule::Exact, Some(diameter)) => diameter,
             // Once round covers everything and comes back; then half the ring at most.
             (Rule::Exact, None) => word + self.ring + self.ring / 2,
             // Each bit is at most half the ring away.
             (Rule::Paper, _) => word + (word + 1) * (self.ring / 2),
         }
+    }
+
+    /// The largest distance, where a closed form is proven: if the windows fit together at the wrap.
+    ///
+    /// With q = ceil(m/k) windows to cover all bits, a walk that covers them and ends e places on takes g(e) hops one way,
+    /// g(r-e) the other; g(t) = t if t >= q-1, else 2(q-1) - t.
+    fn known_diameter(&self) -> Option<Number> {
+        if !self.vertex_transitive() {
+            return None;
+        }
+        let word = Number::from(self.bits);
+        if self.ring == 1 {
+            return Some(word);
+        }
+        let windows = if self.window == 0 {
+            1
+        } else {
+            word.div_ceil(Number::from(self.window))
+        };
+        let one_way = |places: Number| {
+            if places + 1 >= windows {
+                places
+            } else {
+                2 * (windows - 1) - places
+            }
+        };
+        // Past the windows both ways only grow apart, so the middle is the worst of what is left.
+        let middle = self.ring / 2;
+        let ends = (0..=middle.min(2 * windows)).chain([middle]);
+        ends.map(|end| one_way(end).min(one_way(self.ring - end)))
+            .max()
+            .map(|walk| word + walk)
     }
 
     /// If the windows fit together at the wrap, turning the ring and the word together is a symmetry; flipping bits always
@@ -413,7 +413,7 @@ impl Topology for Rcr {
         self.ring == 1 || word == 0 || div_rem(div_rem(self.ring, word).1 * window, word).1 == 0
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, place) = self.split(node);
         match self.bits {
             0 => write!(out, "[;{place}]"),
@@ -421,11 +421,11 @@ impl Topology for Rcr {
         }
     }
 
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         self.child_urgency(here, port, source)
     }
 
-    fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {
+    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
         match rule {
             Rule::Exact => Method::Shortest,
             Rule::Paper => Method::Paper,

@@ -13,22 +13,26 @@ mod heawood;
 mod order;
 mod phase;
 mod search;
+mod walk;
 
 use core::fmt;
 
-use crate::arith::{div_rem, wide, wrap};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide, wrap};
 use crate::graph::Base;
-use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
+use crate::limits::{self, BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::route::walk::{Needed, Walk};
-use crate::topology::{Method, Node, Number, Port, Rule, Topology};
+use crate::topology::{Method, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
+use walk::{Needed, Walk};
+
+/// [`limits::MAX_UNIT`].
+const MAX_UNIT: Number = limits::MAX_UNIT as Number;
 
 /// A network made by Recursive Expansion.
 ///
 /// With one pivot a phase (`sk`) the distance is the sum of the digits' distances in their frames plus the shortest
-/// [walk](crate::route) in the unit by way of the pivots of all digits that differ. Each hop of the exact rule lowers it
+/// walk in the unit by way of the pivots of all digits that differ. Each hop of the exact rule lowers it
 /// by one: at a needed pivot, a frame step of the lowest phase; else the lowest-numbered closer neighbour in the unit.
 /// The paper's rule serves the phases from the highest down.
 ///
@@ -63,6 +67,11 @@ pub struct Re {
     choice: Choice,
     /// Positions from one pivot set to the next; 1 or more.
     pivot_stride: u8,
+    /// The nodes of the unit and of the frames, which every hop asks for.
+    unit_nodes: u8,
+    frame_nodes: [Number; MAX_FRAMES],
+    /// Whether all nodes fit 32 bits.
+    is_short: bool,
     /// Words of memory that a search may take.
     memory: u32,
 }
@@ -97,7 +106,7 @@ impl Re {
             let frame = reader.base(FRAMES)?;
             let slot = frames
                 .get_mut(count)
-                .or_else(|| reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as Number)))?;
+                .or_else(|| reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as u64)))?;
             *slot = frame;
             count += 1;
         }
@@ -123,6 +132,9 @@ impl Re {
             phases: 0,
             choice: Choice::OnePivot,
             pivot_stride: 1,
+            unit_nodes: unit.nodes() as u8,
+            frame_nodes: frames.map(|frame| frame.nodes()),
+            is_short: false,
             memory: BOARD_SEARCH_WORDS as u32,
         };
         let mut nodes = unit.nodes();
@@ -130,11 +142,12 @@ impl Re {
             // Ends after at most 62 phases: every frame has two nodes or more.
             nodes = reader.product(
                 nodes,
-                network.frame(phase).nodes(),
+                network.frame_of(phase as usize).nodes(),
                 if listed { FRAMES } else { PHASES },
             )?;
         }
         network.phases = phases as u8;
+        network.is_short = fits_short(nodes);
         if reader.accept(b',') {
             network.choice = match reader.word() {
                 "sk" => Choice::OnePivot,
@@ -148,9 +161,25 @@ impl Re {
     }
 
     /// The frame of a phase, counted from 0.
-    pub fn frame(&self, phase: Number) -> &Base {
-        let index = if self.same { 0 } else { phase as usize };
+    pub fn frame(&self, phase: u64) -> &Base {
+        self.frame_of(phase as usize)
+    }
+
+    #[inline]
+    fn frame_of(&self, phase: usize) -> &Base {
+        let index = if self.same { 0 } else { phase };
         self.frames.get(index).unwrap_or(&self.unit)
+    }
+
+    #[inline]
+    fn frame_nodes(&self, phase: usize) -> Number {
+        let index = if self.same { 0 } else { phase };
+        self.frame_nodes.get(index).copied().unwrap_or(1)
+    }
+
+    #[inline]
+    fn positions(&self) -> Number {
+        Number::from(self.unit_nodes)
     }
 
     /// The unit.
@@ -159,8 +188,8 @@ impl Re {
     }
 
     /// The number of phases, r.
-    pub fn phases(&self) -> Number {
-        Number::from(self.phases)
+    pub fn phases(&self) -> u64 {
+        u64::from(self.phases)
     }
 
     /// Whether every pivot of a phase has all its frame links, so that the exact rule is a walk by way of pivots.
@@ -182,12 +211,12 @@ impl Re {
     pub fn digits_are_alike(&self) -> bool {
         // The colours of the Heawood graph's edges are kept by rotations by even numbers and by reflections that exchange
         // even and odd, so its nodes are alike even with one link at each port.
-        self.keeps_position() && (0..self.phases()).all(|phase| self.frame(phase).vertex_transitive())
+        self.keeps_position() && (0..usize::from(self.phases)).all(|phase| self.frame_of(phase).vertex_transitive())
     }
 
     /// The positions that have all frame links of a phase, counted from 0, as a set; `None` if its links are shared out.
-    pub fn pivots_of(&self, phase: Number) -> Option<u64> {
-        match self.pivots(phase) {
+    pub fn pivots_of(&self, phase: u64) -> Option<u64> {
+        match self.pivots(phase as Number) {
             Pivots::Each(positions) => Some(positions),
             _ => None,
         }
@@ -213,7 +242,7 @@ impl Re {
             return 1;
         }
         let (room, _) = div_rem(self.unit.nodes(), Number::from(self.phases) - first);
-        room.min(self.frame(phase).degree_range().1)
+        room.min(self.frame_of(phase as usize).largest_degree())
     }
 
     fn pivots(&self, phase: Number) -> Pivots {
@@ -235,16 +264,16 @@ impl Re {
         }
     }
 
-    fn position(&self, node: Node) -> Node {
+    fn position(&self, node: Vertex) -> Vertex {
         div_rem(node, self.unit.nodes()).1
     }
 
     /// The phases of a node from the first.
-    fn phases_of(&self, node: Node) -> impl Iterator<Item = Phase<'_>> {
+    fn phases_of(&self, node: Vertex) -> impl Iterator<Item = Phase<'_>> {
         let (mut rest, _) = div_rem(node, self.unit.nodes());
         let mut weight = self.unit.nodes();
         (0..Number::from(self.phases)).map(move |index| {
-            let frame = self.frame(index);
+            let frame = self.frame_of(index as usize);
             let nodes = frame.nodes();
             let (above, digit) = div_rem(rest, nodes);
             let phase = Phase {
@@ -262,7 +291,7 @@ impl Re {
 
     /// The phases in which two nodes differ, from the first, each with the digit wanted.
     #[inline]
-    fn differing(&self, from: Node, to: Node) -> impl Iterator<Item = (Phase<'_>, Node)> {
+    fn differing(&self, from: Vertex, to: Vertex) -> impl Iterator<Item = (Phase<'_>, Vertex)> {
         let positions = self.unit.nodes();
         let (mut here, mut there) = (div_rem(from, positions).0, div_rem(to, positions).0);
         let mut weight = positions;
@@ -271,7 +300,7 @@ impl Re {
         core::iter::from_fn(move || {
             // Once what is left is equal, so are all digits in it.
             while here != there {
-                let frame = self.frame(index);
+                let frame = self.frame_of(index as usize);
                 let nodes = frame.nodes();
                 let (here_above, digit) = div_rem(here, nodes);
                 let (there_above, wanted) = div_rem(there, nodes);
@@ -299,7 +328,7 @@ impl Re {
     }
 
     /// The walk that is left in the unit.
-    fn walk(&self, from: Node, to: Node) -> Walk<'_> {
+    fn walk(&self, from: Vertex, to: Vertex) -> Walk<'_> {
         let mut needed = Needed::default();
         for (phase, wanted) in self.differing(from, to) {
             needed.add(phase.exits_to(wanted));
@@ -307,7 +336,7 @@ impl Re {
         self.walk_by(self.position(from), self.position(to), needed)
     }
 
-    fn walk_by(&self, from: Node, to: Node, needed: Needed) -> Walk<'_> {
+    fn walk_by(&self, from: Vertex, to: Vertex, needed: Needed) -> Walk<'_> {
         Walk {
             graph: &self.unit,
             from,
@@ -317,7 +346,57 @@ impl Re {
         }
     }
 
-    fn next_exact(&self, here: Node, dest: Node) -> Node {
+    /// With one pivot a phase: a frame step of the lowest differing phase whose pivot is here, else a step in the unit on the
+    /// shortest walk by way of the pivots needed.
+    ///
+    /// Every packet comes by here: no phases are made, and the division is the shortest that does.
+    #[inline]
+    fn next_by_pivots(
+        &self,
+        here: Vertex,
+        dest: Vertex,
+        divide: impl Fn(Number, Number) -> (Number, Number),
+    ) -> Vertex {
+        let positions = self.positions();
+        let (mut digits, position) = divide(here, positions);
+        let (mut wanted_digits, end) = divide(dest, positions);
+        let mut weight = positions;
+        let mut phase = 0;
+        let mut pivot = 0;
+        let mut needed = 0u64;
+        // Once what is left is equal, so are all digits in it.
+        while digits != wanted_digits {
+            let size = self.frame_nodes(phase);
+            let (above, digit) = divide(digits, size);
+            let (wanted_above, wanted) = divide(wanted_digits, size);
+            if digit != wanted {
+                if pivot == position {
+                    let next = self.frame_of(phase).step(digit, wanted);
+                    return (here + next * weight).wrapping_sub(digit * weight);
+                }
+                needed |= 1 << pivot;
+            }
+            (digits, wanted_digits) = (above, wanted_above);
+            weight = weight.wrapping_mul(size);
+            phase += 1;
+            pivot = wrap(pivot + 1, positions);
+        }
+        here - position + self.unit_step_by(position, end, needed)
+    }
+
+    /// A step in the unit towards a position, by way of the needed ones.
+    #[inline]
+    fn unit_step_by(&self, from: Vertex, to: Vertex, needed: u64) -> Vertex {
+        if needed == 0 {
+            return self.unit.step(from, to);
+        }
+        match walk::step_by_formula(&self.unit, from, to, needed) {
+            Some(next) => next,
+            None => self.unit_step(from, to, Needed::places(needed)),
+        }
+    }
+
+    fn next_exact(&self, here: Vertex, dest: Vertex) -> Vertex {
         let position = self.position(here);
         let mut needed = Needed::default();
         for (phase, wanted) in self.differing(here, dest) {
@@ -331,7 +410,7 @@ impl Re {
     }
 
     /// A step in the unit towards a position, by way of the needed ones.
-    fn unit_step(&self, from: Node, to: Node, needed: Needed) -> Node {
+    fn unit_step(&self, from: Vertex, to: Vertex, needed: Needed) -> Vertex {
         if needed.is_empty() {
             return self.unit.step(from, to);
         }
@@ -341,12 +420,12 @@ impl Re {
     }
 
     /// A step towards the nearest of a set of positions.
-    fn towards_nearest(&self, position: Node, positions: u64) -> Node {
+    fn towards_nearest(&self, position: Vertex, positions: u64) -> Vertex {
         nearest(&self.unit, position, positions).map_or(position, |pivot| self.unit.step(position, pivot))
     }
 
     /// The phases from the highest down; within one, along the frame's own route.
-    fn next_paper(&self, here: Node, dest: Node) -> Node {
+    fn next_paper(&self, here: Vertex, dest: Vertex) -> Vertex {
         let position = self.position(here);
         let exits = match self.differing(here, dest).last() {
             None => 1 << self.position(dest),
@@ -365,13 +444,13 @@ impl Re {
 
 impl Topology for Re {
     fn nodes(&self) -> Number {
-        let frames = (0..Number::from(self.phases)).map(|phase| self.frame(phase).nodes());
+        let frames = (0..Number::from(self.phases)).map(|phase| self.frame_of(phase as usize).nodes());
         frames
             .fold(self.unit.nodes(), |nodes, frame| nodes.wrapping_mul(frame))
             .min(MAX_NODES)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         let position = self.position(node);
         self.unit.degree(position)
             + self
@@ -380,7 +459,7 @@ impl Topology for Re {
                 .sum::<Number>()
     }
 
-    fn neighbor(&self, node: Node, mut port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, mut port: Number) -> Option<Vertex> {
         let position = self.position(node);
         let own = self.unit.degree(position);
         if port < own {
@@ -398,11 +477,13 @@ impl Topology for Re {
         None
     }
 
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         if here == dest {
             return here;
         }
         match rule {
+            Rule::Exact if self.one_pivot_a_phase() && self.is_short => self.next_by_pivots(here, dest, div_rem_short),
+            Rule::Exact if self.one_pivot_a_phase() => self.next_by_pivots(here, dest, div_rem),
             Rule::Exact if self.routes_by_walk() => self.next_exact(here, dest),
             Rule::Exact => self
                 .search(here, dest)
@@ -411,7 +492,7 @@ impl Topology for Re {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         if !self.keeps_position() {
             return None;
         }
@@ -428,7 +509,7 @@ impl Topology for Re {
     fn longest_route(&self, rule: Rule) -> Number {
         let phases = Number::from(self.phases);
         let across = self.unit.diameter();
-        let frame_hops = (0..phases).map(|phase| self.frame(phase).diameter());
+        let frame_hops = (0..phases).map(|phase| self.frame_of(phase as usize).diameter());
         if !self.routes_by_walk() {
             // Before every frame hop at most one way across the unit.
             return frame_hops
@@ -446,7 +527,7 @@ impl Topology for Re {
         false
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("(")?;
         for index in (0..usize::from(self.phases)).rev() {
             if let Some(phase) = self.phases_of(node).nth(index) {
@@ -458,7 +539,7 @@ impl Topology for Re {
         out.write_str(")")
     }
 
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if self.one_pivot_a_phase() {
             self.child_urgency(here, port, source)
         } else {
@@ -467,7 +548,7 @@ impl Topology for Re {
         }
     }
 
-    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+    fn method(&self, here: Vertex, dest: Vertex, rule: Rule) -> Method {
         match rule {
             Rule::Paper => Method::Paper,
             Rule::Exact if !self.routes_by_walk() => match self.search_fits(here, dest) {
@@ -486,7 +567,7 @@ impl Spelled for Re {
         if let Choice::EveryPort | Choice::OnePort = self.choice {
             pen.text("re-heawood-2(").number(self.phases + 1);
         } else if self.same {
-            pen.text("re(").base(self.frame(0)).text(",").base(&self.unit);
+            pen.text("re(").base(self.frame_of(0)).text(",").base(&self.unit);
             pen.text(",").number(self.phases);
         } else {
             for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {

@@ -12,20 +12,19 @@
 //! Ports: those of the nucleus, then the links between clusters from level 2 up, as far as the node has them.
 
 mod leaders;
-mod way;
+mod path;
 
 use core::fmt;
 
 use leaders::Leaders;
-use way::Way;
+use path::Path;
 
-use crate::arith::{div_rem, wide};
-use crate::graph::{Base, Kind};
-use crate::limits::{MAX_NODES, MAX_SWAP_LEVELS};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
+use crate::graph::{Base, FoldedHypercube, Hypercube, Kind};
+use crate::limits::MAX_SWAP_LEVELS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::route::crossings::crossings_ahead;
-use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
+use crate::topology::{Method, Rule, Topology};
 
 /// A recursive swapped network over a nucleus graph.
 ///
@@ -71,9 +70,9 @@ enum Word {
 /// The next hop.
 enum Hop {
     /// Within the nucleus, on the way from one node of it to another.
-    Within(Node, Node),
+    Within(Vertex, Vertex),
     /// Over a link between clusters, to this node.
-    Across(Node),
+    Across(Vertex),
 }
 
 impl Rsn {
@@ -100,20 +99,20 @@ impl Rsn {
     /// Reads what follows `hcn`.
     pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hcn(n)", 1, 31)?;
-        let cube = Base(Kind::Hypercube(n as u8));
+        let cube = Base::hypercube(n as u8);
         Rsn::new(cube, 2, true, Word::Hcn).or_else(|| reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
     }
 
     /// Reads what follows `hfn`.
     pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hfn(n)", 2, 31)?;
-        let cube = Base(Kind::FoldedHypercube(n as u8));
+        let cube = Base(Kind::FoldedHypercube(FoldedHypercube { bits: n as u8 }));
         Rsn::new(cube, 2, false, Word::Hfn).or_else(|| reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
     }
 
     /// `rsn(3,hypercube(2))`, what [`PartialSwapped`](super::PartialSwapped) is made of.
     pub(crate) const OF_SQUARES: Rsn = Rsn {
-        nucleus: Base(Kind::Hypercube(2)),
+        nucleus: Base::hypercube(2),
         sizes: [4, 16, 256, 0, 0, 0],
         leaders: [Leaders::None; MAX_SWAP_LEVELS],
         levels: 3,
@@ -151,8 +150,8 @@ impl Rsn {
     }
 
     /// The levels of the hierarchy, l; the nucleus is level 1.
-    pub fn levels(&self) -> Number {
-        Number::from(self.levels)
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
     }
 
     /// Whether the nucleus is a hypercube or a folded hypercube.
@@ -171,16 +170,6 @@ impl Rsn {
         self.sizes.get(usize::from(level).wrapping_sub(1)).copied().unwrap_or(0)
     }
 
-    /// The largest distance, where a closed form is known: 2^(l-1) (D+1) - 1 over a nucleus of diameter D without diameter
-    /// links; n + floor((n+1)/3) + 1 for `hcn(n)`.
-    pub fn diameter(&self) -> Option<Number> {
-        match self.nucleus.0 {
-            Kind::Hypercube(n) if self.levels == 2 && self.diameter_links => Some(Number::from(n + (n + 1) / 3 + 1)),
-            _ if self.levels == 1 || !self.diameter_links => Some(self.one_swap_bound()),
-            _ => None,
-        }
-    }
-
     /// Hops of the longest route if every level is crossed once.
     fn one_swap_bound(&self) -> Number {
         self.crossed(self.nucleus.diameter(), 2, 1)
@@ -192,7 +181,7 @@ impl Rsn {
     }
 
     /// The other end of the link between clusters of a level, where the node has one.
-    fn across(&self, node: Node, level: u8) -> Option<Node> {
+    fn across(&self, node: Vertex, level: u8) -> Option<Vertex> {
         let size = self.size(level - 1);
         let (_, within) = div_rem(node, self.size(level));
         let (a, b) = div_rem(within, size);
@@ -209,25 +198,25 @@ impl Rsn {
     }
 
     /// The links of a node between clusters, from level 2 up.
-    fn crossings(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+    fn crossings(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
         (2..=self.levels).filter_map(move |level| self.across(node, level))
     }
 
     #[inline]
-    fn hop(&self, here: Node, dest: Node, rule: Rule) -> Hop {
+    fn hop(&self, here: Vertex, dest: Vertex, rule: Rule) -> Hop {
         let (mut level, mut from, mut to) = self.parting(self.levels, here, dest);
         while level > 1 {
             let size = self.size(level - 1);
             let (_, b) = div_rem(from, size);
             let (c, _) = div_rem(to, size);
-            let way = match rule {
+            let path = match rule {
                 Rule::Exact => self.search(level, from, to).1,
-                Rule::Paper => Way::OneSwap,
+                Rule::Paper => Path::OneSwap,
             };
-            let (cross, target) = match way {
-                Way::OneSwap => (b == c, c),
-                Way::TwoSwaps => (true, b),
-                Way::Leader(leader) => (b == leader, leader),
+            let (cross, target) = match path {
+                Path::OneSwap => (b == c, c),
+                Path::TwoSwaps => (true, b),
+                Path::Leader(leader) => (b == leader, leader),
             };
             if cross {
                 return Hop::Across(self.across(here, level).unwrap_or(here));
@@ -236,22 +225,6 @@ impl Rsn {
         }
         Hop::Within(from, to)
     }
-
-    /// Whether counting the links between clusters ahead needs fewer buffer classes than counting valleys. Not where leaders
-    /// are left out: there a packet may change its mind within a nucleus.
-    fn counts_crossings(&self) -> bool {
-        let all_tried = (2..=self.levels).all(|level| !self.diameter_links || self.leaders(level).are_enough());
-        all_tried && self.crossing_classes(Rule::Exact) < self.longest_route(Rule::Exact) / 2 + 1
-    }
-
-    fn crossing_classes(&self, rule: Rule) -> Number {
-        let crossings = match rule {
-            Rule::Paper => self.crossed(0, 2, 1),
-            Rule::Exact if self.diameter_links => self.crossed(0, 4, 3),
-            Rule::Exact => self.crossed(0, 2, 2),
-        };
-        (crossings.min(self.longest_route(rule)) + 1).saturating_mul(self.nucleus.classes())
-    }
 }
 
 impl Topology for Rsn {
@@ -259,11 +232,11 @@ impl Topology for Rsn {
         self.size(self.levels)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.nucleus.degree(div_rem(node, self.size(1)).1) + self.crossings(node).count() as Number
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (_, inner) = div_rem(node, self.size(1));
         match port.checked_sub(self.nucleus.degree(inner)) {
             None => Some(node - inner + self.nucleus.neighbor(inner, port)?),
@@ -271,7 +244,7 @@ impl Topology for Rsn {
         }
     }
 
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let (cluster, inner) = div_rem(node, self.size(1));
         let (other_cluster, other) = div_rem(neighbor, self.size(1));
         if cluster == other_cluster {
@@ -282,18 +255,18 @@ impl Topology for Rsn {
     }
 
     #[inline]
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         match self.hop(here, dest, rule) {
             Hop::Within(from, to) => here - from + self.nucleus.step(from, to),
             Hop::Across(next) => next,
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         (self.method(from, to, Rule::Exact) == Method::Shortest).then(|| self.hops(self.levels, from, to))
     }
 
-    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+    fn method(&self, here: Vertex, dest: Vertex, rule: Rule) -> Method {
         let (level, ..) = self.parting(self.levels, here, dest);
         match rule {
             Rule::Paper => Method::Paper,
@@ -304,9 +277,21 @@ impl Topology for Rsn {
     }
 
     fn longest_route(&self, rule: Rule) -> Number {
-        match (rule, self.diameter()) {
+        match (rule, self.known_diameter()) {
             (Rule::Exact, Some(diameter)) => diameter,
             _ => self.one_swap_bound(),
+        }
+    }
+
+    /// The largest distance, where a closed form is known: 2^(l-1) (D+1) - 1 over a nucleus of diameter D without diameter
+    /// links; n + floor((n+1)/3) + 1 for `hcn(n)`.
+    fn known_diameter(&self) -> Option<Number> {
+        match self.nucleus.0 {
+            Kind::Hypercube(Hypercube { bits: n }) if self.levels == 2 && self.diameter_links => {
+                Some(Number::from(n + (n + 1) / 3 + 1))
+            }
+            _ if self.levels == 1 || !self.diameter_links => Some(self.one_swap_bound()),
+            _ => None,
         }
     }
 
@@ -315,7 +300,7 @@ impl Topology for Rsn {
     }
 
     /// Pairs of pairs: the digits in order, with the brackets that a binary tree has around each.
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let depth = u32::from(self.levels) - 1;
         let digits = 1u32 << depth;
         let mut weight = (1..digits).fold(1 as Number, |weight, _| weight.saturating_mul(self.size(1)));
@@ -336,10 +321,10 @@ impl Topology for Rsn {
 
     /// The links of the nucleus first, in its own order from where the broadcast came into it, then those between clusters from
     /// low to high.
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, inner) = div_rem(here, self.size(1));
         if let Some(crossing) = port.checked_sub(self.nucleus.degree(inner)) {
-            return wide(self.levels().saturating_sub(crossing));
+            return wide(Number::from(self.levels).saturating_sub(crossing));
         }
         let entry = match self.hop(here, source, Rule::Exact) {
             Hop::Within(_, entry) => entry,
@@ -349,38 +334,13 @@ impl Topology for Rsn {
             .urgency(inner, port, entry)
             .saturating_add(u64::from(self.levels) + 1)
     }
-
-    fn counts_valleys(&self) -> bool {
-        !self.counts_crossings()
-    }
-
-    fn buffer_classes(&self, rule: Rule) -> Number {
-        if self.counts_crossings() {
-            self.crossing_classes(rule)
-        } else {
-            self.longest_route(rule) / 2 + 1
-        }
-    }
-
-    /// The links between clusters still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
-        if !self.counts_crossings() {
-            return valleys_ahead(self, here, dest, rule);
-        }
-        let crossings = crossings_ahead(self, self.size(1), here, dest, rule)?;
-        let within = match self.hop(here, dest, rule) {
-            Hop::Within(from, to) => self.nucleus.class(from, to),
-            Hop::Across(_) => 0,
-        };
-        Some(crossings * self.nucleus.classes() + within)
-    }
 }
 
 impl Spelled for Rsn {
     fn spell(&self, pen: &mut Pen<'_>) {
         match (self.word, &self.nucleus.0) {
-            (Word::Hcn, Kind::Hypercube(n)) => pen.text("hcn(").number(*n),
-            (Word::Hfn, Kind::FoldedHypercube(n)) => pen.text("hfn(").number(*n),
+            (Word::Hcn, Kind::Hypercube(cube)) => pen.text("hcn(").number(cube.bits),
+            (Word::Hfn, Kind::FoldedHypercube(cube)) => pen.text("hfn(").number(cube.bits),
             _ => {
                 pen.text("rsn(").number(self.levels).text(",").base(&self.nucleus);
                 pen.text(if self.diameter_links { ",diameter" } else { "" })

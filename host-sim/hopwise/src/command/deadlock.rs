@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
+use hopwise_networks::buffer_classes;
 use hopwise_networks::dependency::{self, Channel, Scheme};
 use hopwise_networks::graph::Graph;
 
@@ -89,7 +90,7 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
     let report = Report {
         acyclic: found.cycle.is_none(),
         classes: found.classes,
-        classes_bound: (scheme == Scheme::Network).then(|| network.buffer_classes(rule)),
+        classes_bound: (scheme == Scheme::Network).then(|| buffer_classes::count(&network, rule)),
         scheme,
         channels: found.channels,
         dependencies: found.dependencies,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::board::DEFAULT_BAUD;
+use hopwise_core::wire::DEFAULT_BAUD;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Script, World, parse_time};

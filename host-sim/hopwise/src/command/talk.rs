@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::board::DEFAULT_BAUD;
-use hopwise_core::node::DropReason;
+use hopwise_core::wire::DEFAULT_BAUD;
+use hopwise_core::wire::DropReason;
 use hopwise_rig::connection::{Connection, Fate, NodeState, check_length};
 use serde_json::{Map, Value, json};
 

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::firmware_support::{Rig, build, firmware, firmware_logging, firmware_with, stock};
-use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Status, Traffic};
-use hopwise_core::node::Query;
+use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{BOARDS, Firmware};

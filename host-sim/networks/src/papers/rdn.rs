@@ -1,11 +1,12 @@
 //! Recursive Dual-Net, by Li, Peng and Chu.
 
-use hopwise_core::{Network, Node, Rule, Topology, Tree};
+use hopwise_core::{Network, Node, Rule, Tree};
 
 use super::claim::{Case, Said, compared};
 use super::{
     Claim, How, Measurement, Paper, Run, Verdict, base, built, network, regular_degree, searched, searched_diameter,
 };
+use crate::base::Formulas;
 use crate::bisection::{self, cut_size};
 use crate::broadcast::Broadcast;
 use crate::closed_form::NoFormula;
@@ -118,7 +119,7 @@ fn theorem_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         let figures = searched(run, &format!("rdn({expression},{levels})"))?;
         let case = |said: u64, found: u64| Case::new(&figures.expression, said, found);
         nodes.push(case(doubled(base.nodes(), levels) / 2, figures.nodes));
-        let degree = base.degree(0) + levels;
+        let degree = base.degree_range().0 + levels;
         degrees.push(case(degree, regular_degree(&figures, degree)));
         diameters.push(case(grown(base.diameter(), levels), super::diameter(&figures)?));
     }
@@ -248,12 +249,12 @@ fn large(run: &Run, expression: &str) -> Result<(u64, u64, u64), CannotMeasure> 
     }
     let (whole, part) = (network(expression)?, network("wk(8,6)")?);
     (run.progress)(expression);
-    let from_corner = |network: &Network| Levels::search(network.topology(), 0, |_| ());
+    let from_corner = |network: &Network| Levels::search(network.unchecked(), 0, |_| ());
     let (least, most) = (from_corner(&whole)?.farthest(), 2 * from_corner(&part)?.farthest() + 1);
     if least != most {
         return Err(NoFormula::of(expression).into());
     }
-    let degree = (0..whole.nodes()).map(|node| whole.topology().degree(node)).max();
+    let degree = (0..whole.nodes()).map(|node| whole.unchecked().degree(node)).max();
     Ok((whole.nodes(), degree.unwrap_or(0), least))
 }
 
@@ -338,12 +339,12 @@ fn worked_route(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (from, to) = (find("(0,(0,0,0),(0,0,0))"), find("(1,(1,2,2),(0,2,2))"));
     let mut path = vec![from];
     while path[path.len() - 1] != to && path.len() < 100 {
-        path.push(network.topology().next(path[path.len() - 1], to, Rule::Paper));
+        path.push(network.unchecked().next(path[path.len() - 1], to, Rule::Paper));
     }
     let by_way_of = |wanted: &str| path.contains(&find(wanted));
     let crossed = by_way_of("(0,(0,0,0),(1,2,2))") && by_way_of("(1,(1,2,2),(0,0,0))");
     let hops = path.len() as u64 - 1;
-    let distance = network.topology().distance(from, to);
+    let distance = network.unchecked().distance(from, to);
     Ok(vec![Claim {
         measured: format!(
             "{hops} hops by nodes {path:?}; the distance is {}",

@@ -2,10 +2,11 @@
 
 mod printed;
 
-use hopwise_core::{Base, Rule, Topology};
+use hopwise_core::{Base, Rule};
 
 use super::claim::{Case, Said, compared};
 use super::{Claim, How, Measurement, Paper, Run, Verdict, base, built, by_formula, diameter, searched};
+use crate::base::Formulas;
 use crate::distances::hops_from;
 use crate::graph::Graph;
 use crate::papers::CannotMeasure;

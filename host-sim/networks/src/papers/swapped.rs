@@ -2,12 +2,13 @@
 
 mod emulation;
 
-use hopwise_core::{Rule, Topology};
+use hopwise_core::{Network, Rule};
 
 use super::claim::{Case, Said, compared};
 use super::{
     Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
 };
+use crate::base::Formulas;
 use crate::graph::Graph;
 use crate::papers::CannotMeasure;
 use crate::stretch::Stretch;
@@ -121,13 +122,14 @@ fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     ] {
         let graph = base(nucleus)?;
         let network = network(&format!("rsn({levels},{nucleus})"))?;
+        let whole = Network::from(graph);
         let nodes = graph.nodes();
         let pairs = (0..nodes).flat_map(|x| (0..nodes).map(move |y| (x, y)));
-        let apart = |&(x, y): &(u64, u64)| graph.distance(x, y) == Some(graph.diameter());
+        let apart = |&(x, y): &(u64, u64)| whole.unchecked().distance(x, y) == Some(graph.diameter());
         let (x, y) = pairs.clone().find(apart).unwrap_or((0, 0));
         let repeated = |digit: u64| (0..1u32 << (levels - 1)).fold(0, |id, _| id * nodes + digit);
         let distance = network
-            .topology()
+            .unchecked()
             .distance(repeated(x), repeated(y))
             .unwrap_or(u64::MAX);
         cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_core::board::DEFAULT_BAUD;
-use hopwise_core::node::{LinkReport, NodeCounters, NodeReport, Query};
+use hopwise_core::wire::{DEFAULT_BAUD, LinkReport, NodeReport, Query, RouterCounters};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
@@ -145,7 +144,7 @@ impl Rig {
         self.ask_one(Question::new(board, board as u64, Query::Identity))
     }
 
-    pub(crate) fn counters(&mut self, board: usize) -> NodeCounters {
+    pub(crate) fn counters(&mut self, board: usize) -> RouterCounters {
         self.ask_one(Question::new(board, board as u64, Query::Counters))
     }
 

@@ -2,9 +2,9 @@
 
 use super::super::claim::{Case, Said, compared};
 use super::super::{Claim, How, Paper, Run, base, built};
+use crate::base::Formulas;
 use crate::graph::Graph;
 use crate::papers::CannotMeasure;
-use hopwise_core::Topology;
 
 /// Data items on the nodes of a recursive swapped network: at first item i is at node i.
 struct Machine {
