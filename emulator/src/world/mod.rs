@@ -13,7 +13,7 @@ mod script;
 mod wire;
 
 pub use board::{Board, BoardOptions};
-pub use script::{Action, Script, ScriptError, parse_port, parse_time};
+pub use script::{Action, Script};
 pub use wire::Port;
 
 use std::hash::{Hash, Hasher};
@@ -205,6 +205,7 @@ impl World {
                 Action::PlugInto(port, to) => self.cables.plug(port, to, now, &mut seen),
                 Action::Swap(a, b) => self.cables.swap(a, b, now, &mut seen),
                 Action::OneWay(port) => self.cables.set(port, cut, None, now, &mut seen),
+                Action::BothWays(port) => self.cables.set(port, whole, None, now, &mut seen),
                 Action::Stuck(port) => self.cables.set(port, low, None, now, &mut seen),
                 Action::Noise(port, chance) => commands.push(self.noise(port, chance, Time::MAX, time)),
                 Action::Burst(port, length) => commands.push(self.noise(port, 0.5, now + length, time)),
