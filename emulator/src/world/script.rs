@@ -1,7 +1,7 @@
 //! What happens to wires and boards, and when: given as a list, or drawn from a seed.
 
-use super::wire::Port;
-use crate::chip::line::mix;
+use super::conductor::Port;
+use crate::hash::mix;
 use crate::time::{MILLISECOND, SECOND, Time};
 
 /// What happens.

@@ -12,7 +12,8 @@ use serde_json::Value;
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn elf() -> Option<&'static str> {
     static ELF: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let path = ELF.get_or_init(|| match build() {
+    let repository = Repository::at(Path::new("../..")).expect("tests run in the folder of their crate");
+    let path = ELF.get_or_init(|| match Firmware::new(BOARDS[0]).build(&repository, |line| eprintln!("{line}")) {
         Ok(path) => Some(path),
         Err(CannotBuildFirmware::NoCompiler) => {
             let _ = writeln!(
@@ -24,11 +25,6 @@ pub(crate) fn elf() -> Option<&'static str> {
         Err(error) => panic!("{error}"),
     });
     path.as_ref().map(|path| path.to_str().expect("a path in UTF-8"))
-}
-
-/// From the repository that this crate is in.
-fn build() -> Result<PathBuf, CannotBuildFirmware> {
-    Firmware::new(BOARDS[0]).build(&Repository::find(None)?, |line| eprintln!("{line}"))
 }
 
 /// A folder that is removed in the end.
