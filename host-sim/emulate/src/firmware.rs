@@ -1,7 +1,7 @@
 //! The firmware image: built from the repository when it is needed.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::repository::{NoRepository, Repository};
@@ -158,17 +158,4 @@ fn toolchain(repository: &Repository) -> Option<String> {
         .ok()?;
     let name = String::from_utf8_lossy(&output.stdout).trim().to_string();
     (output.status.success() && !name.is_empty()).then_some(name)
-}
-
-/// Where the ELF file for a board is, once it has been built.
-pub fn path(board: &str) -> PathBuf {
-    Repository::find(None).map_or_else(
-        |_| Path::new("").into(),
-        |repository| Firmware::new(board).path(&repository),
-    )
-}
-
-/// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
-pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
-    Firmware::new(board).build(&Repository::find(None)?, |line| eprintln!("{line}"))
 }
