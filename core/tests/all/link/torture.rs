@@ -4,7 +4,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::pair::{Fault, Faults, Pair};
+use crate::link::pair::{Fault, Faults, Pair};
 
 fn fault() -> impl Strategy<Value = Fault> {
     prop_oneof![
