@@ -1,14 +1,31 @@
-//! Integer helpers that cannot panic.
+//! The integers that graphs and networks compute with, and helpers that cannot panic.
 
 use core::num::{NonZeroU32, NonZeroU64};
 
-use crate::topology::Number;
+use crate::limits;
+
+/// What graphs and families compute with: vertices, ports, hops, digits.
+///
+/// 32 bits number more nodes than anyone wires, and a Cortex-M computes with them in half the code and less than half the
+/// time. With the feature `huge-networks` it is 64. Nothing outside sees it: [`Network`](crate::Network) speaks of nodes and
+/// ports in 64 bits and converts them once, where they come in.
+#[cfg(feature = "huge-networks")]
+pub(crate) type Number = u64;
+/// What graphs and families compute with: vertices, ports, hops, digits.
+#[cfg(not(feature = "huge-networks"))]
+pub(crate) type Number = u32;
+
+/// A node of a graph or network as its own arithmetic has it.
+pub(crate) type Vertex = Number;
+
+/// [`limits::MAX_NODES`].
+pub(crate) const MAX_NODES: Number = limits::MAX_NODES as Number;
 
 /// Quotient and remainder. Nothing is divided by zero: no size in a checked network is zero, and `(0, a)` leaves no panic
 /// behind.
 ///
 /// Addresses of the networks people wire fit 32 bits, and those are divided in one instruction on a Cortex-M and faster
-/// on a host; so the short way is tried first.
+/// on a host; so the short division is tried first.
 #[inline]
 pub(crate) fn div_rem(a: Number, b: Number) -> (Number, Number) {
     if fits_short(a | b) {
@@ -32,14 +49,14 @@ pub(crate) fn fits_short(number: Number) -> bool {
     Number::BITS == 32 || wide(number) >> 32 == 0
 }
 
-/// The number in 64 bits, as sets of places and orders of sending have.
+/// The number in 64 bits, as the world outside has it.
 #[inline]
 #[allow(clippy::useless_conversion, reason = "numbers have 32 bits on a board")]
 pub(crate) fn wide(number: Number) -> u64 {
     u64::from(number)
 }
 
-/// The number, if it is not too large.
+/// A number from outside, if it is not too large.
 #[inline]
 #[allow(
     clippy::useless_conversion,

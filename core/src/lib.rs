@@ -12,7 +12,8 @@
 //! - [`graph`]: the small graphs that networks are built from, such as rings, tori and hypercubes;
 //! - [`route`]: what several families need to route, such as the shortest walk by way of a set of places;
 //! - [`network`]: one file a family, the language in which networks are written, and [`Network`], which is any of them;
-//! - [`board`]: what a board and a computer agree on, such as the configuration in a board's flash;
+//! - [`wire`]: every byte that leaves a board; [`link`]: one cable; [`router`]: the node that forwards, broadcasts, confirms and
+//!   answers;
 //! - [`limits`]: every fixed capacity, in one place.
 //!
 //! [`Topology`] is the one shape that graphs and families share, and the place to begin for a new one.
@@ -41,17 +42,17 @@
 extern crate std;
 
 mod arith;
-pub mod board;
+pub mod endpoint;
 pub mod graph;
 pub mod limits;
 pub mod link;
 pub mod network;
-pub mod node;
-pub mod route;
+pub mod router;
+mod service;
 mod topology;
-mod varint;
+pub mod wire;
 
 pub use graph::Base;
 pub use network::expression::ParseError;
 pub use network::{Family, Network};
-pub use topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};
+pub use topology::{Method, NoSuchNode, Node, Port, Rule, Tree};

@@ -1,12 +1,10 @@
 //! Every fixed capacity of the crate, by name, in one place.
 
-use crate::topology::Number;
-
-/// A network has at most this many nodes: 2^63, or 2^31 without the feature `wide-numbers`.
-pub const MAX_NODES: Number = 1 << MAX_BITS;
+/// A network has at most this many nodes: 2^63, or 2^31 without the feature `huge-networks`.
+pub const MAX_NODES: u64 = 1 << MAX_BITS;
 
 /// The same as an exponent of 2.
-pub const MAX_BITS: u32 = Number::BITS - 1;
+pub const MAX_BITS: u32 = if cfg!(feature = "huge-networks") { 63 } else { 31 };
 
 /// `torus`, `mesh` and `ghc` have at most this many dimensions.
 pub const MAX_DIMENSIONS: usize = 8;
@@ -15,10 +13,10 @@ pub const MAX_DIMENSIONS: usize = 8;
 pub const MAX_FRAMES: usize = 16;
 
 /// The unit of an RE network has at most this many nodes, so that a set of its positions is one word.
-pub const MAX_UNIT: Number = 64;
+pub const MAX_UNIT: u8 = 64;
 
 /// `nstar(n)` ends here: 21! is more than 2^63, and 13! more than 2^31.
-pub const MAX_SYMBOLS: usize = if Number::BITS == 64 { 20 } else { 12 };
+pub const MAX_SYMBOLS: usize = if cfg!(feature = "huge-networks") { 20 } else { 12 };
 
 /// `rdn(BASE,k)` ends here: over the smallest base, two nodes, level 5 has exactly [`MAX_NODES`] nodes.
 pub const MAX_LEVELS: usize = 5;
@@ -42,7 +40,7 @@ pub const MAX_SWAP_LEVELS: usize = 6;
 
 /// So many distances in the nucleus may go into one distance of an `rsn` with diameter links. It is enough for all leaders
 /// of `rsn(3,hypercube(5),diameter)`.
-pub const MAX_LEADER_WORK: Number = 1 << 17;
+pub const MAX_LEADER_WORK: u32 = 1 << 17;
 
 /// `hsn(l,G)` tries all orders of so many digits that differ, the lowest of them.
 pub const MAX_PERMUTED: usize = 7;
@@ -59,15 +57,12 @@ pub const BODY: usize = 243;
 /// An application's payload has at most this many bytes; the rest of [`BODY`] is for detours.
 pub const MAX_PAYLOAD: usize = 200;
 
-/// The largest frame of a wire, encoded, with its delimiters.
-pub const WIRE: usize = crate::link::encoded_len(crate::link::OVERHEAD + crate::node::MAX_HEADER + BODY);
-
 /// Packets that a node holds.
 pub const BUFFERS: usize = 30;
 
-/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`node`](crate::node). A packet changes lane
+/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`router`](crate::router). A packet changes lane
 /// where its route turns from rising to falling node numbers or back. `re(ring(4),complete(3),3)` needs 10, most others of up
-/// to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. On the wire there is room for 16.
+/// to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. On the wire there is room for 12.
 pub const LANES: usize = 12;
 
 /// Packets that wait for the application.
@@ -86,6 +81,6 @@ pub const LINK_SHARE: usize = 8;
 pub const OUTSTANDING: usize = 6;
 
 /// Other nodes of which a node remembers what came from them, so that nothing comes twice. Should be as many as send to it
-/// within [20 seconds](crate::node::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
+/// within [20 seconds](crate::router::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
 /// are dropped rather than risked.
 pub const PEERS: usize = 24;

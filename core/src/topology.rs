@@ -2,23 +2,14 @@
 
 use core::fmt;
 
+use crate::arith::{Number, Vertex};
 use crate::limits::LOOKAHEAD;
 
-/// What networks count and compute with: nodes, ports, hops, digits.
-///
-/// 64 bits. A program for a board can do without the feature `wide-numbers`: 32 bits then number more nodes than anyone
-/// wires, and a Cortex-M computes with them in half the code and less than half the time.
-#[cfg(feature = "wide-numbers")]
-pub type Number = u64;
-/// What networks count and compute with: nodes, ports, hops, digits.
-#[cfg(not(feature = "wide-numbers"))]
-pub type Number = u32;
-
 /// The number of a node, from 0.
-pub type Node = Number;
+pub type Node = u64;
 
 /// The number of a link at its node, from 0. The ports of a node have no gaps: they are `0..degree`.
-pub type Port = Number;
+pub type Port = u64;
 
 /// Which routing rule to follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -64,7 +55,7 @@ pub struct NoSuchNode {
     /// The node asked for.
     pub node: Node,
     /// How many nodes there are.
-    pub nodes: Number,
+    pub nodes: u64,
 }
 
 impl fmt::Display for NoSuchNode {
@@ -84,23 +75,23 @@ impl core::error::Error for NoSuchNode {}
 ///
 /// A new family of networks is one implementation of this trait. The methods trust that nodes are below
 /// [`nodes`](Self::nodes): [`Network`](crate::Network) checks them first.
-pub trait Topology: Sync {
+pub(crate) trait Topology: Sync {
     /// How many nodes there are.
     fn nodes(&self) -> Number;
 
     /// How many links `node` has.
-    fn degree(&self, node: Node) -> Port;
+    fn degree(&self, node: Vertex) -> Number;
 
     /// The node at the other end of a link; `None` if `node` has no such port.
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node>;
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex>;
 
     /// The neighbour of `here` that `rule` chooses on the way to `dest`; `here` itself if it is the destination.
     ///
     /// Following it from any node reaches `dest` in at most [`longest_route`](Self::longest_route) hops.
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node;
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex;
 
     /// The number of hops of a shortest path, where it can be computed exactly in the memory set aside.
-    fn distance(&self, from: Node, to: Node) -> Option<Number>;
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number>;
 
     /// No route of the rule is longer than this.
     fn longest_route(&self, rule: Rule) -> Number;
@@ -110,17 +101,17 @@ pub trait Topology: Sync {
     fn vertex_transitive(&self) -> bool;
 
     /// The address of `node` as the literature writes it.
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{node}")
     }
 
     /// What `rule` comes to between two nodes.
-    fn method(&self, _here: Node, _dest: Node, _rule: Rule) -> Method {
+    fn method(&self, _here: Vertex, _dest: Vertex, _rule: Rule) -> Method {
         Method::Shortest
     }
 
     /// The port of `node` that leads to `neighbor`; `None` if they are not linked.
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         (0..self.degree(node)).find(|&port| self.neighbor(node, port) == Some(neighbor))
     }
 
@@ -128,7 +119,7 @@ pub trait Topology: Sync {
     ///
     /// A node passes it on to those who would send to the source through it. For any loop-free rule that makes a
     /// spanning tree: everyone receives exactly once.
-    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
         match self.neighbor(here, port) {
             Some(child) => child != source && self.next(child, source, Rule::Exact) == here,
             None => false,
@@ -137,13 +128,13 @@ pub trait Topology: Sync {
 
     /// How urgent it is for `here` to serve `port` in a broadcast of `source`, if it can send only one copy at a time. The
     /// child whose part of the tree takes longest should come first: higher is served first, and of equals the lower port.
-    fn urgency(&self, _here: Node, _port: Port, _source: Node) -> u64 {
+    fn urgency(&self, _here: Vertex, _port: Number, _source: Vertex) -> u64 {
         0
     }
 
     /// The same two questions for the tree of [fewest steps](Tree::FewestSteps): how urgent it is for `here` to serve `port`,
     /// `None` if it does not pass the broadcast on there. The tree of least depth unless the network knows a faster one.
-    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         self.passes_on(here, port, source)
             .then(|| self.urgency(here, port, source))
     }
@@ -167,15 +158,15 @@ pub trait Topology: Sync {
     /// after. Between two valleys a route climbs and then descends, so the links of one class cannot wait for each
     /// other in a circle, and the class never rises: free of deadlock on any topology and any deterministic rule.
     /// O(hops) calls of [`next`](Self::next).
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
+    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
         valleys_ahead(self, here, dest, rule)
     }
 }
 
 pub(crate) fn valleys_ahead<T: Topology + ?Sized>(
     network: &T,
-    mut here: Node,
-    dest: Node,
+    mut here: Vertex,
+    dest: Vertex,
     rule: Rule,
 ) -> Option<Number> {
     let mut valleys = 0;
@@ -190,4 +181,12 @@ pub(crate) fn valleys_ahead<T: Topology + ?Sized>(
         here = next;
     }
     None
+}
+
+/// Routing by distance alone: the lowest-numbered neighbour with a smaller distance to the destination; the vertex itself if it
+/// has none, as at the destination. One distance a neighbour.
+pub(crate) fn lowest_closer<T: Topology>(network: &T, here: Vertex, distance: impl Fn(Vertex) -> Number) -> Vertex {
+    let now = distance(here);
+    let neighbors = (0..network.degree(here)).filter_map(|port| network.neighbor(here, port));
+    neighbors.filter(|&next| distance(next) < now).min().unwrap_or(here)
 }

@@ -1,8 +1,7 @@
 //! Graphs of one dimension: the ring, the path and the complete graph. Alone they are base graphs; along the axes of a
 //! [product](super::product) they make torus, mesh and generalised hypercube.
 
-use crate::arith::{sub_mod, wide, wrap};
-use crate::topology::{Node, Number, Port};
+use crate::arith::{Number, Vertex, sub_mod, wide, wrap};
 
 /// How the nodes `0..n` along one axis are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +15,7 @@ pub enum Factor {
 }
 
 impl Factor {
-    pub(crate) fn degree(self, n: Number, node: Node) -> Port {
+    pub(crate) fn degree(self, n: Number, node: Vertex) -> Number {
         match self {
             Factor::Ring => n.min(3) - 1,
             Factor::Path => Number::from(node > 0) + Number::from(node + 1 < n),
@@ -24,7 +23,7 @@ impl Factor {
         }
     }
 
-    pub(crate) fn neighbor(self, n: Number, node: Node, port: Port) -> Option<Node> {
+    pub(crate) fn neighbor(self, n: Number, node: Vertex, port: Number) -> Option<Vertex> {
         if port >= self.degree(n, node) {
             return None;
         }
@@ -37,7 +36,7 @@ impl Factor {
         })
     }
 
-    pub(crate) fn port_to(self, n: Number, node: Node, neighbor: Node) -> Option<Port> {
+    pub(crate) fn port_to(self, n: Number, node: Vertex, neighbor: Vertex) -> Option<Number> {
         match self {
             Factor::Complete if node == neighbor || neighbor >= n => None,
             Factor::Complete => Some(neighbor - Number::from(neighbor > node)),
@@ -46,7 +45,7 @@ impl Factor {
     }
 
     #[inline]
-    pub(crate) fn next(self, n: Number, here: Node, dest: Node) -> Node {
+    pub(crate) fn next(self, n: Number, here: Vertex, dest: Vertex) -> Vertex {
         if here == dest {
             return here;
         }
@@ -67,7 +66,7 @@ impl Factor {
     }
 
     #[inline]
-    pub(crate) fn distance(self, n: Number, from: Node, to: Node) -> Number {
+    pub(crate) fn distance(self, n: Number, from: Vertex, to: Vertex) -> Number {
         match self {
             Factor::Ring => {
                 let ahead = sub_mod(to, from, n);
@@ -80,8 +79,8 @@ impl Factor {
 
     /// The first of four nodes with the least sum of distances to all of them. No other node has less: from a point the
     /// distance grows, and then levels off or shrinks, so between neighbouring points the sum has no valley.
-    pub(crate) fn median(self, n: Number, points: [Node; 4]) -> Node {
-        let sum = |place: &Node| {
+    pub(crate) fn median(self, n: Number, points: [Vertex; 4]) -> Vertex {
+        let sum = |place: &Vertex| {
             points
                 .iter()
                 .map(|&point| self.distance(n, *place, point))
@@ -109,7 +108,7 @@ impl Factor {
     }
 
     /// The nodes that a broadcast of `source` still has to reach behind this port, if it runs along the axis.
-    pub(crate) fn arm(self, n: Number, source: Node, here: Node, port: Port) -> Number {
+    pub(crate) fn arm(self, n: Number, source: Vertex, here: Vertex, port: Number) -> Number {
         let up = port == 0 && !(self == Factor::Path && here + 1 == n);
         match self {
             // The node opposite the source sends +1, so the arm at -1 has it.
@@ -123,7 +122,7 @@ impl Factor {
 
     /// How urgent a port is in the broadcast tree of fewest steps; `None` if it is no branch of it. In a complete graph the
     /// source sends 1 on, then both send 2 on, then all four 4 on: ceil(log2 n) steps.
-    pub(crate) fn quickest(self, n: Number, here: Node, port: Port, source: Node) -> Option<u64> {
+    pub(crate) fn quickest(self, n: Number, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let child = self.neighbor(n, here, port).filter(|&child| child != source)?;
         if self == Factor::Complete {
             let (told, teller) = (sub_mod(child, source, n), sub_mod(here, source, n));
@@ -147,7 +146,7 @@ impl Factor {
     }
 
     /// 0 while the wrap is ahead, 1 after it.
-    pub(crate) fn buffer_class(self, n: Number, here: Node, dest: Node) -> Number {
+    pub(crate) fn buffer_class(self, n: Number, here: Vertex, dest: Vertex) -> Number {
         if self.buffer_classes(n) == 1 {
             return 0;
         }

@@ -5,8 +5,8 @@
 //! schedule found by search. Products tell one dimension after the other. All other graphs keep the tree of least depth.
 
 use super::{Base, Kind, product};
-use crate::arith::sub_mod;
-use crate::topology::{Node, Number, Port, Topology};
+use crate::arith::{Number, Vertex, sub_mod};
+use crate::topology::Topology;
 
 /// For every node, who tells it and in which step, if node 0 broadcasts. Node 0 is told by nobody, in step 0.
 type Schedule<const N: usize> = [(u8, u8); N];
@@ -45,7 +45,7 @@ const PETERSEN: Schedule<10> = [
 
 impl Base {
     /// [`Topology::fewest_steps_urgency`].
-    pub(super) fn quickest(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+    pub(super) fn quickest(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let child = self.neighbor(here, port).filter(|&child| child != source)?;
         match &self.0 {
             Kind::Line(factor, n) => factor.quickest(*n, here, port, source),
@@ -61,16 +61,16 @@ impl Base {
 
 fn scheduled<const N: usize>(
     schedule: &Schedule<N>,
-    here: Node,
-    child: Node,
-    as_from_zero: impl Fn(Node) -> Node,
+    here: Vertex,
+    child: Vertex,
+    as_from_zero: impl Fn(Vertex) -> Vertex,
 ) -> Option<u64> {
     let (teller, step) = *schedule.get(as_from_zero(child) as usize)?;
     (Number::from(teller) == as_from_zero(here)).then_some(N as u64 - u64::from(step))
 }
 
 /// A symmetry of the graph that carries the source to node 0: a rotation by an even number, or a reflection.
-fn heawood_as_from_zero(node: Node, source: Node) -> Node {
+fn heawood_as_from_zero(node: Vertex, source: Vertex) -> Vertex {
     if source.is_multiple_of(2) {
         sub_mod(node, source, 14)
     } else {
@@ -79,8 +79,8 @@ fn heawood_as_from_zero(node: Node, source: Node) -> Node {
 }
 
 /// The same: the outer and the inner cycle exchanged if the source is on the inner one, then a rotation of both.
-fn petersen_as_from_zero(node: Node, source: Node) -> Node {
-    let exchanged = |node: Node| if node < 5 { 5 + node * 2 % 5 } else { (node - 5) * 2 % 5 };
+fn petersen_as_from_zero(node: Vertex, source: Vertex) -> Vertex {
+    let exchanged = |node: Vertex| if node < 5 { 5 + node * 2 % 5 } else { (node - 5) * 2 % 5 };
     let (node, source) = if source < 5 {
         (node, source)
     } else {

@@ -1,6 +1,6 @@
 //! Graphs of one size, the Petersen and the Heawood graph, as tables built at compile time.
 
-use crate::topology::{Node, Number, Port};
+use crate::arith::{Number, Vertex};
 
 /// A cubic graph of `N` nodes with all its distances and next hops.
 pub(super) struct Fixed<const N: usize> {
@@ -72,14 +72,14 @@ impl<const N: usize> Fixed<N> {
         }
     }
 
-    pub(super) fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    pub(super) fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let neighbors = self.neighbors.get(usize::try_from(node).ok()?)?;
         neighbors
             .get(usize::try_from(port).ok()?)
             .map(|&node| Number::from(node))
     }
 
-    pub(super) fn next(&self, here: Node, dest: Node) -> Node {
+    pub(super) fn next(&self, here: Vertex, dest: Vertex) -> Vertex {
         if here == dest {
             return here;
         }
@@ -92,7 +92,7 @@ impl<const N: usize> Fixed<N> {
         self.neighbor(here, Number::from(port)).unwrap_or(here)
     }
 
-    pub(super) fn distance(&self, from: Node, to: Node) -> Number {
+    pub(super) fn distance(&self, from: Vertex, to: Vertex) -> Number {
         self.distance
             .get(from as usize)
             .and_then(|row| row.get(to as usize))

@@ -1,12 +1,12 @@
 //! The hypercube and the folded hypercube: bit `i` of a node's number is its place in dimension `i`.
 
-use crate::topology::{Node, Number, Port};
+use crate::arith::{Number, Vertex};
 
-pub(super) fn neighbor(bits: u32, node: Node, port: Port) -> Option<Node> {
+pub(super) fn neighbor(bits: u32, node: Vertex, port: Number) -> Option<Vertex> {
     (port < Number::from(bits)).then(|| node ^ (1 << port))
 }
 
-pub(super) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
+pub(super) fn port_to(bits: u32, node: Vertex, neighbor: Vertex) -> Option<Number> {
     let changed = node ^ neighbor;
     let port = changed.trailing_zeros();
     (changed.is_power_of_two() && port < bits).then_some(Number::from(port))
@@ -14,17 +14,17 @@ pub(super) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
 
 /// The lowest differing bit first.
 #[inline]
-pub(crate) fn next(here: Node, dest: Node) -> Node {
+pub(crate) fn next(here: Vertex, dest: Vertex) -> Vertex {
     let changed = here ^ dest;
     here ^ (changed & changed.wrapping_neg())
 }
 
-pub(super) fn distance(from: Node, to: Node) -> Number {
+pub(super) fn distance(from: Vertex, to: Vertex) -> Number {
     Number::from((from ^ to).count_ones())
 }
 
 /// A node with the least sum of distances to four: every bit as in most of them.
-pub(super) fn median([a, b, c, d]: [Node; 4]) -> Node {
+pub(super) fn median([a, b, c, d]: [Vertex; 4]) -> Vertex {
     a & b & (c | d) | c & d & (a | b)
 }
 
@@ -40,7 +40,7 @@ pub(super) mod folded {
     use super::*;
     use crate::arith::ones;
 
-    pub(in crate::graph) fn neighbor(bits: u32, node: Node, port: Port) -> Option<Node> {
+    pub(in crate::graph) fn neighbor(bits: u32, node: Vertex, port: Number) -> Option<Vertex> {
         if port == Number::from(bits) {
             Some(complement(bits, node))
         } else {
@@ -48,7 +48,7 @@ pub(super) mod folded {
         }
     }
 
-    pub(in crate::graph) fn port_to(bits: u32, node: Node, neighbor: Node) -> Option<Port> {
+    pub(in crate::graph) fn port_to(bits: u32, node: Vertex, neighbor: Vertex) -> Option<Number> {
         if neighbor == complement(bits, node) {
             Some(Number::from(bits))
         } else {
@@ -56,12 +56,12 @@ pub(super) mod folded {
         }
     }
 
-    fn complement(bits: u32, node: Node) -> Node {
+    fn complement(bits: u32, node: Vertex) -> Vertex {
         node ^ ones(Number::from(bits))
     }
 
     /// Through the complement first, and only if that is strictly shorter.
-    pub(in crate::graph) fn next(bits: u32, here: Node, dest: Node) -> Node {
+    pub(in crate::graph) fn next(bits: u32, here: Vertex, dest: Vertex) -> Vertex {
         let plain = super::distance(here, dest);
         if Number::from(bits) - plain + 1 < plain {
             complement(bits, here)
@@ -70,15 +70,15 @@ pub(super) mod folded {
         }
     }
 
-    pub(in crate::graph) fn distance(bits: u32, from: Node, to: Node) -> Number {
+    pub(in crate::graph) fn distance(bits: u32, from: Vertex, to: Vertex) -> Number {
         let plain = super::distance(from, to);
         plain.min(Number::from(bits) - plain + 1)
     }
 
     /// Each of the four is reached either directly or through its complement, and for every choice the sum is that of a
     /// hypercube, so one of the 16 medians is the best.
-    pub(in crate::graph) fn median(bits: u32, points: [Node; 4]) -> Node {
-        let sum = |node: &Node| points.iter().map(|&point| distance(bits, *node, point)).sum::<Number>();
+    pub(in crate::graph) fn median(bits: u32, points: [Vertex; 4]) -> Vertex {
+        let sum = |node: &Vertex| points.iter().map(|&point| distance(bits, *node, point)).sum::<Number>();
         let choices = (0..16u32).map(|choice| {
             let mut sides = points;
             for (place, side) in sides.iter_mut().enumerate() {

@@ -24,8 +24,8 @@ pub use factor::Factor;
 use fixed::{HEAWOOD, PETERSEN};
 pub use product::Dimensions;
 
-use crate::arith::wide;
-use crate::topology::{Node, Number, Port, Rule, Topology, valleys_ahead};
+use crate::arith::{Number, Vertex, wide};
+use crate::topology::{Rule, Topology, valleys_ahead};
 
 /// A base graph. Made by [parsing](crate::network::expression), which checks its parameters.
 ///
@@ -122,7 +122,7 @@ impl Base {
 
     /// A node with the least sum of distances to four nodes, where it need not be searched for. Just these graphs are also
     /// their own mirror image: numbering the nodes backwards changes no distance.
-    pub(crate) fn median(&self, points: [Node; 4]) -> Option<Node> {
+    pub(crate) fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
         match &self.0 {
             Kind::Line(factor, n) => Some(factor.median(*n, points)),
             Kind::Product(factor, sizes) => Some(product::median(*factor, sizes, points)),
@@ -133,7 +133,7 @@ impl Base {
     }
 
     /// The smallest and the largest degree.
-    pub fn degree_range(&self) -> (Port, Port) {
+    pub fn degree_range(&self) -> (Number, Number) {
         match &self.0 {
             Kind::Line(Factor::Path, n) => (1, 2.min(n - 1)),
             Kind::Product(Factor::Path, sizes) => (
@@ -175,7 +175,7 @@ impl Base {
     }
 
     /// The place of `neighbor` among the neighbours of `node` in ascending order.
-    pub(crate) fn rank(&self, node: Node, neighbor: Node) -> Number {
+    pub(crate) fn rank(&self, node: Vertex, neighbor: Vertex) -> Number {
         match &self.0 {
             Kind::Line(Factor::Complete, _) => neighbor - Number::from(neighbor > node),
             Kind::Star(_) => neighbor.saturating_sub(1),
@@ -184,20 +184,20 @@ impl Base {
     }
 
     /// The neighbour at a place in ascending order.
-    pub(crate) fn ranked(&self, node: Node, rank: Number) -> Option<Node> {
+    pub(crate) fn ranked(&self, node: Vertex, rank: Number) -> Option<Vertex> {
         match &self.0 {
             Kind::Line(Factor::Complete, _) | Kind::Star(_) => self.neighbor(node, rank),
             _ => self.neighbors(node).find(|&neighbor| self.rank(node, neighbor) == rank),
         }
     }
 
-    pub(crate) fn neighbors(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+    pub(crate) fn neighbors(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
         (0..self.degree(node)).filter_map(move |port| self.neighbor(node, port))
     }
 
     /// [`Topology::distance`], which every base graph knows.
     #[inline]
-    pub(crate) fn hops(&self, from: Node, to: Node) -> Number {
+    pub(crate) fn hops(&self, from: Vertex, to: Vertex) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.distance(*n, from, to),
             Kind::Product(factor, sizes) => product::distance(*factor, sizes, from, to),
@@ -218,7 +218,7 @@ impl Base {
 
     /// [`Topology::next`]; base graphs have one rule.
     #[inline(never)]
-    pub(crate) fn step(&self, here: Node, dest: Node) -> Node {
+    pub(crate) fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
         match &self.0 {
             Kind::Line(factor, n) => factor.next(*n, here, dest),
             Kind::Product(factor, sizes) => product::next(*factor, sizes, here, dest),
@@ -238,7 +238,7 @@ impl Base {
     }
 
     /// [`Topology::buffer_class`]; no route here is too long to look ahead.
-    pub(crate) fn class(&self, here: Node, dest: Node) -> Number {
+    pub(crate) fn class(&self, here: Vertex, dest: Vertex) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.buffer_class(*n, here, dest),
             Kind::Product(factor, sizes) => product::buffer_class(*factor, sizes, here, dest),
@@ -272,7 +272,7 @@ impl Topology for Base {
         }
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         match &self.0 {
             Kind::Line(factor, n) => factor.degree(*n, node),
             Kind::Product(factor, sizes) => product::degree(*factor, sizes, node),
@@ -290,7 +290,7 @@ impl Topology for Base {
         }
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         match &self.0 {
             Kind::Line(factor, n) => factor.neighbor(*n, node, port),
             Kind::Product(factor, sizes) => product::neighbor(*factor, sizes, node, port),
@@ -304,7 +304,7 @@ impl Topology for Base {
         }
     }
 
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         match &self.0 {
             Kind::Line(factor, n) => factor.port_to(*n, node, neighbor),
             Kind::Product(factor, sizes) => product::port_to(*factor, sizes, node, neighbor),
@@ -315,11 +315,11 @@ impl Topology for Base {
         }
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         self.step(here, dest)
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         Some(self.hops(from, to))
     }
 
@@ -336,7 +336,7 @@ impl Topology for Base {
         }
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Product(_, sizes) => product::write_address(sizes, node, out),
             Kind::Hypercube(bits) | Kind::FoldedHypercube(bits) => write!(out, "{node:0>0$b}", usize::from(*bits)),
@@ -345,7 +345,7 @@ impl Topology for Base {
         }
     }
 
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         match &self.0 {
             Kind::Line(factor, n) => wide(factor.arm(*n, source, here, port)),
             Kind::Product(factor, sizes) => product::urgency(*factor, sizes, here, port, source),
@@ -360,7 +360,7 @@ impl Topology for Base {
         }
     }
 
-    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         self.quickest(here, port, source)
     }
 
@@ -372,7 +372,7 @@ impl Topology for Base {
         self.classes()
     }
 
-    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<Number> {
+    fn buffer_class(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Option<Number> {
         Some(self.class(here, dest))
     }
 }

@@ -3,9 +3,8 @@
 //!
 //! S. B. Akers, D. Harel, B. Krishnamurthy, The star graph: an attractive alternative to the n-cube, ICPP 1987.
 
-use crate::arith::div_rem;
+use crate::arith::{Number, Vertex, div_rem};
 use crate::limits::MAX_SYMBOLS;
-use crate::topology::{Node, Number, Port};
 
 /// A permutation of `0..n` in the first `n` places.
 #[derive(Clone, Copy)]
@@ -20,7 +19,7 @@ impl Permutation {
     }
 
     /// The permutation with number `rank` in lexicographic order.
-    fn unrank(n: usize, mut rank: Node) -> Self {
+    fn unrank(n: usize, mut rank: Vertex) -> Self {
         let mut symbols = [0; MAX_SYMBOLS];
         let mut unused = (1u32 << n) - 1;
         let mut block = nodes(n);
@@ -39,7 +38,7 @@ impl Permutation {
         Permutation { symbols, n }
     }
 
-    fn rank(&self) -> Node {
+    fn rank(&self) -> Vertex {
         let mut unused = (1u32 << self.n) - 1;
         self.symbols
             .iter()
@@ -106,13 +105,13 @@ pub(super) fn nodes(n: usize) -> Number {
     (1..=n as Number).product()
 }
 
-pub(super) fn neighbor(n: usize, node: Node, port: Port) -> Option<Node> {
+pub(super) fn neighbor(n: usize, node: Vertex, port: Number) -> Option<Vertex> {
     let place = usize::try_from(port).ok()?.checked_add(1).filter(|&place| place < n)?;
     Some(Permutation::unrank(n, node).swapped(place).rank())
 }
 
 /// Among the closer neighbours the lowest-numbered, which is the one that brings the smallest symbol to the front.
-pub(super) fn next(n: usize, here: Node, dest: Node) -> Node {
+pub(super) fn next(n: usize, here: Vertex, dest: Vertex) -> Vertex {
     if here == dest {
         return here;
     }
@@ -126,7 +125,7 @@ pub(super) fn next(n: usize, here: Node, dest: Node) -> Node {
     closer.map_or(here, |next| next.rank())
 }
 
-pub(super) fn distance(n: usize, from: Node, to: Node) -> Number {
+pub(super) fn distance(n: usize, from: Vertex, to: Vertex) -> Number {
     Permutation::unrank(n, from)
         .relative_to(&Permutation::unrank(n, to))
         .distance_to_sorted()
@@ -134,7 +133,7 @@ pub(super) fn distance(n: usize, from: Node, to: Node) -> Number {
 
 /// Routes bring the smallest symbol to the front first, so the small symbols that are still at home are what can be moved
 /// further down the tree. Of equals the smaller front symbol first. n(n-1)/2 steps.
-pub(super) fn urgency(n: usize, here: Node, port: Port, source: Node) -> u64 {
+pub(super) fn urgency(n: usize, here: Vertex, port: Number, source: Vertex) -> u64 {
     let child = Permutation::unrank(n, here).swapped(port as usize + 1);
     let home = Permutation::unrank(n, source);
     let front = child.get(0);
@@ -157,7 +156,7 @@ pub(super) fn distance_sum(n: usize) -> Option<u128> {
     nodes.checked_mul(from_one)
 }
 
-pub(super) fn write_address(n: usize, node: Node, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+pub(super) fn write_address(n: usize, node: Vertex, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
     let permutation = Permutation::unrank(n, node);
     for place in 0..n {
         let gap = if place > 0 && n > 10 { "." } else { "" };

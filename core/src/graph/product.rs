@@ -5,10 +5,9 @@
 
 use core::fmt;
 
-use crate::arith::{div_rem, wide};
+use crate::arith::{Number, Vertex, div_rem, wide};
 use crate::graph::Factor;
 use crate::limits::MAX_DIMENSIONS;
-use crate::topology::{Node, Number, Port};
 
 /// The sizes of up to [`MAX_DIMENSIONS`] dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,12 +48,12 @@ struct Axis {
 
 impl Axis {
     /// The node with this digit replaced.
-    fn replace(&self, node: Node, digit: Number) -> Node {
+    fn replace(&self, node: Vertex, digit: Number) -> Vertex {
         (node + digit * self.stride).wrapping_sub(self.digit * self.stride)
     }
 }
 
-fn axes(sizes: &Dimensions, node: Node) -> impl Iterator<Item = Axis> + '_ {
+fn axes(sizes: &Dimensions, node: Vertex) -> impl Iterator<Item = Axis> + '_ {
     let mut stride: Number = 1;
     let mut rest = node;
     sizes.iter().map(move |size| {
@@ -67,7 +66,7 @@ fn axes(sizes: &Dimensions, node: Node) -> impl Iterator<Item = Axis> + '_ {
 }
 
 /// Both nodes' digits, dimension by dimension.
-fn paired(sizes: &Dimensions, a: Node, b: Node) -> impl Iterator<Item = (Axis, Number)> + '_ {
+fn paired(sizes: &Dimensions, a: Vertex, b: Vertex) -> impl Iterator<Item = (Axis, Number)> + '_ {
     axes(sizes, a).zip(axes(sizes, b)).map(|(from, to)| (from, to.digit))
 }
 
@@ -75,17 +74,17 @@ pub(super) fn nodes(sizes: &Dimensions) -> Number {
     sizes.iter().product()
 }
 
-pub(super) fn degree(factor: Factor, sizes: &Dimensions, node: Node) -> Port {
+pub(super) fn degree(factor: Factor, sizes: &Dimensions, node: Vertex) -> Number {
     axes(sizes, node).map(|axis| factor.degree(axis.size, axis.digit)).sum()
 }
 
-pub(super) fn neighbor(factor: Factor, sizes: &Dimensions, node: Node, port: Port) -> Option<Node> {
+pub(super) fn neighbor(factor: Factor, sizes: &Dimensions, node: Vertex, port: Number) -> Option<Vertex> {
     let (axis, port) = axis_of_port(factor, sizes, node, port)?;
     Some(axis.replace(node, factor.neighbor(axis.size, axis.digit, port)?))
 }
 
 /// The dimension a port belongs to, and its number there.
-fn axis_of_port(factor: Factor, sizes: &Dimensions, node: Node, mut port: Port) -> Option<(Axis, Port)> {
+fn axis_of_port(factor: Factor, sizes: &Dimensions, node: Vertex, mut port: Number) -> Option<(Axis, Number)> {
     for axis in axes(sizes, node) {
         let degree = factor.degree(axis.size, axis.digit);
         if port < degree {
@@ -96,7 +95,7 @@ fn axis_of_port(factor: Factor, sizes: &Dimensions, node: Node, mut port: Port) 
     None
 }
 
-pub(super) fn port_to(factor: Factor, sizes: &Dimensions, node: Node, neighbor: Node) -> Option<Port> {
+pub(super) fn port_to(factor: Factor, sizes: &Dimensions, node: Vertex, neighbor: Vertex) -> Option<Number> {
     let mut before = 0;
     for (axis, digit) in paired(sizes, node, neighbor) {
         if axis.digit != digit {
@@ -110,7 +109,7 @@ pub(super) fn port_to(factor: Factor, sizes: &Dimensions, node: Node, neighbor: 
 }
 
 #[inline]
-pub(super) fn next(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -> Node {
+pub(super) fn next(factor: Factor, sizes: &Dimensions, here: Vertex, dest: Vertex) -> Vertex {
     for (axis, target) in paired(sizes, here, dest) {
         if axis.digit != target {
             return axis.replace(here, factor.next(axis.size, axis.digit, target));
@@ -119,14 +118,14 @@ pub(super) fn next(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -
     here
 }
 
-pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Node, to: Node) -> Number {
+pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Vertex, to: Vertex) -> Number {
     paired(sizes, from, to)
         .map(|(axis, target)| factor.distance(axis.size, axis.digit, target))
         .sum()
 }
 
 /// Dimensions add up, so each takes its own median.
-pub(super) fn median(factor: Factor, sizes: &Dimensions, points: [Node; 4]) -> Node {
+pub(super) fn median(factor: Factor, sizes: &Dimensions, points: [Vertex; 4]) -> Vertex {
     let [first, ..] = points;
     axes(sizes, first).fold(0, |median, axis| {
         let digits = points.map(|point| div_rem(div_rem(point, axis.stride).0, axis.size).1);
@@ -148,7 +147,7 @@ pub(super) fn distance_sum(factor: Factor, sizes: &Dimensions) -> Option<u128> {
 
 /// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
 /// longer arm first.
-pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Node, port: Port, source: Node) -> u64 {
+pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Vertex, port: Number, source: Vertex) -> u64 {
     let Some((axis, port)) = axis_of_port(factor, sizes, here, port) else {
         return 0;
     };
@@ -160,7 +159,7 @@ pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Node, port: Port
 }
 
 /// One dimension after the other, the highest first, each along the factor's own tree of fewest steps.
-pub(super) fn quickest(factor: Factor, sizes: &Dimensions, here: Node, port: Port, source: Node) -> Option<u64> {
+pub(super) fn quickest(factor: Factor, sizes: &Dimensions, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
     let (axis, port) = axis_of_port(factor, sizes, here, port)?;
     let told_before = |(own, origin): &(Axis, Number)| own.stride != axis.stride && own.digit == *origin;
     let (own, origin) = paired(sizes, here, source).find(|pair| !told_before(pair))?;
@@ -181,14 +180,14 @@ pub(super) fn buffer_classes(factor: Factor, sizes: &Dimensions) -> Number {
 }
 
 /// Dimension order cannot come back to a dimension, so the classes of the one being travelled are enough.
-pub(super) fn buffer_class(factor: Factor, sizes: &Dimensions, here: Node, dest: Node) -> Number {
+pub(super) fn buffer_class(factor: Factor, sizes: &Dimensions, here: Vertex, dest: Vertex) -> Number {
     paired(sizes, here, dest)
         .find(|(axis, target)| axis.digit != *target)
         .map_or(0, |(axis, target)| factor.buffer_class(axis.size, axis.digit, target))
 }
 
 /// The digits, the first listed dimension first.
-pub(super) fn write_address(sizes: &Dimensions, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(super) fn write_address(sizes: &Dimensions, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (place, axis) in axes(sizes, node).enumerate() {
         write!(out, "{}{}", if place == 0 { "(" } else { "," }, axis.digit)?;
     }

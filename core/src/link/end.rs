@@ -1,9 +1,11 @@
-//! The state of one end: hello, session, and what is on the way.
+//! One end: what it has heard, what is on the way, and when to send what.
 
-use super::frame::{Ack, Frame, FrameError, write_ack, write_data, write_hello};
-use super::hello::{Hello, Identity, VERSION};
+use super::state::{Change, Hears, LinkState, Peer};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
-use super::{Down, LinkCounters, Micros, Offer, Received, Turn};
+use super::{Down, Micros, Received, Turn};
+use crate::wire::{
+    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, write_ack, write_data, write_hello,
+};
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
 const HELLO_INTERVAL: Micros = 100_000;
@@ -15,8 +17,6 @@ const HELLO_WHILE_DOWN: Micros = 2;
 const DEAD_HALF_INTERVALS: Micros = 7;
 /// An answer to news from the other end waits at least so long after the last hello, in bytes of the wire.
 const HELLO_SPACING: Micros = 60;
-/// So many hellos of an end that does not hear us, in a row, are no coincidence.
-const UNHEARD_HELLOS: u8 = 4;
 /// Where there was said to be no room it is tried again after so long, should the word that there is some have been lost.
 const CLOSED_FOR: Micros = 20_000;
 /// An acknowledgement comes at most two frames later; and the other end takes some time to think.
@@ -32,15 +32,10 @@ pub(super) struct End {
     byte_nanos: u32,
     /// The largest frame, encoded.
     wire: u16,
-    up: bool,
+    state: LinkState,
     session: u8,
-    /// Of this session.
+    /// By which the other end names this session.
     tag: u16,
-    peer: Option<Peer>,
-    /// The link is down if nothing is heard until then.
-    dead_at: Micros,
-    unheard_hellos: u8,
-    one_way: bool,
     hello_at: Micros,
     hello_sent_at: Micros,
     sender: Sender,
@@ -58,24 +53,6 @@ pub(super) struct End {
     pub(super) counters: LinkCounters,
 }
 
-/// Who is at the other end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Peer {
-    identity: Identity,
-    session: u8,
-    tag: u16,
-}
-
-impl Peer {
-    fn of(hello: &Hello) -> Self {
-        Peer {
-            identity: hello.identity,
-            session: hello.session,
-            tag: hello.identity.tag(hello.session),
-        }
-    }
-}
-
 const FIRST_SESSION: u8 = 1;
 
 /// Counters go round rather than stop.
@@ -90,13 +67,9 @@ impl End {
             // A start bit, eight of data, a stop bit.
             byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
             wire: wire.min(usize::from(u16::MAX)) as u16,
-            up: false,
+            state: LinkState::Silent,
             session: FIRST_SESSION,
             tag: identity.tag(FIRST_SESSION),
-            peer: None,
-            dead_at: now,
-            unheard_hellos: 0,
-            one_way: false,
             hello_at: now,
             hello_sent_at: now,
             sender: Sender::default(),
@@ -113,21 +86,21 @@ impl End {
     }
 
     pub(super) fn is_up(&self) -> bool {
-        self.up
+        self.state.is_up()
     }
 
     pub(super) fn is_one_way(&self) -> bool {
-        self.one_way
+        self.state.is_one_way()
     }
 
     pub(super) fn peer(&self) -> Option<Identity> {
-        self.peer.map(|peer| peer.identity)
+        self.state.peer().map(|peer| peer.identity)
     }
 
     pub(super) fn offer(&mut self, room: Offer) {
         self.room_here = room;
         // Good news is worth a frame of its own; bad news goes with the next acknowledgement.
-        self.ack_due |= self.up && room.is_news_after(self.told_room);
+        self.ack_due |= self.is_up() && room.is_news_after(self.told_room);
     }
 
     pub(super) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
@@ -138,25 +111,25 @@ impl End {
         count(&mut self.counters.frames_received);
         match frame {
             Frame::Hello(hello) => self.hear(&hello, now),
+            Frame::OtherVersion(version) => {
+                let change = self.state.other_version(version);
+                self.follow(change, now)
+            }
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
                 Ok(()) => Received::Frame,
                 Err(received) => received,
             },
-            Frame::Data {
-                ack,
-                sequence,
-                round,
-                lane,
-                packet,
-            } => {
-                if let Err(received) = self.acknowledged(&ack, now) {
+            Frame::Data { header, packet } => {
+                if let Err(received) = self.acknowledged(&header.ack, now) {
                     return received;
                 }
                 self.ack_due = true;
-                match self.receiver.arrive(sequence, round) {
+                match self.receiver.arrive(header.sequence, header.round) {
                     Arrival::InOrder => {
                         count(&mut self.counters.packets_received);
-                        count(&mut self.counters.refused_here);
+                        // Until it is taken.
+                        count(&mut self.counters.not_taken);
+                        let lane = header.lane;
                         Received::Packet { lane, packet }
                     }
                     Arrival::Repeated | Arrival::Early => {
@@ -170,7 +143,7 @@ impl End {
 
     fn damaged<'a>(&mut self, error: FrameError) -> Received<'a> {
         count(&mut self.counters.damaged);
-        if self.up {
+        if self.is_up() {
             self.ack_due |= self.receiver.damaged();
         }
         Received::Damaged(error)
@@ -178,14 +151,14 @@ impl End {
 
     /// Takes an acknowledgement in, if it is of this session.
     fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
-        let Some(peer) = self.peer.filter(|_| ack.tag == self.tag) else {
+        if self.state.peer().is_none() || ack.tag != self.tag {
             count(&mut self.counters.useless);
             return Err(Received::Frame);
-        };
-        self.heard(now);
-        if !self.up {
-            // It names our session, so it hears us. Should a packet be in the frame, it is sent again.
-            return Err(self.come_up(peer.identity));
+        }
+        let change = self.state.named(self.heard_until(now));
+        if change != Change::None {
+            // The link was not up. Should a packet be in the frame, it is sent again.
+            return Err(self.follow(change, now));
         }
         self.room_there = ack.offer;
         self.closed_until = if ack.offer.packets() == 0 {
@@ -206,80 +179,44 @@ impl End {
     }
 
     fn hear<'a>(&mut self, hello: &Hello, now: Micros) -> Received<'a> {
-        if hello.version != VERSION {
-            self.end_session(Down::Version(hello.version), now);
-            return Received::Down(Down::Version(hello.version));
-        }
-        let before = self.peer.replace(Peer::of(hello));
-        self.heard(now);
-        let news = before != self.peer;
-        if news {
+        let hears = match hello.heard {
+            0 => Hears::Nobody,
+            tag if tag == self.tag => Hears::Us,
+            _ => Hears::Another,
+        };
+        let (change, answer) = self.state.hello(Peer::of(hello), hears, self.heard_until(now));
+        if answer {
             self.answer_soon(now);
         }
-        let heard_us = hello.heard == self.tag;
-        if self.up {
-            if !news {
-                return self.hear_again(heard_us, now);
+        self.follow(change, now)
+    }
+
+    /// Does what a change of state asks for, and says what came of it.
+    fn follow<'a>(&mut self, change: Change, now: Micros) -> Received<'a> {
+        match change {
+            Change::None => Received::Frame,
+            Change::Begins(peer) => {
+                self.begin_session();
+                Received::Up(peer)
             }
-            let ended = self.end_session(reason(before, hello), now);
-            self.peer = Some(Peer::of(hello));
-            return ended.unwrap_or(Received::Frame);
+            Change::Ends(reason) => {
+                self.end_session(now);
+                Received::Down(reason)
+            }
+            Change::Prevented(reason) => Received::Down(reason),
         }
-        if heard_us {
-            self.answer_soon(now);
-            return self.come_up(hello.identity);
-        }
-        self.unheard_hellos = self.unheard_hellos.saturating_add(1);
-        if self.unheard_hellos == UNHEARD_HELLOS {
-            self.one_way = true;
-            return Received::Down(Down::OneWay);
-        }
-        if hello.heard != 0 {
-            // It has heard an earlier session of ours.
-            self.answer_soon(now);
-        }
-        Received::Frame
     }
 
-    /// The other end says hello while the link is up.
-    fn hear_again<'a>(&mut self, heard_us: bool, now: Micros) -> Received<'a> {
-        if heard_us {
-            self.unheard_hellos = 0;
-            return Received::Frame;
-        }
-        // It is not up, and cannot be without a hello: data that goes on all the time must not hold that up.
-        self.answer_soon(now);
-        self.unheard_hellos = self.unheard_hellos.saturating_add(1);
-        if self.unheard_hellos < UNHEARD_HELLOS {
-            return Received::Frame;
-        }
-        self.end_session(Down::OneWay, now);
-        // It has been said.
-        self.unheard_hellos = UNHEARD_HELLOS;
-        self.one_way = true;
-        Received::Down(Down::OneWay)
-    }
-
-    fn come_up<'a>(&mut self, peer: Identity) -> Received<'a> {
-        self.up = true;
-        self.one_way = false;
-        self.unheard_hellos = 0;
+    fn begin_session(&mut self) {
         self.ack_due = false;
         self.told_room = Offer::ALL;
         self.room_there = Offer::ALL;
         self.closed_until = Micros::MAX;
         count(&mut self.counters.sessions);
-        Received::Up(peer)
     }
 
-    /// Gives the session up and begins another; `None` if there was none.
-    fn end_session<'a>(&mut self, reason: Down, now: Micros) -> Option<Received<'a>> {
-        self.peer = None;
-        if !self.up {
-            return None;
-        }
-        self.up = false;
-        self.unheard_hellos = 0;
+    /// Gives the session up: the next one has another number.
+    fn end_session(&mut self, now: Micros) {
         self.session = self.session.wrapping_add(1);
         self.tag = self.identity.tag(self.session);
         self.receiver = Receiver::default();
@@ -287,7 +224,6 @@ impl End {
         self.backoff = 0;
         self.ack_due = false;
         self.answer_soon(now);
-        Some(Received::Down(reason))
     }
 
     fn answer_soon(&mut self, now: Micros) {
@@ -298,19 +234,19 @@ impl End {
 
     pub(super) fn take(&mut self) {
         self.receiver.take();
-        self.counters.refused_here = self.counters.refused_here.wrapping_sub(1);
+        self.counters.not_taken = self.counters.not_taken.wrapping_sub(1);
     }
 
     pub(super) fn settled(&mut self) -> Option<(Token, Fate)> {
         let settled = self.sender.next_settled()?;
         if settled.1 == Fate::Refused {
-            count(&mut self.counters.refused_there);
+            count(&mut self.counters.refused_by_peer);
         }
         Some(settled)
     }
 
     pub(super) fn abandoned(&mut self) -> Option<Token> {
-        if self.up {
+        if self.is_up() {
             return None;
         }
         let token = self.sender.abandon();
@@ -322,18 +258,9 @@ impl End {
     }
 
     pub(super) fn tick(&mut self, now: Micros) -> Option<Down> {
-        if self.up && now >= self.dead_at {
-            self.end_session(Down::Silent, now);
-            return Some(Down::Silent);
-        }
-        if !self.up && self.peer.is_some() && now >= self.dead_at {
-            // What was heard is old: it is not answered, and a one-way wire is not one any more.
-            self.peer = None;
-            self.unheard_hellos = 0;
-            if self.one_way {
-                self.one_way = false;
-                return Some(Down::Silent);
-            }
+        let change = self.state.tick(now);
+        if let Received::Down(reason) = self.follow(change, now) {
+            return Some(reason);
         }
         if now >= self.closed_until {
             // Should the word that there is room have been lost.
@@ -350,20 +277,20 @@ impl End {
     }
 
     pub(super) fn deadline(&self) -> Micros {
-        let dead = if self.peer.is_some() { self.dead_at } else { Micros::MAX };
-        self.hello_at.min(dead).min(self.timeout_at).min(self.closed_until)
+        let silence = self.state.deadline();
+        self.hello_at.min(silence).min(self.timeout_at).min(self.closed_until)
     }
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
-        now >= self.hello_at || self.up && (self.ack_due || self.sender.behind())
+        now >= self.hello_at || self.is_up() && (self.ack_due || self.sender.behind())
     }
 
     pub(super) fn turn(&mut self, now: Micros) -> Turn {
         if now >= self.hello_at {
             return Turn::Control;
         }
-        if !self.up {
+        if !self.is_up() {
             return Turn::Nothing;
         }
         if let Some(sent) = self.sender.again() {
@@ -379,7 +306,7 @@ impl End {
         if now >= self.hello_at {
             return self.write_hello(now, out);
         }
-        if !self.up || !self.ack_due {
+        if !self.is_up() || !self.ack_due {
             return None;
         }
         let ack = self.acknowledgement()?;
@@ -390,10 +317,9 @@ impl End {
 
     fn write_hello(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
         let hello = Hello {
-            version: VERSION,
             identity: self.identity,
             session: self.session,
-            heard: self.peer.map_or(0, |peer| peer.tag),
+            heard: self.state.peer().map_or(0, |peer| peer.tag),
         };
         let length = write_hello(&hello, out)?;
         self.hello_sent_at = now;
@@ -409,7 +335,7 @@ impl End {
         now: Micros,
         out: &mut [u8],
     ) -> Option<usize> {
-        if !self.up {
+        if !self.is_up() {
             return None;
         }
         let again = match self.sender.again() {
@@ -421,7 +347,13 @@ impl End {
         }
         let ack = self.acknowledgement()?;
         let (sequence, round) = self.sender.advance();
-        let length = write_data(&ack, sequence, round, lane, packet, again, out)?;
+        let header = DataHeader {
+            ack,
+            sequence,
+            round,
+            lane,
+        };
+        let length = write_data(&header, packet, again, out)?;
         count(if again {
             &mut self.counters.resent
         } else {
@@ -436,16 +368,16 @@ impl End {
     }
 
     fn acknowledgement(&mut self) -> Option<Ack> {
-        let peer = self.peer?;
+        let tag = self.state.peer()?.tag;
         self.ack_due = false;
         self.told_room = self.room_here;
-        Some(self.receiver.acknowledgement(peer.tag, self.room_here))
+        Some(self.receiver.acknowledgement(tag, self.room_here))
     }
 
     /// Any frame says that we are here: the next hello is due after a quiet interval.
     fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
-        let interval = if self.up {
+        let interval = if self.is_up() {
             self.interval()
         } else {
             self.interval() / HELLO_WHILE_DOWN
@@ -466,24 +398,12 @@ impl End {
         HELLO_INTERVAL.max(self.bytes(HELLO_BYTES))
     }
 
-    fn heard(&mut self, now: Micros) {
-        self.dead_at = now.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2);
+    /// Until when what is heard now is recent.
+    fn heard_until(&self, now: Micros) -> Micros {
+        now.saturating_add(self.interval() * DEAD_HALF_INTERVALS / 2)
     }
 
     fn timeout(&self) -> Micros {
         (self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING) << self.backoff
-    }
-}
-
-/// What a hello that differs from the one before tells.
-fn reason(before: Option<Peer>, hello: &Hello) -> Down {
-    match before {
-        Some(Peer { identity, .. })
-            if (identity.address, identity.role) != (hello.identity.address, hello.identity.role) =>
-        {
-            Down::Replaced
-        }
-        Some(Peer { identity, .. }) if identity.epoch != hello.identity.epoch => Down::Restarted,
-        _ => Down::Ended,
     }
 }

@@ -1,53 +1,23 @@
-//! One wire: frames, hello, and acknowledged delivery.
+//! One cable: hello, sessions, and acknowledged delivery.
 //!
 //! A [`Link`] is one end of a UART wire. It takes the bytes that come and the time, and says what they mean; it gives the
 //! bytes to send. It is up once both ends have heard each other, down when nothing has been heard for a while. In between
 //! is a session: packets arrive in order, once each, or the session ends and the packets that were on the way come back to
 //! their sender as [abandoned](Link::abandoned), their fate unknown.
 
+mod collector;
 mod end;
-mod frame;
-mod hello;
-mod offer;
+mod state;
 mod window;
 
+use collector::Collector;
 use end::End;
-use frame::Collector;
-pub use frame::{DELIMITER, FrameError, OVERHEAD, encoded_len};
-pub use hello::{Identity, Role, VERSION};
-pub use offer::{LaneSet, Offer};
-use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
+
+use crate::wire::{FrameError, Identity, LinkCounters, Offer};
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
-
-/// What has happened on a wire, in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinkCounters {
-    /// Frames sent, of all kinds.
-    pub frames_sent: u32,
-    /// Frames received whole, of all kinds.
-    pub frames_received: u32,
-    /// Frames that carried a packet anew.
-    pub packets_sent: u32,
-    /// Packets received in order.
-    pub packets_received: u32,
-    /// Frames sent again.
-    pub resent: u32,
-    /// Times nothing was acknowledged in time.
-    pub timeouts: u32,
-    /// Frames received again, or too early, or of another session: of no use.
-    pub useless: u32,
-    /// Frames that could not be read.
-    pub damaged: u32,
-    /// Packets that the other end had no room for.
-    pub refused_there: u32,
-    /// Packets for which there was no room here.
-    pub refused_here: u32,
-    /// Times the link came up.
-    pub sessions: u32,
-}
 
 /// Why a link is not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,7 +70,7 @@ pub enum Turn {
     Nothing,
 }
 
-/// One end of a wire. `WIRE` is the [encoded length](encoded_len) of the largest frame.
+/// One end of a wire. `WIRE` is the [encoded length](crate::wire::encoded_len) of the largest frame.
 #[derive(Clone, Debug)]
 pub struct Link<const WIRE: usize> {
     collector: Collector<WIRE>,

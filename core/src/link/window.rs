@@ -7,8 +7,7 @@
 
 use heapless::Deque;
 
-use super::Offer;
-use super::frame::{Ack, ROUND_MASK, SEQUENCE_MASK};
+use crate::wire::{Ack, Offer, ROUND_MASK, SEQUENCE_MASK};
 
 /// So many frames are on the way at most. At full speed in both directions an acknowledgement comes up to two frames after
 /// its frame, so four keep the wire busy; and no more than eight refusals fit an acknowledgement.

@@ -10,11 +10,11 @@
 
 use core::fmt;
 
-use crate::arith::{bits, ones, wide};
+use crate::arith::{Number, Vertex, bits, ones, wide};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// An exchanged hypercube.
 ///
@@ -73,7 +73,7 @@ impl Exchanged {
     }
 
     /// The bits besides c that can be flipped at a node.
-    fn own(&self, node: Node) -> Number {
+    fn own(&self, node: Vertex) -> Number {
         if node & 1 == 0 {
             ones(self.first_bits()) << (self.second + 1)
         } else {
@@ -87,11 +87,11 @@ impl Topology for Exchanged {
         1 << (self.first + self.second + 1)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         1 + Number::from(self.own(node).count_ones())
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         match port.checked_sub(1) {
             None => Some(node ^ 1),
             Some(place) => {
@@ -101,7 +101,7 @@ impl Topology for Exchanged {
         }
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         let differing = here ^ dest;
         let own = differing & self.own(here);
         if own != 0 {
@@ -113,7 +113,7 @@ impl Topology for Exchanged {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let differing = from ^ to;
         // Where c is the same, bits of the other side are 1 in what is left without those of this side.
         let there_and_back = differing & 1 == 0 && differing & !self.own(from) != 0;
@@ -126,7 +126,7 @@ impl Topology for Exchanged {
 
     /// The source flips c first, since behind it is the longest way: to the other side and back. Elsewhere c comes last, after the
     /// bits from the highest: s + t + 2 steps, as many as the tree is deep.
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if port == 0 && here == source {
             u64::MAX
         } else {
@@ -139,7 +139,7 @@ impl Topology for Exchanged {
         self.first == self.second
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (first, second) = (usize::from(self.first), usize::from(self.second));
         let (a, b) = (node >> (second + 1), node >> 1 & ones(self.second_bits()));
         write!(out, "({a:0>first$b},{b:0>second$b},{})", node & 1)

@@ -19,12 +19,11 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::arith::{MAX_NODES, Number, wide};
 use crate::graph::{Base, Dimensions, Factor, Kind};
-use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_NODES, MAX_SYMBOLS};
-use crate::network::Family;
-use crate::topology::{Number, Topology};
+use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_SYMBOLS};
 
-/// Why a text is not a network. Without the feature `parse-errors`, no more than whether its family was left out.
+/// Why a text is not a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParseError {
     /// The byte at which the offending part begins, from 0.
@@ -41,14 +40,14 @@ pub enum BrokenRule {
     /// Something else had to stand here.
     Expected(&'static str),
     /// The number is too small.
-    AtLeast(Number),
+    AtLeast(u64),
     /// The number is too large.
-    AtMost(Number),
+    AtMost(u64),
     /// The graph has too few nodes.
-    AtLeastNodes(Number),
+    AtLeastNodes(u64),
     /// A list holds at most so many.
-    AtMostItems(Number),
-    /// The network would have more than 2^63 nodes.
+    AtMostItems(u64),
+    /// The network would have more than [`MAX_NODES`](crate::limits::MAX_NODES).
     TooManyNodes,
     /// The network would have only one node.
     OneNode,
@@ -57,7 +56,7 @@ pub enum BrokenRule {
     /// `rcr(0,r,j)` must have j = 0: without cube links nothing joins the rings.
     NoCubeLinks,
     /// The network would fall into 2^n parts.
-    Disconnected(Number),
+    Disconnected(u64),
     /// The family of the network was left out when the program was built: see the crate's features.
     NotBuilt,
 }
@@ -71,7 +70,13 @@ impl fmt::Display for ParseError {
             BrokenRule::AtMost(most) => write!(f, "must be at most {most}"),
             BrokenRule::AtLeastNodes(least) => write!(f, "must have at least {least} nodes"),
             BrokenRule::AtMostItems(most) => write!(f, "may list at most {most}"),
-            BrokenRule::TooManyNodes => write!(f, "makes more than 2^{MAX_BITS} nodes"),
+            BrokenRule::TooManyNodes if cfg!(feature = "huge-networks") => {
+                write!(f, "makes more than 2^{MAX_BITS} nodes")
+            }
+            BrokenRule::TooManyNodes => write!(
+                f,
+                "makes more than 2^{MAX_BITS} nodes: this program was built without huge networks"
+            ),
             BrokenRule::OneNode => f.write_str("makes a network of a single node"),
             BrokenRule::UnitSize => f.write_str("must have 2 to 64 nodes"),
             BrokenRule::NoCubeLinks => f.write_str("must be 0 when k is 0: there are no cube links to expand"),
@@ -118,27 +123,10 @@ impl<'a> Reader<'a> {
 
     /// The token read last is not what it should be.
     pub(crate) fn refuse<T>(&mut self, parameter: &'static str, rule: BrokenRule) -> Option<T> {
-        self.keep(parameter, rule);
-        None
-    }
-
-    fn keep(&mut self, parameter: &'static str, rule: BrokenRule) {
-        // What is not stored is not in the program either.
-        if cfg!(feature = "parse-errors") {
-            self.refusal = ParseError {
-                position: self.last,
-                parameter,
-                rule,
-            };
-        }
-    }
-
-    /// The word read last is of a family that is not in the program.
-    pub(crate) fn refuse_family<T>(&mut self) -> Option<T> {
         self.refusal = ParseError {
             position: self.last,
-            parameter: "the network",
-            rule: BrokenRule::NotBuilt,
+            parameter,
+            rule,
         };
         None
     }
@@ -218,9 +206,9 @@ impl<'a> Reader<'a> {
             number.saturating_mul(10).saturating_add(Number::from(digit & 15))
         });
         if number < least {
-            self.refuse(parameter, BrokenRule::AtLeast(least))
+            self.refuse(parameter, BrokenRule::AtLeast(wide(least)))
         } else if number > most {
-            self.refuse(parameter, BrokenRule::AtMost(most))
+            self.refuse(parameter, BrokenRule::AtMost(wide(most)))
         } else {
             Some(number)
         }
@@ -268,7 +256,7 @@ impl<'a> Reader<'a> {
             let size = self.number(parameter, 2, Number::from(u32::MAX))?;
             nodes = self.product(nodes, size, parameter)?;
             if !sizes.push(size as u32) {
-                return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as Number));
+                return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64));
             }
             if !self.accept(b',') {
                 self.close(parameter)?;
@@ -291,18 +279,5 @@ impl FromStr for Base {
         let mut reader = Reader::new(text);
         let base = reader.base("the expression");
         base.filter(|_| reader.end().is_some()).ok_or(reader.refusal())
-    }
-}
-
-/// A node's address, to print.
-#[derive(Clone, Copy)]
-pub struct Address<'a> {
-    pub(crate) network: &'a Family,
-    pub(crate) node: Number,
-}
-
-impl fmt::Display for Address<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.network.write_address(self.node, f)
     }
 }

@@ -10,12 +10,11 @@
 
 use core::fmt;
 
-use crate::arith::ones;
+use crate::arith::{Number, Vertex, ones};
 use crate::graph::hypercube;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
-use crate::route::closer::lowest_closer;
-use crate::topology::{Method, Node, Number, Port, Rule, Topology};
+use crate::topology::{Method, Rule, Topology, lowest_closer};
 
 /// A three-level hierarchical cubic network.
 ///
@@ -132,17 +131,17 @@ impl Hcn3 {
     }
 
     /// x1, x2, x3.
-    fn split(&self, node: Node) -> [Node; 3] {
+    fn split(&self, node: Vertex) -> [Vertex; 3] {
         let mask = ones(self.bits());
         [node & mask, node >> self.bits & mask, node >> (2 * self.bits) & mask]
     }
 
-    fn join(&self, [x1, x2, x3]: [Node; 3]) -> Node {
+    fn join(&self, [x1, x2, x3]: [Vertex; 3]) -> Vertex {
         x3 << (2 * self.bits) | x2 << self.bits | x1
     }
 
     /// The other end of the link of level 2: a swap, or a leader's diameter link.
-    fn across_2(&self, node: Node) -> Node {
+    fn across_2(&self, node: Vertex) -> Vertex {
         let [x1, x2, x3] = self.split(node);
         if x1 == x2 {
             let image = x1 ^ ones(self.bits());
@@ -153,12 +152,12 @@ impl Hcn3 {
     }
 
     /// The other end of the link of level 3.
-    fn across_3(&self, node: Node) -> Option<Node> {
+    fn across_3(&self, node: Vertex) -> Option<Vertex> {
         let [x1, x2, x3] = self.split(node);
         (x1 != x3).then(|| self.join([x3, x2, x1]))
     }
 
-    fn hops(&self, from: Node, to: Node) -> Number {
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
         let [x1, x2, x3] = self.split(from);
         let [y1, y2, y3] = self.split(to);
         // With x3 = 0: where that is not so, everything is complemented.
@@ -184,11 +183,11 @@ impl Topology for Hcn3 {
         1 << (3 * self.bits)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.bits() + 1 + Number::from(self.across_3(node).is_some())
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         match port.checked_sub(self.bits()) {
             None => Some(node ^ 1 << port),
             Some(0) => Some(self.across_2(node)),
@@ -197,7 +196,7 @@ impl Topology for Hcn3 {
         }
     }
 
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         if rule == Rule::Exact {
             return lowest_closer(self, here, |node| self.hops(node, dest));
         }
@@ -216,11 +215,11 @@ impl Topology for Hcn3 {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         Some(self.hops(from, to))
     }
 
-    fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {
+    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
         match rule {
             Rule::Exact => Method::Shortest,
             Rule::Paper => Method::Paper,
@@ -236,7 +235,7 @@ impl Topology for Hcn3 {
         false
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x1, x2, x3] = self.split(node);
         let width = usize::from(self.bits);
         write!(out, "({x3:0width$b},{x2:0width$b},{x1:0width$b})")

@@ -19,12 +19,12 @@
 
 use core::fmt;
 
-use crate::arith::{div_rem, wide};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::Base;
-use crate::limits::{LOOKAHEAD, MAX_NODES};
+use crate::limits::LOOKAHEAD;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// A hierarchy of copies of a base graph.
 ///
@@ -75,7 +75,7 @@ impl Linkage {
 /// One digit of a node, and what is below it.
 #[derive(Clone, Copy)]
 struct Place {
-    digit: Node,
+    digit: Vertex,
     weight: Number,
     /// Numbers that values other than 0 give up, since below a 0 there is nothing.
     saved: Number,
@@ -84,7 +84,7 @@ struct Place {
 }
 
 impl Place {
-    fn share(&self, digit: Node) -> Number {
+    fn share(&self, digit: Vertex) -> Number {
         if digit == 0 {
             0
         } else {
@@ -93,7 +93,7 @@ impl Place {
     }
 
     /// The node with this digit replaced.
-    fn replace(&self, node: Node, digit: Node) -> Node {
+    fn replace(&self, node: Vertex, digit: Vertex) -> Vertex {
         node - self.share(self.digit) + self.share(digit)
     }
 }
@@ -101,7 +101,7 @@ impl Place {
 /// Where a packet moves next: which digit, and towards which value.
 struct Move {
     place: Place,
-    target: Node,
+    target: Vertex,
     /// Out of a copy, by its root.
     outwards: bool,
 }
@@ -194,7 +194,7 @@ impl Hierarchy {
     }
 
     /// The smallest and the largest degree.
-    pub fn degree_range(&self) -> (Port, Port) {
+    pub fn degree_range(&self) -> (Number, Number) {
         let (least, most) = self.base.degree_range();
         let root = self.base.degree(0);
         match self.linkage {
@@ -248,7 +248,7 @@ impl Hierarchy {
     }
 
     /// The digits of a node, the first (outermost) first.
-    fn places(&self, node: Node) -> impl Iterator<Item = Place> + use<> {
+    fn places(&self, node: Vertex) -> impl Iterator<Item = Place> + use<> {
         let (digits, size, flooded) = (self.digits, self.base.nodes(), self.linkage == Linkage::Flooded);
         let (mut rest, mut weight) = (node, self.first_weight);
         (0..digits).map(move |index| {
@@ -274,7 +274,7 @@ impl Hierarchy {
     }
 
     /// The digits that have links at a node.
-    fn linked_places(&self, node: Node) -> impl Iterator<Item = Place> + use<> {
+    fn linked_places(&self, node: Vertex) -> impl Iterator<Item = Place> + use<> {
         let linkage = self.linkage;
         let most = if linkage == Linkage::Flooded { 2 } else { usize::MAX };
         self.places(node)
@@ -283,7 +283,7 @@ impl Hierarchy {
     }
 
     /// The digit that a port belongs to, counted from the first, and the port's number in the base.
-    fn place_of_port(&self, node: Node, mut port: Port) -> Option<(Place, Port)> {
+    fn place_of_port(&self, node: Vertex, mut port: Number) -> Option<(Place, Number)> {
         for place in self.linked_places(node) {
             let degree = self.base.degree(place.digit);
             if port < degree {
@@ -295,7 +295,7 @@ impl Hierarchy {
     }
 
     /// The next move; `None` at the destination.
-    fn next_move(&self, here: Node, dest: Node) -> Option<Move> {
+    fn next_move(&self, here: Vertex, dest: Vertex) -> Option<Move> {
         let mut places = self.places(here);
         let mut wanted = self.places(dest);
         let (place, target) = loop {
@@ -322,7 +322,7 @@ impl Hierarchy {
 
     /// Where a broadcast of `source` enters the copy of the base in which `here` has the links of `place`; `None` if it
     /// does not use that copy.
-    fn entry(&self, here: Node, place: &Place, source: Node) -> Option<Node> {
+    fn entry(&self, here: Vertex, place: &Place, source: Vertex) -> Option<Vertex> {
         for (own, origin) in self.places(here).zip(self.places(source)) {
             if own.weight == place.weight {
                 return Some(origin.digit);
@@ -339,7 +339,7 @@ impl Hierarchy {
     /// In `folded` whoever is told through a digit tells on through it and those before it, so the last digit has most
     /// behind it. In the others, first the way out of the copy, behind which all the rest is; then the outer copies, which
     /// have inner ones hanging at every node.
-    fn order(&self, here: Node, place: &Place, port: Port, entry: Node, within: u64) -> u64 {
+    fn order(&self, here: Vertex, place: &Place, port: Number, entry: Vertex, within: u64) -> u64 {
         if self.digits == 1 {
             return within;
         }
@@ -358,7 +358,7 @@ impl Hierarchy {
     }
 
     /// Whether a port of an inner copy is on the way of a broadcast from the entry to the root.
-    fn leads_out(&self, place: &Place, port: Port, entry: Node, index: Number) -> bool {
+    fn leads_out(&self, place: &Place, port: Number, entry: Vertex, index: Number) -> bool {
         let Some(child) = self.base.neighbor(place.digit, port).filter(|_| index > 0) else {
             return false;
         };
@@ -378,18 +378,18 @@ impl Topology for Hierarchy {
         self.first_weight * self.base.nodes()
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.linked_places(node)
             .map(|place| self.base.degree(place.digit))
             .sum()
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (place, port) = self.place_of_port(node, port)?;
         Some(place.replace(node, self.base.neighbor(place.digit, port)?))
     }
 
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let mut before = 0;
         for place in self.linked_places(node) {
             // Only this digit may differ, so the neighbour's number tells which value it has there.
@@ -403,13 +403,13 @@ impl Topology for Hierarchy {
         None
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         self.next_move(here, dest).map_or(here, |Move { place, target, .. }| {
             place.replace(here, self.base.step(place.digit, target))
         })
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let pairs = self.places(from).zip(self.places(to));
         let mut apart = false;
         Some(
@@ -436,7 +436,7 @@ impl Topology for Hierarchy {
         self.base.vertex_transitive() && (self.linkage == Linkage::Folded || self.digits == 1)
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, place) in self.places(node).enumerate() {
             out.write_str(if index == 0 { "(" } else { "," })?;
             self.base.write_address(place.digit, out)?;
@@ -444,7 +444,7 @@ impl Topology for Hierarchy {
         out.write_str(")")
     }
 
-    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
         let passes = || {
             let (place, port) = self.place_of_port(here, port)?;
             let entry = self.entry(here, &place, source)?;
@@ -453,7 +453,7 @@ impl Topology for Hierarchy {
         passes().unwrap_or(false)
     }
 
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let urgency = || {
             let (place, port) = self.place_of_port(here, port)?;
             let entry = self.entry(here, &place, source)?;
@@ -465,7 +465,7 @@ impl Topology for Hierarchy {
 
     /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but on the way out of the inner
     /// copies the tree of least depth, since all the rest waits for that.
-    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let (place, port) = self.place_of_port(here, port)?;
         let entry = self.entry(here, &place, source)?;
         let inner = place.weight != self.first_weight;
@@ -490,7 +490,7 @@ impl Topology for Hierarchy {
     /// In `folded` the classes of the base: the order of the digits never comes back to one. In the others one more, for the
     /// way out. On it a packet only comes closer to a root or goes on to a copy further out; on the way across and in
     /// it never goes on to a copy further out; and it turns once.
-    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<Number> {
+    fn buffer_class(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Option<Number> {
         Some(match self.next_move(here, dest) {
             Some(turn) if turn.outwards => self.base.classes(),
             Some(turn) => self.base.class(turn.place.digit, turn.target),

@@ -12,13 +12,13 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::{div_rem, wide};
+use crate::arith::{Number, Vertex, div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
+use crate::network::crossings::crossings_ahead;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::route::crossings::crossings_ahead;
-use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
+use crate::topology::{Method, Rule, Topology, valleys_ahead};
 
 /// A hierarchical swapped network over a nucleus graph.
 ///
@@ -50,8 +50,8 @@ pub struct Hsn {
 struct Wrong {
     /// Counted from 0.
     positions: Vec<u8, { MAX_PERMUTED + 1 }>,
-    have: Vec<Node, { MAX_PERMUTED + 1 }>,
-    want: Vec<Node, { MAX_PERMUTED + 1 }>,
+    have: Vec<Vertex, { MAX_PERMUTED + 1 }>,
+    want: Vec<Vertex, { MAX_PERMUTED + 1 }>,
     /// Hops for the wrong digits beyond these, corrected one by one.
     beyond: Number,
 }
@@ -62,13 +62,13 @@ struct Order {
     /// The position, counted from 0, that the digit of position 1 goes to.
     first: u8,
     /// What it has to become there.
-    becomes: Node,
+    becomes: Vertex,
 }
 
 /// The next hop.
 enum Hop {
     /// In the nucleus, from x_1 toward this.
-    Within(Node),
+    Within(Vertex),
     /// Swap with this position, counted from 0.
     Swap(u8),
 }
@@ -112,7 +112,7 @@ impl Hsn {
     }
 
     /// The digits, x_1 first.
-    fn digits(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+    fn digits(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
         let mut rest = node;
         (0..self.levels).map(move |_| {
             let (above, digit) = div_rem(rest, self.nucleus.nodes());
@@ -122,7 +122,7 @@ impl Hsn {
     }
 
     /// The node with x_1 and the digit at a position, counted from 0, exchanged; `None` if they are the same.
-    fn swapped(&self, node: Node, position: u8) -> Option<Node> {
+    fn swapped(&self, node: Vertex, position: u8) -> Option<Vertex> {
         let base = self.nucleus.nodes();
         let weight = (0..position).fold(1 as Number, |weight, _| weight.wrapping_mul(base));
         let (_, low) = div_rem(node, base);
@@ -131,11 +131,11 @@ impl Hsn {
         (low != high && position > 0).then(|| others + high + low * weight)
     }
 
-    fn swaps(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+    fn swaps(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
         (1..self.levels).filter_map(move |position| self.swapped(node, position))
     }
 
-    fn wrong(&self, from: Node, to: Node) -> Wrong {
+    fn wrong(&self, from: Vertex, to: Vertex) -> Wrong {
         let mut wrong = Wrong {
             positions: Vec::new(),
             have: Vec::new(),
@@ -212,7 +212,7 @@ impl Hsn {
         }
     }
 
-    fn hop(&self, here: Node, dest: Node, rule: Rule) -> Hop {
+    fn hop(&self, here: Vertex, dest: Vertex, rule: Rule) -> Hop {
         let (_, first) = div_rem(here, self.nucleus.nodes());
         let wrong_positions = || {
             let pairs = (0..).zip(self.digits(here).zip(self.digits(dest)));
@@ -280,11 +280,11 @@ impl Topology for Hsn {
         (0..self.levels).fold(1, |nodes: Number, _| nodes.wrapping_mul(self.nucleus.nodes()))
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.nucleus.degree(div_rem(node, self.nucleus.nodes()).1) + self.swaps(node).count() as Number
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (_, first) = div_rem(node, self.nucleus.nodes());
         match port.checked_sub(self.nucleus.degree(first)) {
             None => Some(node - first + self.nucleus.neighbor(first, port)?),
@@ -292,7 +292,7 @@ impl Topology for Hsn {
         }
     }
 
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let (rest, first) = div_rem(node, self.nucleus.nodes());
         let (other_rest, other) = div_rem(neighbor, self.nucleus.nodes());
         if rest == other_rest {
@@ -302,7 +302,7 @@ impl Topology for Hsn {
         Some(self.nucleus.degree(first) + swap as Number)
     }
 
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         match self.hop(here, dest, rule) {
             Hop::Within(target) => {
                 let (_, first) = div_rem(here, self.nucleus.nodes());
@@ -312,12 +312,12 @@ impl Topology for Hsn {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let wrong = self.wrong(from, to);
         (wrong.beyond == 0).then(|| self.order(&wrong).hops)
     }
 
-    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+    fn method(&self, here: Vertex, dest: Vertex, rule: Rule) -> Method {
         match rule {
             Rule::Paper => Method::Paper,
             Rule::Exact if self.wrong(here, dest).beyond == 0 => Method::Shortest,
@@ -337,8 +337,8 @@ impl Topology for Hsn {
         false
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut digits: Vec<Node, MAX_DIGITS> = Vec::new();
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digits: Vec<Vertex, MAX_DIGITS> = Vec::new();
         for digit in self.digits(node) {
             // There is room: a network has no more digits.
             let _ = digits.push(digit);
@@ -352,7 +352,7 @@ impl Topology for Hsn {
     }
 
     /// The links of the nucleus first, in its own order from where the broadcast came into it, then the swaps from low to high.
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, first) = div_rem(here, self.nucleus.nodes());
         if let Some(swap) = port.checked_sub(self.nucleus.degree(first)) {
             return wide(self.levels().saturating_sub(swap));
@@ -379,7 +379,7 @@ impl Topology for Hsn {
     }
 
     /// The swaps still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
+    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
         if !self.counts_swaps() {
             return valleys_ahead(self, here, dest, rule);
         }

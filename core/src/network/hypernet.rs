@@ -14,11 +14,11 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::ones;
+use crate::arith::{Number, Vertex, ones};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// A hypernet.
 ///
@@ -86,8 +86,8 @@ impl Walks {
 #[derive(Clone, Copy)]
 struct Question {
     level: u8,
-    from: Node,
-    to: Node,
+    from: Vertex,
+    to: Vertex,
     touching: Levels,
 }
 
@@ -111,7 +111,7 @@ impl Frame {
         } = self.question;
         let port = |cluster: Number| cluster << (level - 1) | ones(Number::from(level - 2));
         let (first, last) = (port(from >> self.low), port(to >> self.low));
-        let within = |node: Node| node & ones(Number::from(self.low));
+        let within = |node: Vertex| node & ones(Number::from(self.low));
         let (from, to, touching) = match self.answers.len() {
             0 => (within(from), last, touching),
             1 => (first, within(to), touching),
@@ -267,7 +267,7 @@ impl Hypernet {
     }
 
     /// The other end of the link between clusters, if the node has one.
-    fn link(&self, node: Node) -> Option<Node> {
+    fn link(&self, node: Vertex) -> Option<Vertex> {
         let level = Number::from(node.trailing_ones()) + 2;
         if level > self.levels() {
             return None;
@@ -322,7 +322,7 @@ impl Hypernet {
     }
 
     /// The distance for n >= 3.
-    fn hops(&self, from: Node, to: Node) -> Option<Number> {
+    fn hops(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let mut frames = Vec::<Frame, MAX_FRAMES>::new();
         let mut question = Question {
             level: self.levels,
@@ -363,7 +363,7 @@ impl Hypernet {
     /// The distance for n = 2, where a level is two clusters and the one link from 101..1 of the first to 001..1 of the
     /// second. Within a cluster, the ends of the links of all levels above are four nodes; from level to level the
     /// distances between these and the two nodes asked for are kept.
-    fn hops_of_pairs(&self, from: Node, to: Node) -> Number {
+    fn hops_of_pairs(&self, from: Vertex, to: Vertex) -> Number {
         // The two nodes, then what the links above end in: 101..1, 001..1, 01..1 and 1..1.
         const HERE: usize = 0;
         const THERE: usize = 1;
@@ -403,11 +403,11 @@ impl Topology for Hypernet {
         1 << self.bits
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.cube_bits() + Number::from(self.link(node).is_some())
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         match port.checked_sub(self.cube_bits()) {
             None => Some(node ^ 1 << port),
             Some(0) => self.link(node),
@@ -415,7 +415,7 @@ impl Topology for Hypernet {
         }
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         let Some(hops) = self.distance(here, dest) else {
             return here;
         };
@@ -424,7 +424,7 @@ impl Topology for Hypernet {
         closer.min().unwrap_or(here)
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         match self.cube {
             _ if self.levels == 1 => Some(Number::from((from ^ to).count_ones())),
             2 => Some(self.hops_of_pairs(from, to)),
@@ -441,7 +441,7 @@ impl Topology for Hypernet {
         self.levels == 1
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut high = Number::from(self.bits);
         for level in (1..=self.levels()).rev() {
             out.write_str(if level == self.levels() { "(" } else { "," })?;

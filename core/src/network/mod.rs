@@ -1,11 +1,15 @@
 //! Networks: the families, the expressions they are written in, and what one can ask them.
 //!
-//! One file a family, each an implementation of [`Topology`]; [`Network`] is any of them, read from an
-//! [expression], with every node checked before it is used.
+//! One file a family, each an implementation of the crate's trait `Topology`; [`Family`] is any of them. [`Network`] is the
+//! door: it reads an [expression], checks every node before it is used, and speaks of nodes and ports in 64 bits, whatever
+//! the families compute with.
 
+mod crossings;
 #[cfg(feature = "exchanged")]
 mod exchanged;
 pub mod expression;
+mod family;
+mod fanout;
 #[cfg(feature = "hcn3")]
 mod hcn3;
 #[cfg(feature = "hierarchy")]
@@ -24,184 +28,23 @@ mod rdn;
 mod re;
 #[cfg(feature = "rsn")]
 mod rsn;
-pub(crate) mod spelling;
+mod spelling;
 #[cfg(feature = "wk")]
 mod wk;
 
 use core::fmt;
 use core::str::FromStr;
 
-use expression::{Address, ParseError, Reader};
+use expression::{ParseError, Reader};
+pub use family::*;
+pub use fanout::Fanout;
 #[cfg(feature = "hierarchy")]
 pub use hierarchy::Linkage;
 use spelling::{Pen, Spelled};
 
+use crate::arith::{Number, Vertex, narrow, wide};
 use crate::graph::Base;
-use crate::route::Fanout;
-use crate::topology::{Method, NoSuchNode, Node, Number, Port, Rule, Topology, Tree};
-
-/// Makes [`Family`] of a list: for each family its documentation, its type, its module, the feature that builds it, and the
-/// words of the language with the function of the type that reads what follows them.
-macro_rules! families {
-    ($($(#[$doc:meta])* $Name:ident in $module:ident of $feature:literal: $($word:literal => $parse:ident),+;)+) => {
-        $(
-            #[cfg(feature = $feature)]
-            pub use $module::$Name;
-
-            #[cfg(feature = $feature)]
-            impl fmt::Display for $Name {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    spelling::display(self, f)
-                }
-            }
-        )+
-
-        /// The families of networks.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        #[allow(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
-        pub enum Family {
-            /// A base graph by itself.
-            Base(Base),
-            $($(#[$doc])* #[cfg(feature = $feature)] $Name($Name),)+
-        }
-
-        /// Calls a method of whichever family it is. Unlike a trait object, this leaves out of a program what it never calls.
-        macro_rules! of_family {
-            ($family:expr, $network:ident => $call:expr) => {
-                match $family {
-                    Family::Base($network) => $call,
-                    $(#[cfg(feature = $feature)] Family::$Name($network) => $call,)+
-                }
-            };
-        }
-
-        /// The words of families that are not in the program.
-        const LEFT_OUT: &[&str] = &[$($(
-            #[cfg(not(feature = $feature))]
-            $word,
-        )+)+];
-
-        impl Family {
-            /// Reads a network up to the end of the text.
-            fn parse(reader: &mut Reader<'_>) -> Option<Family> {
-                let family = match reader.word() {
-                    $($(
-                        #[cfg(feature = $feature)]
-                        $word => Family::$Name($Name::$parse(reader)?),
-                    )+)+
-                    word if LEFT_OUT.contains(&word) => return reader.refuse_family(),
-                    word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
-                };
-                reader.end()?;
-                Some(family)
-            }
-        }
-
-        impl Spelled for Family {
-            fn spell(&self, pen: &mut Pen<'_>) {
-                of_family!(self, network => network.spell(pen))
-            }
-        }
-
-        impl fmt::Display for Family {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                spelling::display(self, f)
-            }
-        }
-    };
-}
-
-families! {
-    /// Recursive Dual-Net, dual-cube, biswapped network.
-    Rdn in rdn of "rdn": "rdn" => parse, "dualcube" => parse_dualcube, "bsw" => parse_biswapped;
-    /// Recursive Expansion.
-    Re in re of "re": "re" => parse, "re-heawood-2" => parse_heawood_2;
-    /// Recursive Cube of Rings, Cube of Rings, Cube-Connected Cycles.
-    Rcr in rcr of "rcr": "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
-    /// WK-recursive network, symmetric hypernet.
-    Wk in wk of "wk": "wk" => parse, "symmetric-hypernet" => parse_hypernet;
-    /// Hypernet.
-    Hypernet in hypernet of "hypernet": "hypernet" => parse;
-    /// Exchanged hypercube.
-    Exchanged in exchanged of "exchanged": "exchanged-hypercube" => parse;
-    /// Folded, root-folded and flooded networks.
-    Hierarchy in hierarchy of "hierarchy": "folded" => parse_folded, "root-folded" => parse_root_folded, "flooded" => parse_flooded;
-    /// Recursive swapped network, hierarchical cubic network, hierarchical folded-hypercube network.
-    Rsn in rsn of "rsn": "rsn" => parse, "hcn" => parse_hcn, "hfn" => parse_hfn;
-    /// Hierarchical swapped network.
-    Hsn in hsn of "hsn": "hsn" => parse;
-    /// Three-level hierarchical cubic network.
-    Hcn3 in hcn3 of "hcn3": "hcn3" => parse;
-    /// The partially linked swapped network.
-    PartialSwapped in partial_swapped of "partial-swapped": "partial-swapped" => parse;
-}
-
-impl Topology for Family {
-    fn nodes(&self) -> Number {
-        of_family!(self, network => network.nodes())
-    }
-
-    fn degree(&self, node: Node) -> Port {
-        of_family!(self, network => network.degree(node))
-    }
-
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
-        of_family!(self, network => network.neighbor(node, port))
-    }
-
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
-        of_family!(self, network => network.next(here, dest, rule))
-    }
-
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
-        of_family!(self, network => network.distance(from, to))
-    }
-
-    fn longest_route(&self, rule: Rule) -> Number {
-        of_family!(self, network => network.longest_route(rule))
-    }
-
-    fn vertex_transitive(&self) -> bool {
-        of_family!(self, network => network.vertex_transitive())
-    }
-
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        of_family!(self, network => network.write_address(node, out))
-    }
-
-    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
-        of_family!(self, network => network.method(here, dest, rule))
-    }
-
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
-        of_family!(self, network => network.port_to(node, neighbor))
-    }
-
-    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
-        of_family!(self, network => network.passes_on(here, port, source))
-    }
-
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
-        of_family!(self, network => network.urgency(here, port, source))
-    }
-
-    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
-        of_family!(self, network => network.fewest_steps_urgency(here, port, source))
-    }
-
-    fn counts_valleys(&self) -> bool {
-        of_family!(self, network => network.counts_valleys())
-    }
-
-    fn buffer_classes(&self, rule: Rule) -> Number {
-        of_family!(self, network => network.buffer_classes(rule))
-    }
-
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
-        of_family!(self, network => network.buffer_class(here, dest, rule))
-    }
-}
+use crate::topology::{Method, NoSuchNode, Node, Port, Rule, Topology, Tree};
 
 /// A network, read from an expression.
 ///
@@ -231,25 +74,32 @@ pub struct Network {
 }
 
 impl Network {
+    fn new(family: Family) -> Self {
+        Network {
+            nodes: family.nodes(),
+            family,
+        }
+    }
+
     /// The family, for what only one of them can tell.
     pub fn family(&self) -> &Family {
         &self.family
     }
 
-    /// The network as the trait that all families implement. Nodes are not checked there.
+    /// The same questions for programs that ask millions of them about nodes they know to exist: nothing is checked.
     #[inline]
-    pub fn topology(&self) -> &dyn Topology {
-        of_family!(&self.family, network => network)
+    pub fn unchecked(&self) -> Unchecked<'_> {
+        Unchecked { network: self }
     }
 
     /// A number that tells networks apart: the CRC-32C of the expression as [printed](fmt::Display).
     #[inline(never)]
     pub fn id(&self) -> u32 {
         const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
-        let mut sum = CRC.digest();
+        let mut hash = CRC.digest();
         self.family
-            .spell(&mut Pen::new(&mut |text| sum.update(text.as_bytes())));
-        sum.finalize()
+            .spell(&mut Pen::new(&mut |text| hash.update(text.as_bytes())));
+        hash.finalize()
     }
 
     /// Sets how many bytes of stack an exact step may take where it has to search: in RE networks whose unit is not a ring,
@@ -265,75 +115,94 @@ impl Network {
     }
 
     /// How many nodes there are.
-    pub fn nodes(&self) -> Number {
-        self.nodes
+    pub fn nodes(&self) -> u64 {
+        wide(self.nodes)
     }
 
     /// The node, if there is such a one.
     #[inline]
     pub fn check(&self, node: Node) -> Result<Node, NoSuchNode> {
-        if node < self.nodes {
-            Ok(node)
-        } else {
-            Err(NoSuchNode {
+        self.vertex(node)?;
+        Ok(node)
+    }
+
+    /// The node as the family computes with it: every node from outside comes in here.
+    #[inline]
+    fn vertex(&self, node: Node) -> Result<Vertex, NoSuchNode> {
+        match narrow(node) {
+            Some(vertex) if vertex < self.nodes => Ok(vertex),
+            _ => Err(NoSuchNode {
                 node,
-                nodes: self.nodes,
-            })
+                nodes: self.nodes(),
+            }),
         }
     }
 
     /// How many links a node has.
     pub fn degree(&self, node: Node) -> Result<Port, NoSuchNode> {
-        Ok(self.family.degree(self.check(node)?))
+        Ok(wide(self.family.degree(self.vertex(node)?)))
     }
 
     /// The neighbours of a node, in the order of its ports.
     pub fn neighbors(&self, node: Node) -> Result<impl Iterator<Item = Node> + '_, NoSuchNode> {
-        let node = self.check(node)?;
-        let ports = 0..self.family.degree(node);
-        Ok(ports.filter_map(move |port| self.family.neighbor(node, port)))
+        let vertex = self.vertex(node)?;
+        let ports = 0..self.family.degree(vertex);
+        Ok(ports.filter_map(move |port| self.family.neighbor(vertex, port).map(wide)))
     }
 
     /// The neighbour at a port; `None` if the node has no such port.
     pub fn neighbor(&self, node: Node, port: Port) -> Result<Option<Node>, NoSuchNode> {
-        Ok(self.family.neighbor(self.check(node)?, port))
+        let vertex = self.vertex(node)?;
+        Ok(narrow(port)
+            .and_then(|port| self.family.neighbor(vertex, port))
+            .map(wide))
     }
 
     /// The port that leads to a neighbour; `None` if the nodes are not linked.
     pub fn port_to(&self, node: Node, neighbor: Node) -> Result<Option<Port>, NoSuchNode> {
-        Ok(self.family.port_to(self.check(node)?, self.check(neighbor)?))
+        Ok(self
+            .family
+            .port_to(self.vertex(node)?, self.vertex(neighbor)?)
+            .map(wide))
     }
 
     /// The number of hops of a shortest path; `None` where no exact rule is known, or it does not fit the
     /// [memory](Self::with_search_memory).
-    pub fn distance(&self, from: Node, to: Node) -> Result<Option<Number>, NoSuchNode> {
-        Ok(self.family.distance(self.check(from)?, self.check(to)?))
+    pub fn distance(&self, from: Node, to: Node) -> Result<Option<u64>, NoSuchNode> {
+        Ok(self.family.distance(self.vertex(from)?, self.vertex(to)?).map(wide))
     }
 
     /// The neighbour to send to on the way to `dest`; `here` itself if it is the destination.
     #[inline]
     pub fn next_hop(&self, here: Node, dest: Node, rule: Rule) -> Result<Node, NoSuchNode> {
-        Ok(self.family.next(self.check(here)?, self.check(dest)?, rule))
+        Ok(wide(self.family.next(self.vertex(here)?, self.vertex(dest)?, rule)))
     }
 
     /// The port to send through on the way to `dest`; `None` if `here` is the destination.
     pub fn next_port(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Port>, NoSuchNode> {
-        let next = self.next_hop(here, dest, rule)?;
+        let (here, dest) = (self.vertex(here)?, self.vertex(dest)?);
+        let next = self.family.next(here, dest, rule);
         if next == here {
             Ok(None)
         } else {
-            self.port_to(here, next)
+            Ok(self.family.port_to(here, next).map(wide))
         }
     }
 
     /// What a rule comes to between two nodes: a shortest path, or which fallback.
     pub fn method(&self, here: Node, dest: Node, rule: Rule) -> Result<Method, NoSuchNode> {
-        Ok(self.family.method(self.check(here)?, self.check(dest)?, rule))
+        Ok(self.family.method(self.vertex(here)?, self.vertex(dest)?, rule))
     }
 
     /// No route of the rule is longer than this.
-    pub fn longest_route(&self, rule: Rule) -> Number {
-        self.family.longest_route(rule)
+    pub fn longest_route(&self, rule: Rule) -> u64 {
+        wide(self.family.longest_route(rule))
+    }
+
+    /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other. `false` where
+    /// that is not proven.
+    pub fn vertex_transitive(&self) -> bool {
+        self.family.vertex_transitive()
     }
 
     /// Whom `here` passes a broadcast of `source` on to, in sending order. Over all nodes that is a spanning tree: everyone
@@ -341,8 +210,8 @@ impl Network {
     pub fn fanout(&self, here: Node, source: Node) -> Result<Fanout<'_>, NoSuchNode> {
         Ok(Fanout::of_least_depth(
             &self.family,
-            self.check(here)?,
-            self.check(source)?,
+            self.vertex(here)?,
+            self.vertex(source)?,
         ))
     }
 
@@ -352,30 +221,38 @@ impl Network {
             Tree::LeastDepth => self.fanout(here, source),
             Tree::FewestSteps => Ok(Fanout::of_fewest_steps(
                 &self.family,
-                self.check(here)?,
-                self.check(source)?,
+                self.vertex(here)?,
+                self.vertex(source)?,
             )),
         }
     }
 
     /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
-    pub fn buffer_classes(&self, rule: Rule) -> Number {
-        self.family.buffer_classes(rule)
+    pub fn buffer_classes(&self, rule: Rule) -> u64 {
+        wide(self.family.buffer_classes(rule))
     }
 
     /// The class of buffers in which a packet for `dest` waits for the link out of `here`. If a node has at least one buffer
     /// of every class, store-and-forward cannot deadlock. `None` for routes longer than
     /// [`LOOKAHEAD`](crate::limits::LOOKAHEAD).
-    pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<Number>, NoSuchNode> {
-        Ok(self.family.buffer_class(self.check(here)?, self.check(dest)?, rule))
+    pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
+        let (here, dest) = (self.vertex(here)?, self.vertex(dest)?);
+        Ok(self.family.buffer_class(here, dest, rule).map(wide))
     }
 
     /// A node's address as the literature writes it, to print.
     pub fn address(&self, node: Node) -> Result<Address<'_>, NoSuchNode> {
         Ok(Address {
-            network: &self.family,
-            node: self.check(node)?,
+            family: &self.family,
+            vertex: self.vertex(node)?,
         })
+    }
+}
+
+impl From<Base> for Network {
+    /// The base graph as a network by itself.
+    fn from(base: Base) -> Self {
+        Network::new(Family::Base(base))
     }
 }
 
@@ -385,14 +262,79 @@ impl FromStr for Network {
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut reader = Reader::new(text);
         let family = Family::parse(&mut reader).ok_or(reader.refusal())?;
-        let mut network = Network { family, nodes: 0 };
-        network.nodes = network.family.nodes();
-        Ok(network)
+        Ok(Network::new(family))
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.family.fmt(f)
+    }
+}
+
+/// A node's address, to print.
+#[derive(Clone, Copy)]
+pub struct Address<'a> {
+    family: &'a Family,
+    vertex: Vertex,
+}
+
+impl fmt::Display for Address<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.family.write_address(self.vertex, f)
+    }
+}
+
+/// A [`Network`] that does not check nodes: for programs that go through all of them.
+///
+/// What it answers about a node that the network does not have means nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Unchecked<'a> {
+    network: &'a Network,
+}
+
+impl Unchecked<'_> {
+    /// [`Network::nodes`].
+    pub fn nodes(self) -> u64 {
+        self.network.nodes()
+    }
+
+    /// [`Network::degree`].
+    pub fn degree(self, node: Node) -> Port {
+        wide(self.network.family.degree(node as Vertex))
+    }
+
+    /// [`Network::neighbor`].
+    pub fn neighbor(self, node: Node, port: Port) -> Option<Node> {
+        let port = narrow(port)?;
+        self.network.family.neighbor(node as Vertex, port).map(wide)
+    }
+
+    /// [`Network::port_to`].
+    pub fn port_to(self, node: Node, neighbor: Node) -> Option<Port> {
+        self.network
+            .family
+            .port_to(node as Vertex, neighbor as Vertex)
+            .map(wide)
+    }
+
+    /// [`Network::next_hop`].
+    pub fn next(self, here: Node, dest: Node, rule: Rule) -> Node {
+        wide(self.network.family.next(here as Vertex, dest as Vertex, rule))
+    }
+
+    /// [`Network::distance`].
+    pub fn distance(self, from: Node, to: Node) -> Option<u64> {
+        self.network.family.distance(from as Vertex, to as Vertex).map(wide)
+    }
+
+    /// [`Network::method`].
+    pub fn method(self, here: Node, dest: Node, rule: Rule) -> Method {
+        self.network.family.method(here as Vertex, dest as Vertex, rule)
+    }
+
+    /// Whether `here` passes a broadcast of `source` on through `port`, in the tree of least depth.
+    pub fn passes_on(self, here: Node, port: Port, source: Node) -> bool {
+        narrow(port).is_some_and(|port| self.network.family.passes_on(here as Vertex, port, source as Vertex))
     }
 }

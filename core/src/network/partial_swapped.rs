@@ -8,11 +8,11 @@
 
 use core::fmt;
 
+use crate::arith::{Number, Vertex};
 use crate::network::Rsn;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
-use crate::route::closer::lowest_closer;
-use crate::topology::{Method, Node, Number, Port, Rule, Topology};
+use crate::topology::{Method, Rule, Topology, lowest_closer};
 
 /// The partially linked network of 4096 nodes.
 ///
@@ -39,15 +39,15 @@ pub struct PartialSwapped {
 const COPY_NODES: Number = 256;
 
 /// Nodes of a cluster with bit 0 clear.
-const GATES: [Node; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
+const GATES: [Vertex; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
 
 /// (copy, node within it).
-fn split(node: Node) -> (Node, Node) {
+fn split(node: Vertex) -> (Vertex, Vertex) {
     (node / COPY_NODES, node % COPY_NODES)
 }
 
 /// The other end of the link of level 4.
-fn across(node: Node) -> Option<Node> {
+fn across(node: Vertex) -> Option<Vertex> {
     let (t, m) = (node >> 8, node >> 4 & 15);
     (node & 1 == 0 && t != m).then_some(m << 8 | t << 4 | node & 15)
 }
@@ -77,8 +77,8 @@ const fn bits(word: usize) -> u8 {
 }
 
 /// The distance in `rsn(3,hypercube(2))`.
-fn within(from: Node, to: Node) -> Number {
-    let in_cluster = |from: Node, to: Node| {
+fn within(from: Vertex, to: Vertex) -> Number {
+    let in_cluster = |from: Vertex, to: Vertex| {
         let row = IN_CLUSTER.get(from as usize);
         Number::from(row.and_then(|row| row.get(to as usize)).copied().unwrap_or(u8::MAX))
     };
@@ -102,12 +102,12 @@ impl PartialSwapped {
     }
 
     /// The least over the gates, and over the clusters in between: 272 distances within a copy.
-    fn hops(from: Node, to: Node) -> Number {
+    fn hops(from: Vertex, to: Vertex) -> Number {
         let ((t, start), (t_end, end)) = (split(from), split(to));
         if t == t_end {
             return within(start, end);
         }
-        let gates = |cluster: Node| GATES.map(|gate| cluster << 4 | gate);
+        let gates = |cluster: Vertex| GATES.map(|gate| cluster << 4 | gate);
         let one = gates(t_end)
             .into_iter()
             .zip(gates(t))
@@ -132,11 +132,11 @@ impl Topology for PartialSwapped {
         16 * COPY_NODES
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.copy.degree(split(node).1) + Number::from(across(node).is_some())
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (copy, within) = split(node);
         match port.checked_sub(self.copy.degree(within)) {
             None => Some(copy * COPY_NODES + self.copy.neighbor(within, port)?),
@@ -145,7 +145,7 @@ impl Topology for PartialSwapped {
         }
     }
 
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         if rule == Rule::Exact {
             return lowest_closer(self, here, |node| Self::hops(node, dest));
         }
@@ -163,11 +163,11 @@ impl Topology for PartialSwapped {
         t * COPY_NODES + self.copy.next(within, target, Rule::Paper)
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         Some(Self::hops(from, to))
     }
 
-    fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {
+    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
         match rule {
             Rule::Exact => Method::Shortest,
             Rule::Paper => Method::Paper,
@@ -186,7 +186,7 @@ impl Topology for PartialSwapped {
         false
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "({:04b},{:04b},{:04b})", node >> 8, node >> 4 & 15, node & 15)
     }
 }

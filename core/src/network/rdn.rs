@@ -13,12 +13,12 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::{div_rem, div_rem_short, fits_short, wide};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide};
 use crate::graph::{Base, Kind};
-use crate::limits::{MAX_BITS, MAX_LEVELS, MAX_NODES};
+use crate::limits::{MAX_BITS, MAX_LEVELS};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology};
+use crate::topology::{Rule, Topology};
 
 /// A Recursive Dual-Net over a base graph.
 ///
@@ -58,14 +58,14 @@ enum Name {
 #[derive(Clone, Copy)]
 struct Triple {
     kind: Number,
-    cluster: Node,
-    node: Node,
+    cluster: Vertex,
+    node: Vertex,
 }
 
 impl Triple {
     /// `size` is that of a cluster.
     #[inline]
-    fn split(id: Node, size: Number) -> Self {
+    fn split(id: Vertex, size: Number) -> Self {
         let half = size * size;
         let (kind, rest) = if id >= half { (1, id - half) } else { (0, id) };
         let (cluster, node) = div_rem(rest, size);
@@ -73,7 +73,7 @@ impl Triple {
     }
 
     #[inline]
-    fn join(self, size: Number) -> Node {
+    fn join(self, size: Number) -> Vertex {
         (self.kind * size + self.cluster) * size + self.node
     }
 
@@ -96,7 +96,7 @@ enum Branch {
     /// A cross link that passes it on; the lower the level, the more urgent.
     Cross { urgency: u64 },
     /// A link of the base, in which the broadcast comes from `source`.
-    Base { node: Node, port: Port, source: Node },
+    Base { node: Vertex, port: Number, source: Vertex },
 }
 
 impl Rdn {
@@ -188,7 +188,7 @@ impl Rdn {
     ///
     /// Every packet comes by here: no triples are made, and the division is the shortest that does.
     #[inline]
-    fn next_by(&self, here: Node, dest: Node, divide: impl Fn(Number, Number) -> (Number, Number)) -> Node {
+    fn next_by(&self, here: Vertex, dest: Vertex, divide: impl Fn(Number, Number) -> (Number, Number)) -> Vertex {
         let (mut from, mut to) = (here, dest);
         for &size in self.sizes.iter().take(usize::from(self.levels)).rev() {
             let half = size * size;
@@ -219,7 +219,7 @@ impl Rdn {
     /// The paper's Algorithm 2, with the senders it excludes put right: within the source's cluster everyone crosses; in
     /// a cluster of the other type everyone but the node the broadcast came in by; in the other clusters of the source's
     /// type no one, and these receive by their cross link, not from each other.
-    fn branch(&self, here: Node, port: Port, source: Node) -> Option<Branch> {
+    fn branch(&self, here: Vertex, port: Number, source: Vertex) -> Option<Branch> {
         let (mut from, mut to) = (here, source);
         let own = self.base.degree(div_rem(here, self.size(0)).1);
         for (level, size) in self.clusters() {
@@ -276,11 +276,11 @@ impl Topology for Rdn {
         self.size(self.levels)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.base.degree(div_rem(node, self.size(0)).1) + Number::from(self.levels)
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (_, inner) = div_rem(node, self.size(0));
         let own = self.base.degree(inner);
         if port < own {
@@ -296,7 +296,7 @@ impl Topology for Rdn {
         Some(node - within + Triple::split(within, cluster).cross().join(cluster))
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         if self.is_short {
             self.next_by(here, dest, div_rem_short)
         } else {
@@ -304,9 +304,9 @@ impl Topology for Rdn {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         // Each pair of a level comes to one or two pairs of the level below: never more than one waits per level.
-        let mut waiting = Vec::<(u8, Node, Node), MAX_LEVELS>::new();
+        let mut waiting = Vec::<(u8, Vertex, Vertex), MAX_LEVELS>::new();
         let mut hops = 0;
         let mut pair = Some((self.levels, from, to));
         while let Some((level, a, b)) = pair {
@@ -339,9 +339,9 @@ impl Topology for Rdn {
         self.base.vertex_transitive()
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What is left to print: nodes by level, and how many brackets close behind each.
-        let mut waiting = Vec::<(u8, Node, usize), MAX_LEVELS>::new();
+        let mut waiting = Vec::<(u8, Vertex, usize), MAX_LEVELS>::new();
         let mut item = Some((self.levels, node, 0));
         while let Some((level, id, closing)) = item {
             item = if level == 0 {
@@ -365,7 +365,7 @@ impl Topology for Rdn {
         Ok(())
     }
 
-    fn passes_on(&self, here: Node, port: Port, source: Node) -> bool {
+    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
         match self.branch(here, port, source) {
             Some(Branch::Cross { .. }) => true,
             Some(Branch::Base { node, port, source }) => self.base.passes_on(node, port, source),
@@ -375,7 +375,7 @@ impl Topology for Rdn {
 
     /// The links of the base first, then the cross links from low to high: 2^k B + 2^(k+1) - 2 steps over a base that
     /// takes B (Theorem 3).
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         match self.branch(here, port, source) {
             Some(Branch::Cross { urgency }) => urgency,
             Some(Branch::Base { node, port, source }) => self.before_cross(self.base.urgency(node, port, source)),
@@ -384,7 +384,7 @@ impl Topology for Rdn {
     }
 
     /// The same with the base's own tree of fewest steps.
-    fn fewest_steps_urgency(&self, here: Node, port: Port, source: Node) -> Option<u64> {
+    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         match self.branch(here, port, source)? {
             Branch::Cross { urgency } => Some(urgency),
             Branch::Base { node, port, source } => {
@@ -403,7 +403,7 @@ impl Topology for Rdn {
     }
 
     /// One bit a level, set in the destination's cluster and on the link into it, times the classes of the base.
-    fn buffer_class(&self, here: Node, dest: Node, _rule: Rule) -> Option<Number> {
+    fn buffer_class(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Option<Number> {
         let base_classes = self.base.classes();
         let (mut from, mut to) = (here, dest);
         let mut class = 0;

@@ -5,8 +5,8 @@
 
 use core::fmt;
 
+use crate::arith::Number;
 use crate::graph::{Base, Factor, Kind};
-use crate::topology::Number;
 
 /// What has an expression.
 pub(crate) trait Spelled {

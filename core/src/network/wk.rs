@@ -15,12 +15,12 @@
 
 use core::fmt;
 
-use crate::arith::{div_rem, wide};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::{Base, Factor, Kind};
 use crate::limits::MAX_BITS;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Node, Number, Port, Rule, Topology, valleys_ahead};
+use crate::topology::{Rule, Topology, valleys_ahead};
 
 /// A WK-recursive network or a symmetric hypernet.
 ///
@@ -76,7 +76,7 @@ impl Wk {
     pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
         const SIZE: &str = "N of wk(N,t)";
         reader.open(SIZE)?;
-        let size = reader.number(SIZE, 2, crate::limits::MAX_NODES)?;
+        let size = reader.number(SIZE, 2, MAX_NODES)?;
         Wk::parse_digits(reader, Base(Kind::Line(Factor::Complete, size)), "t of wk(N,t)")
     }
 
@@ -136,7 +136,7 @@ impl Wk {
 
     /// The digits of a node, the last first. Without end: what stands before the first is 0.
     #[inline]
-    fn digits_of(&self, node: Node) -> impl Iterator<Item = Number> + '_ {
+    fn digits_of(&self, node: Vertex) -> impl Iterator<Item = Number> + '_ {
         let mut rest = node;
         core::iter::repeat_with(move || {
             let (above, digit) = div_rem(rest, self.radix());
@@ -146,7 +146,7 @@ impl Wk {
     }
 
     /// `None` if the nodes are the same.
-    fn parting(&self, here: Node, dest: Node) -> Option<Parting> {
+    fn parting(&self, here: Vertex, dest: Vertex) -> Option<Parting> {
         let mut parting = None;
         let digits = self.digits_of(here).zip(self.digits_of(dest));
         for (low, (here, there)) in (0..u32::from(self.digits)).zip(digits) {
@@ -158,7 +158,7 @@ impl Wk {
     }
 
     /// Hops from a node to a corner of its cluster of `digits` digits.
-    fn corner_hops(&self, node: Node, digits: u32, corner: Number) -> Number {
+    fn corner_hops(&self, node: Vertex, digits: u32, corner: Number) -> Number {
         let digits = (0..digits).zip(self.digits_of(node));
         digits
             .filter(|&(_, digit)| digit != corner)
@@ -171,7 +171,7 @@ impl Wk {
 
     /// The hops from here to there that leave the cluster by a corner: over one link if it is the digit of the other
     /// cluster, else by way of a third.
-    fn hops_by(&self, corner: Number, from: Node, to: Node, parting: &Parting) -> Number {
+    fn hops_by(&self, corner: Number, from: Vertex, to: Vertex, parting: &Parting) -> Number {
         let Parting { low, here, there } = *parting;
         if low == 0 {
             return self.nucleus.hops(here, there);
@@ -187,7 +187,7 @@ impl Wk {
 
     /// The corners by which a shortest path may leave the cluster of `from`; at least one does. The cluster that is left or
     /// gone to may be listed as a third one: that is never shorter than the link between them.
-    fn corners(&self, from: Node, to: Node, parting: &Parting) -> impl Iterator<Item = Number> + '_ {
+    fn corners(&self, from: Vertex, to: Vertex, parting: &Parting) -> impl Iterator<Item = Number> + '_ {
         let Parting { low, there, .. } = *parting;
         // Over a complete graph, with both clusters of s digits, a third cluster saves 2^i hops for each digit i that is its
         // own and costs 2^s more: so it has to be the first digit of one of them.
@@ -209,7 +209,7 @@ impl Wk {
 
     /// The cluster that both ways to a third one are shortest to, but for what they save at digits that are its own: bit
     /// by bit what most digits have, weighted by what a bit costs in them.
-    fn middle(&self, from: Node, to: Node, low: u32) -> Number {
+    fn middle(&self, from: Vertex, to: Vertex, low: u32) -> Number {
         let bits = self.radix().trailing_zeros();
         let is_set = |bit: u32| {
             let digits = self.digits_of(from).zip(self.digits_of(to));
@@ -225,7 +225,7 @@ impl Wk {
         (0..bits).filter(|&bit| is_set(bit)).map(|bit| 1 << bit).sum()
     }
 
-    fn ending(&self, node: Node) -> Ending {
+    fn ending(&self, node: Vertex) -> Ending {
         let (rest, digit) = div_rem(node, self.radix());
         let mut ending = Ending {
             digit,
@@ -246,7 +246,7 @@ impl Wk {
     }
 
     /// The other end of the link between clusters; `None` for an outermost corner.
-    fn link(&self, node: Node) -> Option<Node> {
+    fn link(&self, node: Vertex) -> Option<Vertex> {
         let ending = self.ending(node);
         if ending.weight == self.nodes {
             return None;
@@ -256,7 +256,7 @@ impl Wk {
     }
 
     /// Of the neighbours one hop closer the one with the lowest number.
-    fn lowest_closer(&self, here: Node, dest: Node, parting: &Parting) -> Node {
+    fn lowest_closer(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Vertex {
         let (_, last) = div_rem(here, self.radix());
         if self.is_complete() {
             // There is only one hop towards a corner.
@@ -276,7 +276,7 @@ impl Wk {
         closer.min().unwrap_or(here)
     }
 
-    fn shortest(&self, from: Node, to: Node, parting: &Parting) -> Number {
+    fn shortest(&self, from: Vertex, to: Vertex, parting: &Parting) -> Number {
         let corners = self.corners(from, to, parting);
         corners
             .map(|corner| self.hops_by(corner, from, to, parting))
@@ -286,7 +286,7 @@ impl Wk {
 
     /// Whether a route over a complete graph climbs, in each of its parts from start to end. A walk from corner i to
     /// corner j only climbs, or only descends.
-    fn climbs(&self, here: Node, dest: Node, parting: &Parting) -> impl Iterator<Item = bool> + '_ {
+    fn climbs(&self, here: Vertex, dest: Vertex, parting: &Parting) -> impl Iterator<Item = bool> + '_ {
         let (_, last) = div_rem(here, self.radix());
         let next = self.lowest_closer(here, dest, parting);
         let Parting { low, here: i, there: j } = *parting;
@@ -336,12 +336,12 @@ impl Topology for Wk {
         self.nodes
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         let own = self.nucleus.degree(div_rem(node, self.radix()).1);
         own + Number::from(self.ending(node).weight < self.nodes)
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (_, last) = div_rem(node, self.radix());
         match port.checked_sub(self.nucleus.degree(last)) {
             None => Some(node - last + self.nucleus.neighbor(last, port)?),
@@ -350,7 +350,7 @@ impl Topology for Wk {
         }
     }
 
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let ((prefix, last), (other, digit)) = (div_rem(node, self.radix()), div_rem(neighbor, self.radix()));
         if prefix == other {
             self.nucleus.port_to(last, digit)
@@ -359,14 +359,14 @@ impl Topology for Wk {
         }
     }
 
-    fn next(&self, here: Node, dest: Node, _rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
         match self.parting(here, dest) {
             Some(parting) => self.lowest_closer(here, dest, &parting),
             None => here,
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         Some(match self.parting(from, to) {
             Some(parting) => self.shortest(from, to, &parting),
             None => 0,
@@ -381,7 +381,7 @@ impl Topology for Wk {
         self.digits == 1
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut weight = self.nodes;
         let mut rest = node;
         for place in 0..self.digits {
@@ -396,7 +396,7 @@ impl Topology for Wk {
 
     /// The more digits the cluster has that a link leads to, the longer it takes there; a node of the nucleus has its own
     /// such link still ahead. Over a hypercube the order of the ports does as well.
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let own = self.nucleus.degree(div_rem(here, self.radix()).1);
         if !self.is_complete() {
             0
@@ -422,7 +422,7 @@ impl Topology for Wk {
     }
 
     /// The valleys ahead; over a complete graph in O(t), since they can only be where one part of a route meets the next.
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
+    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
         if !self.is_complete() {
             return valleys_ahead(self, here, dest, rule);
         }

@@ -1,7 +1,7 @@
 //! The frame decoder.
 
-use hopwise_core::limits::WIRE;
-use hopwise_core::link::{DELIMITER, Identity, Link, Received, Role};
+use hopwise_core::link::{Link, Received};
+use hopwise_core::wire::{DELIMITER, Identity, Role, WIRE};
 
 use crate::input::Input;
 

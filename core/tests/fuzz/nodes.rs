@@ -1,9 +1,10 @@
 //! The whole node: a neighbour that is as it should be, strangers at its other links, and an application, all of which do
 //! what the input says.
 
-use hopwise_core::limits::{BUFFERS, INBOX, OUTSTANDING, PORTS, WIRE};
-use hopwise_core::link::{Identity, Link, Micros, Received, Role};
-use hopwise_core::node::{Config, Header, Kind, MAX_HEADER, Node, Query, times};
+use hopwise_core::limits::{BUFFERS, INBOX, OUTSTANDING, PORTS};
+use hopwise_core::link::{Link, Micros, Received};
+use hopwise_core::router::{Config, Router, times};
+use hopwise_core::wire::{Header, Identity, Kind, MAX_HEADER, Query, Role, WIRE};
 use hopwise_core::{Network, Rule};
 
 use crate::input::Input;
@@ -31,7 +32,7 @@ struct World {
     network: Network,
     now: Micros,
     /// The node under test, and a neighbour at its link 0.
-    nodes: [Box<Node>; 2],
+    nodes: [Box<Router>; 2],
     /// At the first node's links from 1.
     strangers: Vec<Stranger>,
     epoch: u32,
@@ -52,7 +53,8 @@ impl World {
             input.number() >> 8
         };
         let baud = input.one_of(&[115_200, 1_000_000, 1_000_000, 9_600, 0, u32::MAX]);
-        let node = |address| Box::new(Node::new(&config(network, address, 1, baud), now).expect("it has links enough"));
+        let node =
+            |address| Box::new(Router::new(&config(network, address, 1, baud), now).expect("it has links enough"));
         let mut world = World {
             network,
             now,
@@ -275,7 +277,7 @@ impl World {
             12 => {
                 self.epoch += 1;
                 let config = config(self.network, self.nodes[1].address(), self.epoch, self.baud);
-                *self.nodes[1] = Node::new(&config, self.now).expect("it was there before");
+                *self.nodes[1] = Router::new(&config, self.now).expect("it was there before");
             }
             13 | 14 => self.strange_packet(input),
             _ => self.talk(input.below(24)),

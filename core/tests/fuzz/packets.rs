@@ -1,7 +1,7 @@
 //! The packet parser.
 
 use hopwise_core::limits::BODY;
-use hopwise_core::node::{Header, MAX_HEADER, Packet, Query, hops_of_trace};
+use hopwise_core::wire::{Content, Header, Kind, MAX_HEADER, Packet, Query, Response, trace_records};
 
 /// What is read is written and read again as it was; the body is the rest, byte by byte.
 #[test]
@@ -36,10 +36,29 @@ fn what_is_read_is_written_and_read_again() {
 #[test]
 fn any_answer_is_taken_apart() {
     bolero::check!().for_each(|bytes: &[u8]| {
-        let (query, _, _, answer) = Query::read_answer(bytes);
-        assert!(bytes.ends_with(answer));
-        assert_eq!(Query::from_number(query.number()), Some(query));
-        // Each hop takes two bytes at least.
-        assert!(hops_of_trace(answer).count() <= answer.len() / 2);
+        if let Some(response) = Response::read(bytes) {
+            assert!(bytes.ends_with(response.payload));
+            assert_eq!(Query::from_number(response.query.number()), Some(response.query));
+        }
+        // Each record takes two bytes at least.
+        assert!(trace_records(bytes).count() <= bytes.len() / 2);
+    });
+}
+
+/// Whatever the body of whatever kind: what is read is written again, byte by byte, but for what was skipped at its end.
+#[test]
+fn any_body_is_read_and_written_again() {
+    bolero::check!().for_each(|bytes: &[u8]| {
+        let bytes = &bytes[..bytes.len().min(BODY)];
+        for kind in Kind::ALL {
+            let Some(content) = Content::read(kind, bytes) else {
+                continue;
+            };
+            assert_eq!(content.kind(), kind);
+            let written = content.write::<BODY>().expect("what was read fits");
+            assert_eq!(Content::read(kind, &written), Some(content));
+            assert!(written.len() <= bytes.len());
+            assert!(matches!(kind, Kind::Undeliverable) || bytes.starts_with(&written));
+        }
     });
 }

@@ -30,7 +30,7 @@ pub(crate) fn image(elf: &Path) -> Arc<Image> {
 
 /// The ELF file of the firmware. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn elf() -> Option<PathBuf> {
-    let tool = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/arm-target");
+    let tool = repository().join("tools/arm-target");
     match Command::new(tool).arg("--check").output() {
         Ok(output) if output.status.success() => Some(build(String::from_utf8_lossy(&output.stdout).trim())),
         _ => {
@@ -45,8 +45,16 @@ pub(crate) fn elf() -> Option<PathBuf> {
     }
 }
 
+/// The folder that holds the whole repository, whichever crate's tests use this.
+fn repository() -> &'static Path {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders
+        .find(|folder| folder.join("tools/arm-target").is_file())
+        .expect("the repository")
+}
+
 fn build(toolchain: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../emulator/tests/firmware");
+    let source = repository().join("emulator/tests/firmware");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware");
     let status = Command::new("cargo")
         .args([

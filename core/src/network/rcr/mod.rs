@@ -14,12 +14,12 @@ mod order;
 
 use core::fmt;
 
-use crate::arith::{bits, div_rem, ones, sub_mod, wide, wrap};
+use crate::arith::{MAX_NODES, Number, Vertex, bits, div_rem, ones, sub_mod, wide, wrap};
 use crate::graph::Factor;
-use crate::limits::{MAX_BITS, MAX_NODES};
+use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Method, Node, Number, Port, Rule, Topology};
+use crate::topology::{Method, Rule, Topology};
 
 /// A Recursive Cube of Rings.
 ///
@@ -94,7 +94,7 @@ impl Rcr {
         }
         let covered = ring.saturating_mul(window);
         if covered < bits {
-            return reader.refuse(RING, BrokenRule::Disconnected(bits - covered));
+            return reader.refuse(RING, BrokenRule::Disconnected(wide(bits - covered)));
         }
         reader.close(MORE)?;
         Some(Rcr {
@@ -199,12 +199,12 @@ impl Rcr {
     }
 
     #[inline]
-    fn split(&self, node: Node) -> (Number, Number) {
+    fn split(&self, node: Vertex) -> (Number, Number) {
         div_rem(node, self.ring)
     }
 
     #[inline]
-    fn join(&self, word: Number, place: Number) -> Node {
+    fn join(&self, word: Number, place: Number) -> Vertex {
         word * self.ring + place
     }
 
@@ -353,11 +353,11 @@ impl Topology for Rcr {
         self.ring << self.bits
     }
 
-    fn degree(&self, _node: Node) -> Port {
+    fn degree(&self, _node: Vertex) -> Number {
         self.ring.min(3) - 1 + Number::from(self.window)
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (word, place) = self.split(node);
         let ring_ports = self.ring.min(3) - 1;
         if port < ring_ports {
@@ -367,7 +367,7 @@ impl Topology for Rcr {
         Some(self.join(word ^ 1 << bit, place))
     }
 
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         let ((word, place), (wanted, end)) = (self.split(here), self.split(dest));
         let needed = word ^ wanted;
         let here_needed = needed & self.window_at(place);
@@ -389,7 +389,7 @@ impl Topology for Rcr {
         )
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let ((word, place), (wanted, end)) = (self.split(from), self.split(to));
         let needed = word ^ wanted;
         Some(Number::from(needed.count_ones()) + self.ring_walk(place, end, needed).hops)
@@ -413,7 +413,7 @@ impl Topology for Rcr {
         self.ring == 1 || word == 0 || div_rem(div_rem(self.ring, word).1 * window, word).1 == 0
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, place) = self.split(node);
         match self.bits {
             0 => write!(out, "[;{place}]"),
@@ -421,11 +421,11 @@ impl Topology for Rcr {
         }
     }
 
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         self.child_urgency(here, port, source)
     }
 
-    fn method(&self, _here: Node, _dest: Node, rule: Rule) -> Method {
+    fn method(&self, _here: Vertex, _dest: Vertex, rule: Rule) -> Method {
         match rule {
             Rule::Exact => Method::Shortest,
             Rule::Paper => Method::Paper,

@@ -5,9 +5,9 @@
 //! the way.
 
 use super::Rcr;
-use crate::arith::{sub_mod, wide, wrap};
+use crate::arith::{Number, Vertex, sub_mod, wide, wrap};
 use crate::graph::Factor;
-use crate::topology::{Node, Number, Port, Topology};
+use crate::topology::Topology;
 
 /// Where a broadcast stands: a place, and the bits in which the node there differs from the source.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ const MOST_HOPS: Number = 512;
 
 impl Rcr {
     /// The deeper part first; of equals cube links before ring links, higher bits before lower, -1 before +1.
-    pub(super) fn child_urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    pub(super) fn child_urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let Some(child) = self.neighbor(here, port) else {
             return 0;
         };

@@ -9,10 +9,10 @@
 
 use super::phase::Pivots;
 use super::{Choice, Re};
+use crate::arith::Number;
 use crate::graph::{Base, Kind};
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
-use crate::topology::Number;
 
 /// The three pivots of a phase, counted from 0: those of the edges plus, minus and distance, from an even digit.
 fn ports(phase: Number) -> [u8; 3] {

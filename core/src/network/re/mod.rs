@@ -13,22 +13,26 @@ mod heawood;
 mod order;
 mod phase;
 mod search;
+mod walk;
 
 use core::fmt;
 
-use crate::arith::{div_rem, wide, wrap};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide, wrap};
 use crate::graph::Base;
-use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES, MAX_NODES, MAX_UNIT};
+use crate::limits::{self, BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::route::walk::{Needed, Walk};
-use crate::topology::{Method, Node, Number, Port, Rule, Topology};
+use crate::topology::{Method, Rule, Topology};
 use phase::{Phase, Pivots, nearest};
+use walk::{Needed, Walk};
+
+/// [`limits::MAX_UNIT`].
+const MAX_UNIT: Number = limits::MAX_UNIT as Number;
 
 /// A network made by Recursive Expansion.
 ///
 /// With one pivot a phase (`sk`) the distance is the sum of the digits' distances in their frames plus the shortest
-/// [walk](crate::route) in the unit by way of the pivots of all digits that differ. Each hop of the exact rule lowers it
+/// walk in the unit by way of the pivots of all digits that differ. Each hop of the exact rule lowers it
 /// by one: at a needed pivot, a frame step of the lowest phase; else the lowest-numbered closer neighbour in the unit.
 /// The paper's rule serves the phases from the highest down.
 ///
@@ -97,7 +101,7 @@ impl Re {
             let frame = reader.base(FRAMES)?;
             let slot = frames
                 .get_mut(count)
-                .or_else(|| reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as Number)))?;
+                .or_else(|| reader.refuse(FRAMES, BrokenRule::AtMostItems(MAX_FRAMES as u64)))?;
             *slot = frame;
             count += 1;
         }
@@ -235,12 +239,12 @@ impl Re {
         }
     }
 
-    fn position(&self, node: Node) -> Node {
+    fn position(&self, node: Vertex) -> Vertex {
         div_rem(node, self.unit.nodes()).1
     }
 
     /// The phases of a node from the first.
-    fn phases_of(&self, node: Node) -> impl Iterator<Item = Phase<'_>> {
+    fn phases_of(&self, node: Vertex) -> impl Iterator<Item = Phase<'_>> {
         let (mut rest, _) = div_rem(node, self.unit.nodes());
         let mut weight = self.unit.nodes();
         (0..Number::from(self.phases)).map(move |index| {
@@ -262,7 +266,7 @@ impl Re {
 
     /// The phases in which two nodes differ, from the first, each with the digit wanted.
     #[inline]
-    fn differing(&self, from: Node, to: Node) -> impl Iterator<Item = (Phase<'_>, Node)> {
+    fn differing(&self, from: Vertex, to: Vertex) -> impl Iterator<Item = (Phase<'_>, Vertex)> {
         let positions = self.unit.nodes();
         let (mut here, mut there) = (div_rem(from, positions).0, div_rem(to, positions).0);
         let mut weight = positions;
@@ -299,7 +303,7 @@ impl Re {
     }
 
     /// The walk that is left in the unit.
-    fn walk(&self, from: Node, to: Node) -> Walk<'_> {
+    fn walk(&self, from: Vertex, to: Vertex) -> Walk<'_> {
         let mut needed = Needed::default();
         for (phase, wanted) in self.differing(from, to) {
             needed.add(phase.exits_to(wanted));
@@ -307,7 +311,7 @@ impl Re {
         self.walk_by(self.position(from), self.position(to), needed)
     }
 
-    fn walk_by(&self, from: Node, to: Node, needed: Needed) -> Walk<'_> {
+    fn walk_by(&self, from: Vertex, to: Vertex, needed: Needed) -> Walk<'_> {
         Walk {
             graph: &self.unit,
             from,
@@ -317,7 +321,7 @@ impl Re {
         }
     }
 
-    fn next_exact(&self, here: Node, dest: Node) -> Node {
+    fn next_exact(&self, here: Vertex, dest: Vertex) -> Vertex {
         let position = self.position(here);
         let mut needed = Needed::default();
         for (phase, wanted) in self.differing(here, dest) {
@@ -331,7 +335,7 @@ impl Re {
     }
 
     /// A step in the unit towards a position, by way of the needed ones.
-    fn unit_step(&self, from: Node, to: Node, needed: Needed) -> Node {
+    fn unit_step(&self, from: Vertex, to: Vertex, needed: Needed) -> Vertex {
         if needed.is_empty() {
             return self.unit.step(from, to);
         }
@@ -341,12 +345,12 @@ impl Re {
     }
 
     /// A step towards the nearest of a set of positions.
-    fn towards_nearest(&self, position: Node, positions: u64) -> Node {
+    fn towards_nearest(&self, position: Vertex, positions: u64) -> Vertex {
         nearest(&self.unit, position, positions).map_or(position, |pivot| self.unit.step(position, pivot))
     }
 
     /// The phases from the highest down; within one, along the frame's own route.
-    fn next_paper(&self, here: Node, dest: Node) -> Node {
+    fn next_paper(&self, here: Vertex, dest: Vertex) -> Vertex {
         let position = self.position(here);
         let exits = match self.differing(here, dest).last() {
             None => 1 << self.position(dest),
@@ -371,7 +375,7 @@ impl Topology for Re {
             .min(MAX_NODES)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         let position = self.position(node);
         self.unit.degree(position)
             + self
@@ -380,7 +384,7 @@ impl Topology for Re {
                 .sum::<Number>()
     }
 
-    fn neighbor(&self, node: Node, mut port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, mut port: Number) -> Option<Vertex> {
         let position = self.position(node);
         let own = self.unit.degree(position);
         if port < own {
@@ -398,7 +402,7 @@ impl Topology for Re {
         None
     }
 
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         if here == dest {
             return here;
         }
@@ -411,7 +415,7 @@ impl Topology for Re {
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         if !self.keeps_position() {
             return None;
         }
@@ -446,7 +450,7 @@ impl Topology for Re {
         false
     }
 
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("(")?;
         for index in (0..usize::from(self.phases)).rev() {
             if let Some(phase) = self.phases_of(node).nth(index) {
@@ -458,7 +462,7 @@ impl Topology for Re {
         out.write_str(")")
     }
 
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if self.one_pivot_a_phase() {
             self.child_urgency(here, port, source)
         } else {
@@ -467,7 +471,7 @@ impl Topology for Re {
         }
     }
 
-    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+    fn method(&self, here: Vertex, dest: Vertex, rule: Rule) -> Method {
         match rule {
             Rule::Paper => Method::Paper,
             Rule::Exact if !self.routes_by_walk() => match self.search_fits(here, dest) {

@@ -6,26 +6,25 @@
 //! the steps of a broadcast in its frames. The estimate leaves out that the node served last waits for its sisters, so
 //! the order can be worse than the best one; docs/networks.md has the steps of both.
 
-use super::{Phase, Re};
-use crate::arith::{ones, wide};
+use super::walk::Needed;
+use super::{MAX_UNIT, Phase, Re};
+use crate::arith::{Number, Vertex, ones, wide};
 use crate::graph::{Base, Factor, Kind};
-use crate::limits::MAX_UNIT;
-use crate::route::walk::Needed;
-use crate::topology::{Node, Number, Port, Topology};
+use crate::topology::Topology;
 
 /// A place in the broadcast tree of the unit: a position and the pivots served on the way there.
 #[derive(Clone, Copy)]
 struct Place {
-    position: Node,
+    position: Vertex,
     served: u64,
 }
 
 impl Place {
-    fn is_served(&self, position: Node) -> bool {
+    fn is_served(&self, position: Vertex) -> bool {
         self.served >> position & 1 == 1
     }
 
-    fn serve(&mut self, position: Node) {
+    fn serve(&mut self, position: Vertex) {
         self.served |= 1 << position;
     }
 }
@@ -58,7 +57,7 @@ const MANNERS: [Manner; 4] = [
 impl Re {
     /// At a served pivot the frame links come first, the higher phase before the lower: a frame child has the same unit
     /// children as this node, and a phase is followed by the lower ones. Elsewhere the deeper part comes first.
-    pub(super) fn child_urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    pub(super) fn child_urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         const FRAME_FIRST: u64 = 1 << 63;
         const FRAME: u64 = 1 << 15;
         let place = Place {
@@ -90,7 +89,7 @@ impl Re {
     }
 
     /// The phase that frame link number `link` of a node belongs to, and the number of the link there.
-    fn frame_link(&self, node: Node, position: Node, mut link: Port) -> Option<(usize, Phase<'_>, Port)> {
+    fn frame_link(&self, node: Vertex, position: Vertex, mut link: Number) -> Option<(usize, Phase<'_>, Number)> {
         for (index, phase) in self.phases_of(node).enumerate() {
             let links = phase.links_at(position);
             if link < links {
@@ -102,23 +101,23 @@ impl Re {
     }
 
     /// Steps of a broadcast in the frames of a pivot, over the phases below `end`.
-    fn pivot_steps(&self, pivot: Node, end: Number) -> Number {
+    fn pivot_steps(&self, pivot: Vertex, end: Number) -> Number {
         let phases = (pivot..end.min(Number::from(self.phases))).step_by((self.unit.nodes() as usize).max(1));
         phases
             .map(|phase| self.frame(phase).broadcast_steps())
             .fold(0, Number::saturating_add)
     }
 
-    fn all_pivot_steps(&self, pivot: Node) -> Number {
+    fn all_pivot_steps(&self, pivot: Vertex) -> Number {
         self.pivot_steps(pivot, Number::MAX)
     }
 
-    fn is_pivot(&self, position: Node) -> bool {
+    fn is_pivot(&self, position: Vertex) -> bool {
         position < Number::from(self.phases)
     }
 
     /// How deep the tree goes below a place, in steps; `end` is the position of the source.
-    fn depth(&self, place: Place, end: Node) -> Number {
+    fn depth(&self, place: Place, end: Vertex) -> Number {
         if matches!(self.unit.0, Kind::Line(Factor::Complete, _)) {
             return self.depth_in_complete(place, end);
         }
@@ -131,7 +130,7 @@ impl Re {
 
     /// Routes in a complete unit go by way of the lowest needed pivot, so outward the pivots are served in descending
     /// order, the source's own position first or last.
-    fn depth_in_complete(&self, place: Place, end: Node) -> Number {
+    fn depth_in_complete(&self, place: Place, end: Vertex) -> Number {
         let at = place.position;
         let lowest = (place.served & !(1 << end | 1 << at)).trailing_zeros();
         let mut steps = if place.is_served(at) {
@@ -161,7 +160,7 @@ impl Re {
     }
 
     /// Walks down the tree from child to child and counts.
-    fn descend(&self, mut place: Place, end: Node, manner: Manner) -> Number {
+    fn descend(&self, mut place: Place, end: Vertex, manner: Manner) -> Number {
         let mut steps: Number = 0;
         // Every hop leads down the tree, whose walks are no longer than twice the unit.
         for _ in 0..2 * MAX_UNIT {
@@ -193,7 +192,7 @@ impl Re {
     }
 
     /// A child of a place in the unit that meets a condition: pivots before other positions, the lowest or highest first.
-    fn unit_child(&self, place: Place, end: Node, manner: Manner, fits: impl Fn(Node) -> bool) -> Option<Node> {
+    fn unit_child(&self, place: Place, end: Vertex, manner: Manner, fits: impl Fn(Vertex) -> bool) -> Option<Vertex> {
         let children = self
             .unit
             .neighbors(place.position)
@@ -202,7 +201,7 @@ impl Re {
     }
 
     /// Whether the route from `position` to the source, with the same pivots to serve, goes through the place.
-    fn is_child(&self, position: Node, place: Place, end: Node) -> bool {
+    fn is_child(&self, position: Vertex, place: Place, end: Vertex) -> bool {
         let is_source = place.served == 0 && position == end;
         !is_source
             && !place.is_served(position)
@@ -211,16 +210,16 @@ impl Re {
 }
 
 /// The turn, from 0, in which a broadcast in the frame alone would serve this link.
-fn turn_of(phase: &Phase<'_>, link: Port, source: Node) -> Number {
+fn turn_of(phase: &Phase<'_>, link: Number, source: Vertex) -> Number {
     let frame: &Base = phase.frame;
-    let before = |other: Port| {
+    let before = |other: Number| {
         let (this, that) = (
             frame.urgency(phase.digit, link, source),
             frame.urgency(phase.digit, other, source),
         );
         that > this || that == this && other < link
     };
-    let served = |other: &Port| before(*other) && frame.passes_on(phase.digit, *other, source);
+    let served = |other: &Number| before(*other) && frame.passes_on(phase.digit, *other, source);
     // Larger frames are told apart no further.
     (0..frame.degree(phase.digit).min(ones(10))).filter(served).count() as Number
 }

@@ -1,8 +1,8 @@
 //! One phase of an expansion: a digit, and the positions at which its frame links leave the unit.
 
-use crate::arith::{bits, div_rem};
+use crate::arith::{Number, Vertex, bits, div_rem};
 use crate::graph::Base;
-use crate::topology::{Node, Number, Port, Topology};
+use crate::topology::Topology;
 
 /// What one phase is at one node.
 #[derive(Clone, Copy)]
@@ -10,7 +10,7 @@ pub(super) struct Phase<'a> {
     pub(super) frame: &'a Base,
     /// What one step of the digit adds to the node's number.
     pub(super) weight: Number,
-    pub(super) digit: Node,
+    pub(super) digit: Vertex,
     pub(super) pivots: Pivots,
 }
 
@@ -21,14 +21,14 @@ pub(super) enum Pivots {
     Each(u64),
     /// `count` positions from `head` on share them, and crossing one can change the position: the neighbours of a digit
     /// are dealt out to the pivots in ascending order.
-    Dealt { head: Node, count: Number },
+    Dealt { head: Vertex, count: Number },
     /// Three positions share those of a Heawood frame, whose edges have three colours: from an even node plus, minus and
     /// distance. Both ends of an edge have it at the same position, and crossing it keeps the position.
     Coloured([u8; 3]),
 }
 
 /// The colour of a port of the Heawood graph, and the port of a colour: plus from an even node is minus from an odd one.
-fn coloured(node: Node, port: usize) -> usize {
+fn coloured(node: Vertex, port: usize) -> usize {
     match port {
         0 | 1 if !node.is_multiple_of(2) => 1 - port,
         _ => port,
@@ -36,13 +36,13 @@ fn coloured(node: Node, port: usize) -> usize {
 }
 
 /// The position, in the copy of digit `from`, of the frame link between digits `from` and `to`.
-fn dealt_end(head: Node, count: Number, frame: &Base, from: Node, to: Node) -> Node {
+fn dealt_end(head: Vertex, count: Number, frame: &Base, from: Vertex, to: Vertex) -> Vertex {
     head + div_rem(frame.rank(from, to), count).1
 }
 
 impl Phase<'_> {
     /// How many frame links of this phase a node at `position` has.
-    pub(super) fn links_at(&self, position: Node) -> Port {
+    pub(super) fn links_at(&self, position: Vertex) -> Number {
         match self.pivots {
             Pivots::Each(positions) if positions >> position & 1 == 1 => self.frame.degree(self.digit),
             Pivots::Each(_) => 0,
@@ -57,7 +57,7 @@ impl Phase<'_> {
     }
 
     /// The frame link with number `link` of those at `position`: the new digit and the new position.
-    pub(super) fn crossing(&self, position: Node, link: Port) -> Option<(Node, Node)> {
+    pub(super) fn crossing(&self, position: Vertex, link: Number) -> Option<(Vertex, Vertex)> {
         match self.pivots {
             Pivots::Each(_) => Some((self.frame.neighbor(self.digit, link)?, position)),
             Pivots::Dealt { head, count } => {
@@ -74,7 +74,7 @@ impl Phase<'_> {
     }
 
     /// The positions from which a frame link leads to `digit`, as a set.
-    pub(super) fn exits_to(&self, digit: Node) -> u64 {
+    pub(super) fn exits_to(&self, digit: Vertex) -> u64 {
         match self.pivots {
             Pivots::Each(positions) => positions,
             Pivots::Dealt { head, count } => 1 << dealt_end(head, count, self.frame, self.digit, digit),
@@ -87,7 +87,7 @@ impl Phase<'_> {
     }
 
     /// The node at the other end of the frame link from `position` to `digit`.
-    pub(super) fn cross(&self, node: Node, position: Node, digit: Node) -> Node {
+    pub(super) fn cross(&self, node: Vertex, position: Vertex, digit: Vertex) -> Vertex {
         let entry = match self.pivots {
             Pivots::Dealt { head, count } => dealt_end(head, count, self.frame, digit, self.digit),
             _ => position,
@@ -96,12 +96,12 @@ impl Phase<'_> {
     }
 
     /// The node with this digit replaced, its position untouched.
-    pub(super) fn replace(&self, node: Node, digit: Node) -> Node {
+    pub(super) fn replace(&self, node: Vertex, digit: Vertex) -> Vertex {
         (node + digit * self.weight).wrapping_sub(self.digit * self.weight)
     }
 }
 
 /// The nearest of a set of positions in the unit; of several the lowest.
-pub(super) fn nearest(unit: &Base, from: Node, positions: u64) -> Option<Node> {
+pub(super) fn nearest(unit: &Base, from: Vertex, positions: u64) -> Option<Vertex> {
     bits(positions).min_by_key(|&position| unit.hops(from, position))
 }

@@ -9,13 +9,13 @@
 //! If a crossing keeps the position, as in `re-heawood-2(n,one)`, that is a shortest path of the whole network: leave out
 //! of any path the crossings of a digit between two moments when it is right, and what remains is a path, and no longer.
 
-use super::Re;
 use super::phase::Phase;
-use crate::arith::{bits, div_rem};
+use super::{MAX_UNIT, Re};
+use crate::arith::{Number, Vertex, bits, div_rem};
+use crate::limits::BOARD_SEARCH_WORDS;
 #[cfg(feature = "large-walks")]
 use crate::limits::HOST_SEARCH_WORDS;
-use crate::limits::{BOARD_SEARCH_WORDS, MAX_UNIT};
-use crate::topology::{Node, Number, Topology};
+use crate::topology::Topology;
 
 /// Frames have two nodes or more, so as many digits make more states than any memory here holds.
 const MAX_DIGITS: usize = 20;
@@ -30,7 +30,7 @@ struct Part<'a> {
 #[derive(Clone, Copy)]
 struct Digit<'a> {
     phase: Phase<'a>,
-    wanted: Node,
+    wanted: Vertex,
     /// What one step of the digit adds to a state's number.
     weight: Number,
 }
@@ -38,7 +38,7 @@ struct Digit<'a> {
 /// What a search found.
 pub(super) struct Found {
     pub(super) hops: Number,
-    pub(super) next: Node,
+    pub(super) next: Vertex,
 }
 
 fn contains(set: &[u64], state: Number) -> bool {
@@ -64,7 +64,7 @@ impl Part<'_> {
 
 impl Re {
     /// `None` if the part is too large for any memory.
-    fn part(&self, here: Node, dest: Node) -> Option<Part<'_>> {
+    fn part(&self, here: Vertex, dest: Vertex) -> Option<Part<'_>> {
         let mut part = Part {
             digits: [None; MAX_DIGITS],
             states: self.unit.nodes().min(MAX_UNIT),
@@ -84,13 +84,13 @@ impl Re {
         Some(part)
     }
 
-    pub(super) fn search_fits(&self, here: Node, dest: Node) -> bool {
+    pub(super) fn search_fits(&self, here: Vertex, dest: Vertex) -> bool {
         self.part(here, dest)
             .is_some_and(|part| part.words() <= self.memory as usize)
     }
 
     /// Hops and next hop; `None` if the search does not fit the memory.
-    pub(super) fn search(&self, here: Node, dest: Node) -> Option<Found> {
+    pub(super) fn search(&self, here: Vertex, dest: Vertex) -> Option<Found> {
         let part = self
             .part(here, dest)
             .filter(|part| part.words() <= self.memory as usize)?;
@@ -105,7 +105,7 @@ impl Re {
 
     /// Keeps two sets of states, those at most t hops from the destination and those at most t - 1.
     #[inline(never)]
-    fn search_in(&self, part: &Part<'_>, here: Node, dest: Node, memory: &mut [u64]) -> Option<Found> {
+    fn search_in(&self, part: &Part<'_>, here: Vertex, dest: Vertex, memory: &mut [u64]) -> Option<Found> {
         let position = self.position(here);
         let start = part
             .digits()
@@ -170,7 +170,7 @@ impl Re {
     }
 
     /// The lowest-numbered neighbour of `here` whose state is in the set.
-    fn closer_neighbor(&self, part: &Part<'_>, here: Node, state: Number, set: &[u64]) -> Option<Node> {
+    fn closer_neighbor(&self, part: &Part<'_>, here: Vertex, state: Number, set: &[u64]) -> Option<Vertex> {
         let position = self.position(here);
         let in_unit = self
             .unit
@@ -190,7 +190,7 @@ impl Re {
 }
 
 impl Digit<'_> {
-    fn value(&self, state: Number) -> Node {
+    fn value(&self, state: Number) -> Vertex {
         let (above, _) = div_rem(state, self.weight);
         div_rem(above, self.phase.frame.nodes()).1
     }

@@ -6,9 +6,9 @@
 //! unless x = a or y = c. So at level 2 it is enough to try these two leaders and one median.
 
 use super::Rsn;
+use crate::arith::{Number, Vertex};
 use crate::graph::{Base, Kind};
 use crate::limits::{MAX_LEADER_WORK, MAX_SWAP_LEVELS};
-use crate::topology::{Node, Number};
 
 /// The leaders of a level that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +48,7 @@ impl Leaders {
                     Leaders::All => leaders,
                 };
                 let with = work.saturating_mul(tried.saturating_add(1).saturating_mul(4));
-                if choice == Leaders::None || with.saturating_mul(above) <= MAX_LEADER_WORK {
+                if choice == Leaders::None || with.saturating_mul(above) <= MAX_LEADER_WORK as Number {
                     *slot = choice;
                     work = with;
                     break;
@@ -71,12 +71,18 @@ impl Rsn {
     }
 
     /// The cluster that a leader's diameter link goes to.
-    pub(super) fn mirror(&self, level: u8, leader: Node) -> Node {
+    pub(super) fn mirror(&self, level: u8, leader: Vertex) -> Vertex {
         (self.size(level - 1) - 1).saturating_sub(leader)
     }
 
     /// The leader to try at this turn for a way between two clusters; `None` when all were.
-    pub(super) fn leader(&self, level: u8, turn: Number, (a, b): (Node, Node), (c, e): (Node, Node)) -> Option<Node> {
+    pub(super) fn leader(
+        &self,
+        level: u8,
+        turn: Number,
+        (a, b): (Vertex, Vertex),
+        (c, e): (Vertex, Vertex),
+    ) -> Option<Vertex> {
         let image = |node| self.mirror(level, node);
         match (self.leaders(level), turn) {
             (Leaders::None, _) => None,

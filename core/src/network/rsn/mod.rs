@@ -12,20 +12,20 @@
 //! Ports: those of the nucleus, then the links between clusters from level 2 up, as far as the node has them.
 
 mod leaders;
-mod way;
+mod path;
 
 use core::fmt;
 
 use leaders::Leaders;
-use way::Way;
+use path::Path;
 
-use crate::arith::{div_rem, wide};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
 use crate::graph::{Base, Kind};
-use crate::limits::{MAX_NODES, MAX_SWAP_LEVELS};
+use crate::limits::MAX_SWAP_LEVELS;
+use crate::network::crossings::crossings_ahead;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::route::crossings::crossings_ahead;
-use crate::topology::{Method, Node, Number, Port, Rule, Topology, valleys_ahead};
+use crate::topology::{Method, Rule, Topology, valleys_ahead};
 
 /// A recursive swapped network over a nucleus graph.
 ///
@@ -71,9 +71,9 @@ enum Word {
 /// The next hop.
 enum Hop {
     /// Within the nucleus, on the way from one node of it to another.
-    Within(Node, Node),
+    Within(Vertex, Vertex),
     /// Over a link between clusters, to this node.
-    Across(Node),
+    Across(Vertex),
 }
 
 impl Rsn {
@@ -192,7 +192,7 @@ impl Rsn {
     }
 
     /// The other end of the link between clusters of a level, where the node has one.
-    fn across(&self, node: Node, level: u8) -> Option<Node> {
+    fn across(&self, node: Vertex, level: u8) -> Option<Vertex> {
         let size = self.size(level - 1);
         let (_, within) = div_rem(node, self.size(level));
         let (a, b) = div_rem(within, size);
@@ -209,25 +209,25 @@ impl Rsn {
     }
 
     /// The links of a node between clusters, from level 2 up.
-    fn crossings(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+    fn crossings(&self, node: Vertex) -> impl Iterator<Item = Vertex> + '_ {
         (2..=self.levels).filter_map(move |level| self.across(node, level))
     }
 
     #[inline]
-    fn hop(&self, here: Node, dest: Node, rule: Rule) -> Hop {
+    fn hop(&self, here: Vertex, dest: Vertex, rule: Rule) -> Hop {
         let (mut level, mut from, mut to) = self.parting(self.levels, here, dest);
         while level > 1 {
             let size = self.size(level - 1);
             let (_, b) = div_rem(from, size);
             let (c, _) = div_rem(to, size);
-            let way = match rule {
+            let path = match rule {
                 Rule::Exact => self.search(level, from, to).1,
-                Rule::Paper => Way::OneSwap,
+                Rule::Paper => Path::OneSwap,
             };
-            let (cross, target) = match way {
-                Way::OneSwap => (b == c, c),
-                Way::TwoSwaps => (true, b),
-                Way::Leader(leader) => (b == leader, leader),
+            let (cross, target) = match path {
+                Path::OneSwap => (b == c, c),
+                Path::TwoSwaps => (true, b),
+                Path::Leader(leader) => (b == leader, leader),
             };
             if cross {
                 return Hop::Across(self.across(here, level).unwrap_or(here));
@@ -259,11 +259,11 @@ impl Topology for Rsn {
         self.size(self.levels)
     }
 
-    fn degree(&self, node: Node) -> Port {
+    fn degree(&self, node: Vertex) -> Number {
         self.nucleus.degree(div_rem(node, self.size(1)).1) + self.crossings(node).count() as Number
     }
 
-    fn neighbor(&self, node: Node, port: Port) -> Option<Node> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let (_, inner) = div_rem(node, self.size(1));
         match port.checked_sub(self.nucleus.degree(inner)) {
             None => Some(node - inner + self.nucleus.neighbor(inner, port)?),
@@ -271,7 +271,7 @@ impl Topology for Rsn {
         }
     }
 
-    fn port_to(&self, node: Node, neighbor: Node) -> Option<Port> {
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
         let (cluster, inner) = div_rem(node, self.size(1));
         let (other_cluster, other) = div_rem(neighbor, self.size(1));
         if cluster == other_cluster {
@@ -282,18 +282,18 @@ impl Topology for Rsn {
     }
 
     #[inline]
-    fn next(&self, here: Node, dest: Node, rule: Rule) -> Node {
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
         match self.hop(here, dest, rule) {
             Hop::Within(from, to) => here - from + self.nucleus.step(from, to),
             Hop::Across(next) => next,
         }
     }
 
-    fn distance(&self, from: Node, to: Node) -> Option<Number> {
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         (self.method(from, to, Rule::Exact) == Method::Shortest).then(|| self.hops(self.levels, from, to))
     }
 
-    fn method(&self, here: Node, dest: Node, rule: Rule) -> Method {
+    fn method(&self, here: Vertex, dest: Vertex, rule: Rule) -> Method {
         let (level, ..) = self.parting(self.levels, here, dest);
         match rule {
             Rule::Paper => Method::Paper,
@@ -315,7 +315,7 @@ impl Topology for Rsn {
     }
 
     /// Pairs of pairs: the digits in order, with the brackets that a binary tree has around each.
-    fn write_address(&self, node: Node, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let depth = u32::from(self.levels) - 1;
         let digits = 1u32 << depth;
         let mut weight = (1..digits).fold(1 as Number, |weight, _| weight.saturating_mul(self.size(1)));
@@ -336,7 +336,7 @@ impl Topology for Rsn {
 
     /// The links of the nucleus first, in its own order from where the broadcast came into it, then those between clusters from
     /// low to high.
-    fn urgency(&self, here: Node, port: Port, source: Node) -> u64 {
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, inner) = div_rem(here, self.size(1));
         if let Some(crossing) = port.checked_sub(self.nucleus.degree(inner)) {
             return wide(self.levels().saturating_sub(crossing));
@@ -363,7 +363,7 @@ impl Topology for Rsn {
     }
 
     /// The links between clusters still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
-    fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Option<Number> {
+    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
         if !self.counts_crossings() {
             return valleys_ahead(self, here, dest, rule);
         }

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use hopwise_core::limits::WIRE;
-use hopwise_core::link::{Down, Fate, Identity, Link, Micros, Received, Role, Token, Turn};
+use hopwise_core::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+use hopwise_core::wire::{Identity, Role, WIRE};
 
 /// What happens to a byte on the wire.
 #[derive(Clone, Copy, Debug)]

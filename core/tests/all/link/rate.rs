@@ -1,14 +1,15 @@
 //! How much of the wire is payload. `cargo test -p hopwise-core --test link rate -- --nocapture` prints it.
 
-use hopwise_core::limits::{MAX_PAYLOAD, WIRE};
-use hopwise_core::node::{Config, MessageKind, Node};
+use hopwise_core::limits::MAX_PAYLOAD;
+use hopwise_core::router::{Config, MessageKind, Router};
+use hopwise_core::wire::WIRE;
 use hopwise_core::{Network, Rule};
 
 const SECOND: u64 = 1_000_000_000;
 
 /// A board that sends as many packets as it can, and counts the bytes that come. Times are in nanoseconds.
 struct Board {
-    node: Box<Node>,
+    node: Box<Router>,
     dest: u64,
     out: [u8; WIRE],
     /// The frame that is being sent, and until when.
@@ -27,7 +28,7 @@ impl Board {
             rule: Rule::Exact,
         };
         Board {
-            node: Box::new(Node::new(&config, 0).expect("two nodes need one link each")),
+            node: Box::new(Router::new(&config, 0).expect("two nodes need one link each")),
             dest: 1 - address,
             out: [0; WIRE],
             sending: None,

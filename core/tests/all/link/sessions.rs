@@ -2,8 +2,8 @@
 
 use cobs::{decode_in_place, encode};
 use crc::{CRC_32_ISCSI, Crc};
-use hopwise_core::limits::WIRE;
-use hopwise_core::link::{DELIMITER, Down, Link, Received, Turn, VERSION};
+use hopwise_core::link::{Down, Link, Received, Turn};
+use hopwise_core::wire::{DELIMITER, VERSION, WIRE};
 
 use crate::link::pair::{Notice, Pair, identity};
 

@@ -1,0 +1,385 @@
+//! One link that asks and answers: a computer at a board, or a board that has no configuration and is in no mesh.
+//!
+//! Like a [`Router`](crate::router::Router) an [`Endpoint`] does no I/O: bytes and the time go in, bytes come out. It forwards
+//! nothing, so it has no lanes and no pool: `SLOTS` packets wait for the link or are under way, in the order in which they were sent.
+//! Who has more to send keeps them until there is [room](Endpoint::has_room).
+
+use heapless::Vec;
+
+use crate::Node;
+use crate::limits::BODY;
+use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+use crate::service::{self, Subject};
+use crate::wire::{
+    Body, Card, Content, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, MAX_PACKET, NodeReport, Packet,
+    Query, Request, Response, Role, RouterCounters, WIRE,
+};
+
+/// One end of a link that is no router.
+#[derive(Clone, Debug)]
+pub struct Endpoint<const SLOTS: usize> {
+    identity: Identity,
+    started: Micros,
+    /// Links of the board, of which this is the last.
+    links: u8,
+    link: Link<WIRE>,
+    outgoing: Vec<Outgoing, SLOTS>,
+    next_number: u32,
+    next_confirmed: u32,
+    counters: RouterCounters,
+    card: Card,
+}
+
+/// A packet until the other end has it.
+#[derive(Clone, Debug)]
+struct Outgoing {
+    token: Token,
+    /// The link has it.
+    under_way: bool,
+    packet: Packet<BODY>,
+}
+
+/// What came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is read at once"
+)]
+pub enum Heard {
+    /// Both ends hear each other.
+    Up(Identity),
+    /// They do not any more.
+    Down(Down),
+    /// A question for the board around the endpoint; [`Endpoint::reply`] answers it, and has room for that.
+    Question(Packet<BODY>),
+    /// Any other packet. Its [content](Packet::content) can be read.
+    Packet(Packet<BODY>),
+}
+
+impl<const SLOTS: usize> Endpoint<SLOTS> {
+    /// A computer that says hello. The epoch must differ from that of the last one, and not be 0.
+    pub fn computer(epoch: u32, baud: u32, now: Micros) -> Self {
+        Endpoint::new(Role::Host, 1, epoch, baud, now)
+    }
+
+    /// A board with so many links, in no mesh, that says hello on the last of them.
+    pub fn board(links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
+        Endpoint::new(Role::Node, links, epoch, baud, now)
+    }
+
+    fn new(role: Role, links: u8, epoch: u32, baud: u32, now: Micros) -> Self {
+        const {
+            assert!(SLOTS > 0, "an endpoint without a slot cannot say a word");
+            assert!(SLOTS <= Token::MAX as usize, "each slot has a token");
+        }
+        let identity = Identity {
+            role,
+            // No expression has this number but by chance.
+            network: 0,
+            address: 0,
+            port: links.saturating_sub(1),
+            epoch,
+            largest: MAX_PACKET as u16,
+        };
+        Endpoint {
+            identity,
+            started: now,
+            links,
+            link: Link::new(identity, baud, now),
+            outgoing: Vec::new(),
+            next_number: 0,
+            next_confirmed: 0,
+            counters: RouterCounters::default(),
+            card: Card::default(),
+        }
+    }
+
+    /// Whether both ends hear each other.
+    pub fn is_up(&self) -> bool {
+        self.link.is_up()
+    }
+
+    /// Who is at the other end, if it has been heard of late.
+    pub fn peer(&self) -> Option<Identity> {
+        self.link.peer()
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> &RouterCounters {
+        &self.counters
+    }
+
+    /// What the endpoint says about its board when asked; the shell fills it in.
+    pub fn card_mut(&mut self) -> &mut Card {
+        &mut self.card
+    }
+
+    /// Whether there is room for another packet.
+    pub fn has_room(&self) -> bool {
+        !self.outgoing.is_full()
+    }
+
+    /// Whether the other end has all that was sent.
+    pub fn is_idle(&self) -> bool {
+        self.outgoing.is_empty()
+    }
+
+    /// A question to a node; [`send`](Self::send) asks it.
+    pub fn question(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<Packet<BODY>> {
+        let asked = now as u32;
+        self.packet(dest, &Content::Request(Request { query, asked, payload }))
+    }
+
+    /// A packet that begins here, with the next number of its kind; `None` if its content is too long. [`send`](Self::send) sends it.
+    pub fn packet(&mut self, dest: Node, content: &Content<'_>) -> Option<Packet<BODY>> {
+        let mut packet = self.packet_of(content.kind(), dest, content.write()?);
+        packet.header.traced = matches!(content, Content::Request(request) if request.query == Query::Trace);
+        Some(packet)
+    }
+
+    fn packet_of(&mut self, kind: Kind, dest: Node, body: Body<BODY>) -> Packet<BODY> {
+        let next = match kind {
+            Kind::Confirmed => &mut self.next_confirmed,
+            _ => &mut self.next_number,
+        };
+        let number = *next;
+        *next = number.wrapping_add(1);
+        let header = Header {
+            from_host: self.identity.role == Role::Host,
+            epoch: self.identity.epoch as u16,
+            number,
+            // A router fills in the hops and, for its computer, the source.
+            ..Header::new(kind, self.identity.address, dest)
+        };
+        Packet { header, body }
+    }
+
+    /// Sends a packet, or gives it back if there is no room.
+    #[allow(clippy::result_large_err, reason = "who keeps packets gets the same one back")]
+    pub fn send(&mut self, packet: Packet<BODY>) -> Result<(), Packet<BODY>> {
+        let mut tokens = 0..SLOTS as Token;
+        let free = tokens.find(|token| self.outgoing.iter().all(|outgoing| outgoing.token != *token));
+        let Some(token) = free else { return Err(packet) };
+        let outgoing = Outgoing {
+            token,
+            under_way: false,
+            packet,
+        };
+        self.outgoing.push(outgoing).map_err(|outgoing| outgoing.packet)?;
+        count(&mut self.counters.originated);
+        Ok(())
+    }
+
+    /// Answers a [question](Heard::Question); `false` if the answer is too long or there is no room.
+    pub fn reply(&mut self, question: &Packet<BODY>, answer: &[u8]) -> bool {
+        let Some(Content::Request(request)) = question.content() else {
+            return false;
+        };
+        let response = Response {
+            query: request.query,
+            asked: request.asked,
+            number: question.header.number,
+            payload: answer,
+        };
+        response
+            .write()
+            .is_some_and(|body| self.respond(&question.header, body))
+    }
+
+    /// Sends the answer to a request.
+    fn respond(&mut self, asked: &Header, body: Body<BODY>) -> bool {
+        let mut packet = self.packet_of(Kind::Response, asked.source, body);
+        packet.header.to_host = asked.from_host;
+        self.send(packet).is_ok()
+    }
+
+    /// Takes bytes from the front of `input` until something is heard that concerns the shell; `None` when the input is used up.
+    pub fn receive(&mut self, input: &mut &[u8], now: Micros) -> Option<Heard> {
+        loop {
+            let heard = match self.link.receive(input, now)? {
+                Received::Packet { packet, .. } => {
+                    let packet = Packet::read(packet);
+                    self.packet_in(packet, now)
+                }
+                Received::Up(peer) => Some(Heard::Up(peer)),
+                Received::Down(reason) => Some(Heard::Down(reason)),
+                Received::Frame | Received::Damaged(_) => None,
+            };
+            self.settle();
+            if heard.is_some() {
+                return heard;
+            }
+        }
+    }
+
+    /// A packet has come. A question is taken only if there is room for the answer; the other end asks again.
+    fn packet_in(&mut self, packet: Option<Packet<BODY>>, now: Micros) -> Option<Heard> {
+        let content = packet.as_ref().and_then(Packet::content);
+        let is_question = matches!(content, Some(Content::Request(_)));
+        if is_question && !self.has_room() {
+            return None;
+        }
+        self.link.take();
+        count(&mut self.counters.received);
+        let (Some(packet), Some(content)) = (&packet, content) else {
+            self.counters.drop(DropReason::Malformed);
+            return None;
+        };
+        let Content::Request(request) = content else {
+            count(&mut self.counters.delivered);
+            return Some(Heard::Packet(packet.clone()));
+        };
+        if let Query::Board(_) = request.query {
+            count(&mut self.counters.delivered);
+            return Some(Heard::Question(packet.clone()));
+        }
+        match service::answer(&request, packet.header.number, self, now) {
+            Some(body) => {
+                if request.query == Query::ClearCounters {
+                    self.clear_counters();
+                }
+                count(&mut self.counters.delivered);
+                // There is room: it was looked for.
+                self.respond(&packet.header, body);
+            }
+            None => self.counters.drop(DropReason::Malformed),
+        }
+        None
+    }
+
+    fn clear_counters(&mut self) {
+        self.counters = RouterCounters {
+            carried_over: self.counters.held(),
+            ..RouterCounters::default()
+        };
+        self.link.clear_counters();
+    }
+
+    /// Learns what became of packets that were under way.
+    fn settle(&mut self) {
+        while let Some((token, fate)) = self.link.settled() {
+            match fate {
+                Fate::Taken => {
+                    self.outgoing.retain(|outgoing| outgoing.token != token);
+                    count(&mut self.counters.forwarded);
+                }
+                Fate::Refused => self.wait_again(token),
+            }
+        }
+        while let Some(token) = self.link.abandoned() {
+            let is_answer = |outgoing: &Outgoing| outgoing.packet.header.kind == Kind::Response;
+            if self
+                .outgoing
+                .iter()
+                .any(|outgoing| outgoing.token == token && is_answer(outgoing))
+            {
+                // Who asked may be gone, and whoever comes next must not take the answer for another.
+                self.outgoing.retain(|outgoing| outgoing.token != token);
+                self.counters.drop(DropReason::NoHost);
+            } else {
+                // A question asked twice is answered twice; that does no harm.
+                self.wait_again(token);
+            }
+        }
+    }
+
+    fn wait_again(&mut self, token: Token) {
+        if let Some(outgoing) = self.outgoing.iter_mut().find(|outgoing| outgoing.token == token) {
+            outgoing.under_way = false;
+        }
+    }
+
+    /// The bytes to send on the link, which is free, and their number; 0 if there is nothing to send. `out` has room for [`WIRE`].
+    pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
+        let written = match self.link.turn(now) {
+            Turn::Nothing => None,
+            Turn::Control => self.link.write_control(now, out),
+            Turn::Again(token) => self.write(token, now, out),
+            Turn::New(room) => match self.next_waiting().filter(|_| room.takes(0)) {
+                Some(token) => self.write(token, now, out),
+                None => self.link.write_control(now, out),
+            },
+        };
+        written.unwrap_or(0)
+    }
+
+    fn next_waiting(&self) -> Option<Token> {
+        let mut waiting = self.outgoing.iter().filter(|outgoing| !outgoing.under_way);
+        waiting.next().map(|outgoing| outgoing.token)
+    }
+
+    fn write(&mut self, token: Token, now: Micros, out: &mut [u8]) -> Option<usize> {
+        let outgoing = self.outgoing.iter_mut().find(|outgoing| outgoing.token == token)?;
+        outgoing.under_way = true;
+        let mut header = [0; MAX_HEADER];
+        let length = outgoing.packet.header.write(&mut header)?;
+        let parts = [header.get(..length)?, &outgoing.packet.body];
+        self.link.write_packet(token, 0, parts, now, out)
+    }
+
+    /// Looks at the clock: says so if the link has gone down for silence.
+    pub fn tick(&mut self, now: Micros) -> Option<Down> {
+        let down = self.link.tick(now);
+        if down.is_some() {
+            self.settle();
+        }
+        down
+    }
+
+    /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
+    pub fn deadline(&self) -> Micros {
+        self.link.deadline()
+    }
+
+    /// How long so many bytes take on the wire.
+    pub fn wire_time(&self, bytes: usize) -> Micros {
+        self.link.wire_time(bytes)
+    }
+}
+
+impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
+    fn address(&self) -> Node {
+        self.identity.address
+    }
+
+    fn report(&self, now: Micros) -> NodeReport {
+        NodeReport {
+            network: self.identity.network,
+            address: self.identity.address,
+            epoch: self.identity.epoch,
+            uptime_ms: now.saturating_sub(self.started) / 1_000,
+            links: self.links,
+            neighbors: 0,
+            neighbors_up: 0,
+            card: self.card.clone(),
+        }
+    }
+
+    fn counters(&self) -> &RouterCounters {
+        &self.counters
+    }
+
+    fn link_report(&self, link: u8) -> Option<LinkReport> {
+        if link != self.identity.port {
+            return None;
+        }
+        let peer = self.link.peer();
+        Some(LinkReport {
+            up: self.link.is_up(),
+            one_way: self.link.is_one_way(),
+            peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
+            host: peer.is_some_and(|peer| peer.role == Role::Host),
+            wired: false,
+            waiting: self.outgoing.iter().filter(|outgoing| !outgoing.under_way).count() as u8,
+            counters: *self.link.counters(),
+        })
+    }
+}
+
+/// Counters go round rather than stop.
+fn count(counter: &mut u32) {
+    *counter = counter.wrapping_add(1);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! A computer at a board without configuration, and at one that is part of a mesh.
+
+use std::vec::Vec;
+
+use super::*;
+use crate::router::{Config, Router};
+use crate::wire::{Confirmed, Undeliverable, Verdict, read_structure};
+use crate::{Network, Rule};
+
+const BAUD: u32 = 1_000_000;
+
+type Computer = Endpoint<6>;
+
+/// What the computer is at.
+enum Board {
+    Without(Endpoint<1>),
+    /// One node of a network, its computer at link 5.
+    In(Router),
+}
+
+struct Desk {
+    now: Micros,
+    computer: Computer,
+    board: Board,
+    /// When each direction is free: of the computer, of the board.
+    free_at: [Micros; 2],
+    /// What the computer heard.
+    heard: Vec<Heard>,
+    /// Frames of the board that get lost.
+    lose: usize,
+}
+
+impl Desk {
+    fn new(board: Board) -> Self {
+        Desk {
+            now: 0,
+            computer: Endpoint::computer(1, BAUD, 0),
+            board,
+            free_at: [0; 2],
+            heard: Vec::new(),
+            lose: 0,
+        }
+    }
+
+    fn without() -> Self {
+        Desk::new(Board::Without(Endpoint::board(6, 9, BAUD, 0)))
+    }
+
+    fn part_of(network: &str, address: Node) -> Self {
+        let network: Network = network.parse().unwrap();
+        let config = Config {
+            network,
+            address,
+            epoch: 3,
+            baud: BAUD,
+            links: 6,
+            rule: Rule::Exact,
+        };
+        Desk::new(Board::In(Router::new(&config, 0).unwrap()))
+    }
+
+    fn step(&mut self) {
+        self.now += 100;
+        let mut out = [0; WIRE];
+        self.computer.tick(self.now);
+        if self.free_at[0] <= self.now {
+            let length = self.computer.transmit(self.now, &mut out);
+            self.free_at[0] = self.now + self.computer.wire_time(length);
+            self.board_hears(&out[..length]);
+        }
+        if self.free_at[1] <= self.now {
+            let length = match &mut self.board {
+                Board::Without(endpoint) => {
+                    endpoint.tick(self.now);
+                    endpoint.transmit(self.now, &mut out)
+                }
+                Board::In(router) => {
+                    router.tick(self.now, &mut ());
+                    router.transmit(5, self.now, &mut out, &mut ())
+                }
+            };
+            self.free_at[1] = self.now + self.computer.wire_time(length);
+            if length > 0 && self.lose > 0 {
+                self.lose -= 1;
+                return;
+            }
+            let mut bytes = &out[..length];
+            while let Some(heard) = self.computer.receive(&mut bytes, self.now) {
+                self.heard.push(heard);
+            }
+        }
+    }
+
+    fn board_hears(&mut self, mut bytes: &[u8]) {
+        match &mut self.board {
+            Board::Without(endpoint) => {
+                while let Some(heard) = endpoint.receive(&mut bytes, self.now) {
+                    if let Heard::Question(question) = heard {
+                        assert!(endpoint.reply(&question, b"done"));
+                    }
+                }
+                assert_eq!(endpoint.counters.held(), endpoint.outgoing.len() as u32);
+            }
+            Board::In(router) => router.receive(5, bytes, self.now, &mut ()),
+        }
+    }
+
+    fn run(&mut self, micros: Micros) {
+        let end = self.now + micros;
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    fn ask(&mut self, dest: Node, query: Query, payload: &[u8]) -> u32 {
+        let packet = self.computer.question(dest, query, payload, self.now).unwrap();
+        let number = packet.header.number;
+        self.computer.send(packet).unwrap();
+        number
+    }
+
+    /// The answers that have come: to which question, and what.
+    fn answers(&mut self) -> Vec<(u32, Vec<u8>)> {
+        let heard = core::mem::take(&mut self.heard);
+        let answer = |heard: &Heard| match heard {
+            Heard::Packet(packet) => match packet.content()? {
+                Content::Response(response) => Some((response.number, response.payload.to_vec())),
+                _ => None,
+            },
+            _ => None,
+        };
+        heard.iter().filter_map(answer).collect()
+    }
+}
+
+#[test]
+fn a_board_without_configuration_answers_all_that_a_router_answers() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    assert!(desk.computer.is_up());
+    let ping = desk.ask(0, Query::Ping, b"hello");
+    let identity = desk.ask(0, Query::Identity, &[]);
+    let link = desk.ask(0, Query::Link, &[5]);
+    let board = desk.ask(0, Query::Board(0), &[]);
+    desk.run(100_000);
+    let answers = desk.answers();
+    let numbers: Vec<_> = answers.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [ping, identity, link, board]);
+    assert_eq!(answers[0].1, b"hello");
+    let report: NodeReport = read_structure(&answers[1].1).unwrap();
+    assert_eq!(
+        (report.network, report.epoch, report.links, report.neighbors),
+        (0, 9, 6, 0)
+    );
+    let report: Option<LinkReport> = read_structure(&answers[2].1).unwrap();
+    assert!(report.is_some_and(|link| link.up && link.host && !link.wired));
+    assert_eq!(answers[3].1, b"done");
+    assert!(desk.computer.is_idle());
+}
+
+#[test]
+fn more_questions_than_there_is_room_for_are_answered_one_after_the_other() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    let numbers: Vec<_> = (0..6).map(|place| desk.ask(0, Query::Ping, &[place; 100])).collect();
+    assert!(!desk.computer.has_room());
+    let packet = desk.computer.question(0, Query::Ping, &[], desk.now).unwrap();
+    assert_eq!(desk.computer.send(packet.clone()), Err(packet));
+    desk.run(1_000_000);
+    let mut answered: Vec<_> = desk.answers().into_iter().map(|(number, _)| number).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, numbers);
+}
+
+#[test]
+fn a_computer_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forgets_its_answer() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    let lost = desk.ask(0, Query::Ping, b"x");
+    desk.lose = 60;
+    desk.run(2_500_000);
+    assert!(desk.computer.is_up());
+    let answers = desk.answers();
+    assert!(!answers.is_empty() && answers.iter().all(|answer| *answer == (lost, b"x".to_vec())));
+    let Board::Without(board) = &desk.board else { panic!() };
+    assert!(board.is_idle());
+    assert_eq!(board.counters.held(), 0);
+}
+
+#[test]
+fn a_computer_reaches_the_mesh_through_its_board() {
+    let mut desk = Desk::part_of("ring(3)", 1);
+    desk.run(100_000);
+    let identity = desk.ask(1, Query::Identity, &[]);
+    desk.run(100_000);
+    let [(number, answer)] = &desk.answers()[..] else {
+        panic!("one answer")
+    };
+    assert_eq!(*number, identity);
+    assert_eq!(read_structure::<NodeReport>(answer).unwrap().address, 1);
+
+    let content = Content::Confirmed(Confirmed {
+        known_epoch: 0,
+        payload: b"for node 1",
+    });
+    let packet = desk.computer.packet(1, &content).unwrap();
+    desk.computer.send(packet).unwrap();
+    let packet = desk.computer.packet(2, &Content::Datagram(b"nobody is there")).unwrap();
+    desk.computer.send(packet).unwrap();
+    desk.run(100_000);
+    let contents: Vec<_> = desk
+        .heard
+        .iter()
+        .map(|heard| match heard {
+            Heard::Packet(packet) => packet.content().unwrap(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let confirmed = contents.iter().find_map(|content| match content {
+        Content::Confirmation(confirmation) => Some((confirmation.number, confirmation.verdict)),
+        _ => None,
+    });
+    assert_eq!(
+        confirmed,
+        Some((0, Verdict::Delivered)),
+        "confirmed packets are numbered by themselves"
+    );
+    let lost = contents.iter().find_map(|content| match content {
+        Content::Undeliverable(Undeliverable { number, dest, .. }) => Some((*number, *dest)),
+        _ => None,
+    });
+    assert_eq!(lost, Some((1, 2)));
+}
+
+#[test]
+fn what_is_too_long_is_not_sent() {
+    let mut computer: Computer = Endpoint::computer(1, BAUD, 0);
+    assert!(computer.question(0, Query::Ping, &[0; BODY - 4], 0).is_none());
+    let question = computer.question(0, Query::Board(1), &[0; BODY - 5], 0).unwrap();
+    assert!(!computer.reply(&question, &[0; BODY]));
+    assert!(computer.is_idle());
+}

@@ -1,0 +1,66 @@
+//! Collects the bytes of a wire into frames.
+
+use crate::wire::{DELIMITER, FrameError, decode};
+
+/// The bytes since the last delimiter, of frames of at most `N` bytes, encoded.
+#[derive(Clone, Debug)]
+pub(super) struct Collector<const N: usize> {
+    /// An array rather than a vector, which would be filled byte by byte.
+    bytes: [u8; N],
+    length: u16,
+    too_long: bool,
+    /// The bytes are a frame that was handed out: the next byte begins another.
+    complete: bool,
+}
+
+impl<const N: usize> Collector<N> {
+    pub(super) const fn new() -> Self {
+        Collector {
+            bytes: [0; N],
+            length: 0,
+            too_long: false,
+            complete: false,
+        }
+    }
+
+    /// Takes bytes from the front of `input` up to the end of a frame, and gives the decoded bytes of that frame. `None`
+    /// when the input is used up.
+    pub(super) fn next(&mut self, input: &mut &[u8]) -> Option<Result<&[u8], FrameError>> {
+        loop {
+            if self.complete {
+                self.length = 0;
+                self.too_long = false;
+                self.complete = false;
+            }
+            let end = input.iter().position(|&byte| byte == DELIMITER);
+            let (taken, rest) = match end {
+                Some(end) => (input.get(..end)?, input.get(end + 1..)?),
+                None => (*input, &[][..]),
+            };
+            *input = rest;
+            self.too_long |= self.append(taken).is_none();
+            end?;
+            self.complete = true;
+            // Delimiters in a row, as of a break or before a frame, are no frames.
+            if self.length > 0 || self.too_long {
+                break;
+            }
+        }
+        if self.too_long {
+            return Some(Err(FrameError::TooLong));
+        }
+        Some(decode(self.bytes.get_mut(..usize::from(self.length))?))
+    }
+
+    /// `None` if there is no room.
+    fn append(&mut self, taken: &[u8]) -> Option<()> {
+        let begin = usize::from(self.length);
+        let end = begin + taken.len();
+        self.bytes.get_mut(begin..end)?.copy_from_slice(taken);
+        self.length = end as u16;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

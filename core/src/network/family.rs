@@ -1,0 +1,172 @@
+//! Any of the families, as one type.
+
+use core::fmt;
+
+use crate::arith::{Number, Vertex};
+use crate::graph::Base;
+use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{self, Pen, Spelled};
+use crate::topology::{Method, Rule, Topology};
+
+/// Makes [`Family`] of a list: for each family its documentation, its type, its module, the feature that builds it, and the
+/// words of the language with the function of the type that reads what follows them.
+macro_rules! families {
+    ($($(#[$doc:meta])* $Name:ident in $module:ident of $feature:literal: $($word:literal => $parse:ident),+;)+) => {
+        $(
+            #[cfg(feature = $feature)]
+            pub use super::$module::$Name;
+
+            #[cfg(feature = $feature)]
+            impl fmt::Display for $Name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    spelling::display(self, f)
+                }
+            }
+        )+
+
+        /// The families of networks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[allow(clippy::large_enum_variant, reason = "there is no heap to box the largest into")]
+        pub enum Family {
+            /// A base graph by itself.
+            Base(Base),
+            $($(#[$doc])* #[cfg(feature = $feature)] $Name($Name),)+
+        }
+
+        /// Calls a method of whichever family it is. Unlike a trait object, this leaves out of a program what it never calls.
+        macro_rules! of_family {
+            ($family:expr, $network:ident => $call:expr) => {
+                match $family {
+                    Family::Base($network) => $call,
+                    $(#[cfg(feature = $feature)] Family::$Name($network) => $call,)+
+                }
+            };
+        }
+
+        /// The words of families that are not in the program.
+        const LEFT_OUT: &[&str] = &[$($(
+            #[cfg(not(feature = $feature))]
+            $word,
+        )+)+];
+
+        impl Family {
+            /// Reads a network up to the end of the text.
+            pub(super) fn parse(reader: &mut Reader<'_>) -> Option<Family> {
+                let family = match reader.word() {
+                    $($(
+                        #[cfg(feature = $feature)]
+                        $word => Family::$Name($Name::$parse(reader)?),
+                    )+)+
+                    word if LEFT_OUT.contains(&word) => return reader.refuse("the network", BrokenRule::NotBuilt),
+                    word => Family::Base(reader.base_named(word, "the expression", "the name of a network")?),
+                };
+                reader.end()?;
+                Some(family)
+            }
+        }
+
+        impl Spelled for Family {
+            fn spell(&self, pen: &mut Pen<'_>) {
+                of_family!(self, network => network.spell(pen))
+            }
+        }
+
+        impl fmt::Display for Family {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                spelling::display(self, f)
+            }
+        }
+    };
+}
+
+families! {
+    /// Recursive Dual-Net, dual-cube, biswapped network.
+    Rdn in rdn of "rdn": "rdn" => parse, "dualcube" => parse_dualcube, "bsw" => parse_biswapped;
+    /// Recursive Expansion.
+    Re in re of "re": "re" => parse, "re-heawood-2" => parse_heawood_2;
+    /// Recursive Cube of Rings, Cube of Rings, Cube-Connected Cycles.
+    Rcr in rcr of "rcr": "rcr" => parse, "cor" => parse_cor, "ccc" => parse_ccc;
+    /// WK-recursive network, symmetric hypernet.
+    Wk in wk of "wk": "wk" => parse, "symmetric-hypernet" => parse_hypernet;
+    /// Hypernet.
+    Hypernet in hypernet of "hypernet": "hypernet" => parse;
+    /// Exchanged hypercube.
+    Exchanged in exchanged of "exchanged": "exchanged-hypercube" => parse;
+    /// Folded, root-folded and flooded networks.
+    Hierarchy in hierarchy of "hierarchy": "folded" => parse_folded, "root-folded" => parse_root_folded, "flooded" => parse_flooded;
+    /// Recursive swapped network, hierarchical cubic network, hierarchical folded-hypercube network.
+    Rsn in rsn of "rsn": "rsn" => parse, "hcn" => parse_hcn, "hfn" => parse_hfn;
+    /// Hierarchical swapped network.
+    Hsn in hsn of "hsn": "hsn" => parse;
+    /// Three-level hierarchical cubic network.
+    Hcn3 in hcn3 of "hcn3": "hcn3" => parse;
+    /// The partially linked swapped network.
+    PartialSwapped in partial_swapped of "partial-swapped": "partial-swapped" => parse;
+}
+
+impl Topology for Family {
+    fn nodes(&self) -> Number {
+        of_family!(self, network => network.nodes())
+    }
+
+    fn degree(&self, node: Vertex) -> Number {
+        of_family!(self, network => network.degree(node))
+    }
+
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        of_family!(self, network => network.neighbor(node, port))
+    }
+
+    fn next(&self, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
+        of_family!(self, network => network.next(here, dest, rule))
+    }
+
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
+        of_family!(self, network => network.distance(from, to))
+    }
+
+    fn longest_route(&self, rule: Rule) -> Number {
+        of_family!(self, network => network.longest_route(rule))
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        of_family!(self, network => network.vertex_transitive())
+    }
+
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        of_family!(self, network => network.write_address(node, out))
+    }
+
+    fn method(&self, here: Vertex, dest: Vertex, rule: Rule) -> Method {
+        of_family!(self, network => network.method(here, dest, rule))
+    }
+
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        of_family!(self, network => network.port_to(node, neighbor))
+    }
+
+    fn passes_on(&self, here: Vertex, port: Number, source: Vertex) -> bool {
+        of_family!(self, network => network.passes_on(here, port, source))
+    }
+
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+        of_family!(self, network => network.urgency(here, port, source))
+    }
+
+    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+        of_family!(self, network => network.fewest_steps_urgency(here, port, source))
+    }
+
+    fn counts_valleys(&self) -> bool {
+        of_family!(self, network => network.counts_valleys())
+    }
+
+    fn buffer_classes(&self, rule: Rule) -> Number {
+        of_family!(self, network => network.buffer_classes(rule))
+    }
+
+    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
+        of_family!(self, network => network.buffer_class(here, dest, rule))
+    }
+}

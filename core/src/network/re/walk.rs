@@ -1,0 +1,414 @@
+//! The shortest walk in a small graph that starts at one place, ends at another and visits every place of a set, or one place
+//! of every group.
+//!
+//! It is what is left of routing in an RE network once the digits are known: each digit that differs has to be changed
+//! at one of its pivots, so the packet must come by there. With one pivot each, rings, paths, stars and complete graphs
+//! have formulas; all else is searched, with one bit for every place and every subset of what is needed.
+
+use heapless::Vec;
+
+use super::MAX_UNIT;
+use crate::arith::{Number, Vertex, bits, sub_mod};
+use crate::graph::{Base, Factor, Kind};
+use crate::limits::BOARD_SEARCH_WORDS;
+#[cfg(feature = "large-walks")]
+use crate::limits::HOST_SEARCH_WORDS;
+use crate::topology::Topology;
+
+/// More places than this are never searched: their subsets would not fit [`limits`](crate::limits).
+const MAX_NEEDED: usize = 16;
+
+/// What a walk must come by. Sets of places are bit sets.
+#[derive(Clone, Default)]
+pub(crate) struct Needed {
+    /// Each of these places.
+    pub(crate) places: u64,
+    /// At least one place of each of these groups. No more than [`MAX_NEEDED`] are needed by any network.
+    groups: Vec<u64, MAX_NEEDED>,
+}
+
+impl Needed {
+    /// Each of these places.
+    pub(crate) fn places(places: u64) -> Self {
+        Needed {
+            places,
+            groups: Vec::new(),
+        }
+    }
+
+    /// At least one of these places too.
+    pub(crate) fn add(&mut self, group: u64) {
+        if group.is_power_of_two() {
+            self.places |= group;
+        } else if !self.groups.contains(&group) {
+            self.groups.push(group).ok();
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places == 0 && self.groups.is_empty()
+    }
+
+    /// All places that serve for something.
+    pub(crate) fn anywhere(&self) -> u64 {
+        self.groups.iter().fold(self.places, |all, group| all | group)
+    }
+
+    /// How many places and groups there are.
+    fn count(&self) -> u32 {
+        self.places.count_ones() + self.groups.len() as u32
+    }
+
+    /// The numbers, below [`count`](Self::count), of what a place serves for.
+    fn served_at(&self, place: Vertex) -> impl Iterator<Item = u32> + '_ {
+        let itself = (self.places & ((1 << place) - 1)).count_ones();
+        let groups = self.groups.iter().zip(self.places.count_ones()..);
+        let served = groups.filter(move |(group, _)| **group >> place & 1 == 1);
+        (self.places >> place & 1 == 1)
+            .then_some(itself)
+            .into_iter()
+            .chain(served.map(|(_, number)| number))
+    }
+}
+
+/// A walk to be found: from `from` to `to` by way of all that is needed.
+pub(crate) struct Walk<'a> {
+    pub(crate) graph: &'a Base,
+    pub(crate) from: Vertex,
+    pub(crate) to: Vertex,
+    pub(crate) needed: Needed,
+    /// Memory that a search may use, in words.
+    pub(crate) memory: usize,
+}
+
+impl Walk<'_> {
+    /// Whether the exact answer is found in the memory given.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.formula(self.from).is_some() || self.search_words().is_some_and(|words| words <= self.memory)
+    }
+
+    /// The number of hops; `None` if the search does not fit the memory.
+    pub(crate) fn length(&self) -> Option<Number> {
+        match self.formula(self.from) {
+            Some(length) => Some(length),
+            None => self.search().map(|(length, _)| length),
+        }
+    }
+
+    /// The lowest-numbered neighbour of `from` on a shortest walk; `None` if the search does not fit the memory.
+    ///
+    /// `from` itself must not be needed: what is to be done there comes first.
+    pub(crate) fn step(&self) -> Option<Vertex> {
+        let needed = self.needed.places;
+        match &self.graph.0 {
+            _ if !self.needed.groups.is_empty() => self.search().map(|(_, next)| next),
+            Kind::Line(Factor::Complete, _) => {
+                let others = needed & !(1 << self.from | 1 << self.to);
+                Some(bits(others).next().unwrap_or(self.to))
+            }
+            Kind::Star(_) if self.from != 0 => Some(0),
+            Kind::Star(_) => Some(bits(needed & !(1 | 1 << self.to)).next().unwrap_or(self.to)),
+            Kind::Line(..) => {
+                // If the lower-numbered neighbour is no closer, the other one is.
+                let lower = self.graph.neighbors(self.from).min()?;
+                let closer = self.formula(lower)? < self.formula(self.from)?;
+                if closer {
+                    Some(lower)
+                } else {
+                    self.graph.neighbors(self.from).max()
+                }
+            }
+            _ => self.search().map(|(_, next)| next),
+        }
+    }
+
+    /// The length from a place, for graphs that have a formula.
+    fn formula(&self, from: Vertex) -> Option<Number> {
+        if !self.needed.groups.is_empty() {
+            return None;
+        }
+        let (to, needed) = (self.to, self.needed.places);
+        let places = needed | 1 << from | 1 << to;
+        Some(match &self.graph.0 {
+            Kind::Line(Factor::Complete, _) => {
+                let others = (needed & !(1 << from | 1 << to)).count_ones();
+                if others > 0 {
+                    Number::from(others) + 1
+                } else {
+                    Number::from(from != to)
+                }
+            }
+            Kind::Line(Factor::Ring, n) => around(*n, from, to, places),
+            Kind::Line(Factor::Path, _) => {
+                let low = Number::from(places.trailing_zeros());
+                let high = 63 - Number::from(places.leading_zeros());
+                along(from - low, to - low, high - low)
+            }
+            Kind::Star(_) => {
+                let leaves = Number::from((needed & !(1 | 1 << from | 1 << to)).count_ones());
+                let centre_and_back = Number::from(from == to && from != 0 && needed & 1 != 0) * 2;
+                if leaves > 0 {
+                    Number::from(from != 0) + 2 * leaves + Number::from(to != 0)
+                } else {
+                    self.graph.hops(from, to) + centre_and_back
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Words of memory that the search takes; `None` if more than it ever may.
+    fn search_words(&self) -> Option<usize> {
+        let needed = self.needed.count();
+        let subsets = 1usize << needed.min(MAX_NEEDED as u32);
+        let words = 2 * (self.graph.nodes().min(MAX_UNIT) as usize) * subsets.div_ceil(64);
+        (needed as usize <= MAX_NEEDED).then_some(words)
+    }
+
+    /// Length and next place.
+    fn search(&self) -> Option<(Number, Vertex)> {
+        let words = self.search_words().filter(|&words| words <= self.memory)?;
+        // A small search should not pay for clearing the memory of a large one.
+        match words {
+            ..=BOARD_SEARCH_WORDS => self.search_in(&mut [0; BOARD_SEARCH_WORDS]),
+            #[cfg(feature = "large-walks")]
+            ..=8192 => self.search_in(&mut [0; 8192]),
+            #[cfg(feature = "large-walks")]
+            ..=HOST_SEARCH_WORDS => self.search_in(&mut [0; HOST_SEARCH_WORDS]),
+            _ => None,
+        }
+    }
+
+    /// Walks backwards from the end, all walks at once: after t rounds, bit S of a place says that the end can be reached
+    /// from there in t hops with just S visited. O(length * links * 2^needed / 64) time.
+    #[inline(never)]
+    fn search_in(&self, memory: &mut [u64]) -> Option<(Number, Vertex)> {
+        let places = self.graph.nodes().min(MAX_UNIT) as usize;
+        let all = (1usize << self.needed.count()) - 1;
+        let width = (all + 1).div_ceil(64);
+        let has_all = |sets: &[u64], place: Vertex| {
+            let word = sets.get(place as usize * width + all / 64).copied().unwrap_or(0);
+            word >> (all % 64) & 1 == 1
+        };
+        // The neighbours of a place as a bit set, since every round asks for them again.
+        let mut links = [0u64; MAX_UNIT as usize];
+        for (place, links) in links.iter_mut().enumerate().take(places) {
+            *links = self
+                .graph
+                .neighbors(place as Vertex)
+                .fold(0, |links, neighbor| links | 1 << neighbor);
+        }
+        let (mut now, mut before) = memory.split_at_mut_checked(places * width)?;
+        *now.get_mut(self.to as usize * width)? = 1;
+        let sets_of = |place: usize| place * width..(place + 1) * width;
+        self.visit(self.to, now.get_mut(sets_of(self.to as usize))?);
+        // A walk along a spanning tree and back visits everything, so twice the places is always enough.
+        for length in 0..=2 * places as Number {
+            if has_all(now, self.from) {
+                let next = self
+                    .graph
+                    .neighbors(self.from)
+                    .filter(|&next| has_all(before, next))
+                    .min();
+                return Some((length, next.unwrap_or(self.from)));
+            }
+            (now, before) = (before, now);
+            for (place, &links) in links.iter().enumerate().take(places) {
+                let sets = now.get_mut(sets_of(place))?;
+                sets.fill(0);
+                for neighbor in bits(links) {
+                    let others = before.get(neighbor as usize * width..)?;
+                    for (set, other) in sets.iter_mut().zip(others) {
+                        *set |= other;
+                    }
+                }
+                self.visit(place as Vertex, sets);
+            }
+        }
+        None
+    }
+
+    /// Every set that lacks what the place serves for may also be had with it.
+    #[inline]
+    fn visit(&self, place: Vertex, sets: &mut [u64]) {
+        for number in self.needed.served_at(place) {
+            add_to_all(sets, number);
+        }
+    }
+}
+
+/// Every set that lacks the member of this number, its bit in the set's own number, may also be had with it.
+fn add_to_all(sets: &mut [u64], bit: u32) {
+    if bit < 6 {
+        const WITHOUT: [u64; 6] = [
+            0x5555_5555_5555_5555,
+            0x3333_3333_3333_3333,
+            0x0f0f_0f0f_0f0f_0f0f,
+            0x00ff_00ff_00ff_00ff,
+            0x0000_ffff_0000_ffff,
+            0x0000_0000_ffff_ffff,
+        ];
+        let without = WITHOUT.get(bit as usize).copied().unwrap_or(0);
+        for set in sets {
+            *set |= (*set & without) << (1 << bit);
+        }
+    } else {
+        let step = 1usize << (bit - 6);
+        for block in sets.chunks_mut((2 * step).max(1)) {
+            let (without, with) = block.split_at_mut(step.min(block.len()));
+            for (set, other) in with.iter_mut().zip(without) {
+                *set |= *other;
+            }
+        }
+    }
+}
+
+/// On a line of `length` hops, from `a` to `b` by way of both ends.
+fn along(a: Number, b: Number, length: Number) -> Number {
+    if a <= b {
+        a + length + (length - b)
+    } else {
+        (length - a) + length + b
+    }
+}
+
+/// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go all the way round.
+fn around(n: Number, from: Vertex, to: Vertex, places: u64) -> Number {
+    let mut best = if from == to { n } else { Number::MAX };
+    let mut previous = 63 - Number::from(places.leading_zeros());
+    for start in bits(places) {
+        let line = along(
+            sub_mod(from, start, n),
+            sub_mod(to, start, n),
+            sub_mod(previous, start, n),
+        );
+        best = best.min(line);
+        previous = start;
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Breadth-first search over (place, set of groups visited).
+    fn searched(graph: &Base, from: Vertex, to: Vertex, groups: &[u64]) -> u64 {
+        let subsets = 1u64 << groups.len();
+        let met = |place: Vertex| {
+            let numbered = groups.iter().enumerate();
+            numbered.fold(0, |met, (number, group)| met | (group >> place & 1) << number)
+        };
+        let mut seen = std::vec![false; (graph.nodes() * subsets) as usize];
+        let mut layer = std::vec![(from, met(from))];
+        for length in 0.. {
+            let mut next = std::vec::Vec::new();
+            for (place, visited) in layer {
+                if place == to && visited == subsets - 1 {
+                    return length;
+                }
+                for neighbor in graph.neighbors(place) {
+                    let state = (neighbor, visited | met(neighbor));
+                    let index = (state.0 * subsets + state.1) as usize;
+                    if !core::mem::replace(&mut seen[index], true) {
+                        next.push(state);
+                    }
+                }
+            }
+            layer = next;
+        }
+        unreachable!()
+    }
+
+    /// Holds a walk and its first step against the search.
+    fn check(text: &str, from: Vertex, to: Vertex, groups: &[u64], memory: usize) {
+        let graph: &Base = &text.parse().unwrap();
+        let mut needed = Needed::default();
+        groups.iter().for_each(|&group| needed.add(group));
+        let anywhere = needed.anywhere();
+        let walk = Walk {
+            graph,
+            from,
+            to,
+            needed,
+            memory,
+        };
+        let length = searched(graph, from, to, groups);
+        assert_eq!(walk.length(), Some(length), "{text} {from} {to} {groups:x?}");
+        if anywhere >> from & 1 == 0 && length > 0 {
+            let closer = |next: &Vertex| searched(graph, *next, to, groups) + 1 == length;
+            let lowest = graph.neighbors(from).filter(closer).min();
+            assert_eq!(walk.step(), lowest, "{text} {from} {to} {groups:x?}");
+        }
+    }
+
+    fn singles(places: u64) -> std::vec::Vec<u64> {
+        bits(places).map(|place| 1 << place).collect()
+    }
+
+    #[test]
+    fn every_walk_in_small_graphs_is_shortest() {
+        for text in [
+            "ring(3)",
+            "ring(6)",
+            "path(5)",
+            "complete(5)",
+            "star(5)",
+            "hypercube(3)",
+            "mesh(3,2)",
+            "ghc(3,2)",
+        ] {
+            let nodes = text.parse::<Base>().unwrap().nodes();
+            for needed in 0..1u64 << nodes {
+                for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+                    check(text, from, to, &singles(needed), BOARD_SEARCH_WORDS);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn walks_by_way_of_groups_are_shortest() {
+        let group = |place: u64| 1u64 << place | 1 << ((place + 3) % 14) | 1 << ((place + 11) % 14);
+        for needed in (0..1u64 << 14).filter(|needed| needed.count_ones() <= 4) {
+            let groups: std::vec::Vec<u64> = bits(needed).map(group).collect();
+            let (from, to) = (needed % 14, needed / 14 % 14);
+            check("heawood", from, to, &groups, BOARD_SEARCH_WORDS);
+        }
+        for text in ["ring(14)", "complete(14)", "star(14)", "path(14)"] {
+            for (from, to) in (0..14).flat_map(|from| (0..14).map(move |to| (from, to))) {
+                check(
+                    text,
+                    from,
+                    to,
+                    &[group(2), group(5), 1 << 7, 1 << 13],
+                    BOARD_SEARCH_WORDS,
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_that_does_not_fit_is_refused() {
+        let graph: Base = "heawood".parse().unwrap();
+        let walk = |places, memory| Walk {
+            graph: &graph,
+            from: 0,
+            to: 0,
+            needed: Needed::places(places),
+            memory,
+        };
+        assert!(walk(0xff, BOARD_SEARCH_WORDS).is_exact());
+        assert!(!walk(0x1ff, BOARD_SEARCH_WORDS).is_exact());
+        assert_eq!(
+            walk(0x1fe, BOARD_SEARCH_WORDS).length(),
+            Some(searched(&graph, 0, 0, &singles(0x1fe)))
+        );
+        assert_eq!(walk(0x3fe, BOARD_SEARCH_WORDS).length(), None);
+        #[cfg(feature = "large-walks")]
+        assert_eq!(
+            walk(0x3fff, HOST_SEARCH_WORDS).length(),
+            Some(searched(&graph, 0, 0, &singles(0x3fff)))
+        );
+    }
+}

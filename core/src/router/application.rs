@@ -1,0 +1,346 @@
+//! What an application can do with its router.
+
+use core::fmt;
+
+use super::event::{Event, Observer, Outcome};
+use super::pool::{Origin, Place};
+use super::seen::Judgement;
+use super::{Router, add};
+use crate::limits::MAX_PAYLOAD;
+use crate::link::Micros;
+use crate::wire::{Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response, Undeliverable};
+use crate::{NoSuchNode, Node};
+
+/// Why a packet was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SendError {
+    /// There is no such destination.
+    NoSuchNode(NoSuchNode),
+    /// The payload is longer than [`MAX_PAYLOAD`].
+    TooLong,
+    /// All buffers for it are taken: try again when some packets have left.
+    Full,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SendError::NoSuchNode(error) => error.fmt(f),
+            SendError::TooLong => write!(f, "a payload has at most {MAX_PAYLOAD} bytes"),
+            SendError::Full => f.write_str("the buffers are full"),
+        }
+    }
+}
+
+impl core::error::Error for SendError {}
+
+/// What came for the application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MessageKind {
+    /// A datagram.
+    Datagram,
+    /// A broadcast.
+    Broadcast,
+    /// A confirmed packet; its sender is told that it has come.
+    Confirmed,
+    /// A question for the board around the node, of this number; [`Router::reply`] answers it.
+    Question {
+        /// The number in [`Query::Board`].
+        number: u8,
+        /// Whether a computer asks.
+        from_host: bool,
+    },
+    /// The answer to a [question](Query).
+    Answer(Query),
+    /// A datagram or a question could not be delivered.
+    Undeliverable {
+        /// Its number.
+        number: u32,
+        /// Where it was to go.
+        dest: Node,
+        /// Why it did not come there.
+        reason: DropReason,
+    },
+}
+
+/// A message for the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message<const BODY: usize> {
+    /// What it is.
+    pub kind: MessageKind,
+    /// Who sent it: of an undeliverable packet, who found out.
+    pub source: Node,
+    /// The number its source gave it; of an answer, the number of the question.
+    pub number: u32,
+    /// Of an answer, when the question was asked, in microseconds of this node's clock (it goes round after 71 minutes).
+    pub asked: u32,
+    /// The payload.
+    pub payload: Body<BODY>,
+}
+
+impl<const BODY: usize> Message<BODY> {
+    /// What a packet says to an application; `None` if it says nothing to one.
+    fn read(packet: &Packet<BODY>) -> Option<Self> {
+        let header = &packet.header;
+        let content = packet.content()?;
+        let (mut number, mut asked) = (header.number, 0);
+        let kind = match content {
+            Content::Datagram(_) => MessageKind::Datagram,
+            Content::Broadcast(_) => MessageKind::Broadcast,
+            Content::Confirmed(_) => MessageKind::Confirmed,
+            Content::Request(request) => {
+                asked = request.asked;
+                let Query::Board(number) = request.query else {
+                    return None;
+                };
+                MessageKind::Question {
+                    number,
+                    from_host: header.from_host,
+                }
+            }
+            Content::Response(response) => {
+                (number, asked) = (response.number, response.asked);
+                MessageKind::Answer(response.query)
+            }
+            Content::Undeliverable(report) => MessageKind::Undeliverable {
+                number: report.number,
+                dest: report.dest,
+                reason: report.reason,
+            },
+            Content::Confirmation(_) => return None,
+        };
+        Some(Message {
+            kind,
+            source: header.source,
+            number,
+            asked,
+            payload: Body::from_slice(content.payload()).ok()?,
+        })
+    }
+}
+
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
+    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
+{
+    /// Sends a datagram: each hop is reliable, but it is lost if a board dies with it. Returns its number.
+    pub fn send(
+        &mut self,
+        dest: Node,
+        payload: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        self.send_content(dest, &Content::Datagram(payload), now, observer)
+    }
+
+    /// Sends a broadcast: every other live and connected node receives it once. Returns its number.
+    pub fn broadcast(&mut self, payload: &[u8], now: Micros, observer: &mut impl Observer) -> Result<u32, SendError> {
+        self.send_content(self.here, &Content::Broadcast(payload), now, observer)
+    }
+
+    /// Sends a confirmed packet: it is delivered exactly once unless an end restarts, and
+    /// [`next_outcome`](Self::next_outcome) tells what became of it. Returns its number.
+    pub fn send_confirmed(
+        &mut self,
+        dest: Node,
+        payload: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        if !self.source.has_room() {
+            return Err(SendError::Full);
+        }
+        let known_epoch = self.destination.peers.epoch_of(dest);
+        let content = Content::Confirmed(Confirmed { known_epoch, payload });
+        self.send_content(dest, &content, now, observer)
+    }
+
+    /// Asks a node something; the answer comes as a [message](Self::next_message). Returns the question's number.
+    pub fn ask(
+        &mut self,
+        dest: Node,
+        query: Query,
+        payload: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        let asked = now as u32;
+        let content = Content::Request(Request { query, asked, payload });
+        self.send_content(dest, &content, now, observer)
+    }
+
+    fn send_content(
+        &mut self,
+        dest: Node,
+        content: &Content<'_>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        self.network.check(dest).map_err(SendError::NoSuchNode)?;
+        if content.payload().len() > MAX_PAYLOAD {
+            return Err(SendError::TooLong);
+        }
+        if !self.pool.outbox_has_room(content.kind()) {
+            return Err(SendError::Full);
+        }
+        let mut packet = self.packet(content, dest, false).ok_or(SendError::TooLong)?;
+        match content {
+            Content::Confirmed(_) => packet.header.number = self.source.next_number(),
+            Content::Request(request) => packet.header.traced = request.query == Query::Trace,
+            _ => {}
+        }
+        let number = packet.header.number;
+        self.originate(packet, Origin::Application, now, observer)
+            .ok_or(SendError::Full)?;
+        self.catch_up(now, observer);
+        Ok(number)
+    }
+
+    /// Gives a packet that begins here a buffer, to be routed soon; `None` if there is no buffer.
+    pub(super) fn originate(
+        &mut self,
+        packet: Packet<BODY>,
+        origin: Origin,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Option<()> {
+        let header = packet.header;
+        let place = self.pool.admit(packet, origin, 0, now)?;
+        add(&mut self.counters.originated, 1);
+        if header.kind == Kind::Confirmed {
+            self.source.begin(place, now);
+            if let Some(slot) = self.pool.get_mut(place) {
+                slot.kept = true;
+            }
+        }
+        observer.note(Event::Accepted {
+            packet: header.id(),
+            dest: header.dest,
+        });
+        self.pool.route_soon(place);
+        Some(())
+    }
+
+    /// The fate of a confirmed packet that was sent from here, with its number.
+    pub fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
+        self.source.next_outcome()
+    }
+
+    /// The next message for the application.
+    pub fn next_message(&mut self) -> Option<Message<BODY>> {
+        let place = self.inbox.pop_front()?;
+        let packet = &self.pool.get(place)?.packet;
+        let message = Message::read(packet);
+        self.pool.take_from_inbox(place);
+        self.pool.release_if_unused(place);
+        message
+    }
+
+    /// Answers a question for the board.
+    pub fn reply(
+        &mut self,
+        question: &Message<BODY>,
+        answer: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<(), SendError> {
+        let MessageKind::Question { number, from_host } = question.kind else {
+            return Ok(());
+        };
+        let response = Content::Response(Response {
+            query: Query::Board(number),
+            asked: question.asked,
+            number: question.number,
+            payload: answer,
+        });
+        let packet = self.packet(&response, question.source, from_host);
+        let packet = packet.ok_or(SendError::TooLong)?;
+        self.originate(packet, Origin::Service, now, observer)
+            .ok_or(SendError::Full)?;
+        self.catch_up(now, observer);
+        Ok(())
+    }
+
+    /// A packet for this node.
+    pub(super) fn arrive(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        let header = slot.packet.header;
+        if header.to_host {
+            return match self.host {
+                Some(link) => {
+                    slot.packet.remove_trail();
+                    self.enqueue(place, link);
+                }
+                None => self.give_up(place, DropReason::NoHost, now, observer),
+            };
+        }
+        match header.kind {
+            Kind::Confirmed => return self.confirmed_here(place, now, observer),
+            Kind::Confirmation => return self.confirmation_here(place, now, observer),
+            _ => {}
+        }
+        match self.seen.judge(&header, now) {
+            Judgement::New => {}
+            Judgement::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
+            Judgement::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
+        }
+        slot.packet.remove_trail();
+        match header.kind {
+            Kind::Request => self.answer(place, now, observer),
+            Kind::Undeliverable => self.report_here(place, now, observer),
+            _ if slot.packet.content().is_none() => self.discard(place, DropReason::Malformed, observer),
+            _ => {
+                self.hand_over(place, observer);
+                self.pool.release_if_unused(place);
+            }
+        }
+    }
+
+    /// Gives a packet to the application.
+    pub(super) fn hand_over(&mut self, place: Place, observer: &mut impl Observer) {
+        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
+            return;
+        };
+        if self.pool.deliver(place) {
+            // There is room: the pool has counted.
+            let _ = self.inbox.push_back(place);
+            add(&mut self.counters.delivered, 1);
+            observer.note(Event::Delivered { packet: header.id() });
+        } else {
+            self.count_drop(&header, DropReason::InboxFull, observer);
+        }
+    }
+
+    /// The node itself was meant, and has understood.
+    pub(super) fn consume(&mut self, place: Place, observer: &mut impl Observer) {
+        if let Some(slot) = self.pool.get(place) {
+            add(&mut self.counters.delivered, 1);
+            observer.note(Event::Delivered {
+                packet: slot.packet.header.id(),
+            });
+        }
+        self.pool.release_if_unused(place);
+    }
+
+    /// A packet of this node could not be delivered.
+    fn report_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let Some(slot) = self.pool.get(place) else { return };
+        let at = slot.packet.header.source;
+        match slot.packet.content() {
+            Some(Content::Undeliverable(Undeliverable {
+                kind: Kind::Confirmed,
+                number,
+                reason,
+                ..
+            })) => {
+                self.source.undeliverable(number, at, reason, now);
+                self.consume(place, observer);
+            }
+            Some(_) => {
+                self.hand_over(place, observer);
+                self.pool.release_if_unused(place);
+            }
+            None => self.discard(place, DropReason::Malformed, observer),
+        }
+    }
+}

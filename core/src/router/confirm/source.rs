@@ -1,0 +1,353 @@
+//! The source of confirmed packets: which are outstanding, when each is sent again, and how it ends.
+
+use heapless::Vec;
+
+use super::super::event::Outcome;
+use super::super::pool::Place;
+use super::super::times::{CONFIRM_WITHIN, DRIFT, LONGEST_RETRY, UNREACHABLE_FOR};
+use super::peers::SPAN;
+use crate::Node;
+use crate::limits::OUTSTANDING;
+use crate::link::Micros;
+use crate::wire::{Confirmation, DropReason, Verdict};
+
+/// A destination that cannot be reached so many times is given up, if enough time has passed.
+const UNREACHABLE_TIMES: u8 = 3;
+
+/// A confirmed packet of this node.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    number: u32,
+    place: Place,
+    started: Micros,
+    retry_at: Micros,
+    patience: u32,
+    /// What was said of its destination since that was last heard of.
+    unreachable: Option<Unreachable>,
+    stage: Stage,
+}
+
+/// Where an outstanding packet stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It is sent again and again. From here it is given up, or ends.
+    Open,
+    /// It ends as unreachable at the next look at the clock, unless its destination is heard of before.
+    GivenUp,
+    /// The application has not fetched the outcome.
+    Ended(Outcome),
+}
+
+/// How often it could not be delivered, and who said so last, and why.
+#[derive(Clone, Copy, Debug)]
+struct Unreachable {
+    times: u8,
+    at: Node,
+    reason: DropReason,
+}
+
+/// A packet whose fate is known, or known to be unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Settled {
+    pub(in super::super) number: u32,
+    pub(in super::super) outcome: Outcome,
+    /// Where it is kept.
+    pub(in super::super) place: Place,
+}
+
+/// What to do after a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum AfterConfirmation {
+    /// Nobody waits for it.
+    Unasked,
+    /// The packet kept there goes on. `same_life`: its destination has been up since before it was first sent, so the packet
+    /// may name the epoch.
+    GoesOn { place: Place, same_life: bool },
+    /// It has ended.
+    Ended(Settled),
+}
+
+/// What to do with a packet at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Due {
+    Nothing,
+    /// The packet kept there is sent again.
+    Again(Place),
+    /// It has ended.
+    Ended(Settled),
+}
+
+/// The confirmed packets of this node.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Source {
+    outstanding: Vec<Outstanding, OUTSTANDING>,
+    next_number: u32,
+    first_patience: u32,
+}
+
+impl Source {
+    pub(in super::super) fn new(longest_route: u16, frame_time: Micros) -> Self {
+        // There and back, each hop a frame and some thought; longer routes are patient enough by doubling.
+        let hops = u64::from(longest_route.min(32));
+        Source {
+            outstanding: Vec::new(),
+            next_number: 0,
+            first_patience: (50_000 + 2 * hops * (frame_time + 1_000)).min(LONGEST_RETRY) as u32,
+        }
+    }
+
+    /// When to look at the clock.
+    pub(in super::super) fn deadline(&self) -> Micros {
+        let open = self.outstanding.iter().filter(|entry| !entry.has_ended());
+        open.map(|entry| entry.retry_at).min().unwrap_or(Micros::MAX)
+    }
+
+    /// Whether another packet may begin.
+    pub(in super::super) fn has_room(&self) -> bool {
+        let spans = self.outstanding.iter();
+        let widest = spans.map(|entry| self.next_number.wrapping_sub(entry.number)).max();
+        !self.outstanding.is_full() && widest.is_none_or(|span| span < SPAN)
+    }
+
+    /// The number the next packet will have.
+    pub(in super::super) fn next_number(&self) -> u32 {
+        self.next_number
+    }
+
+    /// The next packet begins, and is kept at a place.
+    pub(in super::super) fn begin(&mut self, place: Place, now: Micros) {
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        // There is room: it was asked for.
+        let _ = self.outstanding.push(Outstanding {
+            number,
+            place,
+            started: now,
+            retry_at: now.saturating_add(Micros::from(self.first_patience)),
+            patience: self.first_patience,
+            unreachable: None,
+            stage: Stage::Open,
+        });
+    }
+
+    /// Someone could not bring a packet on.
+    pub(in super::super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
+        let Some(entry) = self.find(number) else { return };
+        let times = entry.unreachable.map_or(0, |before| before.times).saturating_add(1);
+        entry.unreachable = Some(Unreachable { times, at, reason });
+        if times >= UNREACHABLE_TIMES && now.saturating_sub(entry.started) >= UNREACHABLE_FOR {
+            entry.stage = Stage::GivenUp;
+            entry.retry_at = now;
+        }
+    }
+
+    /// The destination of a packet has answered. The answer was under way for so long.
+    pub(in super::super) fn answered(
+        &mut self,
+        confirmation: &Confirmation,
+        under_way: Micros,
+        now: Micros,
+    ) -> AfterConfirmation {
+        let Some(entry) = self.find(confirmation.number) else {
+            return AfterConfirmation::Unasked;
+        };
+        // It is reached: what was said before is out of date.
+        entry.unreachable = None;
+        entry.stage = Stage::Open;
+        // If it started before the packet was first sent it has not had it in an earlier life.
+        let age = now.saturating_sub(entry.started).saturating_sub(under_way);
+        let same_life = age.saturating_add(DRIFT) < Micros::from(confirmation.uptime);
+        match confirmation.verdict {
+            Verdict::Delivered => return AfterConfirmation::Ended(entry.end(Outcome::Delivered)),
+            Verdict::Restarted if !same_life => return AfterConfirmation::Ended(entry.end(Outcome::Interrupted)),
+            Verdict::Restarted => entry.retry_at = now,
+            Verdict::Busy => {}
+        }
+        AfterConfirmation::GoesOn {
+            place: entry.place,
+            same_life,
+        }
+    }
+
+    /// What to do now with the packet of an index, of which there are [`OUTSTANDING`].
+    pub(in super::super) fn due(&mut self, index: usize, now: Micros) -> Due {
+        let Some(entry) = self.outstanding.get_mut(index) else {
+            return Due::Nothing;
+        };
+        if entry.has_ended() || now < entry.retry_at {
+            return Due::Nothing;
+        }
+        if entry.stage == Stage::GivenUp || now.saturating_sub(entry.started) >= CONFIRM_WITHIN {
+            let outcome = match entry.unreachable {
+                Some(Unreachable { at, reason, .. }) => Outcome::Undeliverable { at, reason },
+                None => Outcome::Unknown,
+            };
+            return Due::Ended(entry.end(outcome));
+        }
+        entry.patience = (entry.patience * 2).min(LONGEST_RETRY as u32);
+        entry.retry_at = now.saturating_add(Micros::from(entry.patience));
+        Due::Again(entry.place)
+    }
+
+    fn find(&mut self, number: u32) -> Option<&mut Outstanding> {
+        let mut open = self.outstanding.iter_mut().filter(|entry| !entry.has_ended());
+        open.find(|entry| entry.number == number)
+    }
+
+    pub(in super::super) fn has_outcome(&self) -> bool {
+        self.outstanding.iter().any(Outstanding::has_ended)
+    }
+
+    /// An outcome that nobody has fetched yet, with the number of its packet.
+    pub(in super::super) fn next_outcome(&mut self) -> Option<(u32, Outcome)> {
+        let index = self.outstanding.iter().position(Outstanding::has_ended)?;
+        let entry = self.outstanding.remove(index);
+        match entry.stage {
+            Stage::Ended(outcome) => Some((entry.number, outcome)),
+            Stage::Open | Stage::GivenUp => None,
+        }
+    }
+}
+
+impl Outstanding {
+    fn has_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended(_))
+    }
+
+    fn end(&mut self, outcome: Outcome) -> Settled {
+        self.stage = Stage::Ended(outcome);
+        Settled {
+            number: self.number,
+            outcome,
+            place: self.place,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Micros = 1_000_000;
+
+    fn source() -> Source {
+        let mut source = Source::new(4, 2_000);
+        source.begin(9, START);
+        source
+    }
+
+    fn says(verdict: Verdict, uptime: u32) -> Confirmation {
+        Confirmation {
+            number: 0,
+            epoch: 1,
+            verdict,
+            uptime,
+        }
+    }
+
+    fn ended(outcome: Outcome) -> Settled {
+        Settled {
+            number: 0,
+            outcome,
+            place: 9,
+        }
+    }
+
+    #[test]
+    fn a_packet_is_sent_again_ever_more_patiently_and_ends_unknown() {
+        let mut source = source();
+        let mut waits = std::vec::Vec::new();
+        let mut now = START;
+        loop {
+            let next = source.deadline();
+            assert_eq!(source.due(0, next - 1), Due::Nothing);
+            waits.push(next - now);
+            now = next;
+            match source.due(0, now) {
+                Due::Again(9) => {}
+                other => break assert_eq!(other, Due::Ended(ended(Outcome::Unknown))),
+            }
+        }
+        assert_eq!(&waits[..4], &[74_000, 148_000, 296_000, 592_000]);
+        assert!(now - START >= CONFIRM_WITHIN && now - START < CONFIRM_WITHIN + LONGEST_RETRY);
+        assert!(waits.iter().all(|&wait| wait <= LONGEST_RETRY));
+        assert_eq!(source.deadline(), Micros::MAX);
+        assert_eq!(source.next_outcome(), Some((0, Outcome::Unknown)));
+        assert_eq!(source.next_outcome(), None);
+    }
+
+    #[test]
+    fn what_the_destination_says_ends_it_or_not() {
+        let now = START + 500_000;
+        let answered = |verdict, uptime| source().answered(&says(verdict, uptime), 1_000, now);
+        let goes_on = |same_life| AfterConfirmation::GoesOn { place: 9, same_life };
+        for uptime in [10, 5_000_000] {
+            let delivered = AfterConfirmation::Ended(ended(Outcome::Delivered));
+            assert_eq!(answered(Verdict::Delivered, uptime), delivered);
+        }
+        let interrupted = AfterConfirmation::Ended(ended(Outcome::Interrupted));
+        assert_eq!(answered(Verdict::Restarted, 400_000), interrupted);
+        assert_eq!(answered(Verdict::Restarted, 499_000 + DRIFT as u32), interrupted);
+        assert_eq!(answered(Verdict::Restarted, 499_001 + DRIFT as u32), goes_on(true));
+        assert_eq!(answered(Verdict::Busy, 400_000), goes_on(false));
+        assert_eq!(answered(Verdict::Busy, 600_000), goes_on(true));
+        let other = Confirmation {
+            number: 1,
+            ..says(Verdict::Delivered, 0)
+        };
+        assert_eq!(source().answered(&other, 0, now), AfterConfirmation::Unasked);
+    }
+
+    #[test]
+    fn a_packet_sent_in_the_same_life_is_sent_again_at_once() {
+        let mut source = source();
+        let now = START + 10_000;
+        assert_eq!(source.due(0, now), Due::Nothing);
+        source.answered(&says(Verdict::Restarted, 900_000), 0, now);
+        assert_eq!(source.due(0, now), Due::Again(9));
+    }
+
+    #[test]
+    fn three_reports_over_three_seconds_end_it_unless_the_destination_is_heard_of() {
+        let report = |source: &mut Source, now| source.undeliverable(0, 4, DropReason::NoRoute, now);
+        let late = START + UNREACHABLE_FOR;
+        let given_up = |reports: &[Micros]| {
+            let mut source = source();
+            reports.iter().for_each(|&now| report(&mut source, now));
+            matches!(source.due(0, late), Due::Ended(_))
+        };
+        assert!(given_up(&[START, START, late]));
+        assert!(!given_up(&[START, late]));
+        assert!(!given_up(&[START, START, late - 1]));
+
+        let mut source = source();
+        (0..3).for_each(|_| report(&mut source, late));
+        source.answered(&says(Verdict::Busy, 10), 0, late);
+        assert_eq!(source.due(0, late), Due::Again(9));
+        (0..3).for_each(|_| report(&mut source, late));
+        let (at, reason) = (4, DropReason::NoRoute);
+        let end = Outcome::Undeliverable { at, reason };
+        assert_eq!(source.due(0, late), Due::Ended(ended(end)));
+        assert_eq!(source.next_outcome(), Some((0, end)));
+    }
+
+    #[test]
+    fn numbers_under_way_lie_close_together() {
+        let mut source = source();
+        for number in 1..SPAN {
+            assert!(source.has_room());
+            source.begin(1, START);
+            let done = Confirmation {
+                number,
+                ..says(Verdict::Delivered, 0)
+            };
+            source.answered(&done, 0, START);
+            assert_eq!(source.next_outcome(), Some((number, Outcome::Delivered)));
+        }
+        assert!(!source.has_room(), "the first is still under way");
+        source.answered(&says(Verdict::Delivered, 0), 0, START);
+        assert!(!source.has_room(), "its outcome has not been fetched");
+        source.next_outcome();
+        assert!(source.has_room());
+    }
+}

@@ -1,0 +1,139 @@
+//! What a node reports: one vocabulary for boards, emulated boards and the simulator.
+
+use crate::Node;
+use crate::link::Down;
+use crate::wire::{DropReason, FrameError, Identity, PacketId};
+
+/// What became of a confirmed packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Outcome {
+    /// The destination has it, once.
+    Delivered,
+    /// It could not be delivered; the node that found so, and why.
+    Undeliverable {
+        /// Where it ended.
+        at: Node,
+        /// Why.
+        reason: DropReason,
+    },
+    /// The destination restarted: it may have had the packet before.
+    Interrupted,
+    /// Nobody answered in time: it may have been delivered or not.
+    Unknown,
+}
+
+/// Something that a node noticed or did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Event {
+    /// A link is up, and leads to a neighbour (or a computer).
+    LinkUp {
+        /// The link, from 0.
+        link: u8,
+        /// Who is there.
+        peer: Identity,
+    },
+    /// A link is down.
+    LinkDown {
+        /// The link, from 0.
+        link: u8,
+        /// Why.
+        reason: Down,
+    },
+    /// Someone is at a link who does not belong there. Nothing is sent to it.
+    Miswired {
+        /// The link, from 0.
+        link: u8,
+        /// Who should be there: the neighbour of that number if it is missing, or else the first that is.
+        expected: Option<Node>,
+        /// Who is there.
+        found: Identity,
+    },
+    /// Bytes came that are no frame.
+    Damaged {
+        /// The link, from 0.
+        link: u8,
+        /// What is wrong with them.
+        error: FrameError,
+    },
+    /// A packet is sent on a link.
+    Sent {
+        /// The link, from 0.
+        link: u8,
+        /// The packet.
+        packet: PacketId,
+        /// Where it goes.
+        dest: Node,
+        /// It was sent before.
+        again: bool,
+    },
+    /// A packet came in on a link.
+    Received {
+        /// The link, from 0.
+        link: u8,
+        /// The packet.
+        packet: PacketId,
+        /// Where it goes.
+        dest: Node,
+    },
+    /// A packet begins here.
+    Accepted {
+        /// The packet.
+        packet: PacketId,
+        /// Where it goes.
+        dest: Node,
+    },
+    /// A neighbour has taken a packet over.
+    Forwarded {
+        /// The link, from 0.
+        link: u8,
+        /// The packet.
+        packet: PacketId,
+    },
+    /// A packet has been given to the application, the computer, or the node's own services.
+    Delivered {
+        /// The packet.
+        packet: PacketId,
+    },
+    /// A packet went no further.
+    Dropped {
+        /// The packet.
+        packet: PacketId,
+        /// Where it was to go.
+        dest: Node,
+        /// Why it did not.
+        reason: DropReason,
+    },
+    /// A packet goes round a dead link.
+    Detoured {
+        /// The packet.
+        packet: PacketId,
+        /// The neighbour it goes to instead.
+        by: Node,
+    },
+    /// The fate of a confirmed packet of this node is known, or known to be unknown.
+    Settled {
+        /// Its number.
+        number: u32,
+        /// What became of it.
+        outcome: Outcome,
+    },
+}
+
+/// Takes note of what a node does.
+pub trait Observer {
+    /// Something happened.
+    fn note(&mut self, event: Event);
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn note(&mut self, _event: Event) {}
+}
+
+impl<F: FnMut(Event)> Observer for F {
+    fn note(&mut self, event: Event) {
+        self(event);
+    }
+}

@@ -1,0 +1,243 @@
+//! The next hop of a packet for another node: by the route if its link is up, otherwise by a search whose memory the packet
+//! carries.
+//!
+//! | the packet | the link of the next hop | what it does |
+//! |---|---|---|
+//! | on its route | up | takes it |
+//! | on its route | dead | begins a trail here, and searches |
+//! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
+//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, or back along it |
+
+use super::wiring::Wiring;
+use crate::limits::LOOKAHEAD;
+use crate::wire::{DropReason, Packet, Trail};
+use crate::{Network, Node, Rule};
+
+/// The link a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hop {
+    pub(super) link: u8,
+    /// The neighbour, if the packet searches for a path round a dead link.
+    pub(super) detour: Option<Node>,
+}
+
+/// What a node knows when it sends a packet on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forwarder<'a, const PORTS: usize> {
+    pub(super) network: &'a Network,
+    pub(super) here: Node,
+    pub(super) rule: Rule,
+    pub(super) wiring: &'a Wiring<PORTS>,
+}
+
+impl<const PORTS: usize> Forwarder<'_, PORTS> {
+    /// Chooses the link, and writes into the packet what the next node must know.
+    pub(super) fn choose<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+        if packet.header.hops_left == 0 {
+            return Err(DropReason::HopsUsedUp);
+        }
+        if packet.header.trail && self.is_nearer_than_start(packet)? {
+            packet.remove_trail();
+        }
+        if !packet.header.trail {
+            if let Some(link) = self.link_on_route(packet.header.dest) {
+                return Ok(Hop { link, detour: None });
+            }
+            Trail::begin(&mut packet.body, self.here).map_err(|_| DropReason::TrailFull)?;
+            packet.header.trail = true;
+        }
+        let hop = self.search(packet)?;
+        if hop.is_none() {
+            packet.remove_trail();
+        }
+        hop.ok_or(DropReason::NoRoute)
+    }
+
+    /// Whether this node is certainly nearer to the destination than where the search began.
+    fn is_nearer_than_start<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<bool, DropReason> {
+        let dest = packet.header.dest;
+        let trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
+        let start = trail.start().ok_or(DropReason::Malformed)?;
+        let distances = (
+            self.network.distance(self.here, dest),
+            self.network.distance(start, dest),
+        );
+        Ok(match distances {
+            (Ok(Some(here)), Ok(Some(start))) => here < start,
+            _ => false,
+        })
+    }
+
+    /// The link of the next hop on the route, if it is up.
+    fn link_on_route(&self, dest: Node) -> Option<u8> {
+        let next = self.network.next_hop(self.here, dest, self.rule).unwrap_or(self.here);
+        self.wiring.link_to(next)
+    }
+
+    /// One step of a depth-first search; `None` if there is nowhere left to go.
+    fn search<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Option<Hop>, DropReason> {
+        let dest = packet.header.dest;
+        let mut trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
+        if !trail.has(self.here) {
+            trail.push(self.here).map_err(|_| DropReason::TrailFull)?;
+        }
+        if self.is_hopeless(dest, &trail) {
+            return Ok(None);
+        }
+        let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
+        if let Some((node, link)) = unvisited.min_by_key(|&(node, _)| self.hops(node, dest)) {
+            return Ok(Some(Hop {
+                link,
+                detour: Some(node),
+            }));
+        }
+        while let Some(node) = trail.back() {
+            if let Some(link) = self.wiring.link_to(node) {
+                return Ok(Some(Hop {
+                    link,
+                    detour: Some(node),
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether everyone who could hand the packet over has been asked in vain.
+    fn is_hopeless<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> bool {
+        let neighbors = self.network.neighbors(dest);
+        self.wiring.link_to(dest).is_none() && neighbors.is_ok_and(|mut all| all.all(|node| trail.has(node)))
+    }
+
+    /// How far it is, or how far the routing rule takes it where the distance is not known.
+    fn hops(&self, from: Node, to: Node) -> u64 {
+        if let Ok(Some(distance)) = self.network.distance(from, to) {
+            return distance;
+        }
+        let mut here = from;
+        for hops in 0..u64::from(LOOKAHEAD) {
+            if here == to {
+                return hops;
+            }
+            here = self.network.next_hop(here, to, self.rule).unwrap_or(here);
+        }
+        LOOKAHEAD.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wiring::tests::wired;
+    use super::*;
+    use crate::wire::{Body, Header, Kind};
+    use std::vec::Vec as List;
+
+    fn packet<const BODY: usize>(dest: Node) -> Packet<BODY> {
+        Packet {
+            header: Header {
+                hops_left: 40,
+                ..Header::new(Kind::Datagram, 0, dest)
+            },
+            body: Body::from_slice(b"payload").unwrap(),
+        }
+    }
+
+    /// The path of a packet through a network in which some pairs of neighbours are cut off from each other.
+    fn path<const BODY: usize>(
+        network: &Network,
+        dest: Node,
+        cuts: &[(Node, Node)],
+    ) -> (List<Node>, Result<(), DropReason>) {
+        let mut packet = packet::<BODY>(dest);
+        let mut path = List::from([0]);
+        loop {
+            let here = *path.last().unwrap();
+            if here == dest {
+                packet.remove_trail();
+                assert_eq!(packet.body, b"payload");
+                return (path, Ok(()));
+            }
+            let dead: List<Node> = cuts
+                .iter()
+                .filter_map(|&(a, b)| [(a, b), (b, a)].into_iter().find(|&(a, _)| a == here))
+                .map(|(_, other)| other)
+                .collect();
+            let wiring = wired::<6>(network, here, &dead);
+            let forwarder = Forwarder {
+                network,
+                here,
+                rule: Rule::Exact,
+                wiring: &wiring,
+            };
+            match forwarder.choose(&mut packet) {
+                Ok(hop) => path.push(wiring.neighbor_at(hop.link).unwrap()),
+                Err(reason) => return (path, Err(reason)),
+            }
+            packet.header.hops_left -= 1;
+        }
+    }
+
+    #[test]
+    fn a_packet_follows_its_route_where_that_is_whole() {
+        let network: Network = "ring(6)".parse().unwrap();
+        assert_eq!(path::<64>(&network, 2, &[]), (List::from([0, 1, 2]), Ok(())));
+        assert_eq!(path::<64>(&network, 2, &[(4, 5)]), (List::from([0, 1, 2]), Ok(())));
+    }
+
+    #[test]
+    fn a_packet_turns_back_at_a_dead_link_and_goes_round() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let (found, end) = path::<64>(&network, 2, &[(1, 2)]);
+        assert_eq!((found, end), (List::from([0, 1, 0, 5, 4, 3, 2]), Ok(())));
+    }
+
+    #[test]
+    fn where_there_is_no_path_it_says_so_at_once() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let (found, end) = path::<64>(&network, 2, &[(1, 2), (2, 3)]);
+        assert_eq!((found.last(), end), (Some(&3), Err(DropReason::NoRoute)));
+        let (found, end) = path::<64>(&network, 3, &[(1, 2), (4, 5)]);
+        assert_eq!((found.first(), end), (Some(&0), Err(DropReason::NoRoute)));
+    }
+
+    #[test]
+    fn a_trail_that_does_not_fit_ends_the_search() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let (_, end) = path::<9>(&network, 2, &[(1, 2)]);
+        assert_eq!(end, Err(DropReason::TrailFull));
+    }
+
+    #[test]
+    fn hops_are_used_up_and_bytes_that_are_no_trail_are_refused() {
+        let network: Network = "ring(6)".parse().unwrap();
+        let wiring = wired::<6>(&network, 0, &[]);
+        let forwarder = Forwarder {
+            network: &network,
+            here: 0,
+            rule: Rule::Exact,
+            wiring: &wiring,
+        };
+        let mut tired = packet::<64>(2);
+        tired.header.hops_left = 0;
+        assert_eq!(forwarder.choose(&mut tired), Err(DropReason::HopsUsedUp));
+        let mut bad = packet::<64>(2);
+        bad.header.trail = true;
+        assert_eq!(forwarder.choose(&mut bad), Err(DropReason::Malformed));
+    }
+
+    /// In every network of the list, with every single link dead, every packet arrives, and a path never repeats an edge in
+    /// the same direction more than the search needs.
+    #[test]
+    fn one_dead_link_keeps_nobody_from_anybody() {
+        for expression in ["torus(3,4)", "hypercube(3)", "rdn(ring(3),1)", "heawood"] {
+            let network: Network = expression.parse().unwrap();
+            for a in 0..network.nodes() {
+                for b in network.neighbors(a).unwrap() {
+                    for dest in 1..network.nodes() {
+                        let (found, end) = path::<64>(&network, dest, &[(a, b)]);
+                        assert_eq!(end, Ok(()), "{expression}, {a}-{b} dead, to {dest}: {found:?}");
+                    }
+                }
+            }
+        }
+    }
+}

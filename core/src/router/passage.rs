@@ -1,0 +1,240 @@
+//! The passage of a packet through this node: it comes in, is delivered, passed on or sent on, and leaves or ends here.
+
+use super::event::{Event, Observer};
+use super::forward::{Forwarder, Hop};
+use super::pool::{Origin, Place};
+use super::times::LIFETIME;
+use super::{Router, add, age, take_out};
+use crate::Node;
+use crate::link::{Link, Micros};
+use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Undeliverable};
+
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
+    Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
+{
+    /// A packet came on a link. If there is no room for it, the link is not told that it was taken.
+    pub(super) fn packet_in(
+        &mut self,
+        link: u8,
+        lane: u8,
+        packet: Option<Packet<BODY>>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) {
+        let host = self.host == Some(link);
+        if !host && self.wiring.neighbor_at(link).is_none() {
+            return;
+        }
+        let Some(mut packet) = packet else {
+            self.links.get_mut(usize::from(link)).map(Link::take);
+            add(&mut self.counters.received, 1);
+            self.counters.drop(DropReason::Malformed);
+            return;
+        };
+        let origin = if host {
+            packet.header.source = self.here;
+            packet.header.from_host = true;
+            packet.header.hops_left = self.hops;
+            Origin::Host(link)
+        } else {
+            Origin::Link(link)
+        };
+        let header = packet.header;
+        let Some(place) = self.pool.admit(packet, origin, lane, now) else {
+            return;
+        };
+        self.links.get_mut(usize::from(link)).map(Link::take);
+        add(&mut self.counters.received, 1);
+        observer.note(Event::Received {
+            link,
+            packet: header.id(),
+            dest: header.dest,
+        });
+        if self.network.check(header.source).is_err() {
+            self.discard(place, DropReason::NoSuchNode, observer);
+        } else if self.network.check(header.dest).is_err() {
+            self.give_up(place, DropReason::NoSuchNode, now, observer);
+        } else {
+            self.go(place, now, observer);
+        }
+    }
+
+    /// A packet is here, whether it came or begins here: it is delivered, passed on, or sent on.
+    pub(super) fn go(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let Some(slot) = self.pool.get(place) else { return };
+        let header = slot.packet.header;
+        if u64::from(age(&header, slot.arrived, now)) * AGE_UNIT > LIFETIME {
+            self.give_up(place, DropReason::Expired, now, observer);
+        } else if header.kind == Kind::Broadcast && (header.dest == header.source || header.dest == self.here) {
+            self.spread(place, now, observer);
+        } else if header.dest == self.here {
+            self.arrive(place, now, observer);
+        } else {
+            self.send_on(place, now, observer);
+        }
+    }
+
+    /// Puts a packet for another node into the queue of a link, or gives it up.
+    fn send_on(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        let forwarder = Forwarder {
+            network: &self.network,
+            here: self.here,
+            rule: self.rule,
+            wiring: &self.wiring,
+        };
+        match forwarder.choose(&mut slot.packet) {
+            Ok(Hop { link, detour }) => {
+                if let Some(by) = detour {
+                    let packet = slot.packet.header.id();
+                    add(&mut self.counters.detoured, 1);
+                    observer.note(Event::Detoured { packet, by });
+                }
+                self.enqueue(place, link);
+            }
+            Err(reason) => self.give_up(place, reason, now, observer),
+        }
+    }
+
+    /// Puts a packet into the queue of a link.
+    pub(super) fn enqueue(&mut self, place: Place, link: u8) {
+        if let (Some(slot), Some(queue)) = (self.pool.get_mut(place), self.queues.get_mut(usize::from(link))) {
+            slot.pending |= 1 << link;
+            // There is room: a place is in a queue once.
+            let _ = queue.push(place);
+        }
+    }
+
+    /// A link that a packet was to take is dead. It led to the neighbour at a port, or to the computer.
+    pub(super) fn turn_round(
+        &mut self,
+        place: Place,
+        link: u8,
+        port: Option<u8>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) {
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        slot.pending &= !(1 << link);
+        let header = slot.packet.header;
+        match port {
+            None => self.give_up(place, DropReason::NoHost, now, observer),
+            Some(port) if header.kind == Kind::Broadcast && header.dest == header.source => {
+                slot.cut_off.add(port);
+                self.copy_done(place);
+            }
+            Some(_) => self.send_on(place, now, observer),
+        }
+    }
+
+    /// A packet cannot go on: whoever is concerned is told, and a broadcast goes on without the node that it cannot reach.
+    pub(super) fn give_up(&mut self, place: Place, reason: DropReason, now: Micros, observer: &mut impl Observer) {
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        let header = slot.packet.header;
+        if slot.kept {
+            // It began here and is sent again from here.
+            slot.packet.remove_trail();
+            self.count_drop(&header, reason, observer);
+            return self.source.undeliverable(header.number, self.here, reason, now);
+        }
+        let for_one_child = header.kind == Kind::Broadcast && header.dest != header.source;
+        if for_one_child && is_unreachable(reason) {
+            self.count_drop(&header, reason, observer);
+            return self.adopt(place, &header, now);
+        }
+        let sender_asks = matches!(header.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
+        let only_copy = slot.pending == 0 && slot.cut_off.is_empty() && !slot.inbox;
+        if sender_asks && only_copy && self.pool.make_service(place, now) {
+            self.count_drop(&header, reason, observer);
+            self.tell_sender(place, &header, reason);
+        } else {
+            self.discard(place, reason, observer);
+        }
+    }
+
+    /// Turns a packet that cannot go on into a report of that, in the same slot, to its sender.
+    fn tell_sender(&mut self, place: Place, lost: &Header, reason: DropReason) {
+        add(&mut self.counters.originated, 1);
+        let report = Content::Undeliverable(Undeliverable {
+            number: lost.number,
+            kind: lost.kind,
+            reason,
+            dest: lost.dest,
+        });
+        let packet = self.packet(&report, lost.source, lost.from_host);
+        if let (Some(slot), Some(packet)) = (self.pool.get_mut(place), packet) {
+            slot.packet = packet;
+        }
+        self.pool.route_soon(place);
+    }
+
+    /// Ends a packet, or one copy of it, with nobody to tell.
+    pub(super) fn discard(&mut self, place: Place, reason: DropReason, observer: &mut impl Observer) {
+        if let Some(slot) = self.pool.get(place) {
+            let header = slot.packet.header;
+            self.count_drop(&header, reason, observer);
+        }
+        self.pool.release_if_unused(place);
+    }
+
+    pub(super) fn count_drop(&mut self, header: &Header, reason: DropReason, observer: &mut impl Observer) {
+        self.counters.drop(reason);
+        observer.note(Event::Dropped {
+            packet: header.id(),
+            dest: header.dest,
+            reason,
+        });
+    }
+
+    /// Drops packets that have waited too long.
+    pub(super) fn sweep(&mut self, now: Micros, observer: &mut impl Observer) {
+        for place in self.pool.places() {
+            let Some(slot) = self.pool.get(place) else { continue };
+            if u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT <= LIFETIME {
+                continue;
+            }
+            for link in 0..self.links.len() as u8 {
+                let Some(queue) = self.queues.get_mut(usize::from(link)) else {
+                    continue;
+                };
+                if take_out(queue, place) {
+                    if let Some(slot) = self.pool.get_mut(place) {
+                        slot.pending &= !(1 << link);
+                    }
+                    self.give_up(place, DropReason::Expired, now, observer);
+                }
+            }
+            while self.pool.get_mut(place).is_some_and(|slot| slot.cut_off.drop_one()) {
+                self.discard(place, DropReason::Expired, observer);
+            }
+        }
+    }
+
+    /// A packet that begins here; `None` if its content is too long.
+    pub(super) fn packet(&mut self, content: &Content<'_>, dest: Node, to_host: bool) -> Option<Packet<BODY>> {
+        let body = content.write()?;
+        let header = self.header(content.kind(), dest, to_host);
+        Some(Packet { header, body })
+    }
+
+    /// The header of a packet that begins here.
+    pub(super) fn header(&mut self, kind: Kind, dest: Node, to_host: bool) -> Header {
+        let number = self.next_number;
+        self.next_number = number.wrapping_add(1);
+        Header {
+            to_host,
+            hops_left: self.hops,
+            epoch: self.epoch as u16,
+            number,
+            ..Header::new(kind, self.here, dest)
+        }
+    }
+}
+
+/// Whether a packet that ends for this reason has looked for its destination in vain.
+fn is_unreachable(reason: DropReason) -> bool {
+    matches!(
+        reason,
+        DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
+    )
+}

@@ -1,0 +1,410 @@
+//! The buffers of a node, and who may have them.
+//!
+//! Every packet in a node has one slot, also a broadcast that goes out through several links. Slots are common to all, but
+//! for each lane, for the inbox, for what begins here and for the node's own answers some are kept free: however full the
+//! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
+//! [`router`](super). Links that were refused wait for their [turn](super::turns).
+
+use super::broadcast::CutOff;
+use super::turns::{Birth, Turns, Waiting};
+use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
+use crate::link::Micros;
+use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
+
+/// The number of a slot.
+pub(super) type Place = u8;
+
+/// Where a packet came from: a link, or the node itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Link(u8),
+    /// The computer at this link. Its packets begin here, as the application's do.
+    Host(u8),
+    Application,
+    Service,
+}
+
+/// Whose share of the slots a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Account {
+    Lane(u8),
+    Outbox,
+    Service,
+    /// Only the inbox, which is counted by itself.
+    Inbox,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Slot<const BODY: usize> {
+    pub(super) packet: Packet<BODY>,
+    pub(super) origin: Origin,
+    pub(super) lane: u8,
+    /// When it came: the low half of the time, which goes round after 71 minutes. No packet lives that long.
+    pub(super) arrived: u32,
+    /// Links through which it is to go or on which it is: bit 0 is link 0.
+    pub(super) pending: u32,
+    /// Those whom a broadcast must still reach by detours.
+    pub(super) cut_off: CutOff,
+    /// A traced packet has been signed by this node.
+    pub(super) signed: bool,
+    /// It waits for the application.
+    pub(super) inbox: bool,
+    /// A confirmed packet of this node, kept until its fate is known.
+    pub(super) kept: bool,
+    account: Account,
+}
+
+impl<const BODY: usize> Slot<BODY> {
+    fn unused(&self) -> bool {
+        self.pending == 0 && self.cut_off.is_empty() && !self.inbox && !self.kept
+    }
+
+    /// It starts here, so its first hop may rise or fall.
+    pub(super) fn begins_here(&self) -> bool {
+        !matches!(self.origin, Origin::Link(_))
+    }
+
+    /// How long the packet has been under way.
+    pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
+        let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
+        before.saturating_add((now as u32).wrapping_sub(self.arrived))
+    }
+
+    /// Copies still to be sent.
+    pub(super) fn copies(&self) -> u32 {
+        self.pending.count_ones() + self.cut_off.len()
+    }
+}
+
+/// A set of links is one word.
+pub(super) const MAX_LINKS: usize = 32;
+
+#[derive(Clone, Debug)]
+pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usize> {
+    slots: [Option<Slot<BODY>>; BUFFERS],
+    /// Which slots are in use: bit 0 is slot 0.
+    used: u64,
+    /// Which of them have not yet been given a path from here.
+    unrouted: u64,
+    used_lanes: u8,
+    lanes: [u8; LANES],
+    /// Packets in all lanes, and lanes that have any.
+    passing: u8,
+    lanes_in_use: u8,
+    links: [u8; PORTS],
+    outbox: u8,
+    service: u8,
+    inbox: u8,
+    /// Packets that were refused to links. The oldest may have room first.
+    turns: Turns,
+    /// Something has come or gone since it was last asked.
+    changed: bool,
+    /// All links were offered all they could send.
+    open: bool,
+}
+
+/// Kept free for what begins here, or a node that many packets pass could not send.
+const OWN: usize = 1;
+
+/// Kept free of broadcasts that begin here, or a mesh in which all send at once would be full of what has not left yet.
+const PASSING: usize = 6;
+
+impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
+    const CHECKED: () = {
+        assert!(
+            BUFFERS > LANES + INBOX + SERVICE + OWN + PASSING,
+            "too few buffers for the lanes"
+        );
+        assert!(BUFFERS <= 64, "the set of slots is one word");
+    };
+
+    /// Buffers for a network that needs so many lanes, at most [`LANES`].
+    pub(super) fn new(lanes: u8) -> Self {
+        let () = Self::CHECKED;
+        Pool {
+            used_lanes: lanes.min(LANES as u8),
+            slots: [const { None }; BUFFERS],
+            used: 0,
+            unrouted: 0,
+            lanes: [0; LANES],
+            passing: 0,
+            lanes_in_use: 0,
+            links: [0; PORTS],
+            outbox: 0,
+            service: 0,
+            inbox: 0,
+            turns: Turns::new(),
+            changed: true,
+            open: false,
+        }
+    }
+
+    /// Slots that are common to all: those that are not kept free for someone.
+    fn common(&self) -> usize {
+        BUFFERS - INBOX - SERVICE - OWN - usize::from(self.used_lanes)
+    }
+
+    /// How many of them are taken: by all packets but the first of each lane, and the first that begins here.
+    fn common_taken(&self) -> usize {
+        usize::from(self.passing - self.lanes_in_use) + usize::from(self.outbox).saturating_sub(OWN)
+    }
+
+    /// Whether [offers](Self::offer) may be other than when this was last asked.
+    pub(super) fn has_changed(&mut self) -> bool {
+        if !core::mem::take(&mut self.changed) {
+            return false;
+        }
+        let room =
+            self.common() > self.common_taken() && self.links.iter().all(|&count| usize::from(count) < LINK_SHARE);
+        let was_open = core::mem::replace(&mut self.open, room && self.turns.is_empty());
+        !(self.open && was_open)
+    }
+
+    /// How many lanes there are.
+    pub(super) fn lanes(&self) -> u8 {
+        self.used_lanes
+    }
+
+    /// Slots in use.
+    pub(super) fn used(&self) -> usize {
+        self.used.count_ones() as usize
+    }
+
+    /// How many common slots a link may have for packets that began then: the free ones, up to its share, but for one for each
+    /// older packet that waits at another link and would fit that link's share.
+    fn common_for(&self, link: u8, born: Option<Birth>) -> usize {
+        let free = self.common().saturating_sub(self.common_taken());
+        let ahead = self.turns.ahead_of(link, born);
+        let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
+        free.saturating_sub(promised).min(self.share_left(link))
+    }
+
+    /// Whether a link may have a lane's own slot: it is free, and no older packet of that lane waits at another link.
+    fn lane_slot_for(&self, lane: u8, link: u8, born: Option<Birth>) -> bool {
+        let free = self.lanes.get(usize::from(lane)) == Some(&0);
+        free && !self.turns.ahead_of(link, born).any(|waiting| waiting.lane == lane)
+    }
+
+    /// How many more common slots a link may have.
+    fn share_left(&self, link: u8) -> usize {
+        let count = self.links.get(usize::from(link));
+        count.map_or(0, |&count| LINK_SHARE.saturating_sub(usize::from(count)))
+    }
+
+    /// Whether there is room for a packet of a link; if not, the link waits for its turn.
+    fn ask(&mut self, link: u8, lane: u8, born: Birth) -> bool {
+        let room = self.lane_slot_for(lane, link, Some(born)) || self.common_for(link, Some(born)) > 0;
+        if room {
+            self.turns.served(link, lane);
+        } else {
+            self.turns.refused(Waiting { link, lane, born });
+        }
+        room
+    }
+
+    /// Nobody waits: what a link was to send may have taken another path. Who still has something is refused and waits again.
+    pub(super) fn forget_turns(&mut self) {
+        self.changed |= !self.turns.is_empty();
+        self.turns.clear();
+    }
+
+    /// The room there is for packets of a link.
+    pub(super) fn offer(&self, link: u8) -> Offer {
+        let shared = self.common_for(link, self.turns.oldest_of(link, None));
+        // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
+        if shared > 0 && self.turns.is_empty() {
+            return Offer::ALL;
+        }
+        let lanes = (0..self.used_lanes).filter(|&lane| {
+            let oldest = self.turns.oldest_of(link, Some(lane));
+            self.lane_slot_for(lane, link, oldest)
+        });
+        Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
+    }
+
+    pub(super) fn inbox_has_room(&self) -> bool {
+        usize::from(self.inbox) < INBOX
+    }
+
+    /// Whether a packet of a kind may begin here. What comes from others goes first: the more of it there is, the less may be
+    /// added. A broadcast fills all links at once, so fewer will do, and leave more room for those of others.
+    pub(super) fn outbox_has_room(&self, kind: Kind) -> bool {
+        let kept = if kind == Kind::Broadcast { PASSING } else { 0 };
+        let most = self.common().saturating_sub(kept).min(OUTBOX);
+        self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
+    }
+
+    pub(super) fn service_has_room(&self) -> bool {
+        usize::from(self.service) < SERVICE
+    }
+
+    /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
+    /// [released](Self::release_if_unused).
+    pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, lane: u8, now: Micros) -> Option<Place> {
+        let (account, room) = match origin {
+            Origin::Link(link) => {
+                let born = Birth::new(packet.header.age, now);
+                (
+                    Account::Lane(lane),
+                    lane < self.used_lanes && self.ask(link, lane, born),
+                )
+            }
+            Origin::Host(_) | Origin::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
+            Origin::Service => (Account::Service, self.service_has_room()),
+        };
+        if !room {
+            return None;
+        }
+        let place = self.used.trailing_ones() as usize;
+        *self.slots.get_mut(place)? = Some(Slot {
+            packet,
+            origin,
+            lane,
+            arrived: now as u32,
+            pending: 0,
+            cut_off: CutOff::NONE,
+            signed: false,
+            inbox: false,
+            kept: false,
+            account,
+        });
+        self.used |= 1 << place;
+        self.change(account, 1);
+        self.change_link(origin, 1);
+        Some(place as Place)
+    }
+
+    pub(super) fn get(&self, place: Place) -> Option<&Slot<BODY>> {
+        self.slots.get(usize::from(place))?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, place: Place) -> Option<&mut Slot<BODY>> {
+        self.slots.get_mut(usize::from(place))?.as_mut()
+    }
+
+    /// A packet is to be given its path from here, or delivered, as soon as there is time.
+    pub(super) fn route_soon(&mut self, place: Place) {
+        self.unrouted |= 1 << place;
+    }
+
+    /// Packets that have not yet been given a path: bit 0 is slot 0.
+    pub(super) fn unrouted(&self) -> u64 {
+        self.unrouted
+    }
+
+    pub(super) fn is_unrouted(&self, place: Place) -> bool {
+        self.unrouted >> place & 1 == 1
+    }
+
+    /// The first of a set of packets that has no path yet and is given one now; it is taken out of the set.
+    pub(super) fn next_unrouted(&mut self, round: &mut u64) -> Option<Place> {
+        let waiting = *round & self.unrouted;
+        let first = waiting & waiting.wrapping_neg();
+        *round &= !first;
+        self.unrouted &= !first;
+        (waiting != 0).then_some(waiting.trailing_zeros() as Place)
+    }
+
+    /// All slots in use.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + use<PORTS, BUFFERS, BODY> {
+        let used = self.used;
+        (0..BUFFERS as Place).filter(move |&place| used >> place & 1 == 1)
+    }
+
+    /// Puts a packet into the inbox; `false` if that is full.
+    pub(super) fn deliver(&mut self, place: Place) -> bool {
+        if !self.inbox_has_room() {
+            return false;
+        }
+        let Some(slot) = self.get_mut(place) else {
+            return false;
+        };
+        slot.inbox = true;
+        self.inbox += 1;
+        true
+    }
+
+    /// Takes a packet out of the inbox.
+    pub(super) fn take_from_inbox(&mut self, place: Place) {
+        let Some(slot) = self.get_mut(place) else {
+            return;
+        };
+        if slot.inbox {
+            slot.inbox = false;
+            self.inbox -= 1;
+        }
+    }
+
+    /// Makes the packet in a slot one of the node's own; `false` if there is no room for that.
+    pub(super) fn make_service(&mut self, place: Place, now: Micros) -> bool {
+        if !self.service_has_room() {
+            return false;
+        }
+        let Some(slot) = self.get_mut(place) else {
+            return false;
+        };
+        let before = core::mem::replace(&mut slot.account, Account::Service);
+        let origin = core::mem::replace(&mut slot.origin, Origin::Service);
+        slot.lane = 0;
+        slot.arrived = now as u32;
+        self.change(before, -1);
+        self.change_link(origin, -1);
+        self.change(Account::Service, 1);
+        true
+    }
+
+    /// Frees a slot that has nothing left to do, or gives its share back as soon as only the inbox holds it.
+    pub(super) fn release_if_unused(&mut self, place: Place) {
+        if self.is_unrouted(place) {
+            return;
+        }
+        let Some(slot) = self.slots.get_mut(usize::from(place)) else {
+            return;
+        };
+        let Some(content) = slot else { return };
+        let (before, origin) = (content.account, content.origin);
+        if content.unused() {
+            *slot = None;
+            self.used &= !(1 << place);
+        } else if content.pending == 0 && content.cut_off.is_empty() && content.inbox && !content.kept {
+            content.account = Account::Inbox;
+            content.origin = Origin::Service;
+        } else {
+            return;
+        }
+        self.change(before, -1);
+        self.change_link(origin, -1);
+    }
+
+    fn change_link(&mut self, origin: Origin, by: i8) {
+        let Origin::Link(link) = origin else { return };
+        if let Some(count) = self.links.get_mut(usize::from(link)) {
+            *count = count.saturating_add_signed(by);
+        }
+    }
+
+    fn change(&mut self, account: Account, by: i8) {
+        self.changed = true;
+        let counter = match account {
+            Account::Lane(lane) => {
+                let Some(count) = self.lanes.get_mut(usize::from(lane)) else {
+                    return;
+                };
+                let before = *count;
+                *count = count.saturating_add_signed(by);
+                self.passing = self.passing.saturating_add_signed(by);
+                let emptied = i8::from(before > 0 && *count == 0);
+                let begun = i8::from(before == 0 && *count > 0);
+                self.lanes_in_use = self.lanes_in_use.saturating_add_signed(begun - emptied);
+                return;
+            }
+            Account::Outbox => &mut self.outbox,
+            Account::Service => &mut self.service,
+            Account::Inbox => return,
+        };
+        *counter = counter.saturating_add_signed(by);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Who gets room when there is little.
+
+use std::vec::Vec;
+
+use super::*;
+use crate::wire::{Body, Header};
+
+type Small = Pool<4, 30, 8>;
+
+const LANES_USED: u8 = 6;
+const NOW: Micros = 5_000_000;
+
+/// A packet that has been under way for so many milliseconds.
+fn aged(milliseconds: u64) -> Packet<8> {
+    Packet {
+        header: Header {
+            kind: Kind::Datagram,
+            copied: false,
+            trail: false,
+            traced: false,
+            to_host: false,
+            from_host: false,
+            hops_left: 9,
+            age: (milliseconds * 1_000 / AGE_UNIT) as u16,
+            epoch: 1,
+            number: 0,
+            source: 0,
+            dest: 1,
+        },
+        body: Body::new(),
+    }
+}
+
+/// Admits a packet and gives it something to do.
+fn put(pool: &mut Small, origin: Origin, lane: u8, milliseconds: u64) -> Option<Place> {
+    let place = pool.admit(aged(milliseconds), origin, lane, NOW)?;
+    pool.get_mut(place)?.pending = 1;
+    Some(place)
+}
+
+fn take(pool: &mut Small, place: Place) {
+    pool.get_mut(place).unwrap().pending = 0;
+    pool.release_if_unused(place);
+}
+
+/// A pool in which lane 0 is as full as links can make it, and the places.
+fn full() -> (Small, Vec<Place>) {
+    let mut pool = Small::new(LANES_USED);
+    let mut links = (0..4).cycle();
+    let places = core::iter::from_fn(|| put(&mut pool, Origin::Link(links.next()?), 0, 10)).collect();
+    pool.forget_turns();
+    (pool, places)
+}
+
+#[test]
+fn however_full_it_is_every_empty_lane_has_room_and_so_has_what_begins_here() {
+    let (mut pool, _) = full();
+    for lane in 1..LANES_USED {
+        assert!(put(&mut pool, Origin::Link(0), lane, 0).is_some(), "lane {lane}");
+        assert!(put(&mut pool, Origin::Link(0), lane, 0).is_none(), "lane {lane}");
+    }
+    assert!(put(&mut pool, Origin::Application, 0, 0).is_some());
+    assert!(!pool.outbox_has_room(Kind::Datagram));
+    assert!(put(&mut pool, Origin::Link(0), LANES_USED, 0).is_none(), "no such lane");
+}
+
+#[test]
+fn broadcasts_that_begin_here_leave_room_for_what_passes() {
+    let mut pool = Small::new(LANES_USED);
+    while pool.outbox_has_room(Kind::Broadcast) {
+        put(&mut pool, Origin::Application, 0, 0).unwrap();
+    }
+    assert!(pool.outbox_has_room(Kind::Datagram));
+    let passing = core::iter::from_fn(|| put(&mut pool, Origin::Link(0), 0, 0)).count();
+    assert!(passing > PASSING, "{passing}");
+}
+
+#[test]
+fn a_free_slot_goes_to_the_oldest_that_was_refused() {
+    let (mut pool, places) = full();
+    for (link, age) in [(1, 20), (2, 900), (3, 300)] {
+        assert!(put(&mut pool, Origin::Link(link), 0, age).is_none());
+    }
+    take(&mut pool, places[0]);
+    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_none(), "others are older");
+    assert!(put(&mut pool, Origin::Link(3), 0, 300).is_none(), "one is older");
+    assert!(!pool.offer(1).takes(0) && !pool.offer(3).takes(0) && pool.offer(2).takes(0));
+    assert!(put(&mut pool, Origin::Link(2), 0, 900).is_some());
+    take(&mut pool, places[1]);
+    assert!(!pool.offer(1).takes(0) && pool.offer(3).takes(0));
+    assert!(put(&mut pool, Origin::Link(3), 0, 300).is_some());
+    take(&mut pool, places[2]);
+    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_some());
+}
+
+#[test]
+fn the_slot_of_a_lane_goes_to_the_oldest_that_was_refused() {
+    let (mut pool, _) = full();
+    let first = put(&mut pool, Origin::Link(0), 3, 10).unwrap();
+    for (link, age) in [(1, 20), (2, 40)] {
+        assert!(put(&mut pool, Origin::Link(link), 3, age).is_none());
+    }
+    take(&mut pool, first);
+    assert!(put(&mut pool, Origin::Link(0), 3, 10).is_none());
+    assert!(put(&mut pool, Origin::Link(1), 3, 20).is_none());
+    assert!(put(&mut pool, Origin::Link(2), 3, 40).is_some());
+}
+
+#[test]
+fn one_that_does_not_come_back_is_not_waited_for_for_ever() {
+    let (mut pool, places) = full();
+    assert!(put(&mut pool, Origin::Link(2), 0, 900).is_none());
+    take(&mut pool, places[0]);
+    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_none());
+    pool.forget_turns();
+    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_some());
+}
+
+#[test]
+fn the_oldest_has_its_turn_though_more_wait_than_are_remembered() {
+    let (mut pool, places) = full();
+    for lane in 1..LANES_USED {
+        put(&mut pool, Origin::Link(0), lane, 1).unwrap();
+    }
+    for link in 0..4 {
+        for lane in 0..LANES_USED {
+            let age = 100 + u64::from(lane) + 10 * u64::from(link);
+            assert!(put(&mut pool, Origin::Link(link), lane, age).is_none());
+        }
+    }
+    take(&mut pool, places[0]);
+    assert!(put(&mut pool, Origin::Link(0), 5, 105).is_none());
+    assert!(put(&mut pool, Origin::Link(3), 5, 135).is_some());
+}

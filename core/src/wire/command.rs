@@ -1,0 +1,299 @@
+//! What can be asked of a board, beyond what its node answers.
+
+use heapless::{String, Vec};
+use serde::{Deserialize, Serialize};
+
+use super::page::PAGE_BYTES;
+use super::report::Card;
+use super::request::Query;
+use crate::Node;
+use crate::limits::MAX_PAYLOAD;
+
+/// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the question's payload the rest; the
+/// answers are in postcard format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command<'a> {
+    /// How is the board? The answer is a [`Status`].
+    Status,
+    /// Which configuration does it have? The answer is the page's bytes, whatever they are.
+    ReadPage,
+    /// Writes the configuration and restarts. The answer is [`Done`]; it comes before the flash is touched.
+    WritePage(&'a [u8; PAGE_BYTES]),
+    /// Restarts. The answer is [`Done`].
+    Restart,
+    /// Broadcasts this payload. The answer is [`Done`].
+    Broadcast(&'a [u8]),
+    /// Begins to send packets, or ends it if the rate is 0. The answer is [`Done`].
+    StartTraffic(Traffic),
+    /// What has come of it? The answer is a [`TrafficReport`].
+    Traffic,
+    /// Whether to log every packet. The answer is [`Done`].
+    LogPackets(bool),
+}
+
+/// What a board answers to a command that has no other answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Done {
+    /// It does what it was told.
+    Done,
+    /// There is no such command, or not with these bytes.
+    Unknown,
+    /// The configuration is none, or not for this board.
+    BadPage,
+    /// It has no configuration, so it is in no mesh.
+    NotConfigured,
+    /// The node's buffers are full: try again.
+    Busy,
+    /// The configuration is for a network whose family is not in the board's image.
+    NotInImage,
+}
+
+impl<'a> Command<'a> {
+    /// Its number in [`Query::Board`].
+    pub const fn number(&self) -> u8 {
+        match self {
+            Command::Status => 0,
+            Command::ReadPage => 1,
+            Command::WritePage(_) => 2,
+            Command::Restart => 3,
+            Command::Broadcast(_) => 4,
+            Command::StartTraffic(_) => 5,
+            Command::Traffic => 6,
+            Command::LogPackets(_) => 7,
+        }
+    }
+
+    /// The question to ask.
+    pub const fn query(&self) -> Query {
+        Query::Board(self.number())
+    }
+
+    /// What comes with the question.
+    pub fn payload(&self) -> Vec<u8, MAX_PAYLOAD> {
+        let mut bytes = Vec::new();
+        let fits = match *self {
+            Command::Status | Command::ReadPage | Command::Restart | Command::Traffic => Ok(()),
+            Command::WritePage(page) => bytes.extend_from_slice(page),
+            Command::Broadcast(payload) => bytes.extend_from_slice(payload),
+            Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
+            Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
+        };
+        // A page fits, and so does all that a node would send.
+        let _ = fits;
+        bytes
+    }
+
+    /// Reads a command; `None` if it is none.
+    pub fn read(number: u8, payload: &'a [u8]) -> Option<Self> {
+        Some(match number {
+            0 => Command::Status,
+            1 => Command::ReadPage,
+            2 => Command::WritePage(payload.try_into().ok()?),
+            3 => Command::Restart,
+            4 => Command::Broadcast(payload),
+            5 => Command::StartTraffic(Traffic::read(payload)?),
+            6 => Command::Traffic,
+            7 => Command::LogPackets(*payload.first()? != 0),
+            _ => return None,
+        })
+    }
+}
+
+/// How a board stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum BoardState {
+    /// Part of a mesh.
+    Configured,
+    /// No configuration has been written.
+    NoPage,
+    /// The configuration is damaged, or of another version.
+    BadPage,
+    /// Its expression is no network.
+    BadNetwork,
+    /// Its address is not in the network.
+    BadAddress,
+    /// The node has more neighbours than the board has links.
+    TooFewLinks,
+    /// Its expression is of a family of networks that was left out of the board's image.
+    NotInImage,
+}
+
+/// All that a board knows about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Whether it is part of a mesh, or why not.
+    pub state: BoardState,
+    /// Which board it is.
+    pub board: String<16>,
+    /// The number of its chip.
+    pub unique_id: [u8; 12],
+    /// Links it has for neighbours.
+    pub links: u8,
+    /// The speed of its wires.
+    pub baud: u32,
+    /// Milliseconds since it started.
+    pub uptime_ms: u64,
+    /// Name, program, reset cause and free stack, as in the node's report.
+    pub card: Card,
+    /// What made it restart last, if it was a panic or a fault.
+    pub trouble: Option<String<72>>,
+}
+
+/// Where packets of generated traffic go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum Pattern {
+    /// To any other node, each as often as the others.
+    Uniform,
+    /// To the neighbours, one after the other.
+    Neighbors,
+    /// To the node with the address counted from the other end.
+    Opposite,
+    /// To all.
+    Broadcast,
+}
+
+impl Pattern {
+    /// The pattern of a number.
+    pub const fn from_number(number: u8) -> Option<Pattern> {
+        Some(match number {
+            0 => Pattern::Uniform,
+            1 => Pattern::Neighbors,
+            2 => Pattern::Opposite,
+            3 => Pattern::Broadcast,
+            _ => return None,
+        })
+    }
+}
+
+/// Packets that a board sends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Traffic {
+    /// Packets a second; as many as the node takes if it takes fewer.
+    pub rate: u32,
+    /// Packets in all; 0: without end.
+    pub count: u32,
+    /// Where they go.
+    pub pattern: Pattern,
+    /// Bytes of each, at least [`Traffic::SMALLEST`].
+    pub size: u8,
+}
+
+/// Packets of that size cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadTraffic;
+
+impl Traffic {
+    /// A packet carries this letter first, by which generated traffic is known.
+    pub const MARK: u8 = b'T';
+    /// The mark and a number.
+    pub const SMALLEST: u8 = 5;
+    /// No packets.
+    pub const NONE: Traffic = Traffic {
+        rate: 0,
+        count: 0,
+        pattern: Pattern::Uniform,
+        size: Traffic::SMALLEST,
+    };
+
+    /// Itself, if there can be packets of that size.
+    pub const fn checked(self) -> Result<Self, BadTraffic> {
+        if self.size < Traffic::SMALLEST || self.size as usize > MAX_PAYLOAD {
+            return Err(BadTraffic);
+        }
+        Ok(self)
+    }
+
+    fn bytes(&self) -> [u8; 10] {
+        let ([r0, r1, r2, r3], [c0, c1, c2, c3]) = (self.rate.to_le_bytes(), self.count.to_le_bytes());
+        [r0, r1, r2, r3, c0, c1, c2, c3, self.pattern as u8, self.size]
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let &[r0, r1, r2, r3, c0, c1, c2, c3, pattern, size] = bytes else {
+            return None;
+        };
+        let traffic = Traffic {
+            rate: u32::from_le_bytes([r0, r1, r2, r3]),
+            count: u32::from_le_bytes([c0, c1, c2, c3]),
+            pattern: Pattern::from_number(pattern)?,
+            size,
+        };
+        traffic.checked().ok()
+    }
+
+    /// Where a packet of node `from` goes, in a network of so many nodes; `chance` is random. `None` where the pattern alone does
+    /// not say, or there is no other node.
+    pub fn destination(pattern: Pattern, from: Node, nodes: u64, chance: u64) -> Option<Node> {
+        match pattern {
+            Pattern::Uniform => {
+                let other = chance.checked_rem(nodes.saturating_sub(1))?;
+                Some(if other < from { other } else { other + 1 })
+            }
+            Pattern::Opposite => nodes.checked_sub(1)?.checked_sub(from),
+            Pattern::Neighbors | Pattern::Broadcast => None,
+        }
+    }
+}
+
+/// What generated traffic came to, on one board.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TrafficReport {
+    /// Packets sent.
+    pub sent: u32,
+    /// Times that the node had no room for one.
+    pub refused: u32,
+    /// Packets received from others' generators.
+    pub received: u32,
+    /// Bytes in them.
+    pub received_bytes: u32,
+    /// Packets are still to be sent.
+    pub running: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_as_they_were_written() {
+        let traffic = Traffic {
+            rate: 1_000,
+            count: 70_000,
+            pattern: Pattern::Neighbors,
+            size: 200,
+        };
+        let commands = [
+            Command::Status,
+            Command::ReadPage,
+            Command::WritePage(&[7; PAGE_BYTES]),
+            Command::Restart,
+            Command::Broadcast(b"all"),
+            Command::StartTraffic(traffic),
+            Command::Traffic,
+            Command::LogPackets(true),
+        ];
+        for (number, command) in commands.into_iter().enumerate() {
+            assert_eq!(usize::from(command.number()), number);
+            assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
+        }
+        assert_eq!(Command::read(8, &[]), None);
+        assert_eq!(Command::read(2, &[0; PAGE_BYTES - 1]), None);
+    }
+
+    #[test]
+    fn uniform_traffic_goes_to_every_other_node() {
+        let mut counts = [0; 5];
+        for chance in 0..400 {
+            let node = Traffic::destination(Pattern::Uniform, 2, 5, chance).unwrap();
+            counts[node as usize] += 1;
+        }
+        assert_eq!(counts, [100, 100, 0, 100, 100]);
+        assert_eq!(Traffic::destination(Pattern::Uniform, 0, 1, 9), None);
+        assert_eq!(Traffic::destination(Pattern::Opposite, 1, 5, 0), Some(3));
+    }
+}

@@ -1,0 +1,101 @@
+//! Confirmed packets, and what their destination says of them.
+
+use super::packet::Body;
+
+/// The body of a confirmed packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirmed<'a> {
+    /// The low half of the destination's boot epoch as the sender knows it, 0 if it does not.
+    pub known_epoch: u16,
+    /// The rest.
+    pub payload: &'a [u8],
+}
+
+/// Bytes before the payload.
+const PREFIX: usize = 2;
+
+impl<'a> Confirmed<'a> {
+    /// Reads the body; `None` if it is none.
+    pub fn read(body: &'a [u8]) -> Option<Self> {
+        let (&epoch, payload) = body.split_first_chunk::<PREFIX>()?;
+        Some(Confirmed {
+            known_epoch: u16::from_le_bytes(epoch),
+            payload,
+        })
+    }
+
+    /// Writes the body; `None` if it is too long.
+    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+        let mut body = Body::from_slice(&self.known_epoch.to_le_bytes()).ok()?;
+        body.extend_from_slice(self.payload).ok()?;
+        Some(body)
+    }
+
+    /// Changes the epoch in a body that has been written. One too short to be such a body stays as it is.
+    pub fn set_known_epoch(body: &mut [u8], epoch: u16) {
+        if let Some(prefix) = body.first_chunk_mut::<PREFIX>() {
+            *prefix = epoch.to_le_bytes();
+        }
+    }
+}
+
+/// What the destination makes of a confirmed packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Verdict {
+    /// It has been delivered, once.
+    Delivered,
+    /// There was no room for it.
+    Busy,
+    /// The destination has restarted, and may have had it before.
+    Restarted,
+}
+
+impl Verdict {
+    /// The verdict of a number on the wire.
+    pub const fn from_number(number: u8) -> Option<Verdict> {
+        Some(match number {
+            0 => Verdict::Delivered,
+            1 => Verdict::Busy,
+            2 => Verdict::Restarted,
+            _ => return None,
+        })
+    }
+}
+
+/// The body of a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirmation {
+    /// The number of the confirmed packet.
+    pub number: u32,
+    /// The low half of its source's boot epoch, as the packet said.
+    pub epoch: u16,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// For how many microseconds the destination has been up; the largest number if longer.
+    pub uptime: u32,
+}
+
+impl Confirmation {
+    /// Reads the body; `None` if it is none. What may follow is skipped.
+    pub fn read(body: &[u8]) -> Option<Self> {
+        let &[n0, n1, n2, n3, e0, e1, verdict, u0, u1, u2, u3, ..] = body else {
+            return None;
+        };
+        Some(Confirmation {
+            number: u32::from_le_bytes([n0, n1, n2, n3]),
+            epoch: u16::from_le_bytes([e0, e1]),
+            verdict: Verdict::from_number(verdict)?,
+            uptime: u32::from_le_bytes([u0, u1, u2, u3]),
+        })
+    }
+
+    /// Writes the body; `None` if it is too long.
+    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+        let mut body = Body::from_slice(&self.number.to_le_bytes()).ok()?;
+        body.extend_from_slice(&self.epoch.to_le_bytes()).ok()?;
+        body.push(self.verdict as u8).ok()?;
+        body.extend_from_slice(&self.uptime.to_le_bytes()).ok()?;
+        Some(body)
+    }
+}

@@ -1,0 +1,76 @@
+//! What the body of a packet says.
+
+use super::confirmed::{Confirmation, Confirmed};
+use super::packet::{Body, Kind};
+use super::request::{Request, Response};
+use super::undeliverable::Undeliverable;
+
+/// The body of a packet, without the trail of a detour, taken apart as its kind says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// The payload of a datagram.
+    Datagram(&'a [u8]),
+    /// The payload of a broadcast.
+    Broadcast(&'a [u8]),
+    /// A payload to be confirmed.
+    Confirmed(Confirmed<'a>),
+    /// What became of it.
+    Confirmation(Confirmation),
+    /// A packet could not be delivered.
+    Undeliverable(Undeliverable),
+    /// A question.
+    Request(Request<'a>),
+    /// The answer.
+    Response(Response<'a>),
+}
+
+impl<'a> Content<'a> {
+    /// Reads the body of a packet of a kind; `None` if it is none.
+    pub fn read(kind: Kind, body: &'a [u8]) -> Option<Self> {
+        Some(match kind {
+            Kind::Datagram => Content::Datagram(body),
+            Kind::Broadcast => Content::Broadcast(body),
+            Kind::Confirmed => Content::Confirmed(Confirmed::read(body)?),
+            Kind::Confirmation => Content::Confirmation(Confirmation::read(body)?),
+            Kind::Undeliverable => Content::Undeliverable(Undeliverable::read(body)?),
+            Kind::Request => Content::Request(Request::read(body)?),
+            Kind::Response => Content::Response(Response::read(body)?),
+        })
+    }
+
+    /// Writes the body; `None` if it is too long.
+    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+        match self {
+            Content::Datagram(payload) | Content::Broadcast(payload) => Body::from_slice(payload).ok(),
+            Content::Confirmed(confirmed) => confirmed.write(),
+            Content::Confirmation(confirmation) => confirmation.write(),
+            Content::Undeliverable(report) => report.write(),
+            Content::Request(request) => request.write(),
+            Content::Response(response) => response.write(),
+        }
+    }
+
+    /// The kind of a packet that says this.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Content::Datagram(_) => Kind::Datagram,
+            Content::Broadcast(_) => Kind::Broadcast,
+            Content::Confirmed(_) => Kind::Confirmed,
+            Content::Confirmation(_) => Kind::Confirmation,
+            Content::Undeliverable(_) => Kind::Undeliverable,
+            Content::Request(_) => Kind::Request,
+            Content::Response(_) => Kind::Response,
+        }
+    }
+
+    /// The part that is the application's own; nothing where there is no such part.
+    pub const fn payload(&self) -> &'a [u8] {
+        match self {
+            Content::Datagram(payload) | Content::Broadcast(payload) => payload,
+            Content::Confirmed(confirmed) => confirmed.payload,
+            Content::Request(request) => request.payload,
+            Content::Response(response) => response.payload,
+            Content::Confirmation(_) | Content::Undeliverable(_) => &[],
+        }
+    }
+}

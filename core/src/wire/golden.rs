@@ -1,0 +1,386 @@
+//! The examples of `docs/wire-format.md`, byte by byte: each is what the code writes, and is read as what was written.
+
+use std::collections::BTreeMap;
+use std::string::String;
+use std::vec::Vec;
+use std::{assert_eq, panic};
+
+use super::*;
+use crate::limits::MAX_PAYLOAD;
+
+const DOCUMENT: &str = include_str!("../../../docs/wire-format.md");
+
+/// The examples that have not been looked at yet, by name.
+struct Examples(BTreeMap<String, Vec<u8>>);
+
+impl Examples {
+    /// `- **name**: words`, and then lines of bytes that are indented by six.
+    fn of_the_document() -> Self {
+        let (_, section) = DOCUMENT.split_once("## Examples").expect("there are examples");
+        let mut examples: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let mut name = None;
+        for line in section.lines() {
+            if let Some(rest) = line.strip_prefix("- **") {
+                name = rest.split_once("**").map(|(name, _)| String::from(name));
+            } else if let (Some(bytes), Some(name)) = (line.strip_prefix("      "), &name) {
+                let bytes = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).expect(line));
+                examples.entry(name.clone()).or_default().extend(bytes);
+            }
+        }
+        Examples(examples)
+    }
+
+    fn take(&mut self, name: &str) -> Vec<u8> {
+        self.0.remove(name).unwrap_or_else(|| panic!("no example {name:?}"))
+    }
+
+    /// What is written is the example, which is given back to be read.
+    fn wrote(&mut self, name: &str, written: &[u8]) -> Vec<u8> {
+        let example = self.take(name);
+        assert_eq!(written, example, "{name}");
+        example
+    }
+}
+
+fn written(write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Vec<u8> {
+    let mut out = [0xaa; WIRE];
+    let length = write(&mut out).unwrap();
+    out[..length].to_vec()
+}
+
+/// The frame in bytes as they are sent.
+fn frame_in(mut bytes: Vec<u8>, look: impl FnOnce(Frame<'_>)) {
+    assert_eq!(bytes.pop(), Some(DELIMITER));
+    let begin = bytes.iter().take_while(|&&byte| byte == DELIMITER).count();
+    look(Frame::read(decode(&mut bytes[begin..]).unwrap()).unwrap());
+}
+
+#[test]
+fn the_document_and_the_code_agree_on_every_example() {
+    let mut examples = Examples::of_the_document();
+    numbers(&mut examples);
+    frames(&mut examples);
+    headers(&mut examples);
+    bodies(&mut examples);
+    answers(&mut examples);
+    commands(&mut examples);
+    page(&mut examples);
+    assert!(
+        examples.0.is_empty(),
+        "examples without a test: {:?}",
+        examples.0.keys()
+    );
+}
+
+fn numbers(examples: &mut Examples) {
+    for (name, number) in [("number 127", 127), ("number 300", 300), ("number 2^64-1", u64::MAX)] {
+        let bytes = examples.wrote(name, &written(|out| varint::write(number, out)));
+        assert_eq!(varint::read(&bytes), Some((number, &[][..])));
+    }
+    examples.wrote("offer", &offer().to_bytes());
+    examples.wrote("tag", &node().tag(3).to_le_bytes());
+}
+
+fn node() -> Identity {
+    Identity {
+        role: Role::Node,
+        network: 0x1234_5678,
+        address: 300,
+        port: 2,
+        epoch: 0x0a00_0b0c,
+        largest: 274,
+    }
+}
+
+fn offer() -> Offer {
+    Offer::new(3, 0x7f)
+}
+
+fn frames(examples: &mut Examples) {
+    let of_node = Hello {
+        identity: node(),
+        session: 3,
+        heard: 0x0900,
+    };
+    let of_computer = Hello {
+        identity: Identity {
+            role: Role::Host,
+            network: 0,
+            address: 0,
+            port: 0,
+            epoch: 7,
+            largest: 274,
+        },
+        session: 1,
+        heard: 0,
+    };
+    for (name, hello) in [("hello of a node", of_node), ("hello of a computer", of_computer)] {
+        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, out)));
+        frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
+    }
+    let plain = Ack {
+        tag: 0x0300,
+        next: 17,
+        refused: 0,
+        offer: Offer::ALL,
+        missing: None,
+    };
+    let complaint = Ack {
+        refused: 0b100,
+        offer: offer(),
+        missing: Some(2),
+        ..plain
+    };
+    for (name, ack) in [("acknowledgement", plain), ("complaint", complaint)] {
+        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, out)));
+        frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
+    }
+    let header = DataHeader {
+        ack: Ack {
+            offer: offer(),
+            ..plain
+        },
+        sequence: 18,
+        round: 1,
+        lane: 5,
+    };
+    for (name, again) in [("data", false), ("data again", true)] {
+        let bytes = examples.wrote(name, &written(|out| write_data(&header, [b"pa", b"ck"], again, out)));
+        let packet = b"pack";
+        frame_in(bytes, |frame| assert_eq!(frame, Frame::Data { header, packet }));
+    }
+}
+
+fn headers(examples: &mut Examples) {
+    let datagram = Header {
+        hops_left: 130,
+        age: 10,
+        epoch: 1,
+        number: 7,
+        ..Header::new(Kind::Datagram, 3, 300)
+    };
+    let all_flags = Header {
+        copied: true,
+        trail: true,
+        traced: true,
+        to_host: true,
+        from_host: true,
+        hops_left: 1,
+        age: 2,
+        epoch: 3,
+        number: 4,
+        ..Header::new(Kind::Response, u64::MAX, 0)
+    };
+    for (name, header) in [("datagram", datagram), ("all flags", all_flags)] {
+        let bytes = examples.wrote(name, &written(|out| header.write(out)));
+        assert_eq!(Header::read(&bytes), Some((header, &[][..])));
+    }
+}
+
+fn bodies(examples: &mut Examples) {
+    let (asked, payload) = (1_000_000, &b"hi"[..]);
+    let contents = [
+        (
+            "confirmed",
+            Content::Confirmed(Confirmed {
+                known_epoch: 0x0102,
+                payload,
+            }),
+        ),
+        (
+            "confirmation",
+            Content::Confirmation(Confirmation {
+                number: 9,
+                epoch: 0x0304,
+                verdict: Verdict::Delivered,
+                uptime: 1_000_000,
+            }),
+        ),
+        (
+            "undeliverable",
+            Content::Undeliverable(Undeliverable {
+                number: 9,
+                kind: Kind::Datagram,
+                reason: DropReason::NoRoute,
+                dest: 300,
+            }),
+        ),
+        (
+            "request",
+            Content::Request(Request {
+                query: Query::Ping,
+                asked,
+                payload,
+            }),
+        ),
+        (
+            "response",
+            Content::Response(Response {
+                query: Query::Ping,
+                asked,
+                number: 9,
+                payload,
+            }),
+        ),
+    ];
+    for (name, content) in contents {
+        let bytes = examples.wrote(name, &content.write::<BODY>().unwrap());
+        assert_eq!(Content::read(content.kind(), &bytes), Some(content));
+    }
+    let record = TraceRecord {
+        node: 300,
+        waited: 1_000,
+    };
+    let bytes = examples.wrote("trace record", &written(|out| record.write(out)));
+    assert_eq!(trace_records(&bytes).collect::<Vec<_>>(), [record]);
+
+    let mut body: Body<BODY> = Body::from_slice(b"hi").unwrap();
+    let mut trail = Trail::begin(&mut body, 7).unwrap();
+    trail.push(300).unwrap();
+    assert_eq!(trail.back(), Some(7));
+    trail.push(5).unwrap();
+    examples.wrote("trail", &body);
+    let header = Header {
+        trail: true,
+        ..Header::new(Kind::Datagram, 1, 2)
+    };
+    assert_eq!(Packet { header, body }.content(), Some(Content::Datagram(b"hi")));
+}
+
+fn card() -> Card {
+    Card {
+        name: "north".try_into().unwrap(),
+        program: "hopwise 0.1.0".try_into().unwrap(),
+        reset_cause: 2,
+        stack_free: 1_234,
+    }
+}
+
+fn structure<T>(examples: &mut Examples, name: &str, value: &T)
+where
+    T: serde::Serialize + for<'a> serde::Deserialize<'a> + PartialEq + std::fmt::Debug,
+{
+    let bytes = examples.wrote(name, &write_structure::<T, BODY>(value).unwrap());
+    assert_eq!(read_structure::<T>(&bytes).as_ref(), Some(value), "{name}");
+}
+
+fn answers(examples: &mut Examples) {
+    let report = NodeReport {
+        network: 0x1234_5678,
+        address: 17,
+        epoch: 5,
+        uptime_ms: 3_600_000,
+        links: 6,
+        neighbors: 4,
+        neighbors_up: 3,
+        card: card(),
+    };
+    structure(examples, "identity", &report);
+    let counters = RouterCounters {
+        carried_over: 1,
+        received: 200,
+        originated: 30,
+        copied: 4,
+        delivered: 150,
+        forwarded: 60,
+        dropped: core::array::from_fn(|reason| reason as u32),
+        detoured: 7,
+        retried: 8,
+        buffers_used: 9,
+    };
+    structure(examples, "counters", &counters);
+    let link = LinkReport {
+        up: true,
+        one_way: false,
+        peer: Some((0x1234_5678, 18, 1)),
+        host: false,
+        wired: true,
+        waiting: 2,
+        counters: LinkCounters {
+            frames_sent: 1_000,
+            frames_received: 900,
+            packets_sent: 300,
+            packets_received: 280,
+            resent: 5,
+            timeouts: 2,
+            useless: 3,
+            damaged: 1,
+            refused_by_peer: 4,
+            not_taken: 6,
+            sessions: 2,
+        },
+    };
+    structure(examples, "link", &Some(link));
+    structure(examples, "no link", &None::<LinkReport>);
+}
+
+fn commands(examples: &mut Examples) {
+    let traffic = Traffic {
+        rate: 1_000,
+        count: 70_000,
+        pattern: Pattern::Neighbors,
+        size: 200,
+    };
+    let commands = [
+        ("status", Command::Status),
+        ("read page", Command::ReadPage),
+        ("restart", Command::Restart),
+        ("broadcast", Command::Broadcast(b"all")),
+        ("start traffic", Command::StartTraffic(traffic)),
+        ("traffic", Command::Traffic),
+        ("log packets", Command::LogPackets(true)),
+    ];
+    for (name, command) in commands {
+        let payload: heapless::Vec<u8, MAX_PAYLOAD> = command.payload();
+        let request = Request {
+            query: command.query(),
+            asked: 0,
+            payload: &payload,
+        };
+        let bytes = examples.wrote(name, &request.write::<BODY>().unwrap());
+        let request = Request::read(&bytes).unwrap();
+        let Query::Board(number) = request.query else {
+            panic!("{name} is for the board")
+        };
+        assert_eq!(Command::read(number, request.payload), Some(command));
+    }
+    let status = Status {
+        state: BoardState::Configured,
+        board: "nucleo-f446re".try_into().unwrap(),
+        unique_id: core::array::from_fn(|place| place as u8),
+        links: 5,
+        baud: 1_000_000,
+        uptime_ms: 3_600_000,
+        card: card(),
+        trouble: Some("panic".try_into().unwrap()),
+    };
+    structure(examples, "board status", &status);
+    structure(examples, "done", &Done::Done);
+    structure(examples, "not in image", &Done::NotInImage);
+    let report = TrafficReport {
+        sent: 300,
+        refused: 2,
+        received: 280,
+        received_bytes: 17_920,
+        running: true,
+    };
+    structure(examples, "traffic report", &report);
+}
+
+fn page(examples: &mut Examples) {
+    let page = Page {
+        name: "north".try_into().unwrap(),
+        options: 3,
+        traffic: Some(Traffic {
+            rate: 100,
+            count: 5_000,
+            pattern: Pattern::Uniform,
+            size: 64,
+        }),
+        ..Page::new("rdn(ring(3),1)", 17).unwrap()
+    };
+    let bytes: [u8; PAGE_BYTES] = examples.wrote("page", &page.write()).try_into().unwrap();
+    assert_eq!(Page::read(&bytes), Ok(page));
+    // The command that writes it carries it as it lies in the flash.
+    assert_eq!(&Command::WritePage(&bytes).payload()[..], &bytes);
+}

@@ -1,0 +1,60 @@
+//! Every byte that leaves a board, each as a typed form with its own reader and writer.
+//!
+//! A form is a plain value. Nothing here keeps a state, knows the time or does I/O. Readers take any bytes and give `None`, or
+//! an error, for those that are not theirs; writers give `None` where there is no room. `docs/wire-format.md` says the same for people who
+//! write another end, and its examples are the test of this module.
+//!
+//! From the outside in:
+//!
+//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
+//! - [`Packet`]: a [`Header`] and a body, at whose end may be the [`Trail`] of a detour;
+//! - [`Content`]: what the body says, by the kind of the packet: [`Confirmed`], [`Confirmation`], [`Undeliverable`], [`Request`],
+//!   [`Response`], or just a payload;
+//! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
+//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`];
+//! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
+
+mod command;
+mod confirmed;
+mod content;
+mod counters;
+mod crc;
+mod frame;
+#[cfg(test)]
+mod golden;
+mod hello;
+mod offer;
+mod packet;
+mod page;
+mod report;
+mod request;
+mod trace;
+mod trail;
+mod undeliverable;
+pub(crate) mod varint;
+
+pub use command::{BadTraffic, BoardState, Command, Done, Pattern, Status, Traffic, TrafficReport};
+pub use confirmed::{Confirmation, Confirmed, Verdict};
+pub use content::Content;
+pub use counters::{LinkCounters, RouterCounters};
+pub use frame::{
+    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,
+};
+pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
+pub use hello::{Hello, Identity, Role, VERSION};
+pub use offer::{LaneSet, Offer};
+pub use packet::{AGE_UNIT, Body, Header, Kind, MAX_HEADER, Packet, PacketId};
+pub use page::{BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, packet_logging, paper_rule};
+pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
+pub use request::{Query, Request, Response};
+pub use trace::{TraceRecord, trace_records};
+pub(crate) use trail::Trail;
+pub use undeliverable::{DropReason, Undeliverable};
+
+use crate::limits::BODY;
+
+/// The largest packet of the default sizes.
+pub const MAX_PACKET: usize = MAX_HEADER + BODY;
+
+/// The largest frame of the default sizes, encoded, with its delimiters.
+pub const WIRE: usize = encoded_len(OVERHEAD + MAX_PACKET);

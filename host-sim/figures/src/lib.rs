@@ -1,0 +1,1 @@
+//! Figures as every report prints them.

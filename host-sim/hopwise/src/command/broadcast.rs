@@ -1,0 +1,152 @@
+//! `hopwise broadcast`: the tree of a network, or a real broadcast through a board.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hopwise_core::board::DEFAULT_BAUD;
+use hopwise_core::{Network, Node, Tree};
+use serde::Serialize;
+
+use super::output::{Outcome, print, print_facts, print_json};
+use super::talk::{self, PortArg};
+use super::{check, drawing, parse};
+use hopwise_networks::broadcast::Broadcast;
+use hopwise_networks::graph::MAX_NODES;
+use hopwise_networks::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct BroadcastArgs {
+    /// The network, as an expression; or, with --port, the text to broadcast
+    #[arg(value_name = "EXPR|TEXT")]
+    what: String,
+    /// The node that broadcasts; with --port, the board at the serial port unless given
+    #[arg(required_unless_present = "port")]
+    source: Option<Node>,
+    /// The serial port of a board: broadcast a text in a running mesh
+    #[arg(long, value_name = "TTY", conflicts_with = "tree")]
+    port: Option<PathBuf>,
+    /// The mesh's baud rate
+    #[arg(long, default_value_t = DEFAULT_BAUD, requires = "port")]
+    baud: u32,
+    /// The spanning tree to follow
+    #[arg(long, value_enum, default_value_t = TreeArg::LeastDepth)]
+    tree: TreeArg,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The trees that can be asked for.
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum TreeArg {
+    /// Everyone is told along a shortest path
+    LeastDepth,
+    /// The fewest steps known if a node can send one copy a step
+    FewestSteps,
+}
+
+impl From<TreeArg> for Tree {
+    fn from(tree: TreeArg) -> Tree {
+        match tree {
+            TreeArg::LeastDepth => Tree::LeastDepth,
+            TreeArg::FewestSteps => Tree::FewestSteps,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Summary {
+    source: Node,
+    tree: TreeArg,
+    reached: u64,
+    duplicates: u64,
+    sends: u64,
+    depth: u64,
+    one_port_steps: u64,
+    /// If every node knew how long each part of the tree takes.
+    best_one_port_steps: u64,
+}
+
+/// Larger trees are summed up, not drawn.
+const MOST_DRAWN: u64 = 64;
+
+pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
+    if let Some(port) = &args.port {
+        let at = PortArg {
+            port: port.clone(),
+            baud: args.baud,
+        };
+        return talk::broadcast(&at, args.source, &args.what, args.json);
+    }
+    let network = parse(&args.what)?;
+    let source = check(&network, args.source.unwrap_or(0))?;
+    let nodes = network.nodes();
+    if nodes > MAX_NODES {
+        return Err(Refusal::TooLarge {
+            expression: network.to_string(),
+            nodes,
+            most: MAX_NODES,
+        });
+    }
+    let broadcast = Broadcast::follow(&network, source, args.tree.into());
+    let summary = Summary {
+        source,
+        tree: args.tree,
+        reached: broadcast.reached(),
+        duplicates: broadcast.duplicates,
+        sends: broadcast.sends(),
+        depth: broadcast.depth,
+        one_port_steps: broadcast.one_port_steps(),
+        best_one_port_steps: broadcast.best_one_port_steps(),
+    };
+    if args.json {
+        print_json(&summary)?;
+    } else {
+        show(&network, &broadcast, &summary)?;
+    }
+    if summary.reached == nodes && summary.duplicates == 0 {
+        Ok(Outcome::Done)
+    } else {
+        let (reached, duplicates) = (summary.reached, summary.duplicates);
+        Ok(Outcome::CheckFailed(format!(
+            "{network}: the broadcast of {source} reaches {reached} of {nodes} nodes, with {duplicates} duplicates"
+        )))
+    }
+}
+
+/// The tree, a line a node, children in sending order.
+pub(super) fn draw(network: &Network, broadcast: &Broadcast, source: Node) -> String {
+    let children = |node| {
+        broadcast
+            .children(node)
+            .iter()
+            .map(|&child| Node::from(child))
+            .collect()
+    };
+    let label = |node| match network.address(node) {
+        Ok(address) if address.to_string() != node.to_string() => format!("{node} {address}"),
+        _ => node.to_string(),
+    };
+    drawing::tree(source, children, label)
+}
+
+fn show(network: &Network, broadcast: &Broadcast, summary: &Summary) -> Result<(), Refusal> {
+    if network.nodes() <= MOST_DRAWN && summary.duplicates == 0 {
+        print(|out| writeln!(out, "{}", draw(network, broadcast, summary.source)))?;
+    }
+    let best = match summary.best_one_port_steps {
+        best if best == summary.one_port_steps => "the best order for this tree".into(),
+        best => format!("the best order for this tree takes {best}"),
+    };
+    print_facts(
+        &format!("{network}, broadcast of {}", summary.source),
+        &[
+            ("reached", format!("{} of {} nodes", summary.reached, network.nodes())),
+            ("duplicates", summary.duplicates.to_string()),
+            ("sends", summary.sends.to_string()),
+            ("depth", summary.depth.to_string()),
+            ("one-port steps", format!("{}, {best}", summary.one_port_steps)),
+        ],
+    )
+}

@@ -1,0 +1,173 @@
+//! `hopwise check`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use hopwise_emulator::time::{MILLISECOND, Time};
+use serde::Serialize;
+
+use super::MeshArg;
+use super::output::{Outcome, print, print_json};
+use hopwise_networks::refusal::Refusal;
+use hopwise_rig::boards::KINDS;
+use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
+use hopwise_rig::mesh::{End, Mesh};
+use hopwise_rig::plan::Plan;
+use hopwise_rig::serial_line::SerialMesh;
+use hopwise_rig::survey::{Seen, survey};
+use hopwise_rig::wiring_check::{Finding, Kind, WiringReport, boards_of, compare};
+
+/// After this every board has heard all who are at its links, and found out who does not hear it.
+const SETTLE: Time = 600 * MILLISECOND;
+
+#[derive(Args)]
+#[command(after_help = "\
+The exit status is 0 if the mesh is as planned, 1 if not, 2 for bad input. Ports are written 3.1, port 1 of node 3, as
+`hopwise plan` shows them.")]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    mesh: MeshArg,
+    /// A serial port of a board of the mesh; more than one if the mesh may be in parts
+    #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
+    port: Vec<PathBuf>,
+    /// Check emulated boards, wired as planned but for what the options below do
+    #[arg(long)]
+    emulated: bool,
+    /// Exchange the plugs at two ports
+    #[arg(long, value_names = ["A.p", "B.q"], num_args = 2, conflicts_with = "port")]
+    swap: Vec<End>,
+    /// Pull the cable at a port
+    #[arg(long, value_name = "A.p", conflicts_with = "port")]
+    cut: Vec<End>,
+    /// Break the wire to a port, so that nothing arrives there
+    #[arg(long, value_name = "A.p", conflicts_with = "port")]
+    one_way: Vec<End>,
+    /// Lay a cable between two links that the plan leaves free
+    #[arg(long, value_names = ["A.UART", "B.UART"], num_args = 2, conflicts_with = "port")]
+    extra: Vec<FreeLink>,
+    /// Give board A the configuration of node B
+    #[arg(long, value_name = "A=B", value_parser = parse_page, conflicts_with = "port")]
+    page: Vec<(u64, u64)>,
+    /// Ask through the serial ports of these emulated boards only
+    #[arg(long, value_name = "NODES", value_delimiter = ',', conflicts_with = "port")]
+    at: Vec<u64>,
+    /// Expect only the first N cables of the plan, while wiring
+    #[arg(long, value_name = "N")]
+    cables: Option<usize>,
+    /// The firmware of emulated boards, if not Hopwise's own
+    #[arg(long, value_name = "FILE", conflicts_with = "port")]
+    elf: Option<PathBuf>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_page(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once('=');
+    let parts = parts.and_then(|(board, node)| Some((board.parse().ok()?, node.parse().ok()?)));
+    parts.ok_or_else(|| format!("'{text}' is not 2=4, the configuration of node 4 for board 2"))
+}
+
+/// The keys are stable.
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    network: String,
+    as_planned: bool,
+    #[serde(flatten)]
+    report: &'a WiringReport,
+}
+
+pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Refusal> {
+    let mesh = args.mesh.read()?;
+    let plan = Plan::new(&mesh);
+    let cables = args.cables.unwrap_or(plan.cables.len());
+    if cables > plan.cables.len() {
+        let most = plan.cables.len();
+        return Err(Refusal::Rig(format!("the plan has {most} cables, not {cables}")));
+    }
+    let boards = boards_of(&plan, cables);
+    let (seen, kind) = if !args.port.is_empty() {
+        let mut line = SerialMesh::open(&args.port, mesh.baud).map_err(Refusal::Rig)?;
+        (survey(&mut line, &mesh, &boards), mesh.kind.name)
+    } else if args.emulated || mesh.is_emulated() {
+        // Boards of all kinds are emulated as the first.
+        (look_at_emulated(args, &mesh, &boards)?, KINDS[0].name)
+    } else {
+        return Err(Refusal::Rig(
+            "say --port TTY, a serial port of one of the boards, or --emulated".into(),
+        ));
+    };
+    let report = compare(&mesh, &plan, cables, &seen, kind);
+    if args.json {
+        print_json(&CheckJson {
+            network: mesh.network.to_string(),
+            as_planned: report.findings.is_empty(),
+            report: &report,
+        })?;
+    } else {
+        print(|out| show(out, &mesh, &report))?;
+    }
+    match report.findings.len() {
+        0 => Ok(Outcome::Done),
+        1 => Ok(Outcome::CheckFailed("the mesh is not as planned: 1 finding".into())),
+        count => Ok(Outcome::CheckFailed(format!(
+            "the mesh is not as planned: {count} findings"
+        ))),
+    }
+}
+
+fn look_at_emulated(args: &CheckArgs, mesh: &Mesh, boards: &[u64]) -> Result<Seen, Refusal> {
+    let pairs = args.swap.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+    let extra = args
+        .extra
+        .chunks_exact(2)
+        .map(|pair| (pair[0].clone(), pair[1].clone()));
+    let mistakes = Mistakes {
+        swapped: pairs.collect(),
+        cut: args.cut.clone(),
+        one_way: args.one_way.clone(),
+        extra: extra.collect(),
+        pages: args.page.clone(),
+    };
+    let firmware = Firmware::load(args.elf.as_deref()).map_err(Refusal::Rig)?;
+    let started = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at);
+    let mut emulated = started.map_err(Refusal::Rig)?;
+    emulated.run_for(SETTLE);
+    Ok(survey(&mut emulated, mesh, boards))
+}
+
+fn show(out: &mut dyn Write, mesh: &Mesh, report: &WiringReport) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {} of {} boards answer, {} of {} cables are right",
+        mesh.network, report.boards_seen, report.boards_expected, report.cables_right, report.cables_expected
+    )?;
+    for finding in &report.findings {
+        writeln!(out, "  {}", sentence(finding))?;
+    }
+    if !report.moves.is_empty() {
+        writeln!(out, "what to do:")?;
+    }
+    (1..)
+        .zip(&report.moves)
+        .try_for_each(|(number, step): (usize, _)| writeln!(out, "  {number}. {step}"))
+}
+
+fn sentence(finding: &Finding) -> String {
+    let place = match (finding.port, finding.uart) {
+        (Some(port), Some(uart)) => format!("{}.{port} ({uart})", finding.node),
+        (_, Some(uart)) => format!("{} {uart}", finding.node),
+        _ => finding.node.to_string(),
+    };
+    let expected = finding.expected.as_deref().unwrap_or("nothing");
+    let found = finding.found.as_deref().unwrap_or("nothing");
+    match finding.kind {
+        Kind::NoAnswer => format!("no answer   {place}"),
+        Kind::WrongBoard => format!("wrong board {place}: {found} instead of {expected}"),
+        Kind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
+        Kind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
+        Kind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
+        Kind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
+    }
+}

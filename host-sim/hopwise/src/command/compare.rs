@@ -1,0 +1,88 @@
+//! `hopwise compare`
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{Outcome, print, print_json, progress_bar};
+use super::{parse, table};
+use hopwise_networks::profile::Profile;
+use hopwise_networks::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct CompareArgs {
+    /// The networks, as expressions
+    #[arg(value_name = "EXPR", required = true)]
+    expressions: Vec<String>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Comparison {
+    networks: Vec<Profile>,
+}
+
+pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Refusal> {
+    let bar = progress_bar(args.expressions.len() as u64, "comparing");
+    let mut networks = Vec::new();
+    for expression in &args.expressions {
+        networks.push(Profile::whole(&parse(expression)?)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if args.json {
+        print_json(&Comparison { networks })?;
+    } else {
+        print(|out| {
+            writeln!(out, "{}", profiles(&networks))?;
+            writeln!(out, "{LEGEND}")
+        })?;
+    }
+    Ok(Outcome::Done)
+}
+
+pub(super) const LEGEND: &str = "\
+cost = largest degree x diameter; CR = (largest degree + diameter) / log2(nodes); bisection: links between two halves, or bounds
+of it; broadcast: steps from the worst source if a node sends one copy a step. ? = not known, and too large to find out.";
+
+/// One line a network.
+pub(super) fn profiles(networks: &[Profile]) -> String {
+    let titles = [
+        "network",
+        "nodes",
+        "degree",
+        "diameter",
+        "mean",
+        "cost",
+        "CR",
+        "bisection",
+        "broadcast",
+        "links",
+        "links/node",
+    ];
+    let rows = networks.iter().map(|network| {
+        let degree = match (network.degree_min, network.degree_max) {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least}-{most}"),
+        };
+        vec![
+            network.expression.clone(),
+            network.nodes.to_string(),
+            degree,
+            known(network.diameter.as_ref()),
+            network.mean_distance.map_or("?".into(), |mean| format!("{mean:.2}")),
+            known(network.cost.as_ref()),
+            network.cost_ratio.map_or("?".into(), |ratio| format!("{ratio:.2}")),
+            known(network.bisection.as_ref()),
+            known(network.broadcast_steps.as_ref()),
+            network.links.to_string(),
+            format!("{:.2}", network.links_per_node),
+        ]
+    });
+    table::lines(&titles, rows)
+}
+
+fn known<T: ToString>(figure: Option<&T>) -> String {
+    figure.map_or("?".into(), T::to_string)
+}

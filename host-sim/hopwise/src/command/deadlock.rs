@@ -1,0 +1,114 @@
+//! `hopwise deadlock`
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::{NetworkArg, RuleArg};
+use hopwise_networks::dependency::{self, Channel, Scheme};
+use hopwise_networks::graph::Graph;
+use hopwise_networks::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct DeadlockArgs {
+    #[command(flatten)]
+    network: NetworkArg,
+    /// The routing rule
+    #[arg(long, value_enum, default_value = "exact")]
+    rule: RuleArg,
+    /// How packets are given a buffer class
+    #[arg(long, value_enum, default_value = "network")]
+    scheme: Scheme,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    acyclic: bool,
+    /// Classes in use.
+    classes: u32,
+    /// What the network asks for without looking at all routes; only for its own scheme.
+    classes_bound: Option<u64>,
+    scheme: Scheme,
+    channels: usize,
+    dependencies: usize,
+    cycle: Option<Vec<Channel>>,
+}
+
+/// All pairs of nodes are routed, so larger networks take too long.
+const MOST_NODES: u64 = 20_000;
+
+pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
+    let network = args.network.network()?;
+    let nodes = network.nodes();
+    if nodes > MOST_NODES {
+        return Err(Refusal::TooLarge {
+            expression: network.to_string(),
+            nodes,
+            most: MOST_NODES,
+        });
+    }
+    let graph = Graph::build(&network)?;
+    let bar = progress_bar(nodes, "following all routes");
+    let rule = args.rule.into();
+    let found = dependency::build(&network, &graph, rule, args.scheme, |done| bar.set_position(done));
+    bar.finish_and_clear();
+    let found = match found {
+        Ok(found) => found,
+        Err(fault) => return Ok(Outcome::CheckFailed(fault.to_string())),
+    };
+    let report = Report {
+        acyclic: found.cycle.is_none(),
+        classes: found.classes,
+        classes_bound: (args.scheme == Scheme::Network).then(|| network.buffer_classes(rule)),
+        scheme: args.scheme,
+        channels: found.channels,
+        dependencies: found.dependencies,
+        cycle: found.cycle,
+    };
+    if args.json {
+        print_json(&report)?;
+    } else {
+        show(&network.to_string(), &report)?;
+    }
+    match report.acyclic {
+        true => Ok(Outcome::Done),
+        false => Ok(Outcome::CheckFailed(format!(
+            "{network}: finite buffers of these classes can deadlock"
+        ))),
+    }
+}
+
+fn show(title: &str, report: &Report) -> Result<(), Refusal> {
+    let classes = match report.classes_bound {
+        Some(bound) if bound > u64::from(report.classes) => {
+            format!("{} in use, {bound} without looking at all routes", report.classes)
+        }
+        _ => report.classes.to_string(),
+    };
+    print_facts(
+        title,
+        &[
+            (
+                "circles",
+                if report.acyclic {
+                    "none: no deadlock"
+                } else {
+                    "at least one: can deadlock"
+                }
+                .into(),
+            ),
+            ("classes", classes),
+            ("channels", report.channels.to_string()),
+            ("dependencies", report.dependencies.to_string()),
+        ],
+    )?;
+    let Some(cycle) = &report.cycle else { return Ok(()) };
+    print(|out| {
+        writeln!(out, "each of these waits for the next, the last for the first:")?;
+        let mut channels = cycle.iter();
+        channels.try_for_each(|c| writeln!(out, "  {} -> {}  class {}", c.from, c.to, c.class))
+    })
+}

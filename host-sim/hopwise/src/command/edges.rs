@@ -1,0 +1,20 @@
+//! `hopwise edges`
+
+use clap::Args;
+
+use super::NetworkArg;
+use super::output::{Outcome, print};
+use hopwise_networks::graph::Graph;
+use hopwise_networks::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct EdgesArgs {
+    #[command(flatten)]
+    network: NetworkArg,
+}
+
+pub(super) fn run(args: &EdgesArgs) -> Result<Outcome, Refusal> {
+    let graph = Graph::build(&args.network.network()?)?;
+    print(|out| graph.edge_list().try_for_each(|(u, v)| writeln!(out, "{u} {v}")))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,174 @@
+//! `hopwise flash`
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use hopwise_core::board::Command;
+use hopwise_emulator::time::{MILLISECOND, Time};
+use indicatif::{MultiProgress, ProgressBar};
+
+use super::MeshArg;
+use super::output::{Outcome, print};
+use hopwise_emulate::firmware;
+use hopwise_emulate::host_port::Reply;
+use hopwise_networks::refusal::Refusal;
+use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
+use hopwise_rig::flash::{Failure, Flasher, Job, Step, jobs, write_pages};
+use hopwise_rig::mesh::Mesh;
+use hopwise_rig::talk::ask_nodes;
+
+/// Emulated boards answer after this.
+const START: Time = 200 * MILLISECOND;
+
+#[derive(Args)]
+#[command(after_help = "The exit status is 1 if a board could not be flashed; the others are flashed all the same.")]
+pub(super) struct FlashArgs {
+    #[command(flatten)]
+    mesh: MeshArg,
+    /// Only these nodes
+    #[arg(long, value_name = "NODES", value_delimiter = ',')]
+    only: Vec<u64>,
+    /// Print the commands, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The image, if not Hopwise's own
+    #[arg(long, value_name = "FILE")]
+    elf: Option<PathBuf>,
+    /// How many boards at once
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    at_once: usize,
+    /// The probe-rs program
+    #[arg(long, value_name = "PROGRAM", default_value = "probe-rs")]
+    probe_rs: String,
+}
+
+pub(super) fn run(args: &FlashArgs) -> Result<Outcome, Refusal> {
+    let mesh = args.mesh.read()?;
+    let nodes = match args.only.is_empty() {
+        true => mesh.nodes().collect(),
+        false => args.only.iter().copied().collect::<BTreeSet<_>>(),
+    };
+    if let Some(wrong) = nodes.iter().find(|node| mesh.network.check(**node).is_err()) {
+        return Err(Refusal::Rig(format!("{} has no node {wrong}", mesh.network)));
+    }
+    let nodes: Vec<u64> = nodes.into_iter().collect();
+    if mesh.is_emulated() {
+        return flash_emulated(args, &mesh, &nodes);
+    }
+    let folder = std::env::temp_dir().join(format!("hopwise-pages-{}", std::process::id()));
+    let jobs = jobs(&mesh, &nodes, &folder).map_err(Refusal::Rig)?;
+    let elf = match &args.elf {
+        Some(elf) => elf.clone(),
+        None if args.dry_run => firmware::path(mesh.kind.name),
+        None => firmware::build(mesh.kind.name).map_err(|error| Refusal::Rig(error.to_string()))?,
+    };
+    let flasher = Flasher {
+        program: args.probe_rs.clone(),
+        chip: mesh.kind.chip,
+        elf,
+        page_at: mesh.kind.page,
+    };
+    if args.dry_run {
+        return show_commands(&flasher, &jobs);
+    }
+    let refused = |error: std::io::Error| Refusal::Rig(format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(&folder).map_err(refused)?;
+    let written = write_pages(&mesh, &jobs).map_err(Refusal::Rig);
+    let results = written.map(|()| flash_boards(args, &flasher, &jobs));
+    std::fs::remove_dir_all(&folder).map_err(refused)?;
+    conclude(args, &jobs, &results?)
+}
+
+fn show_commands(flasher: &Flasher, jobs: &[Job]) -> Result<Outcome, Refusal> {
+    let quoted = |word: &String| match word.contains([' ', '\'', '"']) {
+        true => format!("'{}'", word.replace('\'', "'\\''")),
+        false => word.clone(),
+    };
+    print(|out| {
+        for (job, step) in jobs.iter().flat_map(|job| Step::ALL.map(|step| (job, step))) {
+            let words: Vec<String> = flasher.arguments(job, step).iter().map(quoted).collect();
+            writeln!(out, "{} {}", flasher.program, words.join(" "))?;
+        }
+        Ok(())
+    })?;
+    Ok(Outcome::Done)
+}
+
+/// One line of progress for each board, where there is a terminal.
+fn flash_boards(args: &FlashArgs, flasher: &Flasher, jobs: &[Job]) -> Vec<Result<(), Failure>> {
+    let all = MultiProgress::new();
+    let line = |job: &Job| {
+        let bar = all.add(ProgressBar::new_spinner());
+        bar.set_message(format!("board {}: waits", job.node));
+        bar
+    };
+    let bars: Vec<ProgressBar> = jobs.iter().map(line).collect();
+    let progress = |place: usize, step: Step| {
+        bars[place].enable_steady_tick(Duration::from_millis(120));
+        bars[place].set_message(format!("board {}: {step}", jobs[place].node));
+    };
+    let done = |place: usize, result: &Result<(), Failure>| {
+        let how = if result.is_ok() { "flashed" } else { "FAILED" };
+        bars[place].finish_with_message(format!("board {}: {how}", jobs[place].node));
+    };
+    flasher.flash_all(jobs, args.at_once, &progress, &done)
+}
+
+fn conclude(args: &FlashArgs, jobs: &[Job], results: &[Result<(), Failure>]) -> Result<Outcome, Refusal> {
+    let failed: Vec<(&Job, &Failure)> = jobs
+        .iter()
+        .zip(results)
+        .filter_map(|(job, result)| Some((job, result.as_ref().err()?)))
+        .collect();
+    print(|out| {
+        writeln!(out, "{} of {} boards flashed", jobs.len() - failed.len(), jobs.len())?;
+        for (job, Failure { step, reason }) in &failed {
+            writeln!(
+                out,
+                "  board {} (probe {}) failed at its {step}: {reason}",
+                job.node, job.probe
+            )?;
+        }
+        Ok(())
+    })?;
+    if failed.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    let nodes: Vec<String> = failed.iter().map(|(job, _)| job.node.to_string()).collect();
+    Ok(Outcome::CheckFailed(format!(
+        "not flashed: {} of {} boards; to retry only those: hopwise flash {} --only {}",
+        failed.len(),
+        jobs.len(),
+        args.mesh.path.display(),
+        nodes.join(",")
+    )))
+}
+
+/// Emulated boards begin with their pages: what remains is to see that each has understood its own.
+fn flash_emulated(args: &FlashArgs, mesh: &Mesh, nodes: &[u64]) -> Result<Outcome, Refusal> {
+    if args.dry_run {
+        print(|out| writeln!(out, "nothing to do: the boards are emulated"))?;
+        return Ok(Outcome::Done);
+    }
+    let firmware = Firmware::load(args.elf.as_deref().map(Path::new)).map_err(Refusal::Rig)?;
+    let started = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[]);
+    let mut emulated = started.map_err(Refusal::Rig)?;
+    emulated.run_for(START);
+    let replies = ask_nodes(&mut emulated, nodes, Command::ReadPage.query(), &[]);
+    let has_its_page = |node: &u64, reply: &Option<Reply>| match (mesh.page(*node), reply) {
+        (Ok(page), Some(Reply::Answer(bytes))) => bytes[..] == page[..],
+        _ => false,
+    };
+    let right = nodes
+        .iter()
+        .zip(&replies)
+        .filter(|(node, reply)| has_its_page(node, reply))
+        .count();
+    print(|out| writeln!(out, "{right} of {} emulated boards have their page", nodes.len()))?;
+    Ok(match right == nodes.len() {
+        true => Outcome::Done,
+        false => Outcome::CheckFailed("not all boards have their page".into()),
+    })
+}

@@ -1,0 +1,54 @@
+//! `hopwise mesh`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::NetworkArg;
+use super::output::{Outcome, print};
+use hopwise_networks::refusal::Refusal;
+use hopwise_rig::boards::{BoardKind, KINDS, kind};
+use hopwise_rig::mesh::Mesh;
+
+#[derive(Args)]
+pub(super) struct MeshArgs {
+    #[command(subcommand)]
+    command: MeshCommand,
+}
+
+#[derive(Subcommand)]
+enum MeshCommand {
+    /// Writes a mesh file for a network
+    New(NewArgs),
+}
+
+#[derive(Args)]
+struct NewArgs {
+    #[command(flatten)]
+    network: NetworkArg,
+    /// The kind of the boards
+    #[arg(long, value_name = "BOARD", default_value = KINDS[0].name, value_parser = parse_kind)]
+    board: &'static BoardKind,
+    /// The file to write; it must not exist
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
+    kind(name).ok_or_else(|| format!("there are {}", KINDS.map(|kind| kind.name).join(", ")))
+}
+
+pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
+    let MeshCommand::New(args) = &args.command;
+    let mesh = Mesh::new(args.network.network()?, args.board).map_err(Refusal::Rig)?;
+    match &args.output {
+        Some(path) => {
+            let refused = |error: std::io::Error| Refusal::Rig(format!("{}: {error}", path.display()));
+            // Probes that were typed in are not written over.
+            let mut file = std::fs::File::create_new(path).map_err(refused)?;
+            std::io::Write::write_all(&mut file, mesh.template().as_bytes()).map_err(refused)?;
+        }
+        None => print(|out| write!(out, "{}", mesh.template()))?,
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,201 @@
+//! The `hopwise` command: one file a subcommand, from arguments to output.
+
+mod broadcast;
+mod capture;
+mod check;
+mod choose;
+mod compare;
+mod deadlock;
+mod demo;
+mod drawing;
+mod edges;
+mod emulate;
+mod flash;
+mod load;
+mod mesh;
+mod neighbors;
+mod output;
+mod paper;
+mod plan;
+mod report;
+mod route;
+mod sim;
+mod table;
+mod talk;
+mod topo;
+mod view;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hopwise_core::{Network, Node, Rule};
+
+use hopwise_networks::refusal::Refusal;
+use hopwise_rig::mesh::Mesh;
+use output::Outcome;
+
+/// Networks of microcontrollers, routed from addresses alone.
+#[derive(Parser)]
+#[command(name = "hopwise", version, about)]
+pub(crate) struct Hopwise {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Shows what routing from addresses does on a small network, and checks all of it
+    Demo,
+    /// Nodes, edges, degrees, diameter and distances of a network
+    Topo(topo::TopoArgs),
+    /// Every edge of a network once, as "u v" with u < v, sorted
+    Edges(edges::EdgesArgs),
+    /// The neighbours of a node, by port
+    Neighbors(neighbors::NeighborsArgs),
+    /// The route between two nodes
+    Route(route::RouteArgs),
+    /// The broadcast tree of a node; with --port, a broadcast in a running mesh
+    Broadcast(broadcast::BroadcastArgs),
+    /// Whether a rule with its buffer classes can deadlock
+    Deadlock(deadlock::DeadlockArgs),
+    /// Networks side by side
+    Compare(compare::CompareArgs),
+    /// The best networks for a number of boards with a number of ports
+    Choose(choose::ChooseArgs),
+    /// The claims of the papers, measured afresh
+    Paper(paper::PaperArgs),
+    /// The real firmware on emulated boards, wired as a network
+    Emulate(emulate::EmulateArgs),
+    /// Many nodes over wires that fail, in virtual time, with every packet accounted for
+    Sim(sim::SimArgs),
+    /// What a trace tells: delivery, latency, paths, cables and drops
+    Report(report::ReportArgs),
+    /// A page that draws a network and replays a trace on it
+    View(view::ViewArgs),
+    /// Latency against load, by simulation of the routers cycle by cycle
+    Load(Box<load::LoadArgs>),
+    /// Mesh files, which say what boards make a mesh
+    Mesh(mesh::MeshArgs),
+    /// How to wire the boards of a mesh: every cable once, in an order that can be tested on the way
+    Plan(plan::PlanArgs),
+    /// Whether boards are wired as planned, and which cable to move where if not
+    Check(check::CheckArgs),
+    /// Image and configuration pages into all boards of a mesh, through probe-rs
+    Flash(flash::FlashArgs),
+    /// The logs of all boards as one trace, on one time line
+    Capture(Box<capture::CaptureArgs>),
+    /// Ask a node of a running mesh whether it is there, and how long that takes
+    Ping(talk::PingArgs),
+    /// The way to a node of a running mesh, and how long a packet was at each node
+    Trace(talk::TraceArgs),
+    /// What the nodes of a running mesh have done, as a table
+    Counters(talk::CountersArgs),
+    /// Send a text to a node of a running mesh
+    Send(talk::SendArgs),
+}
+
+/// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
+pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
+    let outcome = match &hopwise.command {
+        Command::Demo => demo::run(),
+        Command::Topo(args) => topo::run(args),
+        Command::Edges(args) => edges::run(args),
+        Command::Neighbors(args) => neighbors::run(args),
+        Command::Route(args) => route::run(args),
+        Command::Broadcast(args) => broadcast::run(args),
+        Command::Deadlock(args) => deadlock::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Choose(args) => choose::run(args),
+        Command::Paper(args) => paper::run(args),
+        Command::Emulate(args) => emulate::run(args),
+        Command::Sim(args) => sim::run(args),
+        Command::Report(args) => report::run(args),
+        Command::View(args) => view::run(args),
+        Command::Load(args) => load::run(args),
+        Command::Mesh(args) => mesh::run(args),
+        Command::Plan(args) => plan::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Flash(args) => flash::run(args),
+        Command::Capture(args) => capture::run(args),
+        Command::Ping(args) => talk::ping(args),
+        Command::Trace(args) => talk::trace(args),
+        Command::Counters(args) => talk::counters(args),
+        Command::Send(args) => talk::send(args),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed(what)) => {
+            eprintln!("hopwise: {what}");
+            ExitCode::from(1)
+        }
+        Err(refusal) => {
+            eprintln!("hopwise: {refusal}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The network that most commands are about.
+#[derive(Args)]
+struct NetworkArg {
+    /// The network, as an expression: rdn(ring(3),1), re(ring(4),complete(3),3), rcr(2,2,1), torus(4,4) ...
+    #[arg(value_name = "EXPR")]
+    expression: String,
+}
+
+impl NetworkArg {
+    fn network(&self) -> Result<Network, Refusal> {
+        parse(&self.expression)
+    }
+}
+
+/// The mesh file that the rig's commands are about.
+#[derive(Args)]
+struct MeshArg {
+    /// The mesh file; `hopwise mesh new` writes one
+    #[arg(value_name = "MESH.toml")]
+    path: PathBuf,
+}
+
+impl MeshArg {
+    fn read(&self) -> Result<Mesh, Refusal> {
+        Mesh::read(&self.path).map_err(Refusal::Rig)
+    }
+}
+
+/// Reads an expression. Exact searches may take what a host has to spare.
+fn parse(expression: &str) -> Result<Network, Refusal> {
+    let parsed: Result<Network, _> = expression.parse();
+    let network = parsed.map_err(|error| Refusal::Expression {
+        expression: expression.into(),
+        error,
+    })?;
+    Ok(network.with_search_memory(usize::MAX))
+}
+
+/// A node, if the network has it.
+fn check(network: &Network, node: Node) -> Result<Node, Refusal> {
+    network.check(node).map_err(|error| Refusal::Node {
+        expression: network.to_string(),
+        error,
+    })
+}
+
+/// The rules that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum RuleArg {
+    /// A shortest path wherever a rule for it is known
+    Exact,
+    /// The order of the network's own paper
+    Paper,
+}
+
+impl From<RuleArg> for Rule {
+    fn from(rule: RuleArg) -> Rule {
+        match rule {
+            RuleArg::Exact => Rule::Exact,
+            RuleArg::Paper => Rule::Paper,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `hopwise neighbors`
+
+use clap::Args;
+use hopwise_core::Node;
+use serde::Serialize;
+
+use super::output::{Outcome, print, print_json};
+use super::{NetworkArg, check};
+use hopwise_networks::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct NeighborsArgs {
+    #[command(flatten)]
+    network: NetworkArg,
+    /// The node
+    node: Node,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Neighbors {
+    node: Node,
+    address: String,
+    degree: usize,
+    /// In ascending order.
+    neighbors: Vec<Node>,
+    /// In the order of the ports.
+    by_port: Vec<Node>,
+}
+
+/// More neighbours than this are not listed.
+const MOST: u64 = 1 << 20;
+
+pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, Refusal> {
+    let network = args.network.network()?;
+    let topology = network.topology();
+    let node = check(&network, args.node)?;
+    let degree = topology.degree(node);
+    if degree > MOST {
+        return Err(Refusal::TooManyNeighbors {
+            expression: network.to_string(),
+            node,
+            degree,
+            most: MOST,
+        });
+    }
+    let by_port: Vec<Node> = (0..degree).filter_map(|port| topology.neighbor(node, port)).collect();
+    let address = |node| {
+        network
+            .address(node)
+            .map(|address| address.to_string())
+            .unwrap_or_default()
+    };
+    if args.json {
+        let mut neighbors = by_port.clone();
+        neighbors.sort_unstable();
+        print_json(&Neighbors {
+            node,
+            address: address(node),
+            degree: by_port.len(),
+            neighbors,
+            by_port,
+        })?;
+    } else {
+        print(|out| {
+            writeln!(out, "node {node} {}", address(node))?;
+            let mut ports = by_port.iter().enumerate();
+            ports.try_for_each(|(port, &node)| writeln!(out, "  port {port}  {node}  {}", address(node)))
+        })?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,113 @@
+//! `hopwise plan`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{Outcome, print, print_json};
+use super::{MeshArg, table};
+use hopwise_networks::refusal::Refusal;
+use hopwise_rig::drawing;
+use hopwise_rig::mesh::Mesh;
+use hopwise_rig::plan::{Cable, Plan, describe};
+
+#[derive(Args)]
+pub(super) struct PlanArgs {
+    #[command(flatten)]
+    mesh: MeshArg,
+    /// Draw it into this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The keys are stable.
+#[derive(Serialize)]
+struct PlanJson<'a> {
+    network: String,
+    board: &'static str,
+    nodes: u64,
+    baud: u32,
+    ground: &'static [&'static str],
+    #[serde(flatten)]
+    plan: &'a Plan,
+}
+
+pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
+    let mesh = args.mesh.read()?;
+    let plan = Plan::new(&mesh);
+    if let Some(path) = &args.svg {
+        let written = std::fs::write(path, drawing::svg(&mesh, &plan));
+        written.map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))?;
+    }
+    if args.json {
+        print_json(&PlanJson {
+            network: mesh.network.to_string(),
+            board: mesh.kind.name,
+            nodes: mesh.network.nodes(),
+            baud: mesh.baud,
+            ground: mesh.kind.ground,
+            plan: &plan,
+        })?;
+    } else {
+        print(|out| show(out, args, &mesh, &plan))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &Plan) -> io::Result<()> {
+    let file = args.mesh.path.display();
+    writeln!(
+        out,
+        "{}: {} boards {}, {} cables of three wires: TX to RX, RX to TX, ground to ground",
+        mesh.network,
+        mesh.network.nodes(),
+        mesh.kind.name,
+        plan.cables.len()
+    )?;
+    writeln!(out, "\nPins, the same on all boards; 3.3 V, never 5 V:\n")?;
+    let pins = mesh.kind.links.iter();
+    let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
+    writeln!(out, "{}", table::lines(&["UART", "TX", "RX"], pins))?;
+    writeln!(out, "ground: {}", mesh.kind.ground.join(", "))?;
+    writeln!(
+        out,
+        "\nCables, in the order of wiring. After each board, check what is wired so far; 0 is at the computer:\n"
+    )?;
+    let mut before = 0;
+    for step in &plan.steps {
+        let name = match mesh.name(step.node) {
+            "" => String::new(),
+            name => format!(" ({name})"),
+        };
+        writeln!(out, "board {}{name}", step.node)?;
+        for cable in &plan.cables[before..step.cables] {
+            writeln!(out, "  {}", cable_line(cable))?;
+        }
+        if step.cables > before {
+            writeln!(out, "      hopwise check {file} --cables {} --port PORT", step.cables)?;
+        }
+        before = step.cables;
+    }
+    Ok(())
+}
+
+fn cable_line(cable: &Cable) -> String {
+    let (from, to) = (&cable.from, &cable.to);
+    format!(
+        "{:>3}  {:>5} {:7} TX {:4} -> {:4} RX {:>5} {:7}   RX {:4} <- {:4} TX",
+        cable.number,
+        from.end().to_string(),
+        from.uart,
+        from.tx,
+        to.rx,
+        to.end().to_string(),
+        to.uart,
+        from.rx,
+        to.tx
+    )
+}

@@ -1,0 +1,245 @@
+//! `hopwise report`
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hopwise_core::Network;
+
+use super::output::{Outcome, print};
+use super::{parse, table};
+use hopwise_networks::refusal::Refusal;
+use hopwise_trace::history::History;
+use hopwise_trace::reader::Reader;
+use hopwise_trace::report::{Delivery, LinkQuality, Report, Spread};
+
+/// The cables with the most trouble that are listed for people; JSON has all.
+const MOST_LINKS: usize = 20;
+/// The nodes that dropped the most, by reason.
+const MOST_NODES: usize = 5;
+
+#[derive(Args)]
+pub(super) struct ReportArgs {
+    /// The trace: JSON lines, as `hopwise sim --trace` and `hopwise capture` write them
+    trace: PathBuf,
+    /// The network, if the trace does not name it
+    #[arg(long, value_name = "EXPR")]
+    network: Option<String>,
+    /// A JSON object instead of Markdown
+    #[arg(long)]
+    json: bool,
+    /// Write to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &ReportArgs) -> Result<Outcome, Refusal> {
+    let network = args.network.as_deref().map(parse).transpose()?;
+    let report = Report::new(&read(&args.trace, network)?);
+    let text = if args.json {
+        serde_json::to_string(&report).map_err(|error| Refusal::Output(error.to_string()))? + "\n"
+    } else {
+        markdown(&report)
+    };
+    match &args.output {
+        Some(path) => write(path, &text)?,
+        None => print(|out| out.write_all(text.as_bytes()))?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// Reads a trace; what is wrong with it is told with its name and line.
+pub(super) fn read(path: &Path, network: Option<Network>) -> Result<History, Refusal> {
+    let named = |what: String| Refusal::Trace(format!("{}: {what}", path.display()));
+    let file = File::open(path).map_err(|error| named(error.to_string()))?;
+    let history = Reader::new(BufReader::new(file)).and_then(|reader| History::read(reader, network));
+    let history = history.map_err(|error| named(error.to_string()))?;
+    if history.events == 0 {
+        return Err(named("the trace has no events".into()));
+    }
+    Ok(history)
+}
+
+/// Writes a file.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Refusal> {
+    std::fs::write(path, text).map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))
+}
+
+fn markdown(report: &Report) -> String {
+    let title = match (&report.network, report.nodes) {
+        (Some(network), Some(nodes)) => format!("# {network}: {nodes} nodes"),
+        _ => "# A trace of an unnamed network".into(),
+    };
+    let baud = report.baud.map_or(String::new(), |baud| format!(", {baud} bits/s"));
+    let unknown = match report.unknown_events {
+        0 => String::new(),
+        count => format!(" {count} of them have words that are not known here."),
+    };
+    let about = format!("{} events in {:.3} s{baud}.{unknown}", report.events, report.seconds);
+    let sections = [
+        delivery(report),
+        latency(report),
+        paths(report),
+        links(&report.links),
+        drops(report),
+    ];
+    format!("{title}\n\n{about}\n\n{}", sections.join("\n"))
+}
+
+fn delivery(report: &Report) -> String {
+    let titles = [
+        "kind",
+        "packets",
+        "delivered",
+        "dropped",
+        "open",
+        "arrivals",
+        "duplicates",
+    ];
+    let row = |(kind, of): (&&str, &Delivery)| {
+        let share = 100.0 * of.delivered as f64 / of.packets as f64;
+        let figures = [of.dropped, of.open, of.arrivals, of.duplicates].map(|count| count.to_string());
+        let delivered = format!("{} ({share:.2} %)", of.delivered);
+        [
+            vec![kind.to_string(), of.packets.to_string(), delivered],
+            figures.into(),
+        ]
+        .concat()
+    };
+    let outcomes: Vec<String> = report
+        .outcomes
+        .iter()
+        .map(|(outcome, count)| format!("{outcome} {count}"))
+        .collect();
+    let settled = match outcomes.len() {
+        0 => String::new(),
+        _ => format!("\nAs their senders know it: {}.\n", outcomes.join(", ")),
+    };
+    let table = table::markdown(&titles, report.delivery.iter().map(row));
+    format!("## Delivery\n\n{table}{settled}")
+}
+
+fn latency(report: &Report) -> String {
+    let titles = ["us", "count", "mean", "min", "50 %", "90 %", "99 %", "max"];
+    let latency = &report.latency;
+    let row = |name: String, spread: Spread| {
+        let figures = [
+            spread.mean_us,
+            spread.min_us,
+            spread.p50_us,
+            spread.p90_us,
+            spread.p99_us,
+            spread.max_us,
+        ];
+        [
+            vec![name, spread.count.to_string()],
+            figures.map(|figure| format!("{figure:.0}")).into(),
+        ]
+        .concat()
+    };
+    let of_hops = |(&hops, &spread): (&usize, &Spread)| {
+        let plural = if hops == 1 { "hop" } else { "hops" };
+        (format!("of {hops} {plural}"), Some(spread))
+    };
+    let rows = [("end to end".to_string(), latency.end_to_end)]
+        .into_iter()
+        .chain(latency.by_hops.iter().map(of_hops))
+        .chain([
+            ("broadcast, to each node".into(), latency.broadcast),
+            ("one hop".into(), latency.hop),
+            ("wait in a node".into(), latency.wait),
+        ]);
+    let rows = rows.filter_map(|(name, spread)| Some(row(name, spread?)));
+    format!("## Latency\n\n{}", table::markdown(&titles, rows))
+}
+
+fn paths(report: &Report) -> String {
+    let Some(paths) = &report.paths else {
+        return "## Paths\n\nThe trace does not name its network; with `--network EXPR` paths are compared.\n".into();
+    };
+    let facts = [
+        ("packets followed from end to end", paths.followed),
+        ("on the computed path", paths.computed),
+        ("on another of the same length", paths.other),
+        ("on a longer one", paths.longer),
+        ("hops", paths.hops),
+        ("hops of the computed paths", paths.computed_hops),
+        ("detours begun", report.detours),
+        ("arrivals of broadcasts along the tree", paths.tree_arrivals),
+        ("other arrivals of broadcasts", paths.other_arrivals),
+    ];
+    let rows = facts.map(|(name, count)| vec![name.to_string(), count.to_string()]);
+    let facts = table::markdown(&["paths", "count"], rows.into_iter());
+    let way = |nodes: &[u64]| nodes.iter().map(u64::to_string).collect::<Vec<_>>().join(" → ");
+    let row = |example: &hopwise_trace::report::Deviation| {
+        vec![
+            format!("{} {}", example.kind.name(), example.number),
+            way(&example.path),
+            way(&example.computed),
+        ]
+    };
+    let examples = match paths.examples.len() {
+        0 => String::new(),
+        _ => {
+            let titles = ["packet", "way it took", "computed path"];
+            format!("\n{}", table::markdown(&titles, paths.examples.iter().map(row)))
+        }
+    };
+    format!("## Paths\n\n{facts}{examples}")
+}
+
+fn links(links: &[LinkQuality]) -> String {
+    let titles = [
+        "cable",
+        "frames",
+        "sent again",
+        "damaged",
+        "came up",
+        "went down",
+        "miswired",
+    ];
+    let mut worst = links.to_vec();
+    worst.sort_by_key(|link| std::cmp::Reverse((link.trouble(), link.frames)));
+    let row = |link: &LinkQuality| {
+        let counts = [
+            link.frames,
+            link.retransmissions,
+            link.damaged,
+            link.ups,
+            link.downs,
+            link.miswired,
+        ];
+        [
+            vec![format!("{} – {}", link.a, link.b)],
+            counts.map(|count| count.to_string()).into(),
+        ]
+        .concat()
+    };
+    let table = table::markdown(&titles, worst.iter().take(MOST_LINKS).map(row));
+    let rest = match links.len().saturating_sub(MOST_LINKS) {
+        0 => String::new(),
+        rest => format!("\n{rest} more with no more trouble than these; `--json` has all.\n"),
+    };
+    format!("## Cables\n\nBoth directions together, the most trouble first.\n\n{table}{rest}")
+}
+
+fn drops(report: &Report) -> String {
+    if report.drops.is_empty() {
+        return "## Drops\n\nNone.\n".into();
+    }
+    let rows = report.drops.iter().map(|(reason, drops)| {
+        let mut nodes: Vec<_> = drops.nodes.iter().collect();
+        nodes.sort_by_key(|&(node, count)| (std::cmp::Reverse(count), node));
+        let most: Vec<String> = nodes
+            .iter()
+            .take(MOST_NODES)
+            .map(|(node, count)| format!("{node} ({count})"))
+            .collect();
+        vec![reason.clone(), drops.count.to_string(), most.join(", ")]
+    });
+    format!(
+        "## Drops\n\n{}",
+        table::markdown(&["reason", "count", "most at node"], rows)
+    )
+}

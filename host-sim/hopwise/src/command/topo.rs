@@ -1,0 +1,99 @@
+//! `hopwise topo`
+
+use clap::Args;
+
+use super::NetworkArg;
+use super::output::{Outcome, print_facts, print_json, progress_bar};
+use hopwise_networks::figures::Figures;
+use hopwise_networks::graph::MAX_NODES;
+use hopwise_networks::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct TopoArgs {
+    #[command(flatten)]
+    network: NetworkArg,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    /// Search breadth-first even where there is a closed form
+    #[arg(long)]
+    search: bool,
+    /// Find the figures both ways and compare them; exit status 1 if they differ
+    #[arg(long)]
+    verify: bool,
+}
+
+pub(super) fn run(args: &TopoArgs) -> Result<Outcome, Refusal> {
+    let network = args.network.network()?;
+    let search = || {
+        let bar = progress_bar(0, "searching");
+        let found = Figures::by_search(&network, |done, all| {
+            bar.set_length(all);
+            bar.set_position(done);
+        });
+        bar.finish_and_clear();
+        found
+    };
+    let formula = Figures::by_formula(&network);
+    let (figures, differences) = match formula {
+        Some(formula) if args.verify => {
+            let found = search()?;
+            let differences = found.differences(&formula);
+            (found, differences)
+        }
+        _ if args.search || args.verify => (search()?, Vec::new()),
+        Some(formula) if formula.is_complete() => (formula, Vec::new()),
+        // Too large to build out: half the figures are better than none.
+        Some(formula) if network.nodes() > MAX_NODES => (formula, Vec::new()),
+        _ => (search()?, Vec::new()),
+    };
+    if args.json {
+        print_json(&figures)?;
+    } else {
+        show(&figures)?;
+    }
+    if differences.is_empty() {
+        Ok(Outcome::Done)
+    } else {
+        let list = differences.join(", ");
+        Ok(Outcome::CheckFailed(format!(
+            "{network}: search and closed form differ in {list}"
+        )))
+    }
+}
+
+fn show(figures: &Figures) -> Result<(), Refusal> {
+    let unknown = || "unknown: no closed form, and too large to search".to_string();
+    let degree = match (figures.degree_min, figures.degree_max) {
+        (min, max) if min == max => min.to_string(),
+        (min, max) => format!("{min} to {max}"),
+    };
+    let alike = if figures.vertex_transitive {
+        "yes"
+    } else {
+        "not known to be"
+    };
+    print_facts(
+        &figures.expression,
+        &[
+            ("nodes", figures.nodes.to_string()),
+            ("edges", figures.edges.to_string()),
+            ("degree", degree),
+            ("connected", if figures.connected { "yes" } else { "no" }.into()),
+            (
+                "diameter",
+                figures.diameter.map_or_else(unknown, |hops| hops.to_string()),
+            ),
+            (
+                "mean distance",
+                figures.mean_distance.map_or_else(unknown, |hops| format!("{hops:.4}")),
+            ),
+            (
+                "distance sum",
+                figures.distance_sum.map_or_else(unknown, |sum| sum.to_string()),
+            ),
+            ("all nodes alike", alike.into()),
+            ("found by", format!("{} in {:.3} s", figures.method, figures.seconds)),
+        ],
+    )
+}

@@ -1,0 +1,49 @@
+//! `hopwise view`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::output::Outcome;
+use super::parse;
+use super::report::{read, write};
+use hopwise_networks::refusal::Refusal;
+use hopwise_rig::mesh::Mesh;
+use hopwise_view::data::PageData;
+use hopwise_view::page;
+
+#[derive(Args)]
+pub(super) struct ViewArgs {
+    /// A trace (JSON lines, as `hopwise sim --trace` and `hopwise capture` write them), a mesh file (.toml), or a network, as an expression
+    #[arg(value_name = "TRACE|MESH|EXPR")]
+    what: String,
+    /// The network, if the trace does not name it
+    #[arg(long, value_name = "EXPR")]
+    network: Option<String>,
+    /// The page to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
+    let path = Path::new(&args.what);
+    let data = if path.extension().is_some_and(|end| end == "toml") {
+        PageData::of_mesh(&Mesh::read(path).map_err(Refusal::Rig)?)?
+    } else if path.exists() {
+        let network = args.network.as_deref().map(parse).transpose()?;
+        let history = read(path, network)?;
+        let network = history.network.ok_or_else(|| {
+            Refusal::Trace(format!(
+                "{}: the trace does not name its network; say it with --network EXPR",
+                args.what
+            ))
+        })?;
+        PageData::new(&network, Some(&history))?
+    } else {
+        let network = parse(&args.what)
+            .map_err(|refusal| Refusal::Trace(format!("there is no file '{}', and {refusal}", args.what)))?;
+        PageData::new(&network, None)?
+    };
+    write(&args.output, &page::html(&data)?)?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,11 @@
+//! The `hopwise` command: parses arguments, calls the rooms, prints.
+
+mod command;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    command::run(&command::Hopwise::parse())
+}

@@ -1,0 +1,343 @@
+//! The firmware on meshes of emulated boards: everything arrives, and faults are survived.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+use crate::firmware_support::{Rig, firmware};
+use hopwise_core::board::{BoardState, Command, Done, Page, Pattern, Status, Traffic, TrafficReport};
+use hopwise_core::node::{DropReason, LinkReport, NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_emulate::check::path;
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulate::log::Line;
+use hopwise_emulate::setup::{LINKS, configuration_page};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::world::{Action, Port, Script};
+
+/// Everything that `hopwise emulate --check` looks at.
+fn checks_out(expression: &str) {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, expression);
+    let report = rig.check();
+    assert!(report.passed(), "{expression}: {:#?}", report.findings);
+    let nodes = rig.network.nodes();
+    let pairs = nodes * (nodes - 1);
+    assert_eq!((report.pings, report.pongs), (pairs, pairs), "{expression}");
+    assert_eq!(
+        (report.traces, report.paths_as_computed),
+        (pairs, pairs),
+        "{expression}"
+    );
+    assert_eq!(
+        (report.broadcasts, report.broadcast_deliveries),
+        (nodes, pairs),
+        "{expression}"
+    );
+    assert_eq!(report.links_up, report.links_expected, "{expression}");
+    assert_eq!(
+        (report.duplicates, report.accounts_balanced),
+        (0, nodes),
+        "{expression}"
+    );
+    rig.assert_healthy();
+}
+
+#[test]
+fn eighteen_boards_of_a_dual_net() {
+    checks_out("rdn(ring(3),1)");
+}
+
+#[test]
+fn sixteen_boards_of_a_cube_of_rings() {
+    checks_out("rcr(2,2,1)");
+}
+
+#[test]
+fn nine_boards_of_a_recursive_expansion() {
+    checks_out("re(ring(3),complete(3),1)");
+}
+
+#[test]
+fn fourteen_boards_of_the_heawood_graph() {
+    checks_out("heawood");
+}
+
+#[test]
+fn sixteen_boards_of_a_swapped_network() {
+    checks_out("rsn(2,hypercube(2))");
+}
+
+/// The serial port of a node's port.
+fn port(board: usize, port: usize) -> Port {
+    Port {
+        board,
+        uart: LINKS[port],
+    }
+}
+
+#[test]
+fn a_wrong_cable_is_reported_by_those_who_see_it() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "ring(6)");
+    // Nodes 0 and 3 exchange a plug: both then reach someone who is no neighbour.
+    let swap = Action::Swap(port(0, 0), port(3, 0));
+    rig.world
+        .set_script(Script::new(vec![(MILLISECOND, swap)]))
+        .expect("ports that there are");
+    rig.run_for(500 * MILLISECOND);
+    let seen: Vec<usize> = rig
+        .log()
+        .iter()
+        .filter(|line| line.text.starts_with("Miswired"))
+        .map(|line| line.board)
+        .collect();
+    for board in [0, 3] {
+        assert!(seen.contains(&board), "board {board} has not reported it: {seen:?}");
+        let report = rig.link_report(board, 0);
+        assert!(report.up && !report.wired, "board {board}: {report:?}");
+    }
+    // The others are as they should be.
+    for board in 0..6 {
+        let wrong = (0..2).filter(|link| !rig.link_report(board, *link).wired).count();
+        assert!(wrong <= 1, "board {board}");
+        let identity = rig.identity(board);
+        assert_eq!(
+            usize::from(identity.neighbors - identity.neighbors_up),
+            wrong,
+            "board {board}"
+        );
+    }
+    rig.assert_healthy();
+}
+
+fn ways_from(rig: &mut Rig, from: usize) -> Vec<Vec<u64>> {
+    let nodes = rig.network.nodes();
+    let mut ways = Vec::new();
+    for to in (0..nodes).filter(|to| *to != from as u64) {
+        match rig.ask(&[Question::new(from, to, Query::Trace)]).remove(0) {
+            Some(Reply::Answer(answer)) => ways.push(hops_of_trace(&answer).map(|(node, _)| node).collect()),
+            other => panic!("trace of {to} from {from}: {other:?}"),
+        }
+    }
+    ways
+}
+
+#[test]
+fn a_cut_cable_is_detoured_until_it_is_whole() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
+    let network = rig.network;
+    let cut = port(0, 1);
+    let events = vec![
+        (100 * MILLISECOND, Action::Cut(cut)),
+        (1500 * MILLISECOND, Action::Plug(cut)),
+    ];
+    rig.world.set_script(Script::new(events)).expect("a port that there is");
+    assert!(rig.wait_for_links(SECOND) < 100 * MILLISECOND);
+    rig.run_for(600 * MILLISECOND);
+    assert_eq!(rig.identity(0).neighbors_up, 2);
+    let lost = network.neighbor(0, 1).expect("a node").expect("a neighbour");
+    let ways = ways_from(&mut rig, 0);
+    for way in &ways {
+        assert!(
+            !way.windows(2).any(|hop| hop == [0, lost] || hop == [lost, 0]),
+            "{way:?} uses the cut cable"
+        );
+    }
+    let direct: Vec<Vec<u64>> = (1..network.nodes()).map(|to| path(&network, 0, to)).collect();
+    assert_ne!(ways, direct);
+    assert!(rig.counters(0).detoured > 0);
+    assert!(
+        rig.world.now() < 1500 * MILLISECOND,
+        "all that was to happen while it was cut"
+    );
+    rig.run_for(1500 * MILLISECOND - rig.world.now());
+    rig.wait_for_links(SECOND);
+    assert_eq!(ways_from(&mut rig, 0), direct);
+    rig.assert_accounts();
+}
+
+#[test]
+fn a_reset_board_comes_back() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "heawood");
+    rig.world
+        .set_script(Script::new(vec![(200 * MILLISECOND, Action::Reset(5))]))
+        .expect("a board that there is");
+    rig.wait_for_links(SECOND);
+    let before = rig.identity(5);
+    rig.run_for(210 * MILLISECOND - rig.world.now());
+    rig.wait_for_links(SECOND);
+    let after = rig.identity(5);
+    assert_eq!(rig.world.boards()[5].resets(), 1);
+    assert_eq!(
+        (before.card.reset_cause, after.card.reset_cause),
+        (1, 2),
+        "by power, by the reset pin"
+    );
+    assert_eq!(after.epoch, before.epoch + 1);
+    assert!(after.uptime_ms < 1_000);
+    let report = rig.check();
+    assert!(report.passed(), "{:#?}", report.findings);
+}
+
+#[test]
+fn the_button_sends_a_broadcast() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "re(ring(3),complete(3),1)");
+    let events = vec![
+        (300 * MILLISECOND, Action::Press(4)),
+        (400 * MILLISECOND, Action::Release(4)),
+    ];
+    rig.world
+        .set_script(Script::new(events))
+        .expect("a board that there is");
+    rig.run_for(500 * MILLISECOND);
+    let lines = rig.log();
+    let mut heard: Vec<usize> = lines
+        .iter()
+        .filter(|line| line.text.starts_with("broadcast ") && line.text.ends_with(" from node 4"))
+        .map(|line| line.board)
+        .collect();
+    heard.sort_unstable();
+    assert_eq!(heard, [0, 1, 2, 3, 5, 6, 7, 8]);
+}
+
+fn start_traffic(rig: &mut Rig, traffic: Traffic) {
+    for board in 0..rig.world.boards().len() {
+        let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+        assert_eq!(done, Done::Done);
+    }
+}
+
+#[test]
+fn a_board_is_read_through_another() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(4)");
+    rig.wait_for_links(SECOND);
+    // So long the probe takes to go through the stack.
+    rig.run_for(20 * SECOND);
+    // At the board of node 0, about node 3.
+    let ask = |query: Query, more: &[u8]| Question {
+        more: more.to_vec(),
+        ..Question::new(0, 3, query)
+    };
+    let status: Status = rig.ask_one(ask(Command::Status.query(), &[]));
+    assert_eq!((status.state, status.links), (BoardState::Configured, 5));
+    assert!((20_000..25_000).contains(&status.uptime_ms), "{status:?}");
+    let identity: NodeReport = rig.ask_one(ask(Query::Identity, &[]));
+    assert_eq!((identity.address, identity.neighbors, identity.neighbors_up), (3, 1, 1));
+    assert_eq!(identity.card.reset_cause, 1, "by power");
+    assert!(identity.card.stack_free > 32 * 1024, "{identity:?}");
+    let counters: NodeCounters = rig.ask_one(ask(Query::Counters, &[]));
+    // The question itself is in its buffers.
+    assert_eq!(counters.held(), 1, "{counters:?}");
+    let link: Option<LinkReport> = rig.ask_one(ask(Query::Link, &[0]));
+    let link = link.expect("a link");
+    assert!(link.up && link.wired && link.waiting == 0, "{link:?}");
+    assert!(link.counters.packets_received >= 4, "{link:?}");
+    let logs: Done = rig.ask_one(ask(Command::LogPackets(true).query(), &[1]));
+    assert_eq!(logs, Done::Done);
+    rig.log();
+    rig.ask(&[ask(Query::Ping, &[])]);
+    let lines = rig.log();
+    let traced = |line: &&Line| line.board == 3 && line.text.starts_with("Received");
+    assert!(lines.iter().any(|line| traced(&line)), "{lines:?}");
+    assert!(
+        !lines.iter().any(|line| line.board == 1),
+        "only the one that was told: {lines:?}"
+    );
+}
+
+#[test]
+fn a_computer_learns_that_there_is_no_such_node() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    let replies = rig.ask(&[Question::new(0, 2, Query::Ping)]);
+    assert_eq!(replies, [Some(Reply::Undeliverable(DropReason::NoSuchNode))]);
+    assert_eq!(rig.counters(0).dropped[DropReason::NoSuchNode as usize], 1);
+    rig.assert_healthy();
+}
+
+#[test]
+fn a_page_can_order_traffic_whose_outcome_is_logged() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    let page = Page {
+        traffic: Some(Traffic {
+            rate: 100,
+            count: 20,
+            pattern: Pattern::Neighbors,
+            size: 30,
+        }),
+        ..Page::new("path(2)", 0).expect("a page")
+    };
+    let place = configuration_page(&firmware.image).expect("a place for the page");
+    rig.world.boards_mut()[0]
+        .write_flash(place, &page.write())
+        .expect("the page is in the flash");
+    rig.run_for(2 * SECOND);
+    let lines = rig.log();
+    let told = lines
+        .iter()
+        .filter(|line| line.board == 0 && line.text.starts_with("traffic: "));
+    assert_eq!(told.count(), 1, "{lines:?}");
+    let reports = reports(&mut rig);
+    assert_eq!((reports[0].sent, reports[0].running), (20, false), "{reports:?}");
+    assert_eq!(
+        (reports[1].received, reports[1].received_bytes),
+        (20, 20 * 30),
+        "{reports:?}"
+    );
+}
+
+fn reports(rig: &mut Rig) -> Vec<TrafficReport> {
+    (0..rig.world.boards().len())
+        .map(|board| rig.ask_one(Question::command(board, &Command::Traffic)))
+        .collect()
+}
+
+#[test]
+fn a_million_bytes_through_each_link_and_none_lost() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "ring(3)");
+    rig.wait_for_links(SECOND);
+    const SIZE: u32 = 200;
+    let count = 2 * 1_000_000 / SIZE;
+    start_traffic(
+        &mut rig,
+        Traffic {
+            rate: 100_000,
+            count,
+            pattern: Pattern::Neighbors,
+            size: SIZE as u8,
+        },
+    );
+    let begin = rig.world.now();
+    while reports(&mut rig).iter().any(|report| report.running) {
+        assert!(rig.world.now() - begin < 30 * SECOND, "{:?}", reports(&mut rig));
+        rig.run_for(500 * MILLISECOND);
+    }
+    rig.run_for(200 * MILLISECOND);
+    for (board, report) in reports(&mut rig).into_iter().enumerate() {
+        assert_eq!(
+            (report.sent, report.received),
+            (count, count),
+            "board {board}: {report:?}"
+        );
+        assert_eq!(report.received_bytes, count * SIZE, "board {board}");
+        for link in 0..2 {
+            let counters = rig.link_report(board, link).counters;
+            assert!(
+                counters.packets_received >= count / 2,
+                "board {board}, link {link}: {counters:?}"
+            );
+            assert_eq!(
+                (counters.damaged, counters.resent),
+                (0, 0),
+                "board {board}, link {link}"
+            );
+        }
+    }
+    rig.assert_accounts();
+    rig.assert_healthy();
+}

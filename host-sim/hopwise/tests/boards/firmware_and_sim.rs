@@ -1,0 +1,199 @@
+//! One scenario on emulated boards and in the simulator: the same deliveries, by the same ways.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+use std::collections::BTreeMap;
+
+use crate::firmware_support::{Rig, firmware};
+use hopwise_core::limits::PEERS;
+use hopwise_core::node::{Event, MessageKind, Query, hops_of_trace};
+use hopwise_core::{Network, Node};
+use hopwise_emulate::check::path;
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulate::setup::LINKS;
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::world::{Action, Port, Script};
+use hopwise_sim::wire::{Nanos, Noise};
+use hopwise_sim::world::{Build, Step, Watcher, World};
+
+const NETWORK: &str = "rcr(2,2,1)";
+/// The cable that is cut: at port 1 of node 0.
+const CUT: (u32, u8) = (0, 1);
+/// When, in milliseconds; all that is asked before is answered by then. And so long later everyone knows.
+const CUT_AT: u64 = 5_000;
+const KNOWN_AFTER: u64 = 600;
+
+/// A question, who asks it, and whom.
+type Asked = (Node, Node, Query);
+/// The bytes of the answers; `None` if there was none.
+type Answers = Vec<Option<Vec<u8>>>;
+
+/// For ordered pairs, whether a ping came back, and the way of a trace.
+type Ways = BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)>;
+
+/// Something that can be asked.
+trait Mesh {
+    /// Asks at once, and waits for all answers.
+    fn ask(&mut self, round: &[Asked]) -> Answers;
+}
+
+impl Mesh for Rig {
+    fn ask(&mut self, round: &[Asked]) -> Answers {
+        let questions: Vec<Question> = round
+            .iter()
+            .map(|&(from, to, query)| Question {
+                more: more(from, query),
+                ..Question::new(from as usize, to, query)
+            })
+            .collect();
+        let replies = Rig::ask(self, &questions).into_iter();
+        replies
+            .map(|reply| match reply {
+                Some(Reply::Answer(answer)) => Some(answer),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// What comes with a question: a ping's answer repeats it.
+fn more(from: Node, query: Query) -> Vec<u8> {
+    match query {
+        Query::Ping => from.to_le_bytes().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+struct Unwatched;
+
+impl Watcher for Unwatched {
+    fn note(&mut self, _: Nanos, _: u32, _: &Event) {}
+}
+
+struct Simulated(World<8, PEERS>);
+
+impl Simulated {
+    fn new(network: Network) -> Self {
+        let mut world = World::new(Build {
+            network,
+            baud: 1_000_000,
+            processing: 100_000,
+            noise: Noise::default(),
+            seed: 7,
+        });
+        for board in 0..world.boards() {
+            world.start(board, &mut Unwatched).expect("a node");
+        }
+        Simulated(world)
+    }
+
+    fn run_until(&mut self, milliseconds: u64) {
+        let end = milliseconds * 1_000_000;
+        assert!(self.0.now() <= end, "the simulator is late");
+        while self.0.step(end, &mut Unwatched) != Step::End {}
+    }
+
+    /// The answers at a board, by their questions' numbers.
+    fn answers(&mut self, board: u32) -> Vec<(u32, Vec<u8>)> {
+        let mut answers = Vec::new();
+        self.0.with_node(board, &mut Unwatched, |node, _, _| {
+            while let Some(message) = node.next_message() {
+                if matches!(message.kind, MessageKind::Answer(_)) {
+                    answers.push((message.number, message.payload.to_vec()));
+                }
+            }
+        });
+        answers
+    }
+}
+
+impl Mesh for Simulated {
+    fn ask(&mut self, round: &[Asked]) -> Answers {
+        let mut open = BTreeMap::new();
+        for (index, &(from, to, query)) in round.iter().enumerate() {
+            let asked = self.0.with_node(from as u32, &mut Unwatched, |node, now, note| {
+                node.ask(to, query, &more(from, query), now, &mut |event: Event| note(event))
+            });
+            let number = asked.expect("a node that is on").expect("room for a question");
+            open.insert((from as u32, number), index);
+        }
+        let mut answers = vec![None; round.len()];
+        let end = self.0.now() + 1_000_000_000;
+        while !open.is_empty() {
+            match self.0.step(end, &mut Unwatched) {
+                Step::Board(board) => {
+                    for (number, answer) in self.answers(board) {
+                        if let Some(index) = open.remove(&(board, number)) {
+                            answers[index] = Some(answer);
+                        }
+                    }
+                }
+                Step::End => break,
+                _ => {}
+            }
+        }
+        answers
+    }
+}
+
+/// Asks along all ordered pairs.
+fn ways(mesh: &mut impl Mesh, nodes: u64) -> Ways {
+    let mut ways = BTreeMap::new();
+    // In each round every node is asked by one other: it answers only so many at once.
+    for ahead in 1..nodes {
+        let round = |query| -> Vec<Asked> { (0..nodes).map(|from| (from, (from + ahead) % nodes, query)).collect() };
+        let pongs = mesh.ask(&round(Query::Ping));
+        let traces = mesh.ask(&round(Query::Trace));
+        for ((&(from, to, query), pong), trace) in round(Query::Ping).iter().zip(pongs).zip(traces) {
+            let way = trace.map(|trace| hops_of_trace(&trace).map(|(node, _)| node).collect());
+            ways.insert((from, to), (pong == Some(more(from, query)), way));
+        }
+    }
+    ways
+}
+
+#[test]
+fn boards_and_simulator_deliver_the_same_by_the_same_ways() {
+    let Some(firmware) = firmware() else { return };
+    let mut boards = Rig::new(firmware, NETWORK);
+    let network = boards.network;
+    let nodes = network.nodes();
+    let port = Port {
+        board: CUT.0 as usize,
+        uart: LINKS[usize::from(CUT.1)],
+    };
+    boards
+        .world
+        .set_script(Script::new(vec![(CUT_AT * MILLISECOND, Action::Cut(port))]))
+        .expect("a port that there is");
+    let mut simulated = Simulated::new(network);
+    boards.wait_for_links(SECOND);
+    simulated.run_until(500);
+
+    let whole = ways(&mut boards, nodes);
+    assert_eq!(whole, ways(&mut simulated, nodes));
+    for (&(from, to), (pong, way)) in &whole {
+        assert!(pong, "ping of {to} from {from}");
+        assert_eq!(way.as_deref(), Some(&path(&network, from, to)[..]), "{from} to {to}");
+    }
+
+    let now = boards.world.now();
+    assert!(now < CUT_AT * MILLISECOND, "cut at {} ms", now / MILLISECOND);
+    boards.run_for((CUT_AT + KNOWN_AFTER) * MILLISECOND - now);
+    simulated.run_until(CUT_AT);
+    let cable = simulated.0.cable_at(CUT).expect("a cable");
+    simulated.0.plug(cable, false, &mut Unwatched);
+    simulated.run_until(CUT_AT + KNOWN_AFTER);
+
+    let cut = ways(&mut boards, nodes);
+    assert_eq!(cut, ways(&mut simulated, nodes));
+    assert!(cut.values().all(|(pong, way)| *pong && way.is_some()), "{cut:?}");
+    let lost = network.neighbor(u64::from(CUT.0), u64::from(CUT.1));
+    let lost = [u64::from(CUT.0), lost.expect("a node").expect("a neighbour")];
+    for way in cut.values().filter_map(|(_, way)| way.as_ref()) {
+        let uses = |hop: &[Node]| hop == lost || hop == [lost[1], lost[0]];
+        assert!(!way.windows(2).any(uses), "{way:?} uses the cut cable");
+    }
+    assert_ne!(cut, whole);
+    boards.assert_healthy();
+}

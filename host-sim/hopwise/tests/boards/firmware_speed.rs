@@ -1,0 +1,218 @@
+//! What the firmware costs in instructions, and what it carries at full speed.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+use crate::firmware_support::{Rig, firmware};
+use hopwise_core::board::{Command, Done, Pattern, Traffic, TrafficReport};
+use hopwise_core::link::LinkCounters;
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::profile;
+use hopwise_emulate::setup::LINKS;
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+
+fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
+    let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+    assert_eq!(done, Done::Done);
+}
+
+/// Instructions in the code of networks for each packet that a node sent on.
+fn per_next_hop(expression: &str) -> Option<u64> {
+    let mut rig = Rig::new(firmware()?, expression);
+    rig.wait_for_links(SECOND);
+    let boards = rig.world.boards().len();
+    let forwarded = |rig: &mut Rig| {
+        (0..boards)
+            .map(|board| u64::from(rig.counters(board).forwarded))
+            .sum::<u64>()
+    };
+    let before = forwarded(&mut rig);
+    rig.world
+        .boards_mut()
+        .iter_mut()
+        .for_each(|board| board.start_profile());
+    for board in 0..boards {
+        let traffic = Traffic {
+            rate: 500,
+            count: 10,
+            pattern: Pattern::Uniform,
+            size: 20,
+        };
+        start(&mut rig, board, traffic);
+    }
+    rig.run_for(300 * MILLISECOND);
+    let functions = profile::functions(&rig.world);
+    let packets = forwarded(&mut rig) - before;
+    assert!(packets > 10 * boards as u64, "{packets}");
+    let about_networks = |name: &str| {
+        ["hopwise_core::network", "hopwise_core::graph", "hopwise_core::route"]
+            .iter()
+            .any(|part| name.contains(part))
+    };
+    let instructions: u64 = functions
+        .iter()
+        .filter(|count| about_networks(&count.function))
+        .map(|count| count.instructions)
+        .sum();
+    Some(instructions / packets)
+}
+
+fn a_next_hop_takes_at_most(most: u64, expression: &str) {
+    let Some(instructions) = per_next_hop(expression) else {
+        return;
+    };
+    println!("{expression}: {instructions} instructions for a next hop");
+    assert!(instructions <= most, "{expression}: {instructions}");
+}
+
+#[test]
+fn instructions_for_a_next_hop() {
+    a_next_hop_takes_at_most(150, "rdn(ring(3),1)");
+    a_next_hop_takes_at_most(150, "heawood");
+    a_next_hop_takes_at_most(400, "rcr(2,2,1)");
+    a_next_hop_takes_at_most(400, "rcr(2,5,3)");
+    a_next_hop_takes_at_most(400, "re(ring(3),ring(3),1)");
+}
+
+#[test]
+fn instructions_for_a_next_hop_among_648_boards() {
+    a_next_hop_takes_at_most(150, "rdn(ring(3),2)");
+}
+
+/// The aim is 400.
+#[test]
+fn instructions_for_a_next_hop_among_1024_boards() {
+    a_next_hop_takes_at_most(420, "re(ring(4),ring(4),4)");
+}
+
+fn instructions_for(rig: &mut Rig, board: usize, time: Time) -> u64 {
+    let before = rig.world.boards()[board].cpu.instructions;
+    rig.run_for(time);
+    rig.world.boards()[board].cpu.instructions - before
+}
+
+#[test]
+fn instructions_for_a_forwarded_packet() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(3)");
+    rig.wait_for_links(SECOND);
+    const TIME: Time = 500 * MILLISECOND;
+    let idle = instructions_for(&mut rig, 1, TIME);
+    // With header and frame around it, 64 bytes on the wire.
+    let traffic = Traffic {
+        rate: 500,
+        count: 200,
+        pattern: Pattern::Opposite,
+        size: 40,
+    };
+    start(&mut rig, 0, traffic);
+    let busy = instructions_for(&mut rig, 1, TIME);
+    let report: TrafficReport = rig.ask_one(Question::command(2, &Command::Traffic));
+    assert_eq!(report.received, 200);
+    let each = (busy - idle) / 200;
+    println!(
+        "{each} instructions for a forwarded packet of 64 bytes, with its acknowledgements; {idle} in half a second idle"
+    );
+    assert!(each <= 25_000, "{each}");
+}
+
+/// Six boards with as much traffic to all five neighbours as the wires take, at one million baud.
+fn full_speed(rig: &mut Rig) {
+    rig.wait_for_links(SECOND);
+    for board in 0..6 {
+        let traffic = Traffic {
+            rate: 100_000,
+            count: 0,
+            pattern: Pattern::Neighbors,
+            size: 200,
+        };
+        start(rig, board, traffic);
+    }
+    rig.run_for(50 * MILLISECOND);
+}
+
+/// Checks that a board's wires are full for a while and that nothing is lost on any. Returns the instructions a second.
+fn hold_full_speed(rig: &mut Rig, time: Time) -> f64 {
+    let sent = |rig: &Rig, link: usize| rig.world.boards()[0].traffic(LINKS[link]).sent;
+    let before: Vec<u64> = (0..5).map(|link| sent(rig, link)).collect();
+    let instructions = instructions_for(rig, 0, time);
+    let seconds = time as f64 / SECOND as f64;
+    for (link, before) in before.iter().enumerate() {
+        let share = (sent(rig, link) - before) as f64 / (100_000.0 * seconds);
+        println!("link {link}: {:.0} % of the line", share * 100.0);
+        assert!(share > 0.8, "link {link}: {share}");
+    }
+    for (board, link) in (0..6).flat_map(|board| (0..5).map(move |link| (board, link))) {
+        let report = rig.link_report(board, link);
+        let LinkCounters {
+            damaged,
+            resent,
+            timeouts,
+            sessions,
+            ..
+        } = report.counters;
+        assert_eq!(
+            (damaged, resent, timeouts, sessions),
+            (0, 0, 0, 1),
+            "board {board}, link {link}"
+        );
+    }
+    rig.assert_healthy();
+    instructions as f64 / seconds
+}
+
+#[test]
+fn five_links_at_full_speed_in_both_directions() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "complete(6)");
+    full_speed(&mut rig);
+    let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND);
+    println!(
+        "{:.0} million instructions a second of 180 million cycles",
+        instructions / 1e6
+    );
+    // Queues are full, and can be seen to be from afar.
+    let waiting: u32 = (0..5).map(|link| u32::from(rig.link_report(0, link).waiting)).sum();
+    let counters = rig.counters(0);
+    assert!(waiting > 0, "nothing waits");
+    assert!(counters.held() >= waiting, "{counters:?}");
+    assert!(counters.buffers_used >= counters.held(), "{counters:?}");
+}
+
+/// How the log is read, with every event of every packet in it.
+#[test]
+fn the_log_does_not_disturb_full_links() {
+    let Some(firmware) = firmware() else { return };
+    for (probe, interval) in [
+        ("a probe", Some(0)),
+        ("a slow probe", Some(50 * MILLISECOND)),
+        ("no probe", None),
+    ] {
+        let mut rig = Rig::new(firmware, "complete(6)");
+        for board in rig.world.boards_mut() {
+            board.read_log_every(interval);
+        }
+        rig.wait_for_links(SECOND);
+        for board in 0..6 {
+            let done: Done = rig.ask_one(Question::command(board, &Command::LogPackets(true)));
+            assert_eq!(done, Done::Done);
+        }
+        full_speed(&mut rig);
+        rig.log();
+        let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND);
+        let lines = rig.log();
+        let frames = lines
+            .iter()
+            .filter(|line| line.board == 0 && line.text.starts_with("Sent"));
+        let frames = frames.count();
+        println!(
+            "{probe}: {:.0} million instructions a second, {frames} frames logged",
+            instructions / 1e6
+        );
+        assert_eq!(rig.readers.undecodable, 0, "{probe}");
+        match interval {
+            // Five links of 100,000 bytes a second, and frames of 223.
+            Some(0) => assert!(frames > 150, "{probe}: {frames}"),
+            Some(_) => assert!(frames > 10, "{probe}: {frames}"),
+            None => assert_eq!(lines, []),
+        }
+    }
+}

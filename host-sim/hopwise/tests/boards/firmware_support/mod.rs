@@ -1,0 +1,189 @@
+//! The firmware that people flash, built once, on emulated boards with a computer at each.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use hopwise_core::Network;
+use hopwise_core::board::DEFAULT_BAUD;
+use hopwise_core::node::{LinkReport, NodeCounters, NodeReport, Query};
+use hopwise_emulate::check::{CheckReport, check};
+use hopwise_emulate::computers::{Computers, Question};
+use hopwise_emulate::firmware::{self, CannotBuildFirmware};
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulate::log::{Line, LogFormat, LogReaders};
+use hopwise_emulate::setup::{self, Differences};
+use hopwise_emulator::image::Image;
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Board, World};
+use serde::de::DeserializeOwned;
+
+pub(crate) struct Firmware {
+    pub(crate) image: Arc<Image>,
+    pub(crate) format: LogFormat,
+}
+
+/// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
+pub(crate) fn firmware() -> Option<&'static Firmware> {
+    static FIRMWARE: OnceLock<Option<Firmware>> = OnceLock::new();
+    FIRMWARE
+        .get_or_init(|| load(firmware::build(firmware::BOARDS[0])))
+        .as_ref()
+}
+
+/// The same with one family of networks.
+pub(crate) fn firmware_with(family: &str) -> Option<Firmware> {
+    load(firmware::build_with(firmware::BOARDS[0], &[family]))
+}
+
+/// The same with all networks, and in its log what is of a level of `DEFMT_LOG`.
+pub(crate) fn firmware_logging(level: &str) -> Option<Firmware> {
+    load(firmware::build_logging(firmware::BOARDS[0], level))
+}
+
+fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmware> {
+    match built {
+        Ok(path) => {
+            let elf = std::fs::read(path).expect("the ELF file");
+            Some(Firmware {
+                image: Arc::new(Image::from_elf(&elf).expect("firmware")),
+                format: LogFormat::of_elf(&elf).expect("a log format"),
+            })
+        }
+        Err(CannotBuildFirmware::NoCompiler) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "\n*** NOT TESTED: no ARM core library, so the firmware was not built and not run. Run tools/arm-target once. ***\n"
+            );
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A mesh of emulated boards with computers.
+pub(crate) struct Rig {
+    pub(crate) network: Network,
+    pub(crate) world: World,
+    pub(crate) computers: Computers,
+    pub(crate) readers: LogReaders<'static>,
+}
+
+impl Rig {
+    /// Boards wired and configured as the expression says, just switched on.
+    pub(crate) fn new(firmware: &'static Firmware, expression: &str) -> Self {
+        let network: Network = expression.parse().expect("a network");
+        let differences = Differences {
+            seed: 7,
+            drift_ppm: 30.0,
+        };
+        let world = setup::build(&network, &firmware.image, differences).expect("boards");
+        Rig::with(firmware, network, world)
+    }
+
+    /// One board with these bytes for a configuration page.
+    pub(crate) fn single(firmware: &'static Firmware, page: &[u8]) -> Self {
+        let mut board = Board::new(&firmware.image, Default::default());
+        let place = setup::configuration_page(&firmware.image).expect("a place for the page");
+        board.write_flash(place, page).expect("the page is in the flash");
+        let mut world = World::new(1);
+        world.add(board);
+        Rig::with(firmware, "path(2)".parse().expect("a network"), world)
+    }
+
+    fn with(firmware: &'static Firmware, network: Network, mut world: World) -> Self {
+        let computers = Computers::connect(&mut world, DEFAULT_BAUD).expect("free serial ports");
+        let readers = firmware.format.readers(world.boards().len());
+        Rig {
+            network,
+            world,
+            computers,
+            readers,
+        }
+    }
+
+    pub(crate) fn check(&mut self) -> CheckReport {
+        check(&mut self.world, &mut self.computers, &self.network, &mut self.readers)
+    }
+
+    pub(crate) fn run_for(&mut self, time: Time) {
+        let end = self.world.now() + time;
+        self.computers.run_until(&mut self.world, end);
+    }
+
+    pub(crate) fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
+        self.computers.ask(&mut self.world, questions, SECOND)
+    }
+
+    /// One question whose answer is in postcard format.
+    pub(crate) fn ask_one<T: DeserializeOwned>(&mut self, question: Question) -> T {
+        let what = format!("{question:?}");
+        let reply = self.ask(&[question]).remove(0);
+        let answer: Option<T> = reply.as_ref().and_then(Reply::read);
+        answer.unwrap_or_else(|| panic!("{what}: {reply:?}"))
+    }
+
+    /// What a board says of one of its links.
+    pub(crate) fn link_report(&mut self, board: usize, link: u8) -> LinkReport {
+        let question = Question {
+            more: vec![link],
+            ..Question::new(board, board as u64, Query::Link)
+        };
+        self.ask_one::<Option<LinkReport>>(question).expect("a link")
+    }
+
+    pub(crate) fn identity(&mut self, board: usize) -> NodeReport {
+        self.ask_one(Question::new(board, board as u64, Query::Identity))
+    }
+
+    pub(crate) fn counters(&mut self, board: usize) -> NodeCounters {
+        self.ask_one(Question::new(board, board as u64, Query::Counters))
+    }
+
+    /// Runs until every board reaches all its neighbours, and returns how long that took.
+    pub(crate) fn wait_for_links(&mut self, within: Time) -> Time {
+        let begin = self.world.now();
+        while self.world.now() < begin + within {
+            self.run_for(10 * MILLISECOND);
+            let all = |rig: &mut Rig| {
+                (0..rig.world.boards().len()).all(|board| {
+                    let report = rig.identity(board);
+                    report.neighbors == report.neighbors_up
+                })
+            };
+            if self.computers.all_up() && all(self) {
+                return self.world.now() - begin;
+            }
+        }
+        panic!(
+            "not all links of {} are up within {} ms",
+            self.network,
+            within / MILLISECOND
+        );
+    }
+
+    pub(crate) fn log(&mut self) -> Vec<Line> {
+        self.readers.take_lines(&mut self.world)
+    }
+
+    /// No faults, nothing unmodelled, no byte lost by a serial port.
+    pub(crate) fn assert_healthy(&self) {
+        for (number, board) in self.world.boards().iter().enumerate() {
+            if let Some(fault) = board.faults().first() {
+                panic!("board {number}: {fault}");
+            }
+            assert_eq!(board.remarks(), [], "board {number}");
+            for uart in 0..hopwise_emulator::chip::UARTS {
+                assert_eq!(board.traffic(uart).overruns, 0, "board {number}, port {uart}");
+            }
+        }
+    }
+
+    /// Every board's account of packets adds up, with nothing left in it but the question.
+    pub(crate) fn assert_accounts(&mut self) {
+        for board in 0..self.world.boards().len() {
+            let counters = self.counters(board);
+            assert_eq!(counters.held(), 1, "board {board}: {counters:?}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The firmware that people flash, on emulated boards.
+
+mod firmware;
+mod firmware_and_sim;
+mod firmware_board;
+mod firmware_numbers;
+mod firmware_speed;
+mod firmware_support;

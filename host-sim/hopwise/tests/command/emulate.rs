@@ -1,0 +1,205 @@
+//! `hopwise emulate` from the outside: figures, determinism, refusals.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+fn emulate(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .arg("emulate")
+        .args(arguments)
+        .output()
+        .expect("hopwise")
+}
+
+fn figures(elf: &Path, arguments: &[&str]) -> serde_json::Value {
+    let elf = elf.to_str().expect("a path");
+    let output = emulate(&[&["ring(4)", "--elf", elf, "--for", "300ms", "--json"], arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn figures_have_their_keys_and_are_the_same_every_time() {
+    let Some(elf) = crate::emulator_support::elf() else {
+        return;
+    };
+    let first = figures(&elf, &["--seed", "5", "--drift", "50"]);
+    assert_eq!(first["boards"], 4);
+    assert_eq!(first["virtual_seconds"], 0.3);
+    assert_eq!((&first["faults"], &first["uart_overruns"]), (&0.into(), &0.into()));
+    assert_eq!(first["unmodelled"], serde_json::json!([]));
+    assert!(first["wall_seconds"].as_f64() > Some(0.0) && first["instructions"].as_u64() > Some(1000));
+    assert_eq!(first["log_lines"], 4);
+    let hash = |arguments: &[&str]| figures(&elf, arguments)["state_hash"].clone();
+    assert_eq!(
+        first["state_hash"],
+        hash(&["--seed", "5", "--drift", "50", "--threads", "2"])
+    );
+    assert_ne!(first["state_hash"], hash(&["--seed", "6", "--drift", "50"]));
+}
+
+#[test]
+fn the_log_is_decoded_with_its_place() {
+    let Some(elf) = crate::emulator_support::elf() else {
+        return;
+    };
+    let elf = elf.to_str().expect("a path");
+    let output = emulate(&["ring(3)", "--elf", elf, "--for", "50ms", "--boards", "2"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().next().expect("a line");
+    assert!(
+        line.contains("   2 info  board is up: 0 frames at 115200 baud  main.rs:"),
+        "{line}"
+    );
+    assert_eq!(text.matches("board is up").count(), 1, "{text}");
+}
+
+#[test]
+fn bad_input_is_refused_in_one_sentence() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let file = file.to_str().expect("a path");
+    for (arguments, sentence) in [
+        (
+            ["ring(4)", "--elf", "/nowhere"],
+            "hopwise: /nowhere: No such file or directory (os error 2)\n".to_string(),
+        ),
+        (
+            ["ring(4)", "--elf", file],
+            format!("hopwise: {file}: no 32-bit ELF file: Unsupported ELF header\n"),
+        ),
+    ] {
+        let output = emulate(&arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), sentence);
+    }
+}
+
+#[test]
+fn options_and_scripts_that_make_no_sense_are_refused() {
+    let Some(elf) = crate::emulator_support::elf() else {
+        return;
+    };
+    let elf = elf.to_str().expect("a path");
+    let script = std::env::temp_dir().join(format!("hopwise-script-{}", std::process::id()));
+    std::fs::write(&script, "1s swap 0.USART1 1.USART6\n").expect("a file");
+    let script_path = script.to_str().expect("a path");
+    for (option, value, words) in [
+        ("--drift", "1e9", "a number from 0 to 10000"),
+        ("--faults", "nan", "a number from 0 to 1000"),
+        ("--boards", "7", "there is no board 7"),
+        ("--serial", "0.USART1=pty", "port 0.USART1 already has a wire"),
+        ("--for", "soon", "is no time such as"),
+        ("--script", script_path, "there is no wire at port 1.USART6"),
+    ] {
+        let output = emulate(&["ring(3)", "--elf", elf, option, value]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{option} {value}: {text}");
+        assert!(
+            text.contains(words) && !text.contains("panicked"),
+            "{option} {value}: {text}"
+        );
+    }
+    let _ = std::fs::remove_file(script);
+}
+
+/// Sends a packet of GDB's protocol and returns the answer without its frame.
+fn ask(stream: &mut TcpStream, packet: &str) -> String {
+    let sum = packet.bytes().fold(0u8, |sum, byte| sum.wrapping_add(byte));
+    write!(stream, "${packet}#{sum:02x}").expect("the server listens");
+    let (mut answer, mut byte) = (Vec::new(), [0]);
+    while !(answer.len() > 3 && answer[answer.len() - 3] == b'#') {
+        stream.read_exact(&mut byte).expect("an answer");
+        if !(answer.is_empty() && byte[0] == b'+') {
+            answer.push(byte[0]);
+        }
+    }
+    stream.write_all(b"+").expect("the server listens");
+    expand(&answer[1..answer.len() - 3])
+}
+
+/// Undoes the run-length encoding of the protocol: `c*n` is `c` and 29 less than the code of `n` more of it.
+fn expand(answer: &[u8]) -> String {
+    let mut text = String::new();
+    for (place, byte) in answer.iter().enumerate() {
+        match (place.checked_sub(1).map(|before| answer[before]), *byte) {
+            (_, b'*') => {}
+            (Some(b'*'), count) => {
+                let last = text.chars().last().expect("something to repeat");
+                text.extend(std::iter::repeat_n(last, usize::from(count) - 29));
+            }
+            (_, byte) => text.push(char::from(byte)),
+        }
+    }
+    text
+}
+
+#[test]
+fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
+    let Some(elf) = crate::emulator_support::elf() else {
+        return;
+    };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args([
+            "emulate", "ring(3)", "--for", "20ms", "--gdb", "0", "--node", "1", "--elf",
+        ])
+        .arg(&elf)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("hopwise");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let line = lines.next().expect("a line").expect("text");
+    let address = line.rsplit(' ').next().expect("an address").trim_end_matches('\'');
+    let mut gdb = TcpStream::connect(address).expect("the server");
+    gdb.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+    let image = crate::emulator_support::firmware().expect("it was built");
+    let pc = |registers: &str| {
+        let bytes: Vec<u8> = (0..4)
+            .map(|place| u8::from_str_radix(&registers[120 + place * 2..122 + place * 2], 16).expect("hex"))
+            .collect();
+        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    };
+    assert_eq!(
+        pc(&ask(&mut gdb, "g")),
+        image.address_of("Reset").expect("a reset handler")
+    );
+    let stopped = ask(&mut gdb, "s");
+    assert!(stopped.contains("05"), "{stopped}");
+    let main = image.address_of("main").expect("a main function");
+    assert_eq!(ask(&mut gdb, &format!("Z0,{main:x},2")), "OK");
+    let stopped = ask(&mut gdb, "c");
+    assert!(stopped.contains("05"), "{stopped}");
+    assert_eq!(pc(&ask(&mut gdb, "g")), main);
+    assert_eq!(ask(&mut gdb, "m8000000,4").len(), 8);
+    assert_eq!(ask(&mut gdb, "D"), "OK");
+    assert!(child.wait().expect("an end").success());
+}
+
+#[test]
+fn a_serial_port_is_a_socket() {
+    let Some(elf) = crate::emulator_support::elf() else {
+        return;
+    };
+    let path = std::env::temp_dir().join(format!("hopwise-serial-{}", std::process::id()));
+    let place = format!("0.USART2=unix:{}", path.display());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args([
+            "emulate", "ring(3)", "--for", "100ms", "--json", "--serial", &place, "--elf",
+        ])
+        .arg(&elf)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("hopwise");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let line = lines.next().expect("a line").expect("text");
+    assert_eq!(line, format!("board 0 is at {}", path.display()));
+    // The run may be over before we come.
+    let _ = UnixStream::connect(&path);
+    assert!(child.wait().expect("an end").success());
+    assert!(!path.exists(), "the socket is cleaned away");
+}

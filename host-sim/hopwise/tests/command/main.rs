@@ -1,0 +1,18 @@
+//! The command from the outside: what it prints, what it refuses, and with which status it ends.
+
+mod basics;
+mod emulate;
+#[path = "../../../../emulator/tests/support/mod.rs"]
+#[allow(dead_code, reason = "shared with the emulator's own tests")]
+mod emulator_support;
+mod load_sweep;
+mod report;
+mod rig_capture;
+mod rig_check;
+mod rig_flash;
+mod rig_mesh;
+mod rig_support;
+mod rig_talk;
+mod sim;
+mod trace_support;
+mod view;

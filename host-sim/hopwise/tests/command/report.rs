@@ -1,0 +1,246 @@
+//! `hopwise report`: what a trace tells agrees with what the simulator knows.
+
+use crate::trace_support::{Folder, hopwise, printed, refused, simulate};
+use hopwise_core::Network;
+use hopwise_trace::history::History;
+use hopwise_trace::reader::Reader;
+use hopwise_trace::report::Report;
+use hopwise_view::data::PageData;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn report(trace: &str) -> Value {
+    serde_json::from_str(&printed(&["report", trace, "--json"])).unwrap()
+}
+
+fn sum(report: &Value, key: &str) -> u64 {
+    let links = report["links"].as_array().unwrap();
+    links.iter().map(|link| link[key].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn a_calm_run_is_told_in_full() {
+    let folder = Folder::new("calm");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["rdn(ring(3),1)", "--packets", "200", "--seed", "5"]);
+    let text = printed(&["report", &trace]);
+    insta::assert_snapshot!("report_of_a_calm_run", text);
+    let file = folder.file("report.md");
+    assert_eq!(printed(&["report", &trace, "-o", &file]), "");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), text);
+}
+
+#[test]
+fn the_figures_are_those_of_the_simulator() {
+    let folder = Folder::new("figures");
+    let trace = folder.file("trace.jsonl");
+    let settings = [
+        "heawood",
+        "--packets",
+        "2000",
+        "--ber",
+        "5e-5",
+        "--pull-every",
+        "200ms",
+        "--seed",
+        "3",
+    ];
+    let known = simulate(&trace, &settings);
+    let told = report(&trace);
+    assert_eq!(told["network"], "heawood");
+    assert_eq!(told["nodes"], 14);
+    let datagrams = &told["delivery"]["datagram"];
+    assert_eq!(datagrams["packets"], known["sent"]);
+    assert_eq!(datagrams["delivered"], known["delivered"]);
+    assert_eq!(datagrams["duplicates"], known["duplicated"]);
+    assert_eq!(
+        sum(&told, "retransmissions"),
+        known["retransmissions"].as_u64().unwrap()
+    );
+    assert_eq!(sum(&told, "ups"), known["links_up"].as_u64().unwrap());
+    assert_eq!(told["detours"], known["detours"]);
+    for (reason, count) in known["drops"].as_object().unwrap() {
+        assert_eq!(&told["drops"][reason]["count"], count, "{reason}");
+    }
+    assert_eq!(
+        told["drops"].as_object().unwrap().len(),
+        known["drops"].as_object().unwrap().len()
+    );
+    let latency = &told["latency"]["end_to_end"];
+    assert_eq!(latency["count"], known["delivered"]);
+    let mean = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    let (ours, theirs) = (mean(latency, "mean_us"), mean(&known, "latency_mean_us"));
+    assert!((ours - theirs).abs() < 0.01, "{ours} {theirs}");
+    assert!(sum(&told, "damaged") > 0 && sum(&told, "downs") > 0);
+}
+
+#[test]
+fn undisturbed_packets_take_the_computed_path() {
+    let folder = Folder::new("paths");
+    let trace = folder.file("trace.jsonl");
+    for expression in [
+        "rdn(ring(3),1)",
+        "re(ring(3),ring(4),2,sd)",
+        "rcr(2,4,1)",
+        "root-folded(petersen,2)",
+        "rsn(2,ring(4))",
+    ] {
+        simulate(&trace, &[expression, "--packets", "500", "--confirmed"]);
+        let told = report(&trace);
+        let paths = &told["paths"];
+        let packets = |kind: &str| told["delivery"][kind]["delivered"].as_u64().unwrap();
+        assert_eq!(packets("confirmed"), 500, "{expression}");
+        assert_eq!(told["outcomes"]["delivered"], 500, "{expression}");
+        assert_eq!(
+            paths["followed"],
+            packets("confirmed") + packets("confirmation"),
+            "{expression}"
+        );
+        assert_eq!(paths["computed"], paths["followed"], "{expression}: {paths}");
+        assert_eq!(paths["hops"], paths["computed_hops"], "{expression}");
+    }
+}
+
+#[test]
+fn detours_are_longer_and_named() {
+    let folder = Folder::new("detours");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["ring(6)", "--packets", "300", "--events", "0s cut 0.0"]);
+    let told = report(&trace);
+    let paths = &told["paths"];
+    assert!(paths["longer"].as_u64().unwrap() > 0, "{paths}");
+    let nodes = |example: &Value, key: &str| example[key].as_array().unwrap().clone();
+    let mut longer = 0;
+    for example in paths["examples"].as_array().unwrap() {
+        let (path, computed) = (nodes(example, "path"), nodes(example, "computed"));
+        assert_eq!((path.first(), path.last()), (computed.first(), computed.last()));
+        // The cable that was cut is on the computed path, and not on the one taken.
+        let cut = |way: &[Value]| way.windows(2).any(|hop| hop == [0, 1] || hop == [1, 0]);
+        assert!(cut(&computed) && !cut(&path), "{example}");
+        longer += usize::from(path.len() > computed.len());
+    }
+    assert!(longer > 0, "{paths}");
+    let text = printed(&["report", &trace]);
+    assert!(text.contains("| packet | way it took | computed path |"), "{text}");
+}
+
+#[test]
+fn broadcasts_follow_their_tree() {
+    let folder = Folder::new("broadcasts");
+    let trace = folder.file("trace.jsonl");
+    simulate(
+        &trace,
+        &["rdn(ring(3),1)", "--traffic", "broadcast-all", "--packets", "18"],
+    );
+    let told = report(&trace);
+    let broadcasts = &told["delivery"]["broadcast"];
+    assert_eq!(broadcasts["delivered"], 18);
+    assert_eq!(broadcasts["arrivals"], 18 * 17);
+    assert_eq!(told["paths"]["tree_arrivals"], 18 * 17);
+    assert_eq!(told["paths"]["other_arrivals"], 0);
+    assert_eq!(told["latency"]["broadcast"]["count"], 18 * 17);
+}
+
+#[test]
+fn a_trace_need_not_name_its_network() {
+    let folder = Folder::new("unnamed");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["ring(5)", "--packets", "50"]);
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let (_, events) = text.split_once('\n').unwrap();
+    let unnamed = folder.write("unnamed.jsonl", events);
+    let told = report(&unnamed);
+    assert_eq!((&told["network"], &told["paths"]), (&Value::Null, &Value::Null));
+    assert_eq!(told["delivery"]["datagram"]["delivered"], 50);
+    let named = printed(&["report", &unnamed, "--network", "ring(5)", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&named).unwrap()["paths"]["computed"], 50);
+}
+
+#[test]
+fn bad_traces_are_refused_in_a_sentence() {
+    let folder = Folder::new("bad");
+    let bad = |text: &str| refused(&["report", &folder.write("bad.jsonl", text)]);
+    let header = "{\"network\":\"ring(5)\"}\n";
+    assert!(bad("").ends_with("bad.jsonl: the trace has no events"));
+    assert!(bad(header).ends_with("bad.jsonl: the trace has no events"));
+    assert!(bad("hello\n").ends_with("bad.jsonl: line 1: this is no event: expected value"));
+    assert!(bad(&format!("{header}{{\"t\":1}}\n")).contains("bad.jsonl: line 2: this is no event: missing field"));
+    let outside = r#"{"t":1,"node":9,"event":"damaged","link":0}"#;
+    let sentence = bad(&format!("{header}{outside}\n"));
+    assert!(
+        sentence.ends_with("line 2: ring(5): there is no node 9: the network has nodes 0 to 4"),
+        "{sentence}"
+    );
+    assert!(bad("{\"network\":\"rong(5)\"}\n").contains("line 1: 'rong(5)' is not a network: "));
+    let sentence = refused(&["report", "no/such/trace"]);
+    assert!(sentence.starts_with("hopwise: no/such/trace: "), "{sentence}");
+    let trace = folder.write("good.jsonl", &format!("{header}{}\n", outside.replace('9', "3")));
+    let sentence = refused(&["report", &trace, "-o", "no/such/folder/report.md"]);
+    assert!(sentence.contains("no/such/folder/report.md"), "{sentence}");
+    assert!(hopwise(&["report", &trace]).status.success());
+}
+
+/// A line of a trace of five nodes, as a board gone mad might write it.
+fn any_line() -> impl Strategy<Value = String> {
+    let words = [
+        "sent",
+        "received",
+        "accepted",
+        "forwarded",
+        "delivered",
+        "dropped",
+        "detoured",
+        "link-up",
+        "link-down",
+        "damaged",
+        "miswired",
+        "settled",
+        "other",
+    ];
+    let kinds = [
+        "datagram",
+        "broadcast",
+        "confirmed",
+        "confirmation",
+        "undeliverable",
+        "request",
+        "response",
+    ];
+    let event = (
+        prop::sample::select(words.to_vec()),
+        -3.0..3.0,
+        0..5u64,
+        0..3u8,
+        any::<bool>(),
+    );
+    let packet = (prop::sample::select(kinds.to_vec()), 0..5u64, 0..3u32, 0..7u64);
+    (event, packet).prop_map(|((word, t, node, link, again), (kind, source, number, dest))| {
+        let packet = json!({"source": source, "epoch": 1, "kind": kind, "number": number, "from_host": false});
+        json!({"event": word, "t": t, "node": node, "link": link, "again": again, "packet": packet, "dest": dest,
+               "reason": "no-route", "by": dest, "peer": source, "number": number, "outcome": "unknown"})
+        .to_string()
+    })
+}
+
+proptest! {
+    #[test]
+    fn whatever_boards_write_adds_up(lines in prop::collection::vec(any_line(), 1..120)) {
+        let network: Network = "ring(5)".parse().unwrap();
+        let text = lines.join("\n");
+        let history = History::read(Reader::new(text.as_bytes()).unwrap(), Some(network)).unwrap();
+        let report = Report::new(&history);
+        let count = |word: &str| lines.iter().filter(|line| line.contains(&format!("\"event\":\"{word}\""))).count() as u64;
+        prop_assert_eq!(report.events, lines.len() as u64);
+        prop_assert_eq!(report.unknown_events, count("other"));
+        for (kind, of) in &report.delivery {
+            prop_assert_eq!(of.packets, of.delivered + of.dropped + of.open, "{}", kind);
+        }
+        let arrivals: u64 = report.delivery.values().map(|of| of.arrivals + of.duplicates).sum();
+        prop_assert_eq!(arrivals, count("delivered"));
+        prop_assert_eq!(report.drops.values().map(|drops| drops.count).sum::<u64>(), count("dropped"));
+        let paths = report.paths.unwrap();
+        prop_assert_eq!(paths.followed, paths.computed + paths.other + paths.longer);
+        let page = PageData::new(&network, Some(&history)).unwrap();
+        prop_assert_eq!(page.trace.unwrap().packets.len(), history.packets.len());
+    }
+}

@@ -1,0 +1,471 @@
+//! Logs of all boards as one trace: events read back, clocks aligned, the same from boards, streams and probe-rs.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::rig_support::{Folder, elf, hopwise, json, refusal};
+use hopwise_core::link::{Down, FrameError, Identity, Role};
+use hopwise_core::node::{DropReason, Event, Kind, Outcome, PacketId};
+use hopwise_emulate::log::LogFormat;
+use hopwise_emulate::setup::{self, Differences};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_rig::capture::Capture;
+use hopwise_rig::clocks::{Pair, align};
+use hopwise_rig::emulated::{Firmware, blueprint};
+use hopwise_rig::log_text::read_event;
+use hopwise_rig::mesh::Mesh;
+use proptest::prelude::*;
+use serde_json::{Value, json as value};
+
+fn identity(role: Role) -> Identity {
+    Identity {
+        role,
+        network: u32::MAX,
+        address: u64::MAX,
+        port: 3,
+        epoch: 7,
+        largest: 274,
+    }
+}
+
+fn packet(kind: Kind, from_host: bool) -> PacketId {
+    PacketId {
+        source: 12,
+        from_host,
+        epoch: 65_535,
+        kind,
+        number: 4_000_000_000,
+    }
+}
+
+/// One of every kind of event, with every kind of reason.
+fn events() -> Vec<Event> {
+    let any = packet(Kind::Datagram, false);
+    let kinds = [
+        Kind::Datagram,
+        Kind::Broadcast,
+        Kind::Confirmed,
+        Kind::Confirmation,
+        Kind::Undeliverable,
+        Kind::Request,
+        Kind::Response,
+    ];
+    let downs = [
+        Down::Silent,
+        Down::OneWay,
+        Down::Restarted,
+        Down::Ended,
+        Down::Version(2),
+        Down::Replaced,
+    ];
+    let errors = [
+        FrameError::Encoding,
+        FrameError::TooLong,
+        FrameError::Crc,
+        FrameError::Form,
+    ];
+    let mut events: Vec<Event> = [Role::Node, Role::Host]
+        .map(|role| Event::LinkUp {
+            link: 1,
+            peer: identity(role),
+        })
+        .to_vec();
+    events.extend(downs.map(|reason| Event::LinkDown { link: 0, reason }));
+    events.extend([None, Some(4)].map(|expected| Event::Miswired {
+        link: 2,
+        expected,
+        found: identity(Role::Node),
+    }));
+    events.extend(errors.map(|error| Event::Damaged { link: 5, error }));
+    events.extend(kinds.map(|kind| Event::Sent {
+        link: 3,
+        packet: packet(kind, true),
+        dest: 9,
+        again: kind == Kind::Request,
+    }));
+    events.extend([
+        Event::Received {
+            link: 4,
+            packet: any,
+            dest: 2,
+        },
+        Event::Accepted { packet: any, dest: 1 },
+        Event::Forwarded { link: 0, packet: any },
+        Event::Delivered { packet: any },
+        Event::Detoured { packet: any, by: 8 },
+    ]);
+    events.extend(DropReason::ALL.map(|reason| Event::Dropped {
+        packet: any,
+        dest: 3,
+        reason,
+    }));
+    let undeliverable = Outcome::Undeliverable {
+        at: 5,
+        reason: DropReason::NoRoute,
+    };
+    let outcomes = [
+        Outcome::Delivered,
+        undeliverable,
+        Outcome::Interrupted,
+        Outcome::Unknown,
+    ];
+    events.extend(outcomes.map(|outcome| Event::Settled { number: 1, outcome }));
+    events
+}
+
+#[test]
+fn every_event_is_read_back() {
+    for event in events() {
+        assert_eq!(read_event(&format!("{event:?}")), Some(event));
+    }
+    for text in [
+        "",
+        "hello",
+        "Sent",
+        "Sent { link: 1 }",
+        "LinkDown { link: 0, reason: Tired }",
+        "LinkDown { link: 0",
+    ] {
+        assert_eq!(read_event(text), None, "{text}");
+    }
+}
+
+proptest! {
+    /// Whatever a board prints, nothing breaks.
+    #[test]
+    fn any_text_is_read_or_not(text in "[A-Z][a-z]{0,9}[ {}():,a-z0-9]{0,80}") {
+        let _ = read_event(&text);
+    }
+
+    /// Clocks with offsets of up to an hour and crystals of the usual kind agree to microseconds, whatever the graph.
+    #[test]
+    fn clocks_agree_after_alignment(
+        offsets in proptest::collection::vec(-3600.0..3600.0f64, 5),
+        drifts in proptest::collection::vec(-50e-6..50e-6f64, 5),
+        more in proptest::collection::vec((0usize..5, 0usize..5, 0.0..20.0f64, 0usize..2), 10..40),
+    ) {
+        // What a clock shows at a common time.
+        let shown = |clock: usize, time: f64| time * (1.0 + drifts[clock]) + offsets[clock];
+        let delays = [400e-6, 900e-6];
+        // A ring in both directions at both ends of the time, and whatever else there is.
+        let ring = (0..5).flat_map(|a| [(a, (a + 1) % 5), ((a + 1) % 5, a)]);
+        let ring = ring.flat_map(|(a, b)| [0.0, 20.0].map(|time| (a, b, time, 0)));
+        let pairs: Vec<Pair> = ring
+            .chain(more)
+            .filter(|(a, b, ..)| a != b)
+            .map(|(from, to, time, class)| Pair {
+                from,
+                to,
+                sent: shown(from, time),
+                received: shown(to, time + delays[class]),
+                class,
+            })
+            .collect();
+        let alignment = align(5, &pairs, &[500e-6; 2]);
+        prop_assert!(alignment.residual_worst < 3e-6, "{:?}", alignment);
+        for time in [0.0, 10.0, 20.0] {
+            let times: Vec<f64> = (0..5).map(|clock| alignment.clocks[clock].common(shown(clock, time))).collect();
+            let spread = times.iter().fold(0.0f64, |spread, other| spread.max((other - times[0]).abs()));
+            prop_assert!(spread < 5e-6, "{times:?}");
+        }
+    }
+}
+
+#[test]
+fn a_late_packet_does_not_spoil_the_clocks() {
+    let pair = |number: usize| {
+        let (from, to) = (number % 2, 1 - number % 2);
+        let shown = |clock: usize, time: f64| time + 5.0 * clock as f64;
+        let time = number as f64 * 0.1;
+        // Every tenth is noticed a millisecond late.
+        let late = if number % 10 == 3 { 1e-3 } else { 0.0 };
+        Pair {
+            from,
+            to,
+            sent: shown(from, time),
+            received: shown(to, time + 400e-6 + late),
+            class: 0,
+        }
+    };
+    let pairs: Vec<Pair> = (0..100).map(pair).collect();
+    let alignment = align(3, &pairs, &[400e-6]);
+    let difference = alignment.clocks[1].common(10.0) - alignment.clocks[0].common(5.0);
+    assert!(difference.abs() < 10e-6, "{difference}");
+    assert!(
+        alignment.residual_median < 10e-6 && alignment.residual_worst > 0.9e-3,
+        "{alignment:?}"
+    );
+    assert_eq!(
+        alignment.clocks.iter().map(|clock| clock.group).collect::<Vec<_>>(),
+        [0, 0, 1]
+    );
+}
+
+/// The lines of a trace after the first, which names its network.
+fn lines(path: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.ends_with('\n'), "the last line is complete");
+    let mut lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}")));
+    let header: Value = lines.next().expect("a first line");
+    assert!(header["network"].is_string(), "{header}");
+    lines.collect()
+}
+
+const MESH: &str = "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\n";
+
+#[test]
+fn emulated_boards_and_their_streams_give_the_same_trace() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("capture");
+    let mesh = folder.write("mesh.toml", MESH);
+    let (trace, again, streams) = (
+        folder.path("trace.jsonl"),
+        folder.path("again.jsonl"),
+        folder.path("streams"),
+    );
+    let record = ["--record", &streams, "--traffic", "20", "--for", "1500ms"];
+    let (status, summary) = json(&[&["capture", &mesh, "-o", &trace, "--elf", elf, "--json"], &record[..]].concat());
+    assert_eq!(
+        (status, &summary["nodes"], &summary["undecodable"]),
+        (0, &value!(18), &value!(0))
+    );
+    assert_eq!(summary["nodes_not_aligned"], value!([]));
+    assert!(summary["clock_pairs"].as_u64() > Some(200), "{summary}");
+    // Boards start up to 190 ms apart, so clocks that are not aligned are off by that.
+    assert!(summary["clock_residual_95_us"].as_f64() < Some(300.0), "{summary}");
+
+    let lines = lines(&trace);
+    let times: Vec<f64> = lines.iter().map(|line| line["t"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted() && times[0] >= 0.0);
+    let names: BTreeSet<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    for name in [
+        "link-up",
+        "accepted",
+        "sent",
+        "received",
+        "forwarded",
+        "delivered",
+        "log",
+    ] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+    let texts = lines.iter().filter_map(|line| line["text"].as_str());
+    let missed: Vec<&str> = texts.filter(|text| text.contains(" { ")).collect();
+    assert!(missed.is_empty(), "events that were not read: {missed:?}");
+    in_order_of_cause(&lines);
+
+    let (status, of_streams) = json(&[
+        "capture",
+        &mesh,
+        "-o",
+        &again,
+        "--elf",
+        elf,
+        "--recorded",
+        &streams,
+        "--json",
+    ]);
+    assert_eq!((status, &of_streams), (0, &summary));
+    assert_eq!(self::lines(&again).len(), lines.len());
+    let events = |lines: &[Value]| -> BTreeSet<String> { lines.iter().map(Value::to_string).collect() };
+    assert_eq!(events(&self::lines(&again)), events(&lines));
+    traces_of_boards_are_reported_and_drawn(&folder, &trace);
+}
+
+fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
+    let (status, report) = json(&["report", trace, "--json"]);
+    assert_eq!(status, 0);
+    assert_eq!(
+        (&report["network"], &report["unknown_events"]),
+        (&value!("rdn(ring(3),1)"), &value!(0))
+    );
+    let datagrams = &report["delivery"]["datagram"];
+    assert!(datagrams["delivered"].as_u64() > Some(100), "{report}");
+    // Only while links come up do packets go round those that are not up yet.
+    let [followed, computed] = ["followed", "computed"].map(|key| report["paths"][key].as_u64().unwrap());
+    assert!(followed > 100 && computed * 10 > followed * 9, "{report}");
+    let page = folder.path("page.html");
+    assert_eq!(hopwise(&["view", trace, "-o", &page]).status.code(), Some(0));
+    assert!(std::fs::read_to_string(page).unwrap().contains("rdn(ring(3),1)"));
+}
+
+/// Boards that start at different times, with crystals that are off, against the time of the world they are in.
+#[test]
+fn the_common_time_is_that_of_the_world() {
+    let Some(elf) = elf() else { return };
+    let mesh = Mesh::parse(&format!("{MESH}log-packets = true\ntraffic = {{ rate = 20 }}\n")).unwrap();
+    let firmware = Firmware::load(Some(Path::new(elf))).unwrap();
+    let format = LogFormat::of_elf(&firmware.elf).unwrap();
+    let mut blueprint = blueprint(&mesh).unwrap();
+    blueprint.starts = mesh.nodes().map(|node| node * 5 % 18 * 50 * MILLISECOND).collect();
+    let differences = Differences {
+        seed: 3,
+        drift_ppm: 50.0,
+    };
+    let mut world = setup::assemble(&blueprint, &firmware.image, differences).unwrap();
+    world.run_until(3 * SECOND);
+    let mut capture = Capture::default();
+    for line in format.readers(18).take_lines(&mut world) {
+        let arrived = line.at as f64 / SECOND as f64;
+        capture.add(line.board as u64, line.stamp.unwrap(), Some(arrived), "info", line.text);
+    }
+    let aligned = capture.align(&mesh);
+    assert_eq!(aligned.apart, [0; 0]);
+    // All boards have the same common time, whose beginning is that of any of them.
+    let late: Vec<f64> = aligned
+        .entries()
+        .map(|(time, entry)| entry.arrived.unwrap() - time)
+        .collect();
+    let mut sorted = late.clone();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted[sorted.len() / 2];
+    let mut off: Vec<f64> = late.iter().map(|late| (late - middle).abs()).collect();
+    off.sort_by(f64::total_cmp);
+    let (median, worst) = (off[off.len() / 2] * 1e6, off[off.len() - 1] * 1e6);
+    println!(
+        "{} lines: half within {median:.1} us of the truth, the worst off by {worst:.1} us",
+        off.len()
+    );
+    assert!(
+        median < 50.0 && worst < 500.0,
+        "{median} us, {worst} us, {:?}",
+        aligned.alignment
+    );
+}
+
+/// No packet is received before it was sent, on the common time line.
+fn in_order_of_cause(lines: &[Value]) {
+    let of = |name: &str| lines.iter().filter(|line| line["event"] == name).collect::<Vec<_>>();
+    let (sent, received) = (of("sent"), of("received"));
+    let mut compared = 0;
+    for arrival in received.iter().take(400) {
+        let same = |line: &&&Value| line["packet"] == arrival["packet"] && line["dest"] == arrival["dest"];
+        let first = sent
+            .iter()
+            .filter(same)
+            .map(|line| line["t"].as_f64().unwrap())
+            .fold(f64::INFINITY, f64::min);
+        if first.is_finite() {
+            compared += 1;
+            assert!(arrival["t"].as_f64().unwrap() > first, "{arrival}");
+        }
+    }
+    assert!(compared > 200, "{compared}");
+}
+
+/// Says what probe-rs would say of a board that has just sent or received a packet, and then waits.
+fn stand_in(folder: &Folder) -> String {
+    let sent = "Sent { link: 0, packet: PacketId { source: 0, from_host: false, epoch: 1, kind: Datagram, number: 1 }, dest: 1, again: false }";
+    let received = sent.replace("Sent", "Received").replace(", again: false", "");
+    let calls = folder.path("calls");
+    let text = format!(
+        "#!/bin/sh\necho \"$*\" >> '{calls}'\n\
+         case \"$*\" in\n\
+         *AA*) echo '1.000000|INFO |{sent}'; echo 'not a line';;\n\
+         *BB*) echo '7.000900|INFO |{received}'; echo '7.100000|WARN|the end | almost';;\n\
+         esac\n\
+         exec sleep 30\n"
+    );
+    let path = folder.write("probe-rs", &text);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    path
+}
+
+#[test]
+fn ctrl_c_ends_a_capture_with_a_complete_trace() {
+    let folder = Folder::new("capture-probes");
+    let text = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n[[node]]\naddress = 1\nprobe = \"BB\"\n";
+    let mesh = folder.write("mesh.toml", text);
+    let image = folder.write("image.elf", "");
+    let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
+    let log = std::fs::File::create(folder.path("said")).unwrap();
+    let mut capture = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program])
+        .args(["--filter", "level=warn", "--filter", "almost"])
+        .stdout(log)
+        .spawn()
+        .unwrap();
+    let said = || std::fs::read_to_string(folder.path("said")).unwrap();
+    for _ in 0..200 {
+        if said().contains("almost") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    // As the terminal does for Ctrl-C, to this one process.
+    let interrupted = Command::new("kill")
+        .args(["-INT", &capture.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupted.success());
+    assert_eq!(capture.wait().unwrap().code(), Some(0));
+    let said = said();
+    assert!(said.starts_with("    7.100000    1 warn  the end | almost\n"), "{said}");
+    assert!(
+        said.contains("3 lines of 2 nodes, 2 events; 1 pieces could not be read"),
+        "{said}"
+    );
+    let lines = lines(&trace);
+    let events: Vec<(&Value, &Value)> = lines.iter().map(|line| (&line["node"], &line["event"])).collect();
+    assert_eq!(
+        events,
+        [
+            (&value!(0), &value!("sent")),
+            (&value!(1), &value!("received")),
+            (&value!(1), &value!("log"))
+        ]
+    );
+    assert_eq!(
+        (&lines[2]["level"], &lines[2]["text"]),
+        (&value!("warn"), &value!("the end | almost"))
+    );
+    let gap = lines[1]["t"].as_f64().unwrap() - lines[0]["t"].as_f64().unwrap();
+    assert!(
+        gap > 0.0 && gap < 1e-3,
+        "six seconds between the clocks are gone: {gap}"
+    );
+    let calls = std::fs::read_to_string(folder.path("calls")).unwrap();
+    let expected = format!("attach --chip STM32F446RE --probe 0483:374b:AA --log-format {{t}}|{{L}}|{{s}} {image}");
+    assert!(calls.lines().any(|call| call == expected), "{calls}");
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let folder = Folder::new("capture-refused");
+    let real = folder.write("mesh.toml", "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n");
+    let image = folder.write("image.elf", "");
+    let trace = folder.path("trace.jsonl");
+    assert_eq!(
+        refusal(&["capture", &real, "-o", &trace, "--elf", &image]),
+        "hopwise: the mesh file names no probes: `probe-rs list` shows those that are plugged in"
+    );
+    let output = hopwise(&["capture", &real, "-o", &trace, "--filter", "level=loud"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        refusal(&["capture", &real, "-o", "/no/such/trace"])
+            .starts_with("hopwise: cannot write the output: /no/such/trace: ")
+    );
+    if let Some(elf) = elf() {
+        let sentence = refusal(&[
+            "capture",
+            &real,
+            "-o",
+            &trace,
+            "--elf",
+            elf,
+            "--recorded",
+            "/no/such/folder",
+        ]);
+        assert_eq!(
+            sentence,
+            "hopwise: /no/such/folder: there are no streams such as 0.rtt with lines in them"
+        );
+    }
+}

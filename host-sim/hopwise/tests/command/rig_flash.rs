@@ -1,0 +1,178 @@
+//! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+use std::os::unix::fs::PermissionsExt;
+
+use crate::rig_support::{Folder, elf, hopwise, refusal};
+use hopwise_core::board::{PAGE_BYTES, Page};
+
+const MESH: &str = r#"
+network = "ring(3)"
+board = "nucleo-l476rg"
+log-packets = true
+
+[[node]]
+address = 0
+probe = "AA00"
+[[node]]
+address = 1
+probe = "BB11"
+name = "one"
+[[node]]
+address = 2
+probe = "0483:3752:CC22"
+"#;
+
+/// Writes its arguments into `calls`, a line a call, and keeps the pages; board BB11 fails at its page.
+fn stand_in(folder: &Folder) -> String {
+    let here = folder.folder().display();
+    let text = format!(
+        "#!/bin/sh\n\
+         echo \"$*\" >> '{here}/calls'\n\
+         for file in \"$@\"; do :; done\n\
+         case \"$*\" in\n\
+         *BB11*bin*) echo 'Error: noise' >&2; echo '  the chip is locked' >&2; exit 1;;\n\
+         *page-*) cp \"$file\" '{here}/';;\n\
+         esac\n"
+    );
+    let path = folder.write("probe-rs", &text);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a program");
+    path
+}
+
+fn calls(folder: &Folder) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.path("calls")).unwrap_or_default();
+    text.lines().map(String::from).collect()
+}
+
+/// The calls of one board, without the folder of the pages.
+fn calls_of(folder: &Folder, probe: &str) -> Vec<String> {
+    let without_folder = |call: &String| {
+        let words = call.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    calls(folder)
+        .iter()
+        .filter(|call| call.contains(probe))
+        .map(without_folder)
+        .collect()
+}
+
+#[test]
+fn every_board_gets_image_page_and_reset_and_failures_are_named() {
+    let folder = Folder::new("flash");
+    let mesh = folder.write("mesh.toml", MESH);
+    let image = folder.write("image.elf", "");
+    let program = stand_in(&folder);
+    let output = hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program]);
+    let (said, error) = (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    );
+    assert_eq!(output.status.code(), Some(1), "{said}{error}");
+    assert_eq!(
+        said,
+        "2 of 3 boards flashed\n  board 1 (probe 0483:374b:BB11) failed at its page: the chip is locked\n"
+    );
+    assert_eq!(
+        error,
+        format!("hopwise: not flashed: 1 of 3 boards; to retry only those: hopwise flash {mesh} --only 1\n")
+    );
+    let board = |probe: &str| format!("--chip STM32L476RG --probe {probe}");
+    let page = "--binary-format bin --base-address 0x080ff800 --disable-progressbars";
+    for (node, probe) in [(0, "0483:374b:AA00"), (2, "0483:3752:CC22")] {
+        assert_eq!(
+            calls_of(&folder, probe),
+            [
+                format!("download {} --disable-progressbars image.elf", board(probe)),
+                format!("download {} {page} page-{node}.bin", board(probe)),
+                format!("reset {}", board(probe)),
+            ]
+        );
+        let bytes = std::fs::read(folder.path(&format!("page-{node}.bin"))).unwrap();
+        let page = Page::read(bytes[..].try_into().unwrap()).unwrap();
+        assert_eq!(
+            (page.address, page.expression.as_str(), page.options),
+            (node, "ring(3)", 1)
+        );
+        assert_eq!(bytes.len(), PAGE_BYTES);
+    }
+    assert_eq!(calls_of(&folder, "BB11").len(), 2, "it is not reset after a failure");
+    // Only the one that failed is tried again.
+    std::fs::remove_file(folder.path("calls")).unwrap();
+    hopwise(&["flash", &mesh, "--elf", &image, "--probe-rs", &program, "--only", "1"]);
+    assert!(calls(&folder).iter().all(|call| call.contains("BB11")));
+    let page_folder = calls(&folder)[1]
+        .split(' ')
+        .next_back()
+        .map(std::path::PathBuf::from)
+        .unwrap();
+    assert!(!page_folder.exists(), "pages are cleaned away");
+}
+
+#[test]
+fn a_dry_run_shows_the_calls_and_makes_none() {
+    let folder = Folder::new("flash-dry");
+    let mesh = folder.write("mesh.toml", MESH);
+    let program = stand_in(&folder);
+    let output = hopwise(&["flash", &mesh, "--dry-run", "--only", "2,0", "--probe-rs", &program]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(0), 6), "{said}");
+    assert!(
+        said.lines().nth(1).unwrap().contains("--base-address 0x080ff800"),
+        "{said}"
+    );
+    assert!(
+        said.lines().next().unwrap().ends_with("release/hopwise-firmware"),
+        "{said}"
+    );
+    assert!(calls(&folder).is_empty());
+}
+
+#[test]
+fn what_cannot_be_flashed_is_refused() {
+    let folder = Folder::new("flash-refused");
+    let mesh = folder.write(
+        "mesh.toml",
+        "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 1\nprobe = \"A\"\n",
+    );
+    assert_eq!(
+        refusal(&["flash", &mesh]),
+        "hopwise: the mesh file names no probe for 0, 2: `probe-rs list` shows the numbers of those that are plugged in"
+    );
+    assert_eq!(
+        refusal(&["flash", &mesh, "--only", "5"]),
+        "hopwise: ring(3) has no node 5"
+    );
+    let image = folder.write("image.elf", "");
+    let output = hopwise(&[
+        "flash",
+        &mesh,
+        "--only",
+        "1",
+        "--elf",
+        &image,
+        "--probe-rs",
+        "/no/such/program",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("failed at its image: /no/such/program: No such file"),
+        "{said}"
+    );
+}
+
+#[test]
+fn emulated_boards_have_the_pages_of_the_mesh_file() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("flash-emulated");
+    let text = "network = \"heawood\"\nboard = \"nucleo-f446re\"\nbaud = 115200\nprobe = \"emulated\"\n[[node]]\naddress = 5\nname = \"five\"\n";
+    let mesh = folder.write("mesh.toml", text);
+    let output = hopwise(&["flash", &mesh, "--elf", elf]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        (output.status.code(), said.as_str()),
+        (Some(0), "14 of 14 emulated boards have their page\n")
+    );
+}

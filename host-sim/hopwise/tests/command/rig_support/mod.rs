@@ -1,0 +1,83 @@
+//! Mesh files in a folder of their own, the command, and the firmware for emulated boards.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use hopwise_emulate::firmware::{self, CannotBuildFirmware};
+use serde_json::Value;
+
+/// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
+pub(crate) fn elf() -> Option<&'static str> {
+    static ELF: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let path = ELF.get_or_init(|| match firmware::build(firmware::BOARDS[0]) {
+        Ok(path) => Some(path),
+        Err(CannotBuildFirmware::NoCompiler) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "\n*** NOT TESTED: no ARM core library, so the firmware was not built and not run. Run tools/arm-target once. ***\n"
+            );
+            None
+        }
+        Err(error) => panic!("{error}"),
+    });
+    path.as_ref().map(|path| path.to_str().expect("a path in UTF-8"))
+}
+
+/// A folder that is removed in the end.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("hopwise-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        Folder(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a path in UTF-8").into()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).expect("a file");
+        self.path(name)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn hopwise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(args)
+        .output()
+        .expect("the command starts")
+}
+
+/// Exit status and the JSON that was printed.
+pub(crate) fn json(args: &[&str]) -> (i32, Value) {
+    let output = hopwise(args);
+    let status = output.status.code().expect("an exit status");
+    let value = serde_json::from_slice(&output.stdout);
+    (
+        status,
+        value.unwrap_or_else(|error| panic!("{args:?}: {error}, {output:?}")),
+    )
+}
+
+/// The one sentence of a command that was refused.
+pub(crate) fn refusal(args: &[&str]) -> String {
+    let output = hopwise(args);
+    let sentence = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {sentence}");
+    assert_eq!(sentence.lines().count(), 1, "{sentence}");
+    sentence.trim_end().into()
+}

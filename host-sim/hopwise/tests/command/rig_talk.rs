@@ -1,0 +1,188 @@
+//! A running mesh, asked through a pseudo-terminal as through a board's USB port.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use crate::rig_support::{Folder, elf, hopwise, json, refusal};
+use serde_json::{Value, json as value};
+
+/// Emulated boards in real time, the first at a terminal.
+struct Running {
+    emulation: Child,
+    tty: String,
+    log: String,
+}
+
+impl Running {
+    fn start(folder: &Folder, mesh: &str, elf: &str, script: &str) -> Self {
+        let script = folder.write("script.txt", script);
+        let log = folder.path("log.txt");
+        let mut emulation = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args([
+                "emulate",
+                mesh,
+                "--elf",
+                elf,
+                "--serial",
+                "0.USART2=pty",
+                "--for",
+                "60s",
+                "--script",
+                &script,
+            ])
+            .stdout(File::create(&log).expect("a log"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut line = String::new();
+        let mut said = BufReader::new(emulation.stderr.take().expect("a pipe"));
+        said.read_line(&mut line).expect("a line");
+        let tty = line
+            .trim()
+            .strip_prefix("board 0 is at ")
+            .unwrap_or_else(|| panic!("{line}"));
+        Running {
+            emulation,
+            tty: tty.to_string(),
+            log,
+        }
+    }
+
+    fn lines_with(&self, text: &str) -> usize {
+        let log = std::fs::read_to_string(&self.log).expect("a log");
+        log.lines().filter(|line| line.contains(text)).count()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.emulation.kill();
+        let _ = self.emulation.wait();
+    }
+}
+
+#[test]
+fn a_running_mesh_answers_through_a_terminal() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("talk");
+    let text = "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 3\nname = \"far\"\n";
+    let mesh = folder.write("mesh.toml", text);
+    let running = Running::start(&folder, &mesh, elf, "");
+    let port = ["--port", &running.tty];
+    let ask = |args: &[&str]| json(&[args, &port, &["--json"]].concat());
+
+    let (status, ping) = ask(&["ping", "2", "--count", "2"]);
+    assert_eq!((status, &ping["answered"], &ping["from"]), (0, &value!(2), &value!(0)));
+    let times = ping["milliseconds"].as_array().unwrap();
+    assert!(times.iter().all(|time| time.as_f64() > Some(0.0)), "{ping}");
+
+    let (status, trace) = ask(&["trace", "2"]);
+    let way: Vec<u64> = trace["path"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hop| hop["node"].as_u64().unwrap())
+        .collect();
+    assert_eq!((status, way), (0, vec![0, 1, 2]));
+
+    let (status, sent) = ask(&["send", "3", "hello there", "--confirmed"]);
+    assert_eq!((status, &sent["outcome"]), (0, &value!("delivered")));
+    let (status, sent) = ask(&["send", "4", "hi"]);
+    assert_eq!((status, &sent["outcome"]), (0, &value!("sent")));
+    let (status, sent) = ask(&["broadcast", "news", "2"]);
+    assert_eq!((status, &sent["source"], &sent["sent"]), (0, &value!(2), &value!(true)));
+
+    let (status, counters) = ask(&["counters"]);
+    let nodes = counters["nodes"].as_array().unwrap();
+    assert_eq!((status, nodes.len(), &counters["network"]), (0, 5, &value!("ring(5)")));
+    assert_eq!(
+        (&nodes[3]["name"], &nodes[3]["neighbors_up"]),
+        (&value!("far"), &value!(2))
+    );
+    assert!(
+        nodes.iter().all(|node| node["delivered"].as_u64() > Some(0)),
+        "{counters}"
+    );
+
+    let watched = hopwise(
+        &[
+            &["counters", "0", "3", "--watch", "--every", "0.5", "--rounds", "2"],
+            &port[..],
+        ]
+        .concat(),
+    );
+    let tables = String::from_utf8(watched.stdout).unwrap();
+    assert_eq!(
+        (watched.status.code(), tables.matches("ring(5)").count()),
+        (Some(0), 2),
+        "{tables}"
+    );
+    assert_eq!(
+        tables.lines().filter(|line| line.starts_with("3 ")).count(),
+        2,
+        "{tables}"
+    );
+
+    let (status, check) = json(&[&["check", &mesh], &port[..], &["--json"]].concat());
+    assert_eq!((status, &check["findings"]), (0, &value!([])));
+    assert_eq!(check["cables_right"], 5);
+
+    assert_eq!(running.lines_with("11 bytes from node 0"), 1);
+    assert_eq!(running.lines_with("2 bytes from node 0"), 1);
+    assert_eq!(running.lines_with("from node 2"), 4, "all others have the broadcast");
+}
+
+#[test]
+fn what_cannot_be_reached_is_said() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("talk-refused");
+    let mesh = folder.write("mesh.toml", "network = \"path(3)\"\nboard = \"nucleo-f446re\"\n");
+    let running = Running::start(&folder, &mesh, elf, "0s cut 2.USART1\n");
+    let tty = running.tty.as_str();
+    for args in [
+        &["ping", "7"][..],
+        &["trace", "7"],
+        &["send", "7", "x"],
+        &["counters", "7"],
+        &["broadcast", "x", "7"],
+    ] {
+        let sentence = refusal(&[args, &["--port", tty]].concat());
+        assert!(
+            sentence.starts_with("hopwise: path(3): ") && sentence.contains('7'),
+            "{sentence}"
+        );
+    }
+    let long = "x".repeat(201);
+    assert_eq!(
+        refusal(&["send", "1", &long, "--port", tty]),
+        "hopwise: a packet carries at most 200 bytes, not 201"
+    );
+    let output = hopwise(&["ping", "2", "--count", "1", "--port", tty]);
+    assert_eq!(output.status.code(), Some(1), "its cable is cut: {output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        "hopwise: 0 of 1 pings of node 2 were answered (undeliverable: no-route)\n"
+    );
+    let (status, sent) = json(&["send", "2", "x", "--confirmed", "--port", tty, "--json"]);
+    assert_eq!((status, &sent["outcome"]), (1, &value!("undeliverable")));
+    assert!(refusal(&["ping", "1", "--port", "/nowhere"]).starts_with("hopwise: /nowhere: "));
+}
+
+#[test]
+fn a_simulation_takes_a_mesh_file() {
+    let folder = Folder::new("sim-mesh");
+    let mesh = folder.write(
+        "mesh.toml",
+        "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\nbaud = 115200\n",
+    );
+    let of_file = json(&["sim", &mesh, "--packets", "50", "--json"]).1;
+    let of_expression = json(&["sim", "ring(5)", "--baud", "115200", "--packets", "50", "--json"]).1;
+    assert_eq!(of_file["delivered"], 50);
+    assert_eq!(of_file["trace_sha256"], of_expression["trace_sha256"]);
+    let other = json(&["sim", &mesh, "--baud", "1000000", "--packets", "50", "--json"]).1;
+    assert_ne!(other["trace_sha256"], of_file["trace_sha256"]);
+    assert_ne!(of_file["trace_sha256"], Value::Null);
+}

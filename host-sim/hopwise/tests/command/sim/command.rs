@@ -1,0 +1,196 @@
+//! `hopwise sim` as a person and a script see it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{hopwise, printed};
+
+/// A file with a text, removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("hopwise-{}-{name}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        Scratch(path)
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn refused(args: &[&str]) -> String {
+    let output = hopwise(args);
+    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(sentence.lines().count(), 1, "{sentence}");
+    sentence.trim_end().into()
+}
+
+fn json_lines(args: &[&str]) -> Vec<Value> {
+    let text = printed(args);
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn the_keys_scripts_rely_on_are_there() {
+    let args = [
+        "sim",
+        "ring(4)",
+        "--traffic",
+        "uniform",
+        "--packets",
+        "40",
+        "--confirmed",
+        "--payload",
+        "8",
+        "--json",
+    ];
+    let reports = json_lines(&args);
+    assert_eq!(reports.len(), 1);
+    for key in [
+        "nodes",
+        "sent",
+        "delivered",
+        "lost",
+        "duplicated",
+        "corrupted",
+        "undeliverable",
+        "interrupted",
+        "frames",
+        "retransmissions",
+        "virtual_seconds",
+        "wall_seconds",
+    ] {
+        assert!(reports[0][key].is_number(), "{key}");
+    }
+    assert_eq!(
+        (&reports[0]["nodes"], &reports[0]["delivered"]),
+        (&4.into(), &40.into())
+    );
+    assert!(reports[0]["drops"].is_object());
+    assert_eq!(reports[0]["trace_sha256"].as_str().unwrap().len(), 64);
+}
+
+#[test]
+fn every_example_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 8, "{names:?}");
+    for name in names {
+        let file = format!("scenarios/{}", name.to_str().unwrap());
+        let reports = json_lines(&["sim", &file, "--packets", "60", "--seed", "3", "--json"]);
+        assert!(!reports.is_empty(), "{file}");
+        for report in reports {
+            assert_eq!(
+                (&report["sent"], &report["violation"]),
+                (&60.into(), &Value::Null),
+                "{file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_scenario_has_a_row_a_run_and_options_come_in_place_of_its_settings() {
+    let text = "network = \"ring(5)\"\npackets = 20\npayload = [8, 16]\nseed = { from = 1, to = 3 }\n";
+    let file = Scratch::new("rows.toml", text);
+    let table = printed(&["sim", file.path()]);
+    assert_eq!(table.lines().count(), 1 + 6 + 1, "{table}");
+    assert!(table.ends_with(
+        "6 runs: 120 sent, 120 delivered, 0 undeliverable, 0 interrupted, 0 lost, 0 duplicated, 0 corrupted\n"
+    ));
+    let summed = printed(&["sim", file.path(), "--sum-seeds"]);
+    assert_eq!(summed.lines().count(), 1 + 2 + 1, "{summed}");
+    let reports = json_lines(&["sim", file.path(), "--seed", "2", "--json"]);
+    let payloads: Vec<&Value> = reports.iter().map(|report| &report["settings"]["payload"]).collect();
+    assert_eq!(payloads, [8, 16]);
+    // A row is the run that its settings alone give.
+    let alone = [
+        "sim",
+        "ring(5)",
+        "--packets",
+        "20",
+        "--payload",
+        "16",
+        "--seed",
+        "2",
+        "--json",
+    ];
+    assert_eq!(json_lines(&alone)[0]["trace_sha256"], reports[1]["trace_sha256"]);
+}
+
+#[test]
+fn scripts_are_read_from_files_beside_the_scenario() {
+    let script = Scratch::new("faults.txt", "# nobody hears node 2\n0s off 2\n");
+    let name = script.0.file_name().unwrap().to_str().unwrap();
+    let text = format!("network = \"ring(5)\"\ntraffic = \"broadcast-all\"\npackets = 8\nscript = \"{name}\"\n");
+    let scenario = Scratch::new("scripted.toml", &text);
+    let by_scenario = &json_lines(&["sim", scenario.path(), "--json"])[0];
+    let direct = [
+        "sim",
+        "ring(5)",
+        "--traffic",
+        "broadcast-all",
+        "--packets",
+        "8",
+        "--json",
+    ];
+    let by_option = &json_lines(&[&direct[..], &["--script", script.path()]].concat())[0];
+    let said = &json_lines(&[&direct[..], &["--events", "0s off 2"]].concat())[0];
+    assert_eq!(by_scenario["broadcast_deliveries"], 8 * 3);
+    assert_eq!(by_scenario["trace_sha256"], by_option["trace_sha256"]);
+    assert_eq!(by_scenario["trace_sha256"], said["trace_sha256"]);
+}
+
+#[test]
+fn bad_input_gets_one_sentence_with_file_and_line() {
+    let script = Scratch::new("bad.txt", "1s cut 0.0\n2s melt 0.0\n");
+    let sentence = refused(&["sim", "ring(4)", "--script", script.path()]);
+    assert_eq!(
+        sentence,
+        format!("hopwise: {} line 2: 'melt' is nothing that can happen", script.path())
+    );
+
+    let sentence = refused(&["sim", "ring(4)", "--events", "1s cut 0.2"]);
+    assert_eq!(
+        sentence,
+        "hopwise: events, line 1: ring(4): node 0 has ports 0 to 1, not 2"
+    );
+
+    let scenario = Scratch::new("bad.toml", "network = \"ring(4)\"\npakets = 3\n");
+    let sentence = refused(&["sim", scenario.path()]);
+    let expected = format!(
+        "hopwise: {} line 2: unknown setting `pakets`, expected one of `network`, ",
+        scenario.path()
+    );
+    assert!(sentence.starts_with(&expected), "{sentence}");
+
+    let scenario = Scratch::new("range.toml", "network = [\"ring(4)\", \"ring(2)\"]\n");
+    let sentence = refused(&["sim", scenario.path()]);
+    assert!(
+        sentence.starts_with(&format!("hopwise: {}: 'ring(2)' is not a network: ", scenario.path())),
+        "{sentence}"
+    );
+
+    let sentence = refused(&["sim", "no-such-file.toml"]);
+    assert!(sentence.starts_with("hopwise: no-such-file.toml: "), "{sentence}");
+    let sentence = refused(&["sim", "scenarios/torture.toml", "--trace", "nowhere/trace"]);
+    assert_eq!(
+        sentence,
+        "hopwise: scenarios/torture.toml: a trace is of one run, and the scenario has 200"
+    );
+}

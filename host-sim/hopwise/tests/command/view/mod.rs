@@ -1,0 +1,181 @@
+//! `hopwise view`: the page is whole by itself, and works in a browser.
+
+mod browser;
+
+use crate::trace_support::{Folder, hopwise, printed, refused, simulate};
+use browser::Browser;
+use serde_json::Value;
+
+fn page(folder: &Folder, args: &[&str]) -> String {
+    let file = folder.file("page.html");
+    let all = [&["view"], args, &["-o", &file]].concat();
+    assert_eq!(printed(&all), "");
+    std::fs::read_to_string(file).unwrap()
+}
+
+/// The data in a page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page
+        .split_once("<script type=\"application/json\" id=\"data\">")
+        .unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// Does in a browser what the script beside this file says, and returns what that found; `None` without a browser.
+fn try_out(folder: &Folder) -> Option<Value> {
+    let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the page's structure is checked, what it does is NOT TESTED");
+        return None;
+    };
+    browser.open(&folder.file("page.html"));
+    let found = browser.evaluate(concat!(include_str!("selftest.js"), "selftest()"));
+    assert_eq!(browser.errors, Vec::<String>::new());
+    Some(found)
+}
+
+#[test]
+fn the_page_needs_nothing_from_elsewhere() {
+    let folder = Folder::new("alone");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["rdn(ring(3),1)", "--packets", "40"]);
+    for args in [&[trace.as_str()][..], &["re(ring(4),complete(3),2)"]] {
+        let page = page(&folder, args);
+        assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+        for outside in [
+            "http:", "https:", "src=", "href=", "@import", "url(", "fetch(", "import(", "<!--",
+        ] {
+            assert!(!page.contains(outside), "{args:?}: {outside}");
+        }
+        assert_eq!(page.matches("<script").count(), 2);
+    }
+}
+
+#[test]
+fn the_page_knows_the_mesh_and_the_trace() {
+    let folder = Folder::new("knows");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["rdn(ring(3),1)", "--packets", "40"]);
+    let known = data(&page(&folder, &[&trace]));
+    let count = |of: &Value| of.as_array().unwrap().len();
+    assert_eq!(
+        (
+            count(&known["places"]),
+            count(&known["links"]),
+            count(&known["clusters"])
+        ),
+        (18, 27, 6)
+    );
+    assert_eq!(count(&known["trace"]["packets"]), 40);
+    let report: Value = serde_json::from_str(&printed(&["report", &trace, "--json"])).unwrap();
+    assert_eq!(
+        count(&known["trace"]["hops"]) as u64,
+        report["paths"]["hops"].as_u64().unwrap()
+    );
+    let alone = data(&page(&folder, &["rdn(ring(3),1)"]));
+    assert_eq!((&alone["trace"], &alone["places"]), (&Value::Null, &known["places"]));
+}
+
+#[test]
+fn a_trace_is_replayed_in_a_browser() {
+    let folder = Folder::new("replayed");
+    let trace = folder.file("trace.jsonl");
+    let settings = [
+        "rdn(ring(3),1)",
+        "--packets",
+        "400",
+        "--ber",
+        "1e-4",
+        "--events",
+        "520ms cut 0.0",
+    ];
+    simulate(&trace, &settings);
+    let page = page(&folder, &[&trace]);
+    assert_eq!(data(&page)["network"], "rdn(ring(3),1)");
+    let Some(found) = try_out(&folder) else { return };
+    assert_eq!(found["findings"], serde_json::json!([]));
+    assert_eq!((&found["nodes"], &found["depth"]), (&18.into(), &4.into()));
+    let report: Value = serde_json::from_str(&printed(&["report", &trace, "--json"])).unwrap();
+    let (told, totals) = (&report["delivery"]["datagram"], &found["end"]["totals"]);
+    assert_eq!(
+        (&totals["accepted"], &totals["delivered"]),
+        (&told["packets"], &told["arrivals"])
+    );
+    let links = report["links"].as_array().unwrap().iter();
+    let shown = found["end"]["links"].as_array().unwrap();
+    for (link, shown) in links.zip(shown) {
+        let keys = [
+            ("frames", "frames"),
+            ("retransmissions", "again"),
+            ("damaged", "damaged"),
+            ("downs", "downs"),
+        ];
+        for (told, key) in keys {
+            assert_eq!(link[told], shown[key], "{key} of {link}");
+        }
+    }
+    let route: Value = serde_json::from_str(&printed(&["route", "rdn(ring(3),1)", "1", "17", "--json"])).unwrap();
+    assert_eq!(found["path"], route["path"]);
+}
+
+#[test]
+fn every_family_opens_in_a_browser() {
+    let folder = Folder::new("families");
+    for expression in ["re(ring(4),complete(3),3)", "root-folded(heawood,2)", "rdn(ring(3),2)"] {
+        let page = page(&folder, &[expression]);
+        let nodes = data(&page)["places"].as_array().unwrap().len();
+        assert!(nodes > 100, "{expression}");
+        let Some(found) = try_out(&folder) else { continue };
+        assert_eq!(found["findings"], serde_json::json!([]), "{expression}");
+        assert_eq!(found["nodes"], nodes, "{expression}");
+    }
+}
+
+#[test]
+fn a_mesh_file_is_drawn_with_the_pins_of_its_cables() {
+    let folder = Folder::new("mesh");
+    let mesh = folder.write(
+        "mesh.toml",
+        "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 4\nuarts = [\"UART5\", \"USART1\", \"UART4\"]\n",
+    );
+    let page = page(&folder, &[&mesh]);
+    let wiring = &data(&page)["wiring"];
+    assert_eq!(
+        wiring[3][0],
+        serde_json::json!(["USART1", "PA9 CN10-21", "PA10 CN10-33"])
+    );
+    assert_eq!(wiring[4][0], serde_json::json!(["UART5", "PC12 CN7-3", "PD2 CN7-4"]));
+    let Some(found) = try_out(&folder) else { return };
+    assert_eq!(found["findings"], serde_json::json!([]));
+    let missing = folder.file("missing.toml");
+    let sentence = refused(&["view", &missing, "-o", &folder.file("page.html")]);
+    assert!(sentence.contains("missing.toml"), "{sentence}");
+}
+
+#[test]
+fn nonsense_is_refused_in_a_sentence() {
+    let folder = Folder::new("nonsense");
+    let file = folder.file("page.html");
+    let sentence = refused(&["view", "rong(3)", "-o", &file]);
+    assert!(
+        sentence.starts_with("hopwise: there is no file 'rong(3)', and 'rong(3)' is not a network: "),
+        "{sentence}"
+    );
+    let sentence = refused(&["view", "hypercube(11)", "-o", &file]);
+    assert_eq!(
+        sentence,
+        "hopwise: hypercube(11) has 2048 nodes, too many for a page (at most 1024)"
+    );
+    let trace = folder.write("trace.jsonl", "{\"t\":1,\"node\":3,\"event\":\"damaged\",\"link\":0}\n");
+    let sentence = refused(&["view", &trace, "-o", &file]);
+    assert!(
+        sentence.ends_with("the trace does not name its network; say it with --network EXPR"),
+        "{sentence}"
+    );
+    assert!(
+        hopwise(&["view", &trace, "--network", "ring(5)", "-o", &file])
+            .status
+            .success()
+    );
+    let sentence = refused(&["view", "ring(5)", "-o", "no/such/folder/page.html"]);
+    assert!(sentence.contains("no/such/folder/page.html"), "{sentence}");
+}

@@ -1,0 +1,1 @@
+//! What experiments are written in: traffic, scripts of faults, durations.

@@ -1,0 +1,186 @@
+//! Packets that wait for each other for good, found while others still move.
+
+use super::engine::{Engine, NONE, State};
+
+/// A circle of channels, each waiting for the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The nodes on the circle and the virtual channel, on the link into the node, whose first packet cannot move.
+    pub circle: Vec<(u32, u32)>,
+}
+
+impl std::fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "deadlock: ")?;
+        for (node, channel) in &self.circle {
+            write!(f, "node {node} (channel {channel}) waits for ")?;
+        }
+        match self.circle.first() {
+            Some((node, channel)) => write!(f, "node {node} (channel {channel})"),
+            None => write!(f, "nothing moves, and nobody waits for another"),
+        }
+    }
+}
+
+/// What keeps the first packet of an input channel from moving.
+enum Wait {
+    /// Nothing that will not pass by itself.
+    No,
+    /// Every one of these input channels would have to move first; any of them would do.
+    ForAny(Vec<u32>),
+}
+
+/// Looks for packets that can never move again, whatever the others do: all that they wait for waits too. O(channels).
+///
+/// Those that can move are struck off, then those that wait for one of them, and so on; what is left is locked. A flit or
+/// credit on its way counts as a move to come, so that a lock may be seen only some cycles after it has closed, but nothing
+/// is taken for a lock that is none.
+pub(super) fn find_circle(engine: &Engine<'_>) -> Option<Deadlock> {
+    let locked = locked(engine);
+    let start = locked.iter().position(|&locked| locked)? as u32;
+    // Everything that a locked channel waits for is locked: following the first of them must come back.
+    let first = |channel| match waits(engine, channel) {
+        Wait::ForAny(others) => others.first().copied().unwrap_or(channel),
+        Wait::No => channel,
+    };
+    let mut seen = vec![false; locked.len()];
+    let mut here = start;
+    while !std::mem::replace(&mut seen[here as usize], true) {
+        here = first(here);
+    }
+    let (mut circle, end) = (Vec::new(), here);
+    loop {
+        circle.push(engine.place(here));
+        here = first(here);
+        if here == end {
+            return Some(Deadlock { circle });
+        }
+    }
+}
+
+/// Which input channels are locked.
+fn locked(engine: &Engine<'_>) -> Vec<bool> {
+    let count = engine.inputs.len();
+    let mut locked = vec![false; count];
+    // Who waits for a channel, as lists in one array.
+    let (mut first, mut links) = (vec![NONE; count], Vec::<(u32, u32)>::new());
+    for channel in 0..count as u32 {
+        let Wait::ForAny(others) = waits(engine, channel) else {
+            continue;
+        };
+        locked[channel as usize] = true;
+        for other in others {
+            links.push((channel, first[other as usize]));
+            first[other as usize] = links.len() as u32 - 1;
+        }
+    }
+    let mut free: Vec<u32> = (0..count as u32).filter(|&channel| !locked[channel as usize]).collect();
+    while let Some(channel) = free.pop() {
+        let mut link = first[channel as usize];
+        while link != NONE {
+            let (waiter, next) = links[link as usize];
+            if std::mem::replace(&mut locked[waiter as usize], false) {
+                free.push(waiter);
+            }
+            link = next;
+        }
+    }
+    locked
+}
+
+/// What an input channel waits for: the owners of the output channels that its packet may use, and where one of them is
+/// short of buffers or the packet has it already, the full channel behind it.
+fn waits(engine: &Engine<'_>, channel: u32) -> Wait {
+    let input = &engine.inputs[channel as usize];
+    match input.state {
+        // Active: a flit has won a channel and has a credit; if it has not come yet, it is on its way.
+        State::Idle | State::Active => Wait::No,
+        State::Starved => match full_channel_behind(engine, input.out) {
+            Some(next) => Wait::ForAny(vec![next]),
+            None => Wait::No,
+        },
+        State::Seeking => {
+            let mut others = Vec::new();
+            for out in engine.choices(channel) {
+                match engine.outputs[out as usize].owner {
+                    NONE if engine.has_room(channel, out) => return Wait::No,
+                    NONE => match full_channel_behind(engine, out) {
+                        Some(next) => others.push(next),
+                        None => return Wait::No,
+                    },
+                    owner => others.push(owner),
+                }
+            }
+            Wait::ForAny(others)
+        }
+    }
+}
+
+/// The input channel at the other end of an output channel, unless a flit or a credit between them is on its way.
+fn full_channel_behind(engine: &Engine<'_>, out: u32) -> Option<u32> {
+    let next = engine.behind(out)?;
+    let held = u32::from(engine.inputs[next as usize].filled) + u32::from(engine.outputs[out as usize].credits);
+    (held == engine.buffers()).then_some(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_core::{Network, Rule};
+
+    use super::*;
+    use crate::engine::Scene;
+    use crate::parameters::{Parameters, Process};
+    use crate::traffic::Traffic;
+
+    /// With one class of buffers, some rings of a torus lock while the others go on: that is seen at once, and it is true, for
+    /// the locked channels never change again.
+    #[test]
+    fn a_lock_is_seen_while_others_move() {
+        let network: Network = "torus(8,8)".parse().unwrap();
+        let mut engine = Engine::new(Scene {
+            network: &network,
+            rule: Rule::Exact,
+            parameters: Parameters {
+                class_limit: Some(1),
+                packet_flits: 4,
+                ..Parameters::BOOKSIM
+            },
+            traffic: Traffic::Uniform,
+            process: Process::Bernoulli,
+            rate: 0.12,
+            seed: 1,
+            classes: 0,
+        })
+        .unwrap();
+        let mut deadlock = None;
+        for _ in 0..10_000 {
+            engine.run(16).unwrap();
+            deadlock = find_circle(&engine);
+            if deadlock.is_some() {
+                break;
+            }
+        }
+        let deadlock = deadlock.expect("a torus with one class locks");
+        assert!(deadlock.circle.len() >= 2, "{deadlock}");
+        let locked = locked(&engine);
+        let count = locked.iter().filter(|&&locked| locked).count();
+        let busy = engine.inputs.iter().filter(|input| input.filled > 0).count();
+        assert!(
+            count < busy / 2,
+            "{count} of {busy} busy channels are locked: not a part"
+        );
+        let look = |engine: &Engine<'_>| -> Vec<(State, u16, u32)> {
+            let mine = engine.inputs.iter().zip(&locked).filter(|(_, locked)| **locked);
+            mine.map(|(input, _)| (input.state, input.filled, input.own)).collect()
+        };
+        let (before, moved) = (look(&engine), engine.moved);
+        engine.run(64).unwrap();
+        assert!(engine.moved > moved, "others move");
+        engine.run(20_000).unwrap();
+        assert_eq!(look(&engine).len(), before.len());
+        // Channels fill up behind the first packet, but that one stays.
+        for (after, before) in look(&engine).iter().zip(&before) {
+            assert!(after.0 == before.0 && after.1 >= before.1 && after.2 == before.2);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What the simulator promises: every packet arrives, the same seed gives the same run, no network of the papers locks up,
+//! and if one is made to, the circle is named.
+
+use crate::support::{Setup, network};
+use hopwise_core::Rule;
+use hopwise_load::measure::Point;
+use hopwise_load::parameters::Process;
+use hopwise_load::traffic::Traffic;
+use proptest::prelude::*;
+
+fn without_times(mut point: Point) -> Point {
+    (point.setup_seconds, point.wall_seconds) = (0.0, 0.0);
+    (point.node_cycles_per_second, point.packets_per_second) = (0.0, 0.0);
+    point
+}
+
+#[test]
+fn same_seed_same_run() {
+    let setup = Setup {
+        rate: 0.2,
+        cycles: Some(10_240),
+        ..Setup::new("rdn(ring(5),1)")
+    };
+    let first = without_times(setup.run());
+    assert_eq!(first, without_times(setup.run()));
+    assert_ne!(first, without_times(Setup { seed: 2, ..setup }.run()));
+}
+
+/// Far above what they can carry, with packets longer than a buffer, packets keep arriving.
+#[test]
+fn no_network_locks_up_under_overload() {
+    let networks = [
+        "ring(12)",
+        "torus(6,5)",
+        "torus(4,4,4)",
+        "hypercube(5)",
+        "folded-hypercube(4)",
+        "heawood",
+        "nstar(4)",
+        "rdn(ring(5),1)",
+        "rdn(petersen,1)",
+        "rdn(ring(3),2)",
+        "re(ring(4),complete(3),3)",
+        "re(ring(5),ring(4),2,sd)",
+        "re(complete(3),heawood,1)",
+        "rcr(2,2,2)",
+        "rcr(1,4,3)",
+        "ccc(3)",
+        "cor(2,2)",
+        "dualcube(3)",
+        "folded(petersen,2)",
+        "root-folded(heawood,2)",
+        "flooded(petersen,2)",
+        "re-heawood-2(2)",
+        "re-heawood-2(2,one)",
+        "rsn(2,ring(5))",
+        "rsn(3,complete(3))",
+        "hcn(2)",
+        "hfn(2)",
+        "hsn(2,ring(5))",
+        "hsn(3,complete(3))",
+        "hcn3(1)",
+        "wk(4,3)",
+        "symmetric-hypernet(2,2)",
+        "hypernet(3,2)",
+    ];
+    for expression in networks {
+        for (rule, flits) in [(Rule::Exact, 1), (Rule::Exact, 12), (Rule::Paper, 3)] {
+            let setup = Setup {
+                rule,
+                flits,
+                rate: 0.9,
+                cycles: Some(3_072),
+                ..Setup::new(expression)
+            };
+            let point = setup.run();
+            assert_eq!(point.deadlock, None, "{expression} {rule:?} with packets of {flits}");
+            let busy = f64::from(flits) * point.accepted_rate;
+            assert!(
+                busy > 0.005,
+                "{expression} {rule:?} with packets of {flits}: only {busy} flits a node a cycle"
+            );
+        }
+    }
+}
+
+#[test]
+fn watchdog_names_the_circle() {
+    let setup = Setup {
+        rate: 0.9,
+        flits: 4,
+        class_limit: Some(1),
+        ..Setup::new("ring(8)")
+    };
+    let circle = setup.run().deadlock.expect("a ring with one class of buffers locks up");
+    assert!(circle.starts_with("deadlock: node "), "{circle}");
+    // The circle closes, and neighbours on it are neighbours on the ring, or the same node.
+    let nodes: Vec<i64> = circle
+        .split("node ")
+        .skip(1)
+        .filter_map(|part| part.split(' ').next()?.parse().ok())
+        .collect();
+    assert!(nodes.len() > 8 && nodes.first() == nodes.last(), "{circle}");
+    for pair in nodes.windows(2) {
+        assert!([0, 1, 7].contains(&(pair[1] - pair[0]).rem_euclid(8)), "{circle}");
+    }
+    assert_eq!(
+        Setup {
+            class_limit: None,
+            ..setup
+        }
+        .run()
+        .deadlock,
+        None
+    );
+}
+
+#[test]
+fn every_pattern_is_carried_at_low_load() {
+    let patterns = "uniform uniform-others transpose bit-complement bit-reverse shuffle tornado random-permutation \
+                    hotspot(3,0.2) nearest-neighbor all-to-all";
+    for name in patterns.split_whitespace() {
+        let traffic: Traffic = name.parse().unwrap();
+        assert_eq!(traffic.to_string(), name);
+        let point = Setup {
+            traffic,
+            rate: 0.02,
+            ..Setup::new("torus(8,8)")
+        }
+        .run();
+        assert!(
+            !point.saturated && (point.accepted_rate / 0.02 - 1.0).abs() < 0.05,
+            "{name}: {}",
+            point.accepted_rate
+        );
+        let least = 7.0 + 5.0 * point.hops_mean;
+        assert!(
+            point.latency_mean >= least - 1e-9 && point.latency_mean < 1.1 * least,
+            "{name}: {}",
+            point.latency_mean
+        );
+    }
+}
+
+#[test]
+fn hops_are_those_of_the_pattern() {
+    let hops = |name: &str, expression: &str| {
+        Setup {
+            traffic: name.parse().unwrap(),
+            rate: 0.02,
+            ..Setup::new(expression)
+        }
+        .run()
+        .hops_mean
+    };
+    assert_eq!(hops("tornado", "torus(8,8)"), 6.0); // three steps in each dimension
+    assert_eq!(hops("bit-complement", "hypercube(5)"), 5.0);
+    assert_eq!(hops("nearest-neighbor", "rdn(petersen,1)"), 1.0);
+    let all = hops("all-to-all", "hypercube(4)");
+    assert!((all - 32.0 / 15.0).abs() < 0.02, "{all}");
+}
+
+#[test]
+fn broadcasts_reach_every_other_node_once() {
+    let setup = Setup {
+        traffic: Traffic::Broadcast,
+        rate: 0.0005,
+        ..Setup::new("rdn(ring(3),1)")
+    };
+    let point = setup.run();
+    assert!(!point.saturated);
+    let copies = point.accepted_rate / point.offered_rate;
+    assert!(
+        (copies - 17.0).abs() < 0.3,
+        "{copies} copies a broadcast in a network of 18 nodes"
+    );
+}
+
+#[test]
+fn bursts_have_the_same_rate_and_wait_longer() {
+    let steady = Setup {
+        rate: 0.1,
+        cycles: Some(102_400),
+        ..Setup::new("torus(8,8)")
+    };
+    let bursty = Setup {
+        process: Process::Bursty {
+            length: 50.0,
+            peak: 0.6,
+        },
+        ..steady.clone()
+    };
+    let (steady, bursty) = (steady.run(), bursty.run());
+    assert!(
+        (bursty.offered_rate / 0.1 - 1.0).abs() < 0.03,
+        "{}",
+        bursty.offered_rate
+    );
+    assert!(
+        bursty.latency_mean > 1.2 * steady.latency_mean,
+        "{} {}",
+        bursty.latency_mean,
+        steady.latency_mean
+    );
+}
+
+/// A network too large for a table is routed packet by packet, to the same effect.
+#[test]
+fn large_networks_behave_like_small_ones() {
+    for expression in ["torus(40,40)", "hypercube(11)", "re(ring(4),complete(3),5)"] {
+        let network = network(expression);
+        let nodes = network.nodes();
+        let sources = (0..24).map(|i| i * nodes / 24 + i % 3);
+        let sum: u64 = sources
+            .flat_map(|from| (0..nodes).map(move |to| network.distance(from, to).unwrap().unwrap()))
+            .sum();
+        let hops = sum as f64 / (24 * nodes) as f64;
+        let point = Setup {
+            rate: 0.001,
+            cycles: Some(10_240),
+            ..Setup::new(expression)
+        }
+        .run();
+        assert!(
+            (point.hops_mean - hops).abs() < 0.3,
+            "{expression}: {} hops",
+            point.hops_mean
+        );
+        let least = 7.0 + 5.0 * point.hops_mean;
+        assert!(
+            point.latency_mean >= least && point.latency_mean < 1.05 * least,
+            "{expression}: {}",
+            point.latency_mean
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// At any load, with any lengths: nothing is lost, and no packet is faster than an empty network lets it be.
+    #[test]
+    fn packets_are_conserved(
+        expression in prop::sample::select(vec!["ring(5)", "torus(4,3)", "star(6)", "rdn(ring(4),1)", "rcr(2,2,1)", "path(4)"]),
+        flits in 1u32..10,
+        load in 0.01f64..0.4,
+        seed in any::<u64>(),
+    ) {
+        let rate = load / f64::from(flits);
+        let point = Setup { flits, rate, seed, cycles: Some(5_120), ..Setup::new(expression) }.run();
+        prop_assert!(point.deadlock.is_none());
+        if !point.saturated {
+            let least = 7.0 + 5.0 * point.hops_mean + f64::from(flits - 1);
+            prop_assert!(point.latency_mean > least - 1e-6, "{} < {least}", point.latency_mean);
+            let made = point.offered_rate * 5_120.0 * point.nodes as f64;
+            prop_assert_eq!(point.packets_measured, made.round() as u64);
+        }
+    }
+}

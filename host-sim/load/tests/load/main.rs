@@ -1,0 +1,6 @@
+//! The load simulator held against theory, against what it promises, and against its own study.
+
+mod behaviour;
+mod study;
+mod support;
+mod truth;

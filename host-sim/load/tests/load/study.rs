@@ -1,0 +1,58 @@
+//! The study, on networks small enough for a test: what it says is what its figures say.
+
+use hopwise_load::report::{self, Row};
+use hopwise_load::study::{self, Size};
+
+const TINY: [Size; 2] = [
+    Size {
+        nodes: 9,
+        networks: &["torus(3,3)", "hypercube(3)", "rsn(2,ring(3))"],
+        rates: &[0.05, 0.9],
+    },
+    Size {
+        nodes: 18,
+        networks: &["ring(18)", "rdn(ring(3),1)", "rcr(1,3,2)"],
+        rates: &[0.05, 0.9],
+    },
+];
+
+fn saturation(rows: &[Row], network: &str, rule: &str) -> f64 {
+    let mine = rows.iter().filter(|row| row.network == network && row.rule == rule);
+    mine.filter_map(|row| row.saturation_rate).next().unwrap()
+}
+
+#[test]
+fn the_text_holds_what_the_figures_say() {
+    let plan = study::plan(&TINY);
+    let findings: Vec<_> = plan.jobs.iter().map(|job| (job, job.run().unwrap())).collect();
+    let rows = report::rows(&findings);
+    let study = study::write(&TINY, &rows);
+    assert_eq!(study.charts.len(), TINY.len());
+    for ((file, chart), size) in study.charts.iter().zip(&TINY) {
+        assert!(study.text.contains(&format!("({file})")), "{file} is not shown");
+        // One line a network, and one more where the paper has an order of its own.
+        let own = size.networks.iter().filter(|name| ["rsn", "rcr"].contains(&&name[..3]));
+        assert_eq!(chart.series.len(), size.networks.len() + own.count(), "{file}");
+        for network in size.networks {
+            let found = saturation(&rows, network, "exact");
+            let row = study
+                .text
+                .lines()
+                .find(|line| line.starts_with(&format!("| {network} | exact |")))
+                .unwrap();
+            assert!(row.contains(&format!("| {found:.3} |")), "{row}: {found}");
+        }
+        // The third column of the winners names the network with the highest saturation.
+        let most = size
+            .networks
+            .iter()
+            .max_by(|a, b| saturation(&rows, a, "exact").total_cmp(&saturation(&rows, b, "exact")));
+        let winners = study
+            .text
+            .lines()
+            .find(|line| line.starts_with(&format!("| {} |", size.nodes)))
+            .unwrap();
+        assert!(winners.split('|').nth(3).unwrap().contains(most.unwrap()), "{winners}");
+    }
+    assert!(study.text.contains("| rcr(1,3,2) | "), "{}", study.text);
+}

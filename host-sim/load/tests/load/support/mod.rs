@@ -1,0 +1,88 @@
+//! Shared by the tests of the load simulator.
+
+// Each test binary uses a part of it.
+#![allow(dead_code)]
+
+use hopwise_core::{Network, Rule};
+use hopwise_load::measure::{self, Effort, Experiment, Point};
+use hopwise_load::parameters::{Parameters, Process};
+use hopwise_load::saturation;
+use hopwise_load::traffic::Traffic;
+
+/// A network from its expression.
+pub(crate) fn network(expression: &str) -> Network {
+    expression
+        .parse()
+        .unwrap_or_else(|error| panic!("{expression}: {error}"))
+}
+
+/// An experiment with the parameters of the reference simulator, but for what is changed.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) expression: String,
+    pub(crate) rule: Rule,
+    pub(crate) traffic: Traffic,
+    pub(crate) process: Process,
+    pub(crate) rate: f64,
+    pub(crate) flits: u32,
+    pub(crate) seed: u64,
+    pub(crate) class_limit: Option<u32>,
+    pub(crate) cycles: Option<u32>,
+}
+
+impl Setup {
+    pub(crate) fn new(expression: &str) -> Self {
+        Self {
+            expression: expression.into(),
+            rule: Rule::Exact,
+            traffic: Traffic::Uniform,
+            process: Process::Bernoulli,
+            rate: 0.05,
+            flits: 1,
+            seed: 1,
+            class_limit: None,
+            cycles: None,
+        }
+    }
+
+    /// Exactly `cycles` are measured if they are given.
+    pub(crate) fn run(&self) -> Point {
+        let network = network(&self.expression);
+        measure::run(&self.experiment(&network)).unwrap_or_else(|error| panic!("{}: {error}", self.expression))
+    }
+
+    /// The highest rate that is carried.
+    pub(crate) fn saturation(&self) -> f64 {
+        let network = network(&self.expression);
+        let found = saturation::find(&self.experiment(&network), 0.01, &|_| ());
+        found
+            .unwrap_or_else(|error| panic!("{}: {error}", self.expression))
+            .saturation_rate
+    }
+
+    fn experiment<'a>(&self, network: &'a Network) -> Experiment<'a> {
+        let mut effort = Effort {
+            precision: 0.005,
+            most_cycles: 200 << 10,
+            ..Effort::default()
+        };
+        if let Some(cycles) = self.cycles {
+            (effort.least_cycles, effort.most_cycles) = (cycles, cycles);
+        }
+        let parameters = Parameters {
+            packet_flits: self.flits,
+            class_limit: self.class_limit,
+            ..Parameters::BOOKSIM
+        };
+        Experiment {
+            network,
+            rule: self.rule,
+            parameters,
+            traffic: self.traffic,
+            process: self.process,
+            rate: self.rate,
+            seed: self.seed,
+            effort,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Breadth-first search straight on the addresses: the network is asked for neighbours as they are needed and never built
+//! out, so tens of millions of nodes fit a small machine.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hopwise_core::{Node, Topology};
+use rayon::prelude::*;
+
+use crate::refusal::Refusal;
+
+/// Networks with more nodes are not searched.
+pub const MOST_NODES: u64 = 1 << 32;
+
+/// How many nodes are how far from a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels {
+    /// By distance; the source itself is the first entry, 1.
+    pub counts: Vec<u64>,
+}
+
+impl Levels {
+    /// Searches from `source`. `progress` is called with the number of nodes reached so far.
+    ///
+    /// One bit a node, and four bytes for each node of the two fronts. O(links) questions, on all cores.
+    pub fn search(topology: &dyn Topology, source: Node, progress: impl Fn(u64)) -> Result<Levels, Refusal> {
+        let nodes = topology.nodes();
+        if nodes > MOST_NODES {
+            return Err(Refusal::TooManyToSearch {
+                nodes,
+                most: MOST_NODES,
+            });
+        }
+        let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let first_time = |node: Node| {
+            let (word, bit) = (&seen[(node / 64) as usize], 1 << (node % 64));
+            // Most neighbours were seen before: reading is cheaper than writing.
+            word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
+        };
+        first_time(source);
+        let mut found = Levels { counts: vec![1] };
+        let mut front = vec![source as u32];
+        let mut reached = 1;
+        loop {
+            let parts: Vec<Vec<u32>> = front
+                .par_chunks(1 << 13)
+                .map(|nodes| {
+                    let neighbors = nodes.iter().flat_map(|&node| {
+                        let node = Node::from(node);
+                        (0..topology.degree(node)).filter_map(move |port| topology.neighbor(node, port))
+                    });
+                    neighbors
+                        .filter(|&node| first_time(node))
+                        .map(|node| node as u32)
+                        .collect()
+                })
+                .collect();
+            front = parts.concat();
+            if front.is_empty() {
+                return Ok(found);
+            }
+            reached += front.len() as u64;
+            found.counts.push(front.len() as u64);
+            progress(reached);
+        }
+    }
+
+    /// How many nodes were reached, the source among them.
+    pub fn reached(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The largest distance.
+    pub fn farthest(&self) -> u64 {
+        self.counts.len() as u64 - 1
+    }
+
+    /// The sum of the distances.
+    pub fn sum(&self) -> u128 {
+        let weighted = self.counts.iter().zip(0u128..);
+        weighted.map(|(&count, hops)| u128::from(count) * hops).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_core::Network;
+
+    use super::*;
+    use crate::distances::hops_from;
+    use crate::graph::Graph;
+
+    #[test]
+    fn levels_are_those_of_the_graph_built_out() {
+        for expression in ["rdn(ring(3),2)", "re(ring(4),ring(4),2,sd)", "rcr(2,3,2)", "path(9)"] {
+            let network: Network = expression.parse().unwrap();
+            let hops = hops_from(&Graph::build(&network).unwrap(), 3);
+            let levels = Levels::search(network.topology(), 3, |_| ()).unwrap();
+            for (distance, &count) in levels.counts.iter().enumerate() {
+                let expected = hops.iter().filter(|&&hops| hops as usize == distance).count();
+                assert_eq!(count, expected as u64, "{expression}, distance {distance}");
+            }
+            assert_eq!(levels.reached(), network.nodes(), "{expression}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What the papers claim, measured afresh: one file a paper, each a list of measurements that make rows of a report.
+
+mod claim;
+mod heawood;
+mod rcr;
+mod rdn;
+mod re;
+mod swapped;
+
+use hopwise_core::{Base, Network};
+
+pub use claim::{Claim, How, Paper, Verdict};
+
+use crate::closed_form;
+use crate::figures::Figures;
+use crate::graph::Graph;
+use crate::refusal::Refusal;
+
+/// How to measure.
+pub struct Run<'a> {
+    /// Also what takes long.
+    pub long: bool,
+    /// Told what is being measured.
+    pub progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// A measurement: it makes one or more rows.
+type Measurement = fn(&Run) -> Result<Vec<Claim>, Refusal>;
+
+/// How many measurements a paper takes.
+pub fn measurements(paper: Paper) -> usize {
+    list(paper).len()
+}
+
+fn list(paper: Paper) -> &'static [Measurement] {
+    match paper {
+        Paper::Rdn => rdn::MEASUREMENTS,
+        Paper::Re => re::MEASUREMENTS,
+        Paper::Heawood => heawood::MEASUREMENTS,
+        Paper::Swapped => swapped::MEASUREMENTS,
+        Paper::Rcr => rcr::MEASUREMENTS,
+    }
+}
+
+/// The claims of a paper, measured now. `done` is called after every measurement.
+pub fn measure(paper: Paper, run: &Run, done: impl Fn()) -> Result<Vec<Claim>, Refusal> {
+    let mut claims = Vec::new();
+    for measurement in list(paper) {
+        claims.extend(measurement(run)?);
+        done();
+    }
+    Ok(claims)
+}
+
+/// Reads an expression. Exact searches may take what a host has to spare.
+fn network(expression: &str) -> Result<Network, Refusal> {
+    let parsed: Result<Network, _> = expression.parse();
+    let network = parsed.map_err(|error| Refusal::Expression {
+        expression: expression.into(),
+        error,
+    })?;
+    Ok(network.with_search_memory(usize::MAX))
+}
+
+fn base(expression: &str) -> Result<Base, Refusal> {
+    expression.parse().map_err(|error| Refusal::Expression {
+        expression: expression.into(),
+        error,
+    })
+}
+
+/// A network built out.
+fn built(expression: &str) -> Result<(Network, Graph), Refusal> {
+    let network = network(expression)?;
+    let graph = Graph::build(&network)?;
+    Ok((network, graph))
+}
+
+/// The figures of a network by breadth-first search.
+fn searched(run: &Run, expression: &str) -> Result<Figures, Refusal> {
+    let network = network(expression)?;
+    (run.progress)(expression);
+    Figures::by_search(&network, |done, all| {
+        if all > 1_000_000 {
+            (run.progress)(&format!("{expression}: {done} of {all} nodes"));
+        }
+    })
+}
+
+/// The diameter that a search found.
+fn diameter(figures: &Figures) -> Result<u64, Refusal> {
+    figures.diameter.ok_or_else(|| Refusal::Disconnected {
+        expression: figures.expression.clone(),
+    })
+}
+
+/// The diameter of a network by breadth-first search.
+fn searched_diameter(run: &Run, expression: &str) -> Result<u64, Refusal> {
+    diameter(&searched(run, expression)?)
+}
+
+/// Nodes, largest degree and diameter by formula, of networks too large to search.
+fn by_formula(expression: &str) -> Result<(u64, u64, u64), Refusal> {
+    let network = network(expression)?;
+    let form = closed_form::figures(&network);
+    let figures = form.and_then(|form| Some((network.nodes(), form.degree_max, form.diameter?)));
+    figures.ok_or(Refusal::NoFormula {
+        expression: expression.into(),
+    })
+}
+
+/// The degree of all nodes; where they differ, one that is not the claimed one.
+fn regular_degree(figures: &Figures, said: u64) -> u64 {
+    if figures.degree_max == said {
+        figures.degree_min
+    } else {
+        figures.degree_max
+    }
+}

@@ -1,0 +1,110 @@
+//! What the paper says of routes and broadcasts.
+
+use hopwise_core::Rule;
+
+use super::super::claim::{Case, Said, compared};
+use super::super::{Claim, How, Paper, Run, Verdict, built, searched_diameter};
+use super::{Cube, all, claim};
+use crate::dependency::{self, Scheme};
+use crate::refusal::Refusal;
+use crate::stretch::Stretch;
+
+/// Networks for all pairs of routes.
+const ROUTED: &[(u64, u64, u64)] = &[
+    (1, 3, 2),
+    (1, 4, 3),
+    (1, 5, 4),
+    (2, 2, 2),
+    (2, 3, 1),
+    (2, 3, 2),
+    (2, 3, 4),
+    (2, 4, 2),
+    (3, 3, 3),
+    (2, 6, 2),
+    (1, 6, 5),
+];
+
+pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let (mut pairs, mut longer, mut mean) = (0, 0, Vec::new());
+    let mut worst: Option<(String, Stretch)> = None;
+    for &(k, r, j) in ROUTED {
+        let name = Cube { k, r, j }.name();
+        (run.progress)(&name);
+        let (network, graph) = built(&name)?;
+        let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+        pairs += found.pairs;
+        longer += found.longer();
+        mean.push(found.mean());
+        if worst
+            .as_ref()
+            .is_none_or(|(_, worst)| found.worst.ratio() > worst.worst.ratio())
+        {
+            worst = Some((name, found));
+        }
+    }
+    let most = mean.iter().copied().fold(0.0, f64::max);
+    let example = worst.filter(|_| longer > 0).map(|(name, found)| {
+        let pair = found.worst;
+        format!(
+            "{name}: {} to {} takes {} hops, the distance is {}",
+            pair.from, pair.to, pair.hops, pair.distance
+        )
+    });
+    Ok(vec![Claim {
+        measured: format!(
+            "{longer} of {pairs} routes on {} networks are longer, up to {most:.2} times on average",
+            ROUTED.len()
+        ),
+        how: How::AllPairs,
+        verdict: Verdict::of(longer == 0),
+        counterexample: example,
+        ..claim(
+            "Theorem 1",
+            "hop-plane routing always finds a shortest path (the figure is lost; nearest plane first)",
+        )
+    }])
+}
+
+pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut circles = 0;
+    let mut example = None;
+    for &(k, r, j) in ROUTED {
+        let name = Cube { k, r, j }.name();
+        (run.progress)(&name);
+        let (network, graph) = built(&name)?;
+        // A link is always taken up or always down: with one channel for each, a link in one direction is one channel.
+        let found = dependency::build(&network, &graph, Rule::Paper, Scheme::One, |_| ())?;
+        circles += u64::from(found.cycle.is_some());
+        if let (None, Some(cycle)) = (&example, found.cycle) {
+            let nodes: Vec<String> = cycle.iter().map(|channel| channel.from.to_string()).collect();
+            example = Some(format!("{name}: {} wait in a circle", nodes.join(", ")));
+        }
+    }
+    Ok(vec![Claim {
+        measured: format!("a circle of waiting channels on {circles} of {} networks", ROUTED.len()),
+        how: How::AllPairs,
+        verdict: Verdict::of(circles == 0),
+        counterexample: example,
+        ..claim(
+            "Theorem 1",
+            "one virtual channel for ascending links and one for descending makes it deadlock-free",
+        )
+    }])
+}
+
+pub(super) fn theorem_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut cases = Vec::new();
+    for cube in all(4096, 12) {
+        let steps = cube.bits() + u64::from(cube.r.next_power_of_two().ilog2()) + cube.r / 2;
+        cases.push(Case::new(cube.name(), steps, searched_diameter(run, &cube.name())?));
+    }
+    let says = "a broadcast takes at most k + j + ceil(log2 r) + floor(r/2) steps (never less than the diameter)";
+    Ok(vec![compared(
+        Paper::Rcr,
+        "Theorem 2",
+        says,
+        Said::AtMost,
+        How::AllPairs,
+        &cases,
+    )])
+}

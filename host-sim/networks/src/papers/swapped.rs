@@ -1,0 +1,562 @@
+//! Swapped networks, by Yeh and Parhami.
+
+mod emulation;
+
+use hopwise_core::{Rule, Topology};
+
+use super::claim::{Case, Said, compared};
+use super::{
+    Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
+};
+use crate::graph::Graph;
+use crate::refusal::Refusal;
+use crate::stretch::Stretch;
+
+pub(super) const MEASUREMENTS: &[Measurement] = &[
+    equations,
+    farthest_nodes,
+    recursive_routing,
+    diameter_links,
+    named_subclasses,
+    hypercube_nuclei,
+    hcn_diameter,
+    emulation::ascend,
+    emulation::single_dimension,
+    complete_nuclei,
+    mesh_nuclei,
+    three_levels,
+    one_link_a_pair,
+    partly_linked,
+];
+
+fn claim(place: &str, says: &str) -> Claim {
+    Claim::at(Paper::Swapped, place, says)
+}
+
+/// Levels and nuclei within reach of a search of all pairs.
+const SMALL: &[(u32, &str)] = &[
+    (1, "hypercube(3)"),
+    (2, "hypercube(1)"),
+    (2, "hypercube(2)"),
+    (2, "hypercube(3)"),
+    (2, "hypercube(4)"),
+    (2, "complete(4)"),
+    (2, "complete(5)"),
+    (2, "path(4)"),
+    (2, "ring(5)"),
+    (2, "petersen"),
+    (2, "mesh(3,3)"),
+    (2, "ghc(3,2)"),
+    (2, "nstar(4)"),
+    (3, "hypercube(1)"),
+    (3, "hypercube(2)"),
+    (3, "complete(3)"),
+    (3, "path(3)"),
+    (3, "ring(5)"),
+    (4, "hypercube(1)"),
+];
+
+/// N_1^(2^(l-1)), equation 1.
+fn size(nucleus: u64, levels: u32) -> u64 {
+    nucleus.pow(1 << (levels - 1))
+}
+
+/// 2^(l-1) (D + 1) - 1, equation 5, and with it the bound of equation 4.
+fn farthest(nucleus: u64, levels: u32) -> u64 {
+    (nucleus + 1) * (1 << (levels - 1)) - 1
+}
+
+fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let (mut nodes, mut degrees, mut diameters) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut levels_wrong, mut irregular) = (0, None);
+    for &(levels, nucleus) in SMALL {
+        let graph = base(nucleus)?;
+        let found = searched(run, &format!("rsn({levels},{nucleus})"))?;
+        let case = |said: u64, found_figure: u64| Case::new(&found.expression, said, found_figure);
+        nodes.push(case(size(graph.nodes(), levels), found.nodes));
+        degrees.push(case(graph.degree_range().1 + u64::from(levels) - 1, found.degree_max));
+        diameters.push(case(farthest(graph.diameter(), levels), diameter(&found)?));
+        let depth = |nodes: u64| (nodes as f64).log2().log2();
+        let by_size = depth(found.nodes) - depth(graph.nodes()) + 1.0;
+        levels_wrong += u32::from((by_size - f64::from(levels)).abs() > 1e-9);
+        if found.degree_min < found.degree_max && levels > 1 && irregular.is_none() {
+            irregular = Some(format!("{} leaders have degree {}", found.expression, found.degree_min));
+        }
+    }
+    let row = |place, says, how, cases: &[Case]| compared(Paper::Swapped, place, says, Said::Exactly, how, cases);
+    let mut degree = row(
+        "Eq. 3",
+        "the node degree is d_1 + l - 1 (the largest)",
+        How::Counted,
+        &degrees,
+    );
+    if let Some(leaders) = irregular {
+        degree.measured = format!("{}; not of every node: in {leaders}", degree.measured);
+    }
+    Ok(vec![
+        row("Eq. 1", "RSN(l,G) has N_1^(2^(l-1)) nodes", How::Counted, &nodes),
+        Claim {
+            measured: format!("differs on {levels_wrong} of {} networks", SMALL.len()),
+            verdict: Verdict::of(levels_wrong == 0),
+            ..claim("Eq. 2", "l = log2 log2 N - log2 log2 N_1 + 1")
+        },
+        degree,
+        row(
+            "Eq. 5",
+            "without diameter links the diameter is 2^(l-1) (D_G + 1) - 1",
+            How::AllPairs,
+            &diameters,
+        ),
+    ])
+}
+
+fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut cases = Vec::new();
+    for (levels, nucleus) in [
+        (2, "hypercube(3)"),
+        (3, "hypercube(2)"),
+        (3, "path(3)"),
+        (4, "hypercube(1)"),
+        (5, "complete(3)"),
+    ] {
+        let graph = base(nucleus)?;
+        let network = network(&format!("rsn({levels},{nucleus})"))?;
+        let nodes = graph.nodes();
+        let pairs = (0..nodes).flat_map(|x| (0..nodes).map(move |y| (x, y)));
+        let apart = |&(x, y): &(u64, u64)| graph.distance(x, y) == Some(graph.diameter());
+        let (x, y) = pairs.clone().find(apart).unwrap_or((0, 0));
+        let repeated = |digit: u64| (0..1u32 << (levels - 1)).fold(0, |id, _| id * nodes + digit);
+        let distance = network
+            .topology()
+            .distance(repeated(x), repeated(y))
+            .unwrap_or(u64::MAX);
+        cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));
+    }
+    let says = "if X and Y are D_G apart in the nucleus, XX..X and YY..Y are 2^(l-1) (D_G + 1) - 1 apart";
+    Ok(vec![compared(
+        Paper::Swapped,
+        "Section 2.5",
+        says,
+        Said::Exactly,
+        How::ClosedForm,
+        &cases,
+    )])
+}
+
+fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut cases = Vec::new();
+    let mut longer = Vec::new();
+    let mut example = None;
+    for &(levels, nucleus) in SMALL.iter().filter(|(levels, _)| *levels > 1) {
+        let name = format!("rsn({levels},{nucleus})");
+        (run.progress)(&name);
+        let (network, graph) = built(&name)?;
+        let found = Stretch::measure(&network, &graph, Rule::Paper)?;
+        cases.push(Case::new(
+            &name,
+            farthest(base(nucleus)?.diameter(), levels),
+            found.longest,
+        ));
+        if found.longer() > 0 {
+            longer.push(format!(
+                "{name} {:.0}%",
+                100.0 * found.longer() as f64 / found.pairs as f64
+            ));
+            let pair = found.worst;
+            example.get_or_insert(format!(
+                "{name}: {} to {} takes {}, distance {}",
+                pair.from, pair.to, pair.hops, pair.distance
+            ));
+        }
+    }
+    let all = cases.len();
+    let says = "recursive routing takes at most 2^(l-1) T(1) + 2^(l-1) - 1 steps";
+    Ok(vec![
+        compared(Paper::Swapped, "Eq. 4", says, Said::AtMost, How::AllPairs, &cases),
+        Claim {
+            measured: format!(
+                "some pairs go longer ways on {} of {all} networks: {}",
+                longer.len(),
+                longer.join(", ")
+            ),
+            how: How::AllPairs,
+            verdict: Verdict::of(longer.is_empty()),
+            counterexample: example,
+            ..claim(
+                "Section 2.5",
+                "recursive routing takes shortest paths (the paper only bounds it)",
+            )
+        },
+    ])
+}
+
+fn diameter_links(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let (mut mean, mut hops, mut same) = (0, 0, Vec::new());
+    let mut all = 0;
+    for &(levels, nucleus) in SMALL.iter().filter(|(levels, _)| *levels > 1) {
+        let plain = searched(run, &format!("rsn({levels},{nucleus})"))?;
+        let linked = searched(run, &format!("rsn({levels},{nucleus},diameter)"))?;
+        all += 1;
+        mean += u32::from(linked.distance_sum < plain.distance_sum);
+        hops += u32::from(linked.diameter < plain.diameter);
+        if linked.diameter == plain.diameter {
+            same.push(plain.expression);
+        }
+    }
+    let degree = searched(run, "rsn(2,hypercube(3),diameter)")?.degree_max;
+    Ok(vec![Claim {
+        measured: format!(
+            "mean distance smaller on {mean}, diameter on {hops} of {all} networks (not on {}); degree still {degree} for Q3",
+            same.first().map_or("none", String::as_str)
+        ),
+        how: How::AllPairs,
+        verdict: Verdict::of(mean == all && 2 * hops > all),
+        ..claim(
+            "Section 2.1",
+            "diameter links shorten the average distance and, in most cases, the diameter, at the same degree",
+        )
+    }])
+}
+
+fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut rows = Vec::new();
+    for (says, pairs) in [
+        (
+            "HCN(n,n) is RSN(2,Q_n) with diameter links",
+            [
+                ("hcn(2)", "rsn(2,hypercube(2),diameter)"),
+                ("hcn(3)", "rsn(2,hypercube(3),diameter)"),
+            ],
+        ),
+        (
+            "HFN(n,n) is RSN(2,FQ_n)",
+            [
+                ("hfn(2)", "rsn(2,folded-hypercube(2))"),
+                ("hfn(3)", "rsn(2,folded-hypercube(3))"),
+            ],
+        ),
+    ] {
+        let mut equal = Vec::new();
+        for (name, expression) in pairs {
+            equal.push((name, built(name)?.1.edge_list().eq(built(expression)?.1.edge_list())));
+        }
+        let same: Vec<&str> = equal
+            .iter()
+            .filter(|(_, equal)| *equal)
+            .map(|(name, _)| *name)
+            .collect();
+        rows.push(Claim {
+            measured: format!("link by link equal: {}", same.join(", ")),
+            verdict: Verdict::of(equal.iter().all(|(_, equal)| *equal)),
+            ..claim("Section 2.2", says)
+        });
+    }
+    let mut degrees = Vec::new();
+    for n in 2..=5u64 {
+        // In terms of log2 N = 2n.
+        degrees.push(Case::new(
+            format!("hcn({n})"),
+            n + 1,
+            built(&format!("hcn({n})"))?.1.degree_range().1 as u64,
+        ));
+        degrees.push(Case::new(
+            format!("hfn({n})"),
+            n + 2,
+            built(&format!("hfn({n})"))?.1.degree_range().1 as u64,
+        ));
+    }
+    let says = "HCNs have node degree log2(N)/2 + 1, HFNs log2(N)/2 + 2";
+    rows.push(compared(
+        Paper::Swapped,
+        "Introduction",
+        says,
+        Said::Exactly,
+        How::Counted,
+        &degrees,
+    ));
+    Ok(rows)
+}
+
+fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut cases = Vec::new();
+    for (levels, n) in [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (3, 1), (3, 2), (3, 3), (4, 1)] {
+        let expression = format!("rsn({levels},hypercube({n}))");
+        let bits = (n as u64) << (levels - 1);
+        // (1 + 1/n) log2 N - 1.
+        cases.push(Case::new(
+            &expression,
+            bits + bits / n as u64 - 1,
+            searched_diameter(run, &expression)?,
+        ));
+    }
+    let says = "RSN(l,Q_n) has diameter (1 + 1/n) log2 N - 1";
+    let (_, graph) = built("rsn(3,hypercube(2))")?;
+    let hops = searched_diameter(run, "rsn(3,hypercube(2))")?;
+    let degree = graph.degree_range().1 as u64;
+    Ok(vec![
+        compared(
+            Paper::Swapped,
+            "Section 3.1",
+            says,
+            Said::Exactly,
+            How::AllPairs,
+            &cases,
+        ),
+        Claim {
+            measured: format!("n = 2: {} nodes, degree {degree}, diameter {hops}", graph.nodes()),
+            how: How::AllPairs,
+            verdict: Verdict::of((graph.nodes(), degree, hops) == (1 << 8, 4, 11)),
+            ..claim("Section 3.1", "l = 3: N = 2^(4n), degree n + 2, diameter log2 N + 3")
+        },
+    ])
+}
+
+fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let (mut said, mut exact) = (Vec::new(), Vec::new());
+    for n in 1..=if run.long { 7u64 } else { 6 } {
+        let expression = format!("hcn({n})");
+        let found = searched_diameter(run, &expression)?;
+        said.push(Case::new(&expression, n + n / 2 + 1, found));
+        exact.push(Case::new(&expression, n + (n + 1) / 3 + 1, found));
+    }
+    let row = |place, says, kind, cases: &[Case]| compared(Paper::Swapped, place, says, kind, How::AllPairs, cases);
+    Ok(vec![
+        row(
+            "Section 3.1",
+            "HCN(n,n) is routed in no more than n + floor(n/2) + 1 steps",
+            Said::AtMost,
+            &said,
+        ),
+        row(
+            "Section 3.1 exact",
+            "its diameter is n + floor((n+1)/3) + 1 (not in the paper)",
+            Said::Exactly,
+            &exact,
+        ),
+    ])
+}
+
+fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let (mut degrees, mut diameters, mut cubes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut printed = Vec::new();
+    for (levels, n) in [(2u32, 3u64), (2, 4), (2, 5), (2, 8), (3, 3), (3, 4), (3, 5)] {
+        let expression = format!("rsn({levels},complete({n}))");
+        let found = searched(run, &expression)?;
+        let hops = diameter(&found)?;
+        degrees.push(Case::new(&expression, n + u64::from(levels) - 2, found.degree_max));
+        // N_1 + log2 log2 N - log2 log2 N_1 - 2, one less than N_1 + l - 2.
+        printed.push(Case::new(&expression, n + u64::from(levels) - 3, found.degree_max));
+        diameters.push(Case::new(&expression, (1u64 << levels) - 1, hops));
+        if n >= 4 {
+            let bits = (found.nodes as f64).log2().ceil() as u64;
+            cubes.push(Case::new(&expression, bits - 1, hops));
+        }
+    }
+    let row = |says, kind, how, cases: &[Case]| compared(Paper::Swapped, "Section 4.1", says, kind, how, cases);
+    Ok(vec![
+        row(
+            "RSN(l,K) has node degree N_1 + l - 2",
+            Said::Exactly,
+            How::Counted,
+            &degrees,
+        ),
+        row(
+            "that is N_1 + log2 log2 N - log2 log2 N_1 - 2",
+            Said::Exactly,
+            How::Counted,
+            &printed,
+        ),
+        row(
+            "its diameter is no more than 2^l - 1",
+            Said::AtMost,
+            How::AllPairs,
+            &diameters,
+        ),
+        row(
+            "for N_1 >= 4 its diameter is below a hypercube's of the same size",
+            Said::AtMost,
+            How::AllPairs,
+            &cubes,
+        ),
+    ])
+}
+
+fn mesh_nuclei(_: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut cases = Vec::new();
+    for (levels, mesh, dimensions) in [
+        (2u64, "mesh(3,3)", 2),
+        (3, "mesh(3,3)", 2),
+        (2, "mesh(3,3,3)", 3),
+        (3, "path(3)", 1),
+    ] {
+        let expression = format!("rsn({levels},{mesh})");
+        cases.push(Case::new(
+            &expression,
+            levels + 2 * dimensions - 1,
+            built(&expression)?.1.degree_range().1 as u64,
+        ));
+    }
+    let says = "over an n-D mesh the node degree is l + 2n - 1";
+    Ok(vec![compared(
+        Paper::Swapped,
+        "Section 4.3",
+        says,
+        Said::Exactly,
+        How::Counted,
+        &cases,
+    )])
+}
+
+/// The links between every two parts of `size` consecutive nodes: the fewest and the most.
+fn links_between(graph: &Graph, size: usize) -> (usize, usize) {
+    let parts = graph.nodes() / size;
+    let mut counts = vec![0usize; parts * parts];
+    for (u, v) in graph.edge_list().filter(|(u, v)| u / size != v / size) {
+        counts[u / size * parts + v / size] += 1;
+    }
+    let pairs = (0..parts).flat_map(|a| (a + 1..parts).map(move |b| (a, b)));
+    let counts = pairs.map(|(a, b)| counts[a * parts + b]);
+    (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0))
+}
+
+fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut found = Vec::new();
+    let mut so = true;
+    for n in 1..=3u32 {
+        let (network, graph) = built(&format!("hcn3({n})"))?;
+        let (least, most) = links_between(&graph, 1 << (2 * n));
+        let degree = graph.degree_range().1;
+        so &= least == 1 << n && most == 1 << n && degree == n as usize + 2;
+        let swapped = |node: usize| {
+            let digit = |at: u32| node >> (n * at) & ((1 << n) - 1);
+            digit(0) << (2 * n) | digit(1) << n | digit(2)
+        };
+        so &= (0..graph.nodes()).all(|node| swapped(node) == node || graph.linked(node, swapped(node)));
+        found.push(format!(
+            "{network}: {least} to {most} links a pair of modules, degree {degree}"
+        ));
+    }
+    let (_, plain) = built("hsn(3,hypercube(2))")?;
+    let (_, cubic) = built("hcn3(2)")?;
+    let inside = plain.edge_list().all(|(u, v)| cubic.linked(u, v));
+    Ok(vec![
+        Claim {
+            measured: found.join("; "),
+            verdict: Verdict::of(so),
+            ..claim(
+                "Section 5.1",
+                "3-HCN: every two of its N^(1/3) modules have N^(1/3) links, X'X''X''' - X'''X''X'; degree log2(N)/3 + 2",
+            )
+        },
+        Claim {
+            measured: format!(
+                "hsn(3,hypercube(2)) has {} links, all in hcn3(2): {inside}; hcn3(2) has {}",
+                plain.edges(),
+                cubic.edges()
+            ),
+            verdict: if inside { Verdict::Holds } else { Verdict::False },
+            ..claim(
+                "Section 5.1",
+                "3-HCNs are hierarchical swapped networks (with diameter links)",
+            )
+        },
+    ])
+}
+
+fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
+    let mut rows = Vec::new();
+    for (place, says, networks) in [
+        (
+            "Section 2.1",
+            "RSN: every two clusters of a level have one link",
+            &[("rsn(2,hypercube(3))", 8), ("rsn(3,hypercube(2))", 16)][..],
+        ),
+        (
+            "Section 5.2",
+            "WK-recursive: every two copies have exactly one link",
+            &[("wk(4,3)", 16), ("wk(5,4)", 125)][..],
+        ),
+        (
+            "Section 5.2",
+            "symmetric hypernet: every two copies have exactly one link",
+            &[("symmetric-hypernet(2,3)", 16), ("symmetric-hypernet(3,3)", 64)][..],
+        ),
+        (
+            "Section 5.2",
+            "hypernet: 2^(1-l) N copies, every two with exactly one link",
+            &[("hypernet(3,2)", 8), ("hypernet(4,2)", 16)][..],
+        ),
+    ] {
+        let mut found = Vec::new();
+        let mut so = true;
+        for &(expression, size) in networks {
+            let (_, graph) = built(expression)?;
+            let (least, most) = links_between(&graph, size);
+            so &= (least, most) == (1, 1);
+            found.push(format!(
+                "{expression}: {} copies, {least} to {most} links a pair",
+                graph.nodes() / size
+            ));
+        }
+        rows.push(Claim {
+            measured: found.join("; "),
+            verdict: Verdict::of(so),
+            ..claim(place, says)
+        });
+    }
+    let mut sizes = Vec::new();
+    for (n, levels) in [(3u64, 2u32), (4, 2), (4, 3), (5, 3)] {
+        let expression = format!("hypernet({n},{levels})");
+        // N_l = 2^(1-l) N_(l-1)^2.
+        let said = (2..=levels).fold(n, |bits, level| 2 * bits + 1 - u64::from(level));
+        sizes.push(Case::new(&expression, 1u64 << said, network(&expression)?.nodes()));
+    }
+    let says = "an l-level hypernet has 2^(1-l) N_(l-1)^2 nodes";
+    rows.push(compared(
+        Paper::Swapped,
+        "Section 5.2",
+        says,
+        Said::Exactly,
+        How::Counted,
+        &sizes,
+    ));
+    Ok(rows)
+}
+
+fn partly_linked(run: &Run) -> Result<Vec<Claim>, Refusal> {
+    let (network, graph) = built("partial-swapped")?;
+    let upper = |node: usize| {
+        graph
+            .neighbors(node)
+            .iter()
+            .any(|&other| other as usize >> 8 != node >> 8)
+    };
+    let without = (0..graph.nodes()).filter(|&node| !upper(node)).count();
+    let share = 100.0 * without as f64 / graph.nodes() as f64;
+    let figures = searched(run, "partial-swapped")?;
+    let routed = Stretch::measure(&network, &graph, Rule::Paper)?;
+    Ok(vec![
+        Claim {
+            measured: format!("{without} of {} nodes, {share:.0}%", graph.nodes()),
+            verdict: Verdict::of((40.0..60.0).contains(&share)),
+            ..claim(
+                "Section 5.2",
+                "16 copies of RSN(3,Q_2), level-4 links where x_0 = 0: about half the nodes have none",
+            )
+        },
+        Claim {
+            measured: format!(
+                "diameter {}; routes by way of such a neighbour are {:.2} times as long as shortest paths on average, {:.2} at worst",
+                diameter(&figures)?,
+                routed.mean(),
+                routed.worst.ratio()
+            ),
+            how: How::AllPairs,
+            verdict: Verdict::of(graph.parts() == 1),
+            ..claim(
+                "Section 5.2",
+                "nodes without a level-4 link reach one within the nucleus: the network is connected",
+            )
+        },
+    ])
+}

@@ -1,0 +1,77 @@
+//! The figures of 64 networks, measured by an independent implementation, to the byte.
+
+use std::collections::BTreeMap;
+
+use hopwise_core::Network;
+use hopwise_networks::figures::Figures;
+use hopwise_networks::graph::Graph;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+#[derive(Deserialize)]
+struct Golden {
+    spec: String,
+    nodes: u64,
+    edges: u128,
+    degree_min: u64,
+    degree_max: u64,
+    connected: bool,
+    diameter: u64,
+    distance_sum: u128,
+    edge_sha256: String,
+    distances: Vec<(u64, u64, u64)>,
+    neighbors: BTreeMap<u64, Vec<u64>>,
+}
+
+fn golden() -> Vec<Golden> {
+    let all: Vec<Golden> = serde_json::from_str(include_str!("golden/networks.json")).unwrap();
+    assert_eq!(all.len(), 64);
+    all
+}
+
+#[test]
+fn edge_lists_and_figures_are_those_of_the_golden_file() {
+    for golden in golden() {
+        let network = crate::audit::network(&golden.spec);
+        assert_eq!(network.to_string(), golden.spec);
+        assert_eq!(edge_sha256(&network), golden.edge_sha256, "{network}");
+        let found = Figures::by_search(&network, |_, _| ()).unwrap();
+        assert_eq!(found.nodes, golden.nodes, "{network}");
+        assert_eq!(found.edges, golden.edges, "{network}");
+        assert_eq!(
+            (found.degree_min, found.degree_max),
+            (golden.degree_min, golden.degree_max),
+            "{network}"
+        );
+        assert_eq!(found.connected, golden.connected, "{network}");
+        assert_eq!(found.diameter, Some(golden.diameter), "{network}");
+        assert_eq!(found.distance_sum, Some(golden.distance_sum), "{network}");
+        for (from, to, hops) in golden.distances {
+            let distance = network.distance(from, to).unwrap();
+            assert!(
+                distance.is_none_or(|distance| distance == hops),
+                "{network}: from {from} to {to}"
+            );
+        }
+        for (node, expected) in golden.neighbors {
+            let mut neighbors: Vec<u64> = network.neighbors(node).unwrap().collect();
+            neighbors.sort_unstable();
+            assert_eq!(neighbors, expected, "{network}: node {node}");
+        }
+    }
+}
+
+fn edge_sha256(network: &Network) -> String {
+    let mut hash = Sha256::new();
+    for (u, v) in Graph::build(network).unwrap().edge_list() {
+        hash.update(format!("{u} {v}\n"));
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn every_golden_network_keeps_its_promises() {
+    for golden in golden() {
+        crate::audit::audit(&golden.spec);
+    }
+}

@@ -1,0 +1,192 @@
+//! What a run says at its end, for programs and for people.
+
+use hopwise_core::node::DropReason;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::run::{Account, Plan};
+use super::settings::Settings;
+use hopwise_trace::report::Spread;
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the keys are explained in docs/simulator.md")]
+pub struct Report {
+    pub network: String,
+    pub nodes: u64,
+    pub seed: u64,
+    pub settings: Map<String, Value>,
+    pub sent: u64,
+    pub delivered: u64,
+    pub lost: u64,
+    pub duplicated: u64,
+    pub corrupted: u64,
+    pub undeliverable: u64,
+    pub cut_off: u64,
+    pub interrupted: u64,
+    pub broadcast_deliveries: u64,
+    pub drops: Map<String, Value>,
+    pub frames: u64,
+    pub retransmissions: u64,
+    pub detours: u64,
+    pub links_up: u64,
+    pub latency_mean_us: Option<f64>,
+    pub latency_p99_us: Option<f64>,
+    pub buffers_used: u32,
+    pub virtual_seconds: f64,
+    pub wall_seconds: f64,
+    pub trace_sha256: String,
+    pub violation: Option<String>,
+}
+
+impl Report {
+    /// Of a run by some settings.
+    pub fn new(settings: &Settings, plan: &Plan, account: &Account) -> Self {
+        let tally = &account.tally;
+        let latency = Spread::of(account.latencies.iter().map(|&nanos| nanos as i64).collect());
+        let drops = DropReason::ALL
+            .iter()
+            .zip(&account.drops)
+            .filter(|&(_, &count)| count > 0);
+        let broken = account.violation.as_ref().map(|violation| {
+            let seconds = violation.at as f64 / 1e9;
+            let command = settings.command();
+            format!(
+                "at {seconds:.6} s node {}: {}; to see it again: {command}",
+                violation.node, violation.what
+            )
+        });
+        Report {
+            network: plan.build.network.to_string(),
+            nodes: plan.build.network.nodes(),
+            seed: plan.build.seed,
+            settings: settings.table(),
+            sent: tally.sent,
+            delivered: tally.delivered,
+            lost: tally.lost,
+            duplicated: tally.duplicated,
+            corrupted: tally.corrupted,
+            undeliverable: tally.undeliverable,
+            cut_off: tally.cut_off,
+            interrupted: tally.interrupted,
+            broadcast_deliveries: tally.broadcast_deliveries,
+            drops: drops
+                .map(|(reason, count)| (reason.name().into(), json!(count)))
+                .collect(),
+            frames: account.frames,
+            retransmissions: account.retransmissions,
+            detours: account.detours,
+            links_up: account.links_up,
+            latency_mean_us: latency.map(|latency| latency.mean_us),
+            latency_p99_us: latency.map(|latency| latency.p99_us),
+            buffers_used: account.buffers_used,
+            virtual_seconds: account.virtual_seconds,
+            wall_seconds: account.wall_seconds,
+            trace_sha256: account.trace_sha256.clone(),
+            violation: broken,
+        }
+    }
+
+    /// Takes another run of the same settings, but for the seed, into this one's row.
+    pub fn add(&mut self, other: &Report) {
+        self.settings.remove("seed");
+        self.sent += other.sent;
+        self.delivered += other.delivered;
+        self.undeliverable += other.undeliverable;
+        self.interrupted += other.interrupted;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.corrupted += other.corrupted;
+        self.retransmissions += other.retransmissions;
+        self.latency_p99_us = self
+            .latency_p99_us
+            .into_iter()
+            .chain(other.latency_p99_us)
+            .reduce(f64::max);
+        self.virtual_seconds += other.virtual_seconds;
+        if self.violation.is_none() {
+            self.violation.clone_from(&other.violation);
+        }
+    }
+
+    /// Names and values for people.
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let drops: Vec<String> = self
+            .drops
+            .iter()
+            .map(|(reason, count)| format!("{reason} {count}"))
+            .collect();
+        let latency = self.latency_mean_us.zip(self.latency_p99_us);
+        let cut_off = match self.cut_off {
+            0 => String::new(),
+            count => format!(", {count} of them where no way leads"),
+        };
+        vec![
+            ("sent", self.sent.to_string()),
+            ("delivered", self.delivered.to_string()),
+            ("undeliverable", format!("{}{cut_off}", self.undeliverable)),
+            ("interrupted", self.interrupted.to_string()),
+            ("lost", self.lost.to_string()),
+            ("duplicated", self.duplicated.to_string()),
+            ("corrupted", self.corrupted.to_string()),
+            (
+                "dropped by nodes",
+                if drops.is_empty() {
+                    "none".into()
+                } else {
+                    drops.join(", ")
+                },
+            ),
+            (
+                "latency",
+                latency.map_or("none".into(), |(mean, p99)| {
+                    format!("mean {mean:.0} us, 99% within {p99:.0} us")
+                }),
+            ),
+            ("frames", self.frames.to_string()),
+            ("retransmissions", self.retransmissions.to_string()),
+            ("detours", self.detours.to_string()),
+            ("links came up", format!("{} times at their ends", self.links_up)),
+            ("buffers used", format!("{} at most in a node", self.buffers_used)),
+            ("virtual time", format!("{:.3} s", self.virtual_seconds)),
+            ("wall time", format!("{:.3} s", self.wall_seconds)),
+            ("trace sum", self.trace_sha256.clone()),
+        ]
+    }
+
+    /// The titles of [`row`](Self::row).
+    pub const TITLES: [&'static str; 11] = [
+        "sent",
+        "delivered",
+        "undeliverable",
+        "interrupted",
+        "lost",
+        "duplicated",
+        "corrupted",
+        "retransmissions",
+        "p99 us",
+        "virtual s",
+        "verdict",
+    ];
+
+    /// A row of a table.
+    pub fn row(&self) -> Vec<String> {
+        vec![
+            self.sent.to_string(),
+            self.delivered.to_string(),
+            self.undeliverable.to_string(),
+            self.interrupted.to_string(),
+            self.lost.to_string(),
+            self.duplicated.to_string(),
+            self.corrupted.to_string(),
+            self.retransmissions.to_string(),
+            self.latency_p99_us.map_or("-".into(), |p99| format!("{p99:.0}")),
+            format!("{:.2}", self.virtual_seconds),
+            if self.violation.is_some() {
+                "broken".into()
+            } else {
+                "kept".into()
+            },
+        ]
+    }
+}
