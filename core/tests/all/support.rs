@@ -1,16 +1,15 @@
 //! What the tests use of core, under the names that they use.
 
-pub(crate) use hopwise_core::limits::{self, BODY, BUFFERS, INBOX, LANES, MAX_PAYLOAD, OUTSTANDING, PORTS, WIRE};
-pub(crate) use hopwise_core::link::{
-    DELIMITER, Down, Fate, FrameError, Identity, Link, Micros, Offer, Received, Role, Token, Turn, VERSION, WINDOW,
+pub(crate) use hopwise_core::limits::{self, BODY, BUFFERS, INBOX, MAX_PAYLOAD, OUTSTANDING, PORTS};
+pub(crate) use hopwise_core::link::{Down, Fate, Link, Micros, Received, Token, Turn};
+pub(crate) use hopwise_core::router::{
+    Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, lanes_for, next_lane, times,
 };
-pub(crate) use hopwise_core::network::expression::BrokenRule;
-pub(crate) use hopwise_core::node::{
-    AGE_UNIT, Config, ConfigError, DropReason, Event, Header, Kind, LinkReport, MAX_HEADER, MessageKind,
-    Node as Router, NodeCounters, NodeReport, Observer, Outcome, Query, SendError, hops_of_trace, lanes_for, next_lane,
-    times,
+pub(crate) use hopwise_core::wire::{
+    AGE_UNIT, Confirmation, Confirmed, DropReason, Header, Identity, Kind, LinkReport, MAX_HEADER, NodeReport, Offer,
+    Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict, WIRE, read_structure, trace_records,
 };
-pub(crate) use hopwise_core::{Base, Method, Network, ParseError, Rule, Tree};
+pub(crate) use hopwise_core::{Method, Network, Rule, Tree};
 
 /// The number of a node.
 pub(crate) type Node = u64;

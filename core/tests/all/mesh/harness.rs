@@ -171,11 +171,16 @@ impl Mesh {
         self.stations.len() - 1
     }
 
-    /// Waits until every link between boards that are on is up.
+    /// Waits until every board that is on reaches a neighbour by each of its cables.
     pub(crate) fn come_up(&mut self) {
-        let up = self.run_until(2 * SECOND, |mesh| {
-            mesh.boards().all(|board| board.router.all_links_up())
-        });
+        let reached = |station: &Station| match &station.who {
+            Who::Board(board) if station.on => {
+                let up = board.router.neighbors().filter(|(_, link)| link.is_some()).count();
+                up == station.plugs.iter().filter(|plug| plug.to.is_some()).count()
+            }
+            _ => true,
+        };
+        let up = self.run_until(2 * SECOND, |mesh| mesh.stations.iter().all(reached));
         assert!(up, "{}: not all links came up", self.network);
     }
 
@@ -322,6 +327,15 @@ impl Mesh {
                 self.join((node as usize, link), end);
             }
         }
+    }
+
+    /// Pulls the cable out of a link of a board, waits, and puts it into another.
+    pub(crate) fn move_cable(&mut self, node: Node, from: u8, to: u8, wait: Micros) {
+        let end = self.plug((node as usize, from)).to.expect("a cable");
+        self.unplug(node, from);
+        self.run(wait);
+        self.unplug(node, to);
+        self.join((node as usize, to), end);
     }
 
     pub(crate) fn switch_off(&mut self, node: Node) {

@@ -2,7 +2,7 @@
 
 mod audit;
 mod golden;
-#[cfg(feature = "wide-numbers")]
+#[cfg(feature = "huge-networks")]
 mod huge;
 mod pinned;
 mod steps;
