@@ -3,20 +3,22 @@
 //! A node knows its own address and the expression of its network, nothing else. From that and a packet's destination it
 //! computes the next hop; from that and a broadcast's source, whom to pass it on to; and which buffers to use so
 //! that finite ones never deadlock. Nothing is stored per node or per destination, nothing is learned, nothing is
-//! allocated: the same code serves 18 boards and 2^63 nodes. Programs for boards do without the feature `wide-numbers`: then
-//! a network has at most 2^31 nodes, and is computed with a [`Number`] of 32 bits. Those that must be small do without the
-//! feature `all-networks` too and name the families they need, such as `rdn`.
+//! allocated: the same code serves 18 boards and 2^63 nodes. Programs for boards do without the feature `huge-networks`: a network then
+//! has at most 2^31 nodes. Those that must be small do without the feature `all-networks` too and name the families they need, such
+//! as `rdn`.
 //!
-//! The layers, each using only those above it:
+//! # The tour of a packet
 //!
+//! Bytes come in on a cable and leave on another. Each room uses only those named after it:
+//!
+//! - [`router`]: takes a packet in, delivers it, forwards it, passes a broadcast on, confirms, and answers for the node;
+//! - [`endpoint`]: what is at the end of a cable and no router: a computer, or a board without configuration;
+//! - [`link`]: one cable: who is at the other end, and packets in order, once each;
+//! - [`wire`]: every byte that leaves a board, as typed forms;
+//! - [`network`]: where a packet goes: one file a family, the language in which networks are written, and [`Network`], which is any of
+//!   them;
 //! - [`graph`]: the small graphs that networks are built from, such as rings, tori and hypercubes;
-//! - [`route`]: what several families need to route, such as the shortest walk by way of a set of places;
-//! - [`network`]: one file a family, the language in which networks are written, and [`Network`], which is any of them;
-//! - [`wire`]: every byte that leaves a board; [`link`]: one cable; [`router`]: the node that forwards, broadcasts, confirms and
-//!   answers;
-//! - [`limits`]: every fixed capacity, in one place.
-//!
-//! [`Topology`] is the one shape that graphs and families share, and the place to begin for a new one.
+//! - [`limits`]: every fixed capacity.
 //!
 //! ```
 //! use hopwise_core::{Network, Rule};

@@ -3,7 +3,6 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex};
-use crate::limits::LOOKAHEAD;
 
 /// The number of a node, from 0.
 pub type Node = u64;
@@ -75,7 +74,7 @@ impl core::error::Error for NoSuchNode {}
 ///
 /// A new family of networks is one implementation of this trait. The methods trust that nodes are below
 /// [`nodes`](Self::nodes): [`Network`](crate::Network) checks them first.
-pub(crate) trait Topology: Sync {
+pub(crate) trait Topology {
     /// How many nodes there are.
     fn nodes(&self) -> Number;
 
@@ -95,6 +94,11 @@ pub(crate) trait Topology: Sync {
 
     /// No route of the rule is longer than this.
     fn longest_route(&self, rule: Rule) -> Number;
+
+    /// The largest distance, where a closed form is proven.
+    fn known_diameter(&self) -> Option<Number> {
+        None
+    }
 
     /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other.
     /// `false` where that is not proven.
@@ -138,49 +142,6 @@ pub(crate) trait Topology: Sync {
         self.passes_on(here, port, source)
             .then(|| self.urgency(here, port, source))
     }
-
-    /// Whether [`buffer_class`](Self::buffer_class) is the default, the number of valleys ahead. A packet can then carry its
-    /// class and lower it at each valley, at no cost, instead of having it computed afresh.
-    fn counts_valleys(&self) -> bool {
-        true
-    }
-
-    /// How many buffer classes make the rule free of deadlock; all classes are below it.
-    fn buffer_classes(&self, rule: Rule) -> Number {
-        // A valley takes two hops.
-        self.longest_route(rule) / 2 + 1
-    }
-
-    /// The class of buffers that a packet for `dest` waits in for the link out of `here`; `None` if the route is longer
-    /// than [`LOOKAHEAD`].
-    ///
-    /// The default counts the valleys still ahead: nodes whose number is lower than both the one before and the one
-    /// after. Between two valleys a route climbs and then descends, so the links of one class cannot wait for each
-    /// other in a circle, and the class never rises: free of deadlock on any topology and any deterministic rule.
-    /// O(hops) calls of [`next`](Self::next).
-    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
-        valleys_ahead(self, here, dest, rule)
-    }
-}
-
-pub(crate) fn valleys_ahead<T: Topology + ?Sized>(
-    network: &T,
-    mut here: Vertex,
-    dest: Vertex,
-    rule: Rule,
-) -> Option<Number> {
-    let mut valleys = 0;
-    let mut descending = false;
-    for _ in 0..LOOKAHEAD {
-        if here == dest {
-            return Some(valleys);
-        }
-        let next = network.next(here, dest, rule);
-        valleys += Number::from(descending && next > here);
-        descending = next < here;
-        here = next;
-    }
-    None
 }
 
 /// Routing by distance alone: the lowest-numbered neighbour with a smaller distance to the destination; the vertex itself if it

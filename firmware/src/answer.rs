@@ -2,10 +2,9 @@
 
 use core::ops::Deref;
 
-use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::Micros;
-use postcard::ser_flavors::Slice;
+use hopwise_core::wire::{BoardState, Body, Command, Done, PAGE_BYTES, write_structure};
 
 use crate::about::About;
 use crate::configuration;
@@ -17,38 +16,25 @@ pub(crate) enum Order {
 }
 
 /// The bytes of an answer.
-pub(crate) struct Answer {
-    bytes: [u8; BODY],
-    length: usize,
-}
+pub(crate) struct Answer(Body<BODY>);
 
 impl Deref for Answer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.bytes.get(..self.length).unwrap_or_default()
+        &self.0
     }
 }
 
 impl Answer {
     /// An answer in postcard format.
     pub(crate) fn of<T: serde::Serialize>(value: &T) -> Self {
-        let mut bytes = [0; BODY];
-        let written = postcard::serialize_with_flavor(value, Slice::new(&mut bytes));
-        let length = written.map_or(0, |written: &mut [u8]| written.len());
-        Answer { bytes, length }
+        Answer(write_structure(value).unwrap_or_default())
     }
 
-    /// These very bytes, as far as they fit.
-    pub(crate) fn echo(from: &[u8]) -> Self {
-        let mut bytes = [0; BODY];
-        for (byte, from) in bytes.iter_mut().zip(from) {
-            *byte = *from;
-        }
-        Answer {
-            bytes,
-            length: from.len(),
-        }
+    /// These very bytes, if they fit.
+    fn echo(bytes: &[u8]) -> Self {
+        Answer(Body::from_slice(bytes).unwrap_or_default())
     }
 
     /// What any board can do, part of a mesh or not. What is to be done later is put into `order`.

@@ -4,8 +4,8 @@ use core::ptr::addr_of;
 
 use embassy_stm32::flash::{Blocking, Flash};
 use hopwise_core::Network;
-use hopwise_core::board::{BadPage, BoardState, PAGE_BYTES, Page};
 use hopwise_core::network::expression::BrokenRule;
+use hopwise_core::wire::{BadPage, BoardState, PAGE_BYTES, Page};
 
 use crate::boards::LINKS;
 
@@ -41,7 +41,7 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
     })?;
     match network.degree(page.address) {
         Err(_) => Err(BoardState::BadAddress),
-        Ok(degree) if degree > LINKS as u32 => Err(BoardState::TooFewLinks),
+        Ok(degree) if degree > LINKS as u64 => Err(BoardState::TooFewLinks),
         Ok(_) => Ok((page, network)),
     }
 }

@@ -29,8 +29,8 @@ mod wire;
 
 use defmt_rtt as _;
 use embassy_executor::Spawner;
-use hopwise_core::board::BoardState;
-use hopwise_core::node::ConfigError;
+use hopwise_core::router::ConfigError;
+use hopwise_core::wire::BoardState;
 use static_cell::StaticCell;
 
 use about::About;

@@ -1,8 +1,8 @@
 //! A configured board: its node, and what the board does beyond it.
 
-use hopwise_core::board::{Command, Done, Page, Traffic, packet_logging, paper_rule};
 use hopwise_core::link::Micros;
-use hopwise_core::node::{Config, ConfigError, Message, MessageKind, Node};
+use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
+use hopwise_core::wire::{Command, Done, Page, Traffic, packet_logging, paper_rule};
 use hopwise_core::{Network, Rule, limits};
 
 use crate::about::About;
@@ -14,12 +14,12 @@ use crate::watch::Watch;
 /// Traffic by configuration begins so long after the start: by then the neighbours are there.
 const LINKS_COME_UP: Micros = 1_000_000;
 
-/// The node of this board.
-pub(crate) type BoardNode = Node<WIRES>;
+/// The router of this board.
+pub(crate) type BoardRouter = Router<WIRES>;
 
 /// A node and its application.
 pub(crate) struct Mesh {
-    pub(crate) node: BoardNode,
+    pub(crate) node: BoardRouter,
     pub(crate) watch: Watch,
     traffic: Generator,
 }
@@ -38,9 +38,9 @@ impl Mesh {
                 Rule::Exact
             },
         };
-        let mut node = BoardNode::new(&config, now)?;
+        let mut node = BoardRouter::new(&config, now)?;
         *node.card_mut() = about.card();
-        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | u64::from(page.address));
+        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | page.address);
         if let Some(order) = page.traffic {
             traffic.start(order, now.saturating_add(LINKS_COME_UP));
         }

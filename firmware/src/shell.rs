@@ -11,8 +11,8 @@ use embassy_stm32::usart::UartTx;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
 use embassy_time::{Instant, Timer};
-use hopwise_core::limits;
 use hopwise_core::link::Micros;
+use hopwise_core::wire;
 
 use crate::about::About;
 use crate::answer::Order;
@@ -155,7 +155,7 @@ pub(crate) async fn receive(shell: &'static Shell, link: u8, mut rx: Receiver) {
 
 #[embassy_executor::task(pool_size = WIRES)]
 pub(crate) async fn transmit(shell: &'static Shell, link: u8, mut tx: UartTx<'static, Async>) {
-    let mut frame = [0; limits::WIRE];
+    let mut frame = [0; wire::WIRE];
     loop {
         match shell.transmit(link, &mut frame) {
             0 => shell.turn[usize::from(link)].wait().await,

@@ -1,11 +1,11 @@
 //! Experiments without a computer: packets that a board sends by itself, and the count of those that come.
 
-use hopwise_core::Node as Address;
-use hopwise_core::board::{Pattern, Traffic, TrafficReport};
+use hopwise_core::Node;
 use hopwise_core::link::Micros;
-use hopwise_core::node::SendError;
+use hopwise_core::router::SendError;
+use hopwise_core::wire::{Pattern, Traffic, TrafficReport};
 
-use crate::mesh::BoardNode;
+use crate::mesh::BoardRouter;
 use crate::watch::Watch;
 
 /// No more packets in a row: the wires must not wait for all that the node can hold.
@@ -52,7 +52,7 @@ impl Generator {
     }
 
     /// Sends the packets that are due.
-    pub(crate) fn run(&mut self, node: &mut BoardNode, now: Micros, watch: &mut Watch) {
+    pub(crate) fn run(&mut self, node: &mut BoardRouter, now: Micros, watch: &mut Watch) {
         for _ in 0..AT_ONCE {
             if now < self.deadline() {
                 return;
@@ -61,7 +61,7 @@ impl Generator {
         }
     }
 
-    fn run_once(&mut self, node: &mut BoardNode, now: Micros, watch: &mut Watch) {
+    fn run_once(&mut self, node: &mut BoardRouter, now: Micros, watch: &mut Watch) {
         match self.send(node, now, watch) {
             Ok(_) => {
                 self.report.sent += 1;
@@ -79,7 +79,7 @@ impl Generator {
         }
     }
 
-    fn send(&mut self, node: &mut BoardNode, now: Micros, watch: &mut Watch) -> Result<u32, SendError> {
+    fn send(&mut self, node: &mut BoardRouter, now: Micros, watch: &mut Watch) -> Result<u32, SendError> {
         let mut payload = [0; 256];
         let number = self.report.sent.to_le_bytes();
         payload[0] = Traffic::MARK;
@@ -91,7 +91,7 @@ impl Generator {
         }
     }
 
-    fn destination(&mut self, node: &BoardNode) -> Option<Address> {
+    fn destination(&mut self, node: &BoardRouter) -> Option<Node> {
         if self.order.pattern == Pattern::Neighbors {
             let place = self.report.sent as usize % node.neighbors().count().max(1);
             return node.neighbors().nth(place).map(|(neighbor, _)| neighbor);

@@ -1,6 +1,6 @@
 //! The log: every event of the node as a defmt frame.
 
-use hopwise_core::node::{Event, Observer};
+use hopwise_core::router::{Event, Observer};
 
 /// Watches the node for the log and the LED.
 pub(crate) struct Watch {

@@ -177,8 +177,8 @@ fn a_computer_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forg
     let mut desk = Desk::without();
     desk.run(100_000);
     let lost = desk.ask(0, Query::Ping, b"x");
-    desk.lose = 60;
-    desk.run(2_500_000);
+    desk.lose = 20;
+    desk.run(3_000_000);
     assert!(desk.computer.is_up());
     let answers = desk.answers();
     assert!(!answers.is_empty() && answers.iter().all(|answer| *answer == (lost, b"x".to_vec())));

@@ -97,16 +97,6 @@ impl Factor {
         }
     }
 
-    /// Over ordered pairs; `None` if it does not fit.
-    pub(crate) fn distance_sum(self, n: Number) -> Option<u128> {
-        let n = u128::from(n);
-        match self {
-            Factor::Ring => n.checked_mul(n * n / 4),
-            Factor::Path => n.checked_mul(n * n - 1).map(|sum| sum / 3),
-            Factor::Complete => Some(n * (n - 1)),
-        }
-    }
-
     /// The nodes that a broadcast of `source` still has to reach behind this port, if it runs along the axis.
     pub(crate) fn arm(self, n: Number, source: Vertex, here: Vertex, port: Number) -> Number {
         let up = port == 0 && !(self == Factor::Path && here + 1 == n);
@@ -138,19 +128,5 @@ impl Factor {
             Factor::Ring => n.div_ceil(2),
             Factor::Path | Factor::Complete => n - 1,
         }
-    }
-
-    /// Rings whose routes are longer than one hop close a circle of waiting links; it is cut at the wrap.
-    pub(crate) fn buffer_classes(self, n: Number) -> Number {
-        if self == Factor::Ring && n > 3 { 2 } else { 1 }
-    }
-
-    /// 0 while the wrap is ahead, 1 after it.
-    pub(crate) fn buffer_class(self, n: Number, here: Vertex, dest: Vertex) -> Number {
-        if self.buffer_classes(n) == 1 {
-            return 0;
-        }
-        let upwards = sub_mod(dest, here, n) <= n / 2;
-        Number::from(upwards == (here < dest))
     }
 }

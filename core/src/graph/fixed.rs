@@ -1,32 +1,57 @@
 //! Graphs of one size, the Petersen and the Heawood graph, as tables built at compile time.
 
-use crate::arith::{Number, Vertex};
+use super::Graph;
+use crate::arith::{Number, Vertex, sub_mod};
 
 /// A cubic graph of `N` nodes with all its distances and next hops.
-pub(super) struct Fixed<const N: usize> {
+struct Table<const N: usize> {
     neighbors: [[u8; 3]; N],
     distance: [[u8; N]; N],
     /// The port to take; the first that leads closer.
     next_port: [[u8; N]; N],
+    /// The broadcast of node 0 in the fewest steps: for every node, who tells it and in which step. Node 0 is told by nobody,
+    /// in step 0.
+    told: [(u8, u8); N],
 }
 
-/// Outer cycle 0..4, spokes i - i+5, inner 5+i - 5+(i+2)%5; ports in ascending order of the neighbours.
-pub(super) const PETERSEN: Fixed<10> = Fixed::new([
-    [1, 4, 5],
-    [0, 2, 6],
-    [1, 3, 7],
-    [2, 4, 8],
-    [0, 3, 9],
-    [0, 7, 8],
-    [1, 8, 9],
-    [2, 5, 9],
-    [3, 5, 6],
-    [4, 6, 7],
-]);
+/// `petersen`: outer cycle 0..4, spokes i - i+5, inner 5+i - 5+(i+2)%5; ports in ascending order of the neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Petersen;
 
-/// The scheme II of Jan, Hwang, Lin and Liang: port 0 to i+1 (plus), port 1 to i-1 (minus), port 2 to i+5 for odd i and
-/// i-5 for even i (distance), modulo 14.
-pub(super) const HEAWOOD: Fixed<14> = {
+/// `heawood`: the scheme II of Jan, Hwang, Lin and Liang. Port 0 to i+1 (plus), port 1 to i-1 (minus), port 2 to i+5 for odd i
+/// and i-5 for even i (distance), modulo 14.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Heawood;
+
+const PETERSEN: Table<10> = Table::new(
+    [
+        [1, 4, 5],
+        [0, 2, 6],
+        [1, 3, 7],
+        [2, 4, 8],
+        [0, 3, 9],
+        [0, 7, 8],
+        [1, 8, 9],
+        [2, 5, 9],
+        [3, 5, 6],
+        [4, 6, 7],
+    ],
+    // 4 steps, found by search; the tree of least depth takes 5.
+    [
+        (0, 0),
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (0, 2),
+        (0, 3),
+        (1, 3),
+        (2, 4),
+        (3, 4),
+        (4, 3),
+    ],
+);
+
+const HEAWOOD: Table<14> = {
     let mut neighbors = [[0; 3]; 14];
     let mut i = 0;
     while i < 14 {
@@ -34,12 +59,29 @@ pub(super) const HEAWOOD: Fixed<14> = {
         neighbors[i] = [((i + 1) % 14) as u8, ((i + 13) % 14) as u8, (distance % 14) as u8];
         i += 1;
     }
-    Fixed::new(neighbors)
+    // 4 steps, found by search; the tree of least depth takes 5.
+    let told = [
+        (0, 0),
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 4),
+        (6, 4),
+        (1, 3),
+        (8, 4),
+        (9, 3),
+        (0, 2),
+        (9, 4),
+        (2, 4),
+        (13, 4),
+        (0, 3),
+    ];
+    Table::new(neighbors, told)
 };
 
-impl<const N: usize> Fixed<N> {
+impl<const N: usize> Table<N> {
     /// Relaxes all distances until nothing changes. Runs in the compiler, where an index out of range is a build error.
-    const fn new(neighbors: [[u8; 3]; N]) -> Self {
+    const fn new(neighbors: [[u8; 3]; N], told: [(u8, u8); N]) -> Self {
         let far = u8::MAX;
         let mut distance = [[far; N]; N];
         let mut next_port = [[0; N]; N];
@@ -65,21 +107,22 @@ impl<const N: usize> Fixed<N> {
             }
             to += 1;
         }
-        Fixed {
+        Table {
             neighbors,
             distance,
             next_port,
+            told,
         }
     }
 
-    pub(super) fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
         let neighbors = self.neighbors.get(usize::try_from(node).ok()?)?;
         neighbors
             .get(usize::try_from(port).ok()?)
             .map(|&node| Number::from(node))
     }
 
-    pub(super) fn next(&self, here: Vertex, dest: Vertex) -> Vertex {
+    fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
         if here == dest {
             return here;
         }
@@ -92,14 +135,14 @@ impl<const N: usize> Fixed<N> {
         self.neighbor(here, Number::from(port)).unwrap_or(here)
     }
 
-    pub(super) fn distance(&self, from: Vertex, to: Vertex) -> Number {
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
         self.distance
             .get(from as usize)
             .and_then(|row| row.get(to as usize))
             .map_or(0, |&hops| Number::from(hops))
     }
 
-    pub(super) fn diameter(&self) -> Number {
+    fn diameter(&self) -> Number {
         self.distance
             .iter()
             .flatten()
@@ -108,7 +151,89 @@ impl<const N: usize> Fixed<N> {
             .unwrap_or(0)
     }
 
-    pub(super) fn distance_sum(&self) -> u128 {
-        self.distance.iter().flatten().map(|&hops| u128::from(hops)).sum()
+    /// How urgent a link is in the broadcast of fewest steps, both its ends as the symmetry that carries the source to node 0
+    /// has them; `None` if the broadcast does not take it.
+    fn scheduled(&self, here: Vertex, child: Vertex) -> Option<u64> {
+        let (teller, step) = *self.told.get(child as usize)?;
+        (Number::from(teller) == here).then_some(N as u64 - u64::from(step))
     }
 }
+
+impl Petersen {
+    /// The outer and the inner cycle exchanged if the source is on the inner one, then a rotation of both.
+    fn as_from_zero(node: Vertex, source: Vertex) -> Vertex {
+        let exchanged = |node: Vertex| if node < 5 { 5 + node * 2 % 5 } else { (node - 5) * 2 % 5 };
+        let (node, source) = if source < 5 {
+            (node, source)
+        } else {
+            (exchanged(node), exchanged(source))
+        };
+        if node < 5 {
+            sub_mod(node, source, 5)
+        } else {
+            5 + sub_mod(node - 5, source, 5)
+        }
+    }
+}
+
+impl Heawood {
+    /// A rotation by an even number, or a reflection.
+    fn as_from_zero(node: Vertex, source: Vertex) -> Vertex {
+        if source.is_multiple_of(2) {
+            sub_mod(node, source, 14)
+        } else {
+            sub_mod(source, node, 14)
+        }
+    }
+}
+
+macro_rules! graph_of_table {
+    ($Name:ident, $table:ident, $nodes:literal, urgency: $urgency:expr) => {
+        impl Graph for $Name {
+            fn nodes(&self) -> Number {
+                $nodes
+            }
+
+            fn degree(&self, _node: Vertex) -> Number {
+                3
+            }
+
+            fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+                $table.neighbor(node, port)
+            }
+
+            fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
+                $table.step(here, dest)
+            }
+
+            fn hops(&self, from: Vertex, to: Vertex) -> Number {
+                $table.hops(from, to)
+            }
+
+            fn diameter(&self) -> Number {
+                $table.diameter()
+            }
+
+            fn urgency(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
+                let by_port: [u64; 3] = $urgency;
+                by_port.get(port as usize).copied().unwrap_or(0)
+            }
+
+            fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+                let child = self.neighbor(here, port).filter(|&child| child != source)?;
+                $table.scheduled(
+                    $Name::as_from_zero(here, source),
+                    $Name::as_from_zero(child, source),
+                )
+            }
+
+            fn broadcast_steps(&self) -> Number {
+                5
+            }
+        }
+    };
+}
+
+graph_of_table!(Petersen, PETERSEN, 10, urgency: [0, 0, 0]);
+// Minus, distance, plus: 5 steps, the best for the tree of least depth.
+graph_of_table!(Heawood, HEAWOOD, 14, urgency: [0, 2, 1]);

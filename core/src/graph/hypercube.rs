@@ -1,15 +1,20 @@
 //! The hypercube and the folded hypercube: bit `i` of a node's number is its place in dimension `i`.
 
-use crate::arith::{Number, Vertex};
+use core::fmt;
 
-pub(super) fn neighbor(bits: u32, node: Vertex, port: Number) -> Option<Vertex> {
-    (port < Number::from(bits)).then(|| node ^ (1 << port))
+use super::Graph;
+use crate::arith::{Number, Vertex, ones, wide};
+
+/// `hypercube(n)`. Port `i` flips bit `i`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Hypercube {
+    pub(crate) bits: u8,
 }
 
-pub(super) fn port_to(bits: u32, node: Vertex, neighbor: Vertex) -> Option<Number> {
-    let changed = node ^ neighbor;
-    let port = changed.trailing_zeros();
-    (changed.is_power_of_two() && port < bits).then_some(Number::from(port))
+/// `folded-hypercube(n)`: with one more link, at port `n`, from every node to its complement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FoldedHypercube {
+    pub(crate) bits: u8,
 }
 
 /// The lowest differing bit first.
@@ -19,86 +24,152 @@ pub(crate) fn next(here: Vertex, dest: Vertex) -> Vertex {
     here ^ (changed & changed.wrapping_neg())
 }
 
-pub(super) fn distance(from: Vertex, to: Vertex) -> Number {
-    Number::from((from ^ to).count_ones())
-}
-
 /// A node with the least sum of distances to four: every bit as in most of them.
-pub(super) fn median([a, b, c, d]: [Vertex; 4]) -> Vertex {
+fn majority([a, b, c, d]: [Vertex; 4]) -> Vertex {
     a & b & (c | d) | c & d & (a | b)
 }
 
-/// Distance sum over ordered pairs of the hypercube.
-pub(super) fn distance_sum(bits: u32) -> Option<u128> {
-    // Each bit differs in half of the 4^n pairs.
-    u128::from(bits).checked_mul(1 << (2 * bits - 1))
+fn write_bits(bits: u8, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(out, "{node:0>0$b}", usize::from(bits))
 }
 
-pub(super) mod folded {
-    //! With one more link, at port `n`, from every node to its complement.
-
-    use super::*;
-    use crate::arith::ones;
-
-    pub(in crate::graph) fn neighbor(bits: u32, node: Vertex, port: Number) -> Option<Vertex> {
-        if port == Number::from(bits) {
-            Some(complement(bits, node))
-        } else {
-            super::neighbor(bits, node, port)
-        }
+impl Graph for Hypercube {
+    #[inline]
+    fn nodes(&self) -> Number {
+        1 << self.bits
     }
 
-    pub(in crate::graph) fn port_to(bits: u32, node: Vertex, neighbor: Vertex) -> Option<Number> {
-        if neighbor == complement(bits, node) {
-            Some(Number::from(bits))
-        } else {
-            super::port_to(bits, node, neighbor)
-        }
+    fn degree(&self, _node: Vertex) -> Number {
+        Number::from(self.bits)
     }
 
-    fn complement(bits: u32, node: Vertex) -> Vertex {
-        node ^ ones(Number::from(bits))
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        (port < Number::from(self.bits)).then(|| node ^ (1 << port))
+    }
+
+    #[inline]
+    fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
+        next(here, dest)
+    }
+
+    #[inline]
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
+        Number::from((from ^ to).count_ones())
+    }
+
+    fn diameter(&self) -> Number {
+        Number::from(self.bits)
+    }
+
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_bits(self.bits, node, out)
+    }
+
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        let changed = node ^ neighbor;
+        let port = changed.trailing_zeros();
+        (changed.is_power_of_two() && port < u32::from(self.bits)).then_some(Number::from(port))
+    }
+
+    fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
+        Some(majority(points))
+    }
+
+    /// The highest dimension leads to the largest subcube.
+    fn urgency(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
+        wide(port)
+    }
+
+    fn broadcast_steps(&self) -> Number {
+        Number::from(self.bits)
+    }
+}
+
+impl FoldedHypercube {
+    fn plain(self) -> Hypercube {
+        Hypercube { bits: self.bits }
+    }
+
+    fn complement(self, node: Vertex) -> Vertex {
+        node ^ ones(Number::from(self.bits))
+    }
+
+    /// Hops with the link to the complement, for nodes that differ in so many bits.
+    fn through_complement(self, differing: Number) -> Number {
+        Number::from(self.bits) - differing + 1
+    }
+}
+
+impl Graph for FoldedHypercube {
+    fn nodes(&self) -> Number {
+        1 << self.bits
+    }
+
+    fn degree(&self, _node: Vertex) -> Number {
+        Number::from(self.bits) + 1
+    }
+
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        if port == Number::from(self.bits) {
+            Some(self.complement(node))
+        } else {
+            self.plain().neighbor(node, port)
+        }
     }
 
     /// Through the complement first, and only if that is strictly shorter.
-    pub(in crate::graph) fn next(bits: u32, here: Vertex, dest: Vertex) -> Vertex {
-        let plain = super::distance(here, dest);
-        if Number::from(bits) - plain + 1 < plain {
-            complement(bits, here)
+    fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
+        let differing = self.plain().hops(here, dest);
+        if self.through_complement(differing) < differing {
+            self.complement(here)
         } else {
-            super::next(here, dest)
+            next(here, dest)
         }
     }
 
-    pub(in crate::graph) fn distance(bits: u32, from: Vertex, to: Vertex) -> Number {
-        let plain = super::distance(from, to);
-        plain.min(Number::from(bits) - plain + 1)
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
+        let differing = self.plain().hops(from, to);
+        differing.min(self.through_complement(differing))
+    }
+
+    fn diameter(&self) -> Number {
+        Number::from(self.bits.div_ceil(2))
+    }
+
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_bits(self.bits, node, out)
+    }
+
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        if neighbor == self.complement(node) {
+            Some(Number::from(self.bits))
+        } else {
+            self.plain().port_to(node, neighbor)
+        }
     }
 
     /// Each of the four is reached either directly or through its complement, and for every choice the sum is that of a
     /// hypercube, so one of the 16 medians is the best.
-    pub(in crate::graph) fn median(bits: u32, points: [Vertex; 4]) -> Vertex {
-        let sum = |node: &Vertex| points.iter().map(|&point| distance(bits, *node, point)).sum::<Number>();
+    fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
+        let sum = |node: &Vertex| points.iter().map(|&point| self.hops(*node, point)).sum::<Number>();
         let choices = (0..16u32).map(|choice| {
             let mut sides = points;
             for (place, side) in sides.iter_mut().enumerate() {
                 if choice >> place & 1 == 1 {
-                    *side = complement(bits, *side);
+                    *side = self.complement(*side);
                 }
             }
-            super::median(sides)
+            majority(sides)
         });
-        choices.min_by_key(sum).unwrap_or(0)
+        choices.min_by_key(sum)
     }
 
-    pub(in crate::graph) fn distance_sum(bits: u32) -> Option<u128> {
-        let n = u128::from(bits);
-        let mut at_distance = 1u128;
-        let mut sum = 0u128;
-        for h in 0..=n {
-            sum += at_distance * h.min(n - h + 1);
-            at_distance = at_distance * (n - h) / (h + 1);
-        }
-        sum.checked_mul(1 << bits)
+    /// The complement is only ever the first hop to the source: nobody is behind it.
+    fn urgency(&self, _here: Vertex, port: Number, _source: Vertex) -> u64 {
+        wide((port + 1) % (Number::from(self.bits) + 1))
+    }
+
+    fn broadcast_steps(&self) -> Number {
+        Number::from(self.bits) + 1
     }
 }

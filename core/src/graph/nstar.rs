@@ -3,6 +3,9 @@
 //!
 //! S. B. Akers, D. Harel, B. Krishnamurthy, The star graph: an attractive alternative to the n-cube, ICPP 1987.
 
+use core::fmt;
+
+use super::Graph;
 use crate::arith::{Number, Vertex, div_rem};
 use crate::limits::MAX_SYMBOLS;
 
@@ -22,7 +25,7 @@ impl Permutation {
     fn unrank(n: usize, mut rank: Vertex) -> Self {
         let mut symbols = [0; MAX_SYMBOLS];
         let mut unused = (1u32 << n) - 1;
-        let mut block = nodes(n);
+        let mut block = factorial(n);
         for (place, symbol) in symbols.iter_mut().take(n).enumerate() {
             block = div_rem(block, (n - place) as Number).0;
             let (index, rest) = div_rem(rank, block);
@@ -100,67 +103,91 @@ impl Permutation {
     }
 }
 
-/// n!
-pub(super) fn nodes(n: usize) -> Number {
+fn factorial(n: usize) -> Number {
     (1..=n as Number).product()
 }
 
-pub(super) fn neighbor(n: usize, node: Vertex, port: Number) -> Option<Vertex> {
-    let place = usize::try_from(port).ok()?.checked_add(1).filter(|&place| place < n)?;
-    Some(Permutation::unrank(n, node).swapped(place).rank())
+/// The star graph of so many symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NStar {
+    pub(crate) symbols: u8,
 }
 
-/// Among the closer neighbours the lowest-numbered, which is the one that brings the smallest symbol to the front.
-pub(super) fn next(n: usize, here: Vertex, dest: Vertex) -> Vertex {
-    if here == dest {
-        return here;
+impl NStar {
+    fn permutation(&self, node: Vertex) -> Permutation {
+        Permutation::unrank(usize::from(self.symbols), node)
     }
-    let from = Permutation::unrank(n, here);
-    let to = Permutation::unrank(n, dest);
-    let distance = from.relative_to(&to).distance_to_sorted();
-    let closer = (1..n)
-        .map(|place| from.swapped(place))
-        .filter(|next| next.relative_to(&to).distance_to_sorted() < distance)
-        .min_by_key(|next| next.get(0));
-    closer.map_or(here, |next| next.rank())
-}
 
-pub(super) fn distance(n: usize, from: Vertex, to: Vertex) -> Number {
-    Permutation::unrank(n, from)
-        .relative_to(&Permutation::unrank(n, to))
-        .distance_to_sorted()
-}
-
-/// Routes bring the smallest symbol to the front first, so the small symbols that are still at home are what can be moved
-/// further down the tree. Of equals the smaller front symbol first. n(n-1)/2 steps.
-pub(super) fn urgency(n: usize, here: Vertex, port: Number, source: Vertex) -> u64 {
-    let child = Permutation::unrank(n, here).swapped(port as usize + 1);
-    let home = Permutation::unrank(n, source);
-    let front = child.get(0);
-    let movable = (1..n)
-        .filter(|&place| child.get(place) == home.get(place) && child.get(place) < front)
-        .count();
-    (movable as u64) << 8 | u64::from(u8::MAX - front)
-}
-
-pub(super) fn diameter(n: usize) -> Number {
-    (3 * (n as Number - 1)) / 2
-}
-
-/// The mean distance, the node itself included, is n - 4 + 2/n + H_n.
-pub(super) fn distance_sum(n: usize) -> Option<u128> {
-    let nodes = u128::from(nodes(n));
-    let n = n as u128;
-    let harmonic: u128 = (1..=n).map(|i| nodes / i).sum();
-    let from_one = (nodes * n + 2 * nodes / n + harmonic).checked_sub(4 * nodes)?;
-    nodes.checked_mul(from_one)
-}
-
-pub(super) fn write_address(n: usize, node: Vertex, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-    let permutation = Permutation::unrank(n, node);
-    for place in 0..n {
-        let gap = if place > 0 && n > 10 { "." } else { "" };
-        write!(out, "{gap}{}", permutation.get(place))?;
+    /// The places that the first symbol can be swapped with.
+    fn places(&self) -> core::ops::Range<usize> {
+        1..usize::from(self.symbols)
     }
-    Ok(())
+}
+
+impl Graph for NStar {
+    fn nodes(&self) -> Number {
+        factorial(usize::from(self.symbols))
+    }
+
+    fn degree(&self, _node: Vertex) -> Number {
+        Number::from(self.symbols) - 1
+    }
+
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        let place = usize::try_from(port).ok()?.checked_add(1)?;
+        let place = Some(place).filter(|place| self.places().contains(place))?;
+        Some(self.permutation(node).swapped(place).rank())
+    }
+
+    /// Among the closer neighbours the lowest-numbered, which is the one that brings the smallest symbol to the front.
+    fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
+        if here == dest {
+            return here;
+        }
+        let from = self.permutation(here);
+        let to = self.permutation(dest);
+        let distance = from.relative_to(&to).distance_to_sorted();
+        let closer = self
+            .places()
+            .map(|place| from.swapped(place))
+            .filter(|next| next.relative_to(&to).distance_to_sorted() < distance)
+            .min_by_key(|next| next.get(0));
+        closer.map_or(here, |next| next.rank())
+    }
+
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
+        self.permutation(from)
+            .relative_to(&self.permutation(to))
+            .distance_to_sorted()
+    }
+
+    fn diameter(&self) -> Number {
+        3 * (Number::from(self.symbols) - 1) / 2
+    }
+
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let permutation = self.permutation(node);
+        for place in 0..usize::from(self.symbols) {
+            let gap = if place > 0 && self.symbols > 10 { "." } else { "" };
+            write!(out, "{gap}{}", permutation.get(place))?;
+        }
+        Ok(())
+    }
+
+    /// Routes bring the smallest symbol to the front first, so the small symbols that are still at home are what can be moved
+    /// further down the tree. Of equals the smaller front symbol first. n(n-1)/2 steps.
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+        let child = self.permutation(here).swapped(port as usize + 1);
+        let home = self.permutation(source);
+        let front = child.get(0);
+        let movable = self
+            .places()
+            .filter(|&place| child.get(place) == home.get(place) && child.get(place) < front)
+            .count();
+        (movable as u64) << 8 | u64::from(u8::MAX - front)
+    }
+
+    fn broadcast_steps(&self) -> Number {
+        Number::from(self.symbols) * (Number::from(self.symbols) - 1) / 2
+    }
 }

@@ -5,13 +5,20 @@
 
 use core::fmt;
 
+use super::{Factor, Graph};
 use crate::arith::{Number, Vertex, div_rem, wide};
-use crate::graph::Factor;
 use crate::limits::MAX_DIMENSIONS;
+
+/// A product of lines, rings or complete graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Product {
+    pub(crate) factor: Factor,
+    pub(crate) sizes: Dimensions,
+}
 
 /// The sizes of up to [`MAX_DIMENSIONS`] dimensions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Dimensions {
+pub(crate) struct Dimensions {
     sizes: [u32; MAX_DIMENSIONS],
     count: u8,
 }
@@ -19,7 +26,7 @@ pub struct Dimensions {
 impl Dimensions {
     /// Adds a dimension; `false` if there is no room.
     #[must_use]
-    pub fn push(&mut self, size: u32) -> bool {
+    pub(crate) fn push(&mut self, size: u32) -> bool {
         match self.sizes.get_mut(usize::from(self.count)) {
             Some(slot) => {
                 *slot = size;
@@ -31,11 +38,12 @@ impl Dimensions {
     }
 
     /// The sizes, the least significant first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Number> + '_ {
-        self.sizes
-            .iter()
-            .take(usize::from(self.count))
-            .map(|&size| Number::from(size))
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        self.sizes.get(..usize::from(self.count)).unwrap_or_default()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Number> + '_ {
+        self.as_slice().iter().map(|&size| Number::from(size))
     }
 }
 
@@ -53,121 +61,35 @@ impl Axis {
     }
 }
 
-fn axes(sizes: &Dimensions, node: Vertex) -> impl Iterator<Item = Axis> + '_ {
-    let mut stride: Number = 1;
-    let mut rest = node;
-    sizes.iter().map(move |size| {
-        let (above, digit) = div_rem(rest, size);
-        let axis = Axis { size, stride, digit };
-        rest = above;
-        stride = stride.wrapping_mul(size);
-        axis
-    })
-}
+impl Product {
+    fn axes(&self, node: Vertex) -> impl Iterator<Item = Axis> + '_ {
+        let mut stride: Number = 1;
+        let mut rest = node;
+        self.sizes.iter().map(move |size| {
+            let (above, digit) = div_rem(rest, size);
+            let axis = Axis { size, stride, digit };
+            rest = above;
+            stride = stride.wrapping_mul(size);
+            axis
+        })
+    }
 
-/// Both nodes' digits, dimension by dimension.
-fn paired(sizes: &Dimensions, a: Vertex, b: Vertex) -> impl Iterator<Item = (Axis, Number)> + '_ {
-    axes(sizes, a).zip(axes(sizes, b)).map(|(from, to)| (from, to.digit))
-}
+    /// Both nodes' digits, dimension by dimension.
+    fn paired(&self, a: Vertex, b: Vertex) -> impl Iterator<Item = (Axis, Number)> + '_ {
+        self.axes(a).zip(self.axes(b)).map(|(from, to)| (from, to.digit))
+    }
 
-pub(super) fn nodes(sizes: &Dimensions) -> Number {
-    sizes.iter().product()
-}
-
-pub(super) fn degree(factor: Factor, sizes: &Dimensions, node: Vertex) -> Number {
-    axes(sizes, node).map(|axis| factor.degree(axis.size, axis.digit)).sum()
-}
-
-pub(super) fn neighbor(factor: Factor, sizes: &Dimensions, node: Vertex, port: Number) -> Option<Vertex> {
-    let (axis, port) = axis_of_port(factor, sizes, node, port)?;
-    Some(axis.replace(node, factor.neighbor(axis.size, axis.digit, port)?))
-}
-
-/// The dimension a port belongs to, and its number there.
-fn axis_of_port(factor: Factor, sizes: &Dimensions, node: Vertex, mut port: Number) -> Option<(Axis, Number)> {
-    for axis in axes(sizes, node) {
-        let degree = factor.degree(axis.size, axis.digit);
-        if port < degree {
-            return Some((axis, port));
+    /// The dimension a port belongs to, and its number there.
+    fn axis_of_port(&self, node: Vertex, mut port: Number) -> Option<(Axis, Number)> {
+        for axis in self.axes(node) {
+            let degree = self.factor.degree(axis.size, axis.digit);
+            if port < degree {
+                return Some((axis, port));
+            }
+            port -= degree;
         }
-        port -= degree;
+        None
     }
-    None
-}
-
-pub(super) fn port_to(factor: Factor, sizes: &Dimensions, node: Vertex, neighbor: Vertex) -> Option<Number> {
-    let mut before = 0;
-    for (axis, digit) in paired(sizes, node, neighbor) {
-        if axis.digit != digit {
-            let same_elsewhere = axis.replace(node, digit) == neighbor;
-            let port = factor.port_to(axis.size, axis.digit, digit)?;
-            return same_elsewhere.then_some(before + port);
-        }
-        before += factor.degree(axis.size, axis.digit);
-    }
-    None
-}
-
-#[inline]
-pub(super) fn next(factor: Factor, sizes: &Dimensions, here: Vertex, dest: Vertex) -> Vertex {
-    for (axis, target) in paired(sizes, here, dest) {
-        if axis.digit != target {
-            return axis.replace(here, factor.next(axis.size, axis.digit, target));
-        }
-    }
-    here
-}
-
-pub(super) fn distance(factor: Factor, sizes: &Dimensions, from: Vertex, to: Vertex) -> Number {
-    paired(sizes, from, to)
-        .map(|(axis, target)| factor.distance(axis.size, axis.digit, target))
-        .sum()
-}
-
-/// Dimensions add up, so each takes its own median.
-pub(super) fn median(factor: Factor, sizes: &Dimensions, points: [Vertex; 4]) -> Vertex {
-    let [first, ..] = points;
-    axes(sizes, first).fold(0, |median, axis| {
-        let digits = points.map(|point| div_rem(div_rem(point, axis.stride).0, axis.size).1);
-        median + factor.median(axis.size, digits) * axis.stride
-    })
-}
-
-pub(super) fn diameter(factor: Factor, sizes: &Dimensions) -> Number {
-    sizes.iter().map(|size| factor.diameter(size)).sum()
-}
-
-pub(super) fn distance_sum(factor: Factor, sizes: &Dimensions) -> Option<u128> {
-    let nodes = u128::from(nodes(sizes));
-    sizes.iter().try_fold(0u128, |sum, size| {
-        let copies = nodes / u128::from(size);
-        sum.checked_add(factor.distance_sum(size)?.checked_mul(copies)?.checked_mul(copies)?)
-    })
-}
-
-/// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
-/// longer arm first.
-pub(super) fn urgency(factor: Factor, sizes: &Dimensions, here: Vertex, port: Number, source: Vertex) -> u64 {
-    let Some((axis, port)) = axis_of_port(factor, sizes, here, port) else {
-        return 0;
-    };
-    let origin = axes(sizes, source)
-        .find(|other| other.stride == axis.stride)
-        .map_or(0, |other| other.digit);
-    // Sizes fit 32 bits.
-    dimension(&axis) << 32 | wide(factor.arm(axis.size, origin, axis.digit, port))
-}
-
-/// One dimension after the other, the highest first, each along the factor's own tree of fewest steps.
-pub(super) fn quickest(factor: Factor, sizes: &Dimensions, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
-    let (axis, port) = axis_of_port(factor, sizes, here, port)?;
-    let told_before = |(own, origin): &(Axis, Number)| own.stride != axis.stride && own.digit == *origin;
-    let (own, origin) = paired(sizes, here, source).find(|pair| !told_before(pair))?;
-    if own.stride != axis.stride {
-        return None;
-    }
-    let within = factor.quickest(axis.size, axis.digit, port, origin)?;
-    Some(dimension(&axis) << 32 | within)
 }
 
 /// A number that is higher for a higher dimension: it has the larger stride.
@@ -175,21 +97,113 @@ fn dimension(axis: &Axis) -> u64 {
     u64::from(axis.stride.checked_ilog2().unwrap_or(0))
 }
 
-pub(super) fn buffer_classes(factor: Factor, sizes: &Dimensions) -> Number {
-    sizes.iter().map(|size| factor.buffer_classes(size)).max().unwrap_or(1)
-}
-
-/// Dimension order cannot come back to a dimension, so the classes of the one being travelled are enough.
-pub(super) fn buffer_class(factor: Factor, sizes: &Dimensions, here: Vertex, dest: Vertex) -> Number {
-    paired(sizes, here, dest)
-        .find(|(axis, target)| axis.digit != *target)
-        .map_or(0, |(axis, target)| factor.buffer_class(axis.size, axis.digit, target))
-}
-
-/// The digits, the first listed dimension first.
-pub(super) fn write_address(sizes: &Dimensions, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for (place, axis) in axes(sizes, node).enumerate() {
-        write!(out, "{}{}", if place == 0 { "(" } else { "," }, axis.digit)?;
+impl Graph for Product {
+    fn nodes(&self) -> Number {
+        self.sizes.iter().product()
     }
-    out.write_str(")")
+
+    fn degree(&self, node: Vertex) -> Number {
+        self.axes(node)
+            .map(|axis| self.factor.degree(axis.size, axis.digit))
+            .sum()
+    }
+
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        let (axis, port) = self.axis_of_port(node, port)?;
+        Some(axis.replace(node, self.factor.neighbor(axis.size, axis.digit, port)?))
+    }
+
+    #[inline]
+    fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
+        for (axis, target) in self.paired(here, dest) {
+            if axis.digit != target {
+                return axis.replace(here, self.factor.next(axis.size, axis.digit, target));
+            }
+        }
+        here
+    }
+
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
+        self.paired(from, to)
+            .map(|(axis, target)| self.factor.distance(axis.size, axis.digit, target))
+            .sum()
+    }
+
+    fn diameter(&self) -> Number {
+        self.sizes.iter().map(|size| self.factor.diameter(size)).sum()
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        self.factor != Factor::Path || self.sizes.iter().all(|size| size == 2)
+    }
+
+    fn largest_degree(&self) -> Number {
+        match self.factor {
+            Factor::Path => self.sizes.iter().map(|size| 2.min(size - 1)).sum(),
+            Factor::Ring | Factor::Complete => self.degree(0),
+        }
+    }
+
+    /// The digits, the first listed dimension first.
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, axis) in self.axes(node).enumerate() {
+            write!(out, "{}{}", if place == 0 { "(" } else { "," }, axis.digit)?;
+        }
+        out.write_str(")")
+    }
+
+    fn port_to(&self, node: Vertex, neighbor: Vertex) -> Option<Number> {
+        let mut before = 0;
+        for (axis, digit) in self.paired(node, neighbor) {
+            if axis.digit != digit {
+                let same_elsewhere = axis.replace(node, digit) == neighbor;
+                let port = self.factor.port_to(axis.size, axis.digit, digit)?;
+                return same_elsewhere.then_some(before + port);
+            }
+            before += self.factor.degree(axis.size, axis.digit);
+        }
+        None
+    }
+
+    /// Dimensions add up, so each takes its own median.
+    fn median(&self, points: [Vertex; 4]) -> Option<Vertex> {
+        let [first, ..] = points;
+        let median = self.axes(first).fold(0, |median, axis| {
+            let digits = points.map(|point| div_rem(div_rem(point, axis.stride).0, axis.size).1);
+            median + self.factor.median(axis.size, digits) * axis.stride
+        });
+        Some(median)
+    }
+
+    /// The highest dimension first, since everything below it is served again at each node it leads to; within one, the
+    /// longer arm first.
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+        let Some((axis, port)) = self.axis_of_port(here, port) else {
+            return 0;
+        };
+        let origin = self
+            .axes(source)
+            .find(|other| other.stride == axis.stride)
+            .map_or(0, |other| other.digit);
+        // Sizes fit 32 bits.
+        dimension(&axis) << 32 | wide(self.factor.arm(axis.size, origin, axis.digit, port))
+    }
+
+    /// One dimension after the other, the highest first, each along the factor's own tree of fewest steps.
+    fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
+        let child = self.neighbor(here, port)?;
+        let (axis, port) = self.axis_of_port(here, port)?;
+        let told_before = |(own, origin): &(Axis, Number)| own.stride != axis.stride && own.digit == *origin;
+        let (own, origin) = self.paired(here, source).find(|pair| !told_before(pair))?;
+        if own.stride != axis.stride || child == source {
+            return None;
+        }
+        let within = self.factor.quickest(axis.size, axis.digit, port, origin)?;
+        Some(dimension(&axis) << 32 | within)
+    }
+
+    /// The sum over the dimensions, an estimate.
+    fn broadcast_steps(&self) -> Number {
+        self.sizes.iter().map(|size| self.factor.broadcast_steps(size)).sum()
+    }
 }

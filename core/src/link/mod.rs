@@ -12,6 +12,7 @@ mod window;
 
 use collector::Collector;
 use end::End;
+use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
 use crate::wire::{FrameError, Identity, LinkCounters, Offer};
@@ -20,8 +21,9 @@ use crate::wire::{FrameError, Identity, LinkCounters, Offer};
 pub type Micros = u64;
 
 /// Why a link is not up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(rename_all = "kebab-case")]
 pub enum Down {
     /// Nothing is heard.
     Silent,

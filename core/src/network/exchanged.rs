@@ -58,26 +58,26 @@ impl Exchanged {
     }
 
     /// Bits that can be flipped where the last bit is 0, s.
-    pub fn first_bits(&self) -> Number {
-        Number::from(self.first)
+    pub fn first_bits(&self) -> u64 {
+        u64::from(self.first)
     }
 
     /// Bits that can be flipped where the last bit is 1, t.
-    pub fn second_bits(&self) -> Number {
-        Number::from(self.second)
+    pub fn second_bits(&self) -> u64 {
+        u64::from(self.second)
     }
 
     /// The largest distance: all bits but the last differ, and that is flipped twice.
-    pub fn diameter(&self) -> Number {
-        self.first_bits() + self.second_bits() + 2
+    fn diameter(&self) -> Number {
+        Number::from(self.first) + Number::from(self.second) + 2
     }
 
     /// The bits besides c that can be flipped at a node.
     fn own(&self, node: Vertex) -> Number {
         if node & 1 == 0 {
-            ones(self.first_bits()) << (self.second + 1)
+            ones(Number::from(self.first)) << (self.second + 1)
         } else {
-            ones(self.second_bits()) << 1
+            ones(Number::from(self.second)) << 1
         }
     }
 }
@@ -134,6 +134,10 @@ impl Topology for Exchanged {
         }
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.diameter())
+    }
+
     /// Flipping bits of a and b is a symmetry; exchanging the sides is one only if they are of the same size.
     fn vertex_transitive(&self) -> bool {
         self.first == self.second
@@ -141,7 +145,7 @@ impl Topology for Exchanged {
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (first, second) = (usize::from(self.first), usize::from(self.second));
-        let (a, b) = (node >> (second + 1), node >> 1 & ones(self.second_bits()));
+        let (a, b) = (node >> (second + 1), node >> 1 & ones(Number::from(self.second)));
         write!(out, "({a:0>first$b},{b:0>second$b},{})", node & 1)
     }
 }

@@ -20,7 +20,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::arith::{MAX_NODES, Number, wide};
-use crate::graph::{Base, Dimensions, Factor, Kind};
+use crate::graph::{
+    Base, Dimensions, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star,
+};
 use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_SYMBOLS};
 
 /// Why a text is not a network.
@@ -223,22 +225,38 @@ impl<'a> Reader<'a> {
     /// The base graph whose name was just read.
     pub(crate) fn base_named(&mut self, word: &str, parameter: &'static str, expected: &'static str) -> Option<Base> {
         Some(Base(match word {
-            "petersen" => Kind::Petersen,
-            "heawood" => Kind::Heawood,
-            "ring" => Kind::Line(Factor::Ring, self.size("n of ring(n)", 3, MAX_NODES)?),
-            "path" => Kind::Line(Factor::Path, self.size("n of path(n)", 2, MAX_NODES)?),
-            "complete" => Kind::Line(Factor::Complete, self.size("n of complete(n)", 2, MAX_NODES)?),
-            "star" => Kind::Star(self.size("n of star(n)", 2, MAX_NODES)?),
-            "hypercube" => Kind::Hypercube(self.size("n of hypercube(n)", 1, MAX_BITS.into())? as u8),
-            "folded-hypercube" => {
-                Kind::FoldedHypercube(self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8)
-            }
-            "nstar" => Kind::NStar(self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8),
-            "torus" => Kind::Product(Factor::Ring, self.sizes("a dimension of torus(a,b,..)")?),
-            "mesh" => Kind::Product(Factor::Path, self.sizes("a dimension of mesh(a,b,..)")?),
-            "ghc" => Kind::Product(Factor::Complete, self.sizes("a dimension of ghc(a,b,..)")?),
+            "petersen" => Kind::Petersen(Petersen),
+            "heawood" => Kind::Heawood(Heawood),
+            "ring" => self.line(Factor::Ring, "n of ring(n)", 3)?,
+            "path" => self.line(Factor::Path, "n of path(n)", 2)?,
+            "complete" => self.line(Factor::Complete, "n of complete(n)", 2)?,
+            "torus" => self.product_of(Factor::Ring, "a dimension of torus(a,b,..)")?,
+            "mesh" => self.product_of(Factor::Path, "a dimension of mesh(a,b,..)")?,
+            "ghc" => self.product_of(Factor::Complete, "a dimension of ghc(a,b,..)")?,
+            "star" => Kind::Star(Star {
+                nodes: self.size("n of star(n)", 2, MAX_NODES)?,
+            }),
+            "hypercube" => Kind::Hypercube(Hypercube {
+                bits: self.size("n of hypercube(n)", 1, MAX_BITS.into())? as u8,
+            }),
+            "folded-hypercube" => Kind::FoldedHypercube(FoldedHypercube {
+                bits: self.size("n of folded-hypercube(n)", 2, MAX_BITS.into())? as u8,
+            }),
+            "nstar" => Kind::NStar(NStar {
+                symbols: self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8,
+            }),
             _ => return self.refuse(parameter, BrokenRule::Expected(expected)),
         }))
+    }
+
+    fn line(&mut self, factor: Factor, parameter: &'static str, least: Number) -> Option<Kind> {
+        let nodes = self.size(parameter, least, MAX_NODES)?;
+        Some(Kind::Line(Line { factor, nodes }))
+    }
+
+    fn product_of(&mut self, factor: Factor, parameter: &'static str) -> Option<Kind> {
+        let sizes = self.sizes(parameter)?;
+        Some(Kind::Product(Product { factor, sizes }))
     }
 
     pub(crate) fn size(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {

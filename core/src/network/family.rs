@@ -130,6 +130,10 @@ impl Topology for Family {
         of_family!(self, network => network.longest_route(rule))
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        of_family!(self, network => network.known_diameter())
+    }
+
     fn vertex_transitive(&self) -> bool {
         of_family!(self, network => network.vertex_transitive())
     }
@@ -156,17 +160,5 @@ impl Topology for Family {
 
     fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         of_family!(self, network => network.fewest_steps_urgency(here, port, source))
-    }
-
-    fn counts_valleys(&self) -> bool {
-        of_family!(self, network => network.counts_valleys())
-    }
-
-    fn buffer_classes(&self, rule: Rule) -> Number {
-        of_family!(self, network => network.buffer_classes(rule))
-    }
-
-    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
-        of_family!(self, network => network.buffer_class(here, dest, rule))
     }
 }

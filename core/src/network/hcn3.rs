@@ -11,7 +11,7 @@
 use core::fmt;
 
 use crate::arith::{Number, Vertex, ones};
-use crate::graph::hypercube;
+use crate::graph::next_in_hypercube;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Method, Rule, Topology, lowest_closer};
@@ -126,13 +126,13 @@ impl Hcn3 {
     }
 
     /// Bits of a digit, n.
-    pub fn bits(&self) -> Number {
-        Number::from(self.bits)
+    pub fn bits(&self) -> u64 {
+        u64::from(self.bits)
     }
 
     /// x1, x2, x3.
     fn split(&self, node: Vertex) -> [Vertex; 3] {
-        let mask = ones(self.bits());
+        let mask = ones(Number::from(self.bits));
         [node & mask, node >> self.bits & mask, node >> (2 * self.bits) & mask]
     }
 
@@ -144,7 +144,7 @@ impl Hcn3 {
     fn across_2(&self, node: Vertex) -> Vertex {
         let [x1, x2, x3] = self.split(node);
         if x1 == x2 {
-            let image = x1 ^ ones(self.bits());
+            let image = x1 ^ ones(Number::from(self.bits));
             self.join([image, image, x3])
         } else {
             self.join([x2, x1, x3])
@@ -184,11 +184,11 @@ impl Topology for Hcn3 {
     }
 
     fn degree(&self, node: Vertex) -> Number {
-        self.bits() + 1 + Number::from(self.across_3(node).is_some())
+        Number::from(self.bits) + 1 + Number::from(self.across_3(node).is_some())
     }
 
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
-        match port.checked_sub(self.bits()) {
+        match port.checked_sub(Number::from(self.bits)) {
             None => Some(node ^ 1 << port),
             Some(0) => Some(self.across_2(node)),
             Some(1) => self.across_3(node),
@@ -211,7 +211,7 @@ impl Topology for Hcn3 {
         };
         match across {
             Some(next) if x1 == target => next,
-            _ => self.join([hypercube::next(x1, target), x2, x3]),
+            _ => self.join([next_in_hypercube(x1, target), x2, x3]),
         }
     }
 
@@ -228,7 +228,7 @@ impl Topology for Hcn3 {
 
     /// Three digits and a swap for two of them.
     fn longest_route(&self, _rule: Rule) -> Number {
-        3 * self.bits() + 2
+        3 * Number::from(self.bits) + 2
     }
 
     fn vertex_transitive(&self) -> bool {

@@ -102,8 +102,6 @@ impl Place {
 struct Move {
     place: Place,
     target: Vertex,
-    /// Out of a copy, by its root.
-    outwards: bool,
 }
 
 impl Hierarchy {
@@ -168,83 +166,18 @@ impl Hierarchy {
     }
 
     /// The number of digits, n.
-    pub fn digits(&self) -> Number {
-        Number::from(self.digits)
+    pub fn digits(&self) -> u64 {
+        u64::from(self.digits)
     }
 
     /// The largest distance: n D in `folded`; else D across the first digit and, on both sides, as far as a node is from
     /// node 0 in the base for each of the others.
-    pub fn diameter(&self) -> Number {
-        let (digits, across) = (self.digits(), self.base.diameter());
+    fn diameter(&self) -> Number {
+        let (digits, across) = (Number::from(self.digits), self.base.diameter());
         match self.linkage {
             Linkage::Folded => digits * across,
             _ => across + 2 * (digits - 1) * self.base.farthest_from_zero(),
         }
-    }
-
-    /// How many edges there are: those of the base, times its copies.
-    pub fn edges(&self) -> u128 {
-        let (nodes, size) = (u128::from(self.nodes()), u128::from(self.base.nodes()));
-        let copies = match self.linkage {
-            Linkage::Folded => nodes / size * u128::from(self.digits),
-            // In a tree of blocks, each copy but the first brings all its nodes but the root.
-            _ => (nodes - 1) / (size - 1),
-        };
-        copies * self.base.edges()
-    }
-
-    /// The smallest and the largest degree.
-    pub fn degree_range(&self) -> (Number, Number) {
-        let (least, most) = self.base.degree_range();
-        let root = self.base.degree(0);
-        match self.linkage {
-            Linkage::Folded => (least * self.digits(), most * self.digits()),
-            // No base of 3 nodes or more has its smallest degree at node 0 alone.
-            Linkage::RootFolded => (least, most + (self.digits() - 1) * root),
-            Linkage::Flooded => (least, most + Number::from(self.digits > 1) * root),
-        }
-    }
-
-    /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
-    ///
-    /// In `folded` each digit contributes alone. In the others, with what hangs at a node of a copy being of `size` nodes, `sum`
-    /// over its pairs and `depth` over the ways to its root, a copy of B nodes with the sum S over all pairs and R over the
-    /// ways to node 0 makes:
-    ///
-    /// - all B nodes bearing: B sum + S size^2 + 2 B (B-1) size depth, and depth' = B depth + R size;
-    /// - all but node 0 bearing: (B-1) sum + (S - 2R) size^2 + 2 (B-1) (B-2) size depth + 2 depth', and
-    ///   depth' = (B-1) depth + R size.
-    pub fn distance_sum(&self) -> Option<u128> {
-        let nodes = u128::from(self.base.nodes());
-        let pairs = self.base.distance_sum()?;
-        let root = self.base.distance_sum_from_zero()?;
-        if self.linkage == Linkage::Folded {
-            let others = u128::from(self.first_weight);
-            return pairs
-                .checked_mul(self.digits().into())?
-                .checked_mul(others.checked_mul(others)?);
-        }
-        let (mut size, mut sum, mut depth) = (1u128, 0u128, 0u128);
-        for digit in 0..self.digits {
-            let first = digit + 1 == self.digits;
-            let bearing = if first || self.linkage == Linkage::RootFolded {
-                nodes
-            } else {
-                nodes - 1
-            };
-            let between = if bearing == nodes { pairs } else { pairs - 2 * root };
-            let deeper = bearing.checked_mul(depth)?.checked_add(root.checked_mul(size)?)?;
-            let hanging = (2 * bearing * (bearing - 1)).checked_mul(size)?.checked_mul(depth)?;
-            let to_bare_root = if bearing == nodes { 0 } else { 2 * deeper };
-            sum = bearing
-                .checked_mul(sum)?
-                .checked_add(between.checked_mul(size.checked_mul(size)?)?)?
-                .checked_add(hanging)?
-                .checked_add(to_bare_root)?;
-            size = size * bearing + (nodes - bearing);
-            depth = deeper;
-        }
-        Some(sum)
     }
 
     /// The digits of a node, the first (outermost) first.
@@ -305,19 +238,11 @@ impl Hierarchy {
             }
         };
         if self.linkage == Linkage::Folded || place.below == 0 {
-            return Some(Move {
-                place,
-                target,
-                outwards: false,
-            });
+            return Some(Move { place, target });
         }
-        // The innermost digit that is not 0 is the first with nothing below it.
+        // Out of the copy by its root. The innermost digit that is not 0 is the first with nothing below it.
         let place = places.find(|place| place.below == 0)?;
-        Some(Move {
-            place,
-            target: 0,
-            outwards: true,
-        })
+        Some(Move { place, target: 0 })
     }
 
     /// Where a broadcast of `source` enters the copy of the base in which `here` has the links of `place`; `None` if it
@@ -351,8 +276,8 @@ impl Hierarchy {
             .count() as Number;
         let rank = match self.linkage {
             Linkage::Folded => index,
-            _ if self.leads_out(place, port, entry, index) => self.digits(),
-            _ => self.digits() - 1 - index,
+            _ if self.leads_out(place, port, entry, index) => Number::from(self.digits),
+            _ => Number::from(self.digits) - 1 - index,
         };
         wide(rank) << 40 | within
     }
@@ -431,6 +356,10 @@ impl Topology for Hierarchy {
         self.diameter()
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.diameter())
+    }
+
     /// The degrees tell the nodes apart if only some have links at all digits.
     fn vertex_transitive(&self) -> bool {
         self.base.vertex_transitive() && (self.linkage == Linkage::Folded || self.digits == 1)
@@ -477,25 +406,6 @@ impl Topology for Hierarchy {
             self.base.fewest_steps_urgency(place.digit, port, entry)
         };
         Some(self.order(here, &place, port, entry, within?))
-    }
-
-    fn counts_valleys(&self) -> bool {
-        false
-    }
-
-    fn buffer_classes(&self, _rule: Rule) -> Number {
-        self.base.classes() + Number::from(self.linkage != Linkage::Folded && self.digits > 1)
-    }
-
-    /// In `folded` the classes of the base: the order of the digits never comes back to one. In the others one more, for the
-    /// way out. On it a packet only comes closer to a root or goes on to a copy further out; on the way across and in
-    /// it never goes on to a copy further out; and it turns once.
-    fn buffer_class(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Option<Number> {
-        Some(match self.next_move(here, dest) {
-            Some(turn) if turn.outwards => self.base.classes(),
-            Some(turn) => self.base.class(turn.place.digit, turn.target),
-            None => 0,
-        })
     }
 }
 

@@ -15,10 +15,9 @@ use heapless::Vec;
 use crate::arith::{Number, Vertex, div_rem, wide};
 use crate::graph::Base;
 use crate::limits::{MAX_DIGITS, MAX_PERMUTED};
-use crate::network::crossings::crossings_ahead;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Method, Rule, Topology, valleys_ahead};
+use crate::topology::{Method, Rule, Topology};
 
 /// A hierarchical swapped network over a nucleus graph.
 ///
@@ -101,14 +100,14 @@ impl Hsn {
     }
 
     /// The number of digits, l.
-    pub fn levels(&self) -> Number {
-        Number::from(self.levels)
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
     }
 
     /// The largest distance, l (D+1) - 1 over a nucleus of diameter D: from a digit repeated to another as far as can be, and
     /// no farther, since one cycle through all positions takes l - 1 swaps.
-    pub fn diameter(&self) -> Number {
-        (self.nucleus.diameter() + 1).saturating_mul(self.levels()) - 1
+    fn diameter(&self) -> Number {
+        (self.nucleus.diameter() + 1).saturating_mul(Number::from(self.levels)) - 1
     }
 
     /// The digits, x_1 first.
@@ -240,22 +239,6 @@ impl Hsn {
             }
         }
     }
-
-    /// Counting the swaps ahead takes fewer classes than counting valleys, and all orders are tried, so that a packet keeps
-    /// its way.
-    fn counts_swaps(&self) -> bool {
-        usize::from(self.levels) <= MAX_PERMUTED + 1
-            && self.swap_classes(Rule::Exact) < self.longest_route(Rule::Exact) / 2 + 1
-    }
-
-    fn swap_classes(&self, rule: Rule) -> Number {
-        // By the paper's rule a digit is right after one swap; else every wrong digit may be a cycle by itself.
-        let swaps = match rule {
-            Rule::Paper => self.levels() - 1,
-            Rule::Exact => 2 * (self.levels() - 1),
-        };
-        (swaps + 1).saturating_mul(self.nucleus.classes())
-    }
 }
 
 /// The cycles of a permutation that do not pass position 0.
@@ -327,10 +310,14 @@ impl Topology for Hsn {
 
     fn longest_route(&self, rule: Rule) -> Number {
         let one_by_one = match rule {
-            Rule::Exact => self.levels().saturating_sub(MAX_PERMUTED as Number + 1),
+            Rule::Exact => Number::from(self.levels).saturating_sub(MAX_PERMUTED as Number + 1),
             Rule::Paper => 0,
         };
         self.diameter().saturating_add(one_by_one)
+    }
+
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.diameter())
     }
 
     fn vertex_transitive(&self) -> bool {
@@ -355,7 +342,7 @@ impl Topology for Hsn {
     fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, first) = div_rem(here, self.nucleus.nodes());
         if let Some(swap) = port.checked_sub(self.nucleus.degree(first)) {
-            return wide(self.levels().saturating_sub(swap));
+            return wide(Number::from(self.levels).saturating_sub(swap));
         }
         let entry = match self.hop(here, source, Rule::Exact) {
             Hop::Within(entry) => entry,
@@ -364,31 +351,6 @@ impl Topology for Hsn {
         self.nucleus
             .urgency(first, port, entry)
             .saturating_add(u64::from(self.levels) + 1)
-    }
-
-    fn counts_valleys(&self) -> bool {
-        !self.counts_swaps()
-    }
-
-    fn buffer_classes(&self, rule: Rule) -> Number {
-        if self.counts_swaps() {
-            self.swap_classes(rule)
-        } else {
-            self.longest_route(rule) / 2 + 1
-        }
-    }
-
-    /// The swaps still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
-    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
-        if !self.counts_swaps() {
-            return valleys_ahead(self, here, dest, rule);
-        }
-        let swaps = crossings_ahead(self, self.nucleus.nodes(), here, dest, rule)?;
-        let within = match self.hop(here, dest, rule) {
-            Hop::Within(target) => self.nucleus.class(div_rem(here, self.nucleus.nodes()).1, target),
-            Hop::Swap(_) => 0,
-        };
-        Some(swaps * self.nucleus.classes() + within)
     }
 }
 

@@ -14,7 +14,7 @@ use core::fmt;
 
 use heapless::Vec;
 
-use crate::arith::{Number, Vertex, ones};
+use crate::arith::{Number, Vertex, ones, wide};
 use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
@@ -246,34 +246,32 @@ impl Hypernet {
     }
 
     /// Bits of level 1, n.
-    pub fn cube_bits(&self) -> Number {
-        Number::from(self.cube)
+    pub fn cube_bits(&self) -> u64 {
+        u64::from(self.cube)
     }
 
     /// How many levels there are, l.
-    pub fn levels(&self) -> Number {
-        Number::from(self.levels)
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
     }
 
     /// Bits of a node of a level: n on level 1, then k + h with h = k - i + 1.
-    pub fn level_bits(&self, level: Number) -> Number {
-        (2..=level).fold(Number::from(self.cube), |bits, level| 2 * bits + 1 - level)
+    pub fn level_bits(&self, level: u64) -> u64 {
+        wide(self.bits_of(level as Number))
     }
 
-    /// The largest distance: n on level 1 and 2n + 1 on level 2. Opposite nodes c1 and d1 of opposite clusters d' and c',
-    /// each opposite to the other's number, are so far by one link and a hop more by two. No form is known above.
-    pub fn diameter(&self) -> Option<Number> {
-        (self.levels <= 2).then(|| self.longest_route(Rule::Exact))
+    fn bits_of(&self, level: Number) -> Number {
+        (2..=level).fold(Number::from(self.cube), |bits, level| 2 * bits + 1 - level)
     }
 
     /// The other end of the link between clusters, if the node has one.
     fn link(&self, node: Vertex) -> Option<Vertex> {
         let level = Number::from(node.trailing_ones()) + 2;
-        if level > self.levels() {
+        if level > Number::from(self.levels) {
             return None;
         }
         let fixed = level - 1;
-        let field = self.level_bits(level) - self.level_bits(level - 1);
+        let field = self.bits_of(level) - self.bits_of(level - 1);
         let (inner, outer) = (node >> fixed & ones(field), node >> (fixed + field) & ones(field));
         let both = inner ^ outer;
         (both != 0).then_some(node ^ both << fixed ^ both << (fixed + field))
@@ -293,7 +291,7 @@ impl Hypernet {
             touching,
         } = question;
         loop {
-            let low = self.level_bits(Number::from(level - 1)) as u8;
+            let low = self.bits_of(Number::from(level - 1)) as u8;
             if level == self.lowest() || from >> low != to >> low {
                 let question = Question {
                     level,
@@ -404,11 +402,11 @@ impl Topology for Hypernet {
     }
 
     fn degree(&self, node: Vertex) -> Number {
-        self.cube_bits() + Number::from(self.link(node).is_some())
+        Number::from(self.cube) + Number::from(self.link(node).is_some())
     }
 
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
-        match port.checked_sub(self.cube_bits()) {
+        match port.checked_sub(Number::from(self.cube)) {
             None => Some(node ^ 1 << port),
             Some(0) => self.link(node),
             Some(_) => None,
@@ -434,7 +432,13 @@ impl Topology for Hypernet {
 
     /// Twice the level below and a link, if no third cluster is shorter: 2^(l-1) (n + 1) - 1.
     fn longest_route(&self, _rule: Rule) -> Number {
-        ((self.cube_bits() + 1) << (self.levels - 1)) - 1
+        ((Number::from(self.cube) + 1) << (self.levels - 1)) - 1
+    }
+
+    /// The largest distance: n on level 1 and 2n + 1 on level 2. Opposite nodes c1 and d1 of opposite clusters d' and c',
+    /// each opposite to the other's number, are so far by one link and a hop more by two. No form is known above.
+    fn known_diameter(&self) -> Option<Number> {
+        (self.levels <= 2).then(|| self.longest_route(Rule::Exact))
     }
 
     fn vertex_transitive(&self) -> bool {
@@ -443,9 +447,9 @@ impl Topology for Hypernet {
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut high = Number::from(self.bits);
-        for level in (1..=self.levels()).rev() {
-            out.write_str(if level == self.levels() { "(" } else { "," })?;
-            let low = if level == 1 { 0 } else { self.level_bits(level - 1) };
+        for level in (1..=Number::from(self.levels)).rev() {
+            out.write_str(if level == Number::from(self.levels) { "(" } else { "," })?;
+            let low = if level == 1 { 0 } else { self.bits_of(level - 1) };
             write!(
                 out,
                 "{:0>1$b}",

@@ -4,7 +4,6 @@
 //! door: it reads an [expression], checks every node before it is used, and speaks of nodes and ports in 64 bits, whatever
 //! the families compute with.
 
-mod crossings;
 #[cfg(feature = "exchanged")]
 mod exchanged;
 pub mod expression;
@@ -199,6 +198,11 @@ impl Network {
         wide(self.family.longest_route(rule))
     }
 
+    /// The largest distance, where a closed form is proven.
+    pub fn diameter(&self) -> Option<u64> {
+        self.family.known_diameter().map(wide)
+    }
+
     /// Whether every node sees the same network: some relabelling of the nodes carries any one to any other. `false` where
     /// that is not proven.
     pub fn vertex_transitive(&self) -> bool {
@@ -225,19 +229,6 @@ impl Network {
                 self.vertex(source)?,
             )),
         }
-    }
-
-    /// How many buffer classes keep the rule free of deadlock. An upper bound: small networks may use fewer.
-    pub fn buffer_classes(&self, rule: Rule) -> u64 {
-        wide(self.family.buffer_classes(rule))
-    }
-
-    /// The class of buffers in which a packet for `dest` waits for the link out of `here`. If a node has at least one buffer
-    /// of every class, store-and-forward cannot deadlock. `None` for routes longer than
-    /// [`LOOKAHEAD`](crate::limits::LOOKAHEAD).
-    pub fn buffer_class(&self, here: Node, dest: Node, rule: Rule) -> Result<Option<u64>, NoSuchNode> {
-        let (here, dest) = (self.vertex(here)?, self.vertex(dest)?);
-        Ok(self.family.buffer_class(here, dest, rule).map(wide))
     }
 
     /// A node's address as the literature writes it, to print.

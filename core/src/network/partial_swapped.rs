@@ -182,6 +182,10 @@ impl Topology for PartialSwapped {
         }
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.longest_route(Rule::Exact))
+    }
+
     fn vertex_transitive(&self) -> bool {
         false
     }

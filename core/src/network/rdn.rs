@@ -116,7 +116,7 @@ impl Rdn {
         const BITS: &str = "n of dualcube(n)";
         reader.open(BITS)?;
         let bits = reader.number(BITS, 2, Number::from(MAX_BITS) + 1)?;
-        let base = Base(Kind::Hypercube(bits as u8 - 1));
+        let base = Base::hypercube(bits as u8 - 1);
         let network = Rdn::new(base, 1).or_else(|| reader.refuse(BITS, BrokenRule::TooManyNodes))?;
         reader.close(BITS)?;
         Some(Rdn {
@@ -166,8 +166,8 @@ impl Rdn {
     }
 
     /// How often the dual construction was applied, k.
-    pub fn levels(&self) -> Number {
-        Number::from(self.levels)
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
     }
 
     /// The nodes of the network after so many levels.
@@ -250,23 +250,8 @@ impl Rdn {
         urgency.saturating_add(u64::from(self.levels))
     }
 
-    /// The sum of the distances over ordered pairs; `None` if it needs more than 128 bits.
-    ///
-    /// S_k = 8 N^2 S_{k-1} + 6 N^4 - 4 N^3 with N the size of a cluster: same type, S twice where the cluster differs
-    /// too, with two crossings; other type, S twice with one crossing.
-    pub fn distance_sum(&self) -> Option<u128> {
-        let mut sum = self.base.distance_sum()?;
-        for level in 0..self.levels {
-            let n = u128::from(self.size(level));
-            let cube = n.checked_mul(n)?.checked_mul(n)?;
-            let crossings = cube.checked_mul(6 * n - 4)?;
-            sum = sum.checked_mul(8 * n * n)?.checked_add(crossings)?;
-        }
-        Some(sum)
-    }
-
     /// The largest distance, 2^k D + 2^(k+1) - 2 over a base of diameter D.
-    pub fn diameter(&self) -> Number {
+    fn diameter(&self) -> Number {
         self.grown(self.base.diameter())
     }
 }
@@ -335,6 +320,10 @@ impl Topology for Rdn {
         self.diameter()
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.diameter())
+    }
+
     fn vertex_transitive(&self) -> bool {
         self.base.vertex_transitive()
     }
@@ -393,41 +382,12 @@ impl Topology for Rdn {
             }
         }
     }
-
-    fn counts_valleys(&self) -> bool {
-        false
-    }
-
-    fn buffer_classes(&self, _rule: Rule) -> Number {
-        self.base.classes() << self.levels
-    }
-
-    /// One bit a level, set in the destination's cluster and on the link into it, times the classes of the base.
-    fn buffer_class(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Option<Number> {
-        let base_classes = self.base.classes();
-        let (mut from, mut to) = (here, dest);
-        let mut class = 0;
-        for (level, size) in self.clusters() {
-            let (u, v) = (Triple::split(from, size), Triple::split(to, size));
-            let weight = base_classes << (level - 1);
-            if u.same_cluster(v) {
-                class += weight;
-                to = v.node;
-            } else if u.kind != v.kind && u.node != v.cluster {
-                to = v.cluster;
-            } else {
-                return Some(class + if u.kind != v.kind { weight } else { 0 });
-            }
-            from = u.node;
-        }
-        Some(class + self.base.class(from, to))
-    }
 }
 
 impl Spelled for Rdn {
     fn spell(&self, pen: &mut Pen<'_>) {
         match (self.name, &self.base.0) {
-            (Name::DualCube, Kind::Hypercube(bits)) => pen.text("dualcube(").number(bits + 1),
+            (Name::DualCube, Kind::Hypercube(cube)) => pen.text("dualcube(").number(cube.bits + 1),
             (Name::Biswapped, _) => pen.text("bsw(").base(&self.base),
             _ => pen.text("rdn(").base(&self.base).text(",").number(self.levels),
         }

@@ -5,8 +5,7 @@
 
 use core::fmt;
 
-use crate::arith::Number;
-use crate::graph::{Base, Factor, Kind};
+use crate::graph::{Base, Factor, Shape};
 
 /// What has an expression.
 pub(crate) trait Spelled {
@@ -33,15 +32,16 @@ impl<'a> Pen<'a> {
         self
     }
 
-    /// In decimal.
-    pub(crate) fn number(&mut self, number: impl Into<Number>) -> &mut Self {
-        self.digits(number.into())
+    /// A name with one parameter.
+    fn call(&mut self, name: &str, parameter: impl Into<u64>) -> &mut Self {
+        self.text(name).text("(").number(parameter).text(")")
     }
 
-    fn digits(&mut self, number: Number) -> &mut Self {
+    /// In decimal.
+    pub(crate) fn number(&mut self, number: impl Into<u64>) -> &mut Self {
         // As many as a number of 64 bits has.
         let mut digits = [b'0'; 20];
-        let mut rest = number;
+        let mut rest = number.into();
         let mut first = 0;
         for (place, digit) in digits.iter_mut().enumerate().rev() {
             *digit += (rest % 10) as u8;
@@ -67,36 +67,33 @@ pub(crate) fn display(spelled: &impl Spelled, f: &mut fmt::Formatter<'_>) -> fmt
 
 impl Spelled for Base {
     fn spell(&self, pen: &mut Pen<'_>) {
-        let (name, number) = match &self.0 {
-            Kind::Line(Factor::Ring, n) => ("ring(", *n),
-            Kind::Line(Factor::Path, n) => ("path(", *n),
-            Kind::Line(Factor::Complete, n) => ("complete(", *n),
-            Kind::Product(factor, sizes) => {
+        match self.shape() {
+            Shape::Line(factor, n) => {
+                let name = match factor {
+                    Factor::Ring => "ring",
+                    Factor::Path => "path",
+                    Factor::Complete => "complete",
+                };
+                pen.call(name, n)
+            }
+            Shape::Product(factor, sizes) => {
                 pen.text(match factor {
                     Factor::Ring => "torus",
                     Factor::Path => "mesh",
                     Factor::Complete => "ghc",
                 });
-                for (place, size) in sizes.iter().enumerate() {
+                for (place, &size) in sizes.iter().enumerate() {
                     pen.text(if place == 0 { "(" } else { "," }).number(size);
                 }
-                pen.text(")");
-                return;
+                pen.text(")")
             }
-            Kind::Star(n) => ("star(", *n),
-            Kind::Hypercube(n) => ("hypercube(", Number::from(*n)),
-            Kind::FoldedHypercube(n) => ("folded-hypercube(", Number::from(*n)),
-            Kind::NStar(n) => ("nstar(", Number::from(*n)),
-            Kind::Petersen => {
-                pen.text("petersen");
-                return;
-            }
-            Kind::Heawood => {
-                pen.text("heawood");
-                return;
-            }
+            Shape::Star(n) => pen.call("star", n),
+            Shape::Hypercube(n) => pen.call("hypercube", n),
+            Shape::FoldedHypercube(n) => pen.call("folded-hypercube", n),
+            Shape::NStar(n) => pen.call("nstar", n),
+            Shape::Petersen => pen.text("petersen"),
+            Shape::Heawood => pen.text("heawood"),
         };
-        pen.text(name).number(number).text(")");
     }
 }
 

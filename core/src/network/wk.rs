@@ -16,11 +16,11 @@
 use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
-use crate::graph::{Base, Factor, Kind};
+use crate::graph::{Base, Kind};
 use crate::limits::MAX_BITS;
 use crate::network::expression::Reader;
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Rule, Topology, valleys_ahead};
+use crate::topology::{Rule, Topology};
 
 /// A WK-recursive network or a symmetric hypernet.
 ///
@@ -77,7 +77,7 @@ impl Wk {
         const SIZE: &str = "N of wk(N,t)";
         reader.open(SIZE)?;
         let size = reader.number(SIZE, 2, MAX_NODES)?;
-        Wk::parse_digits(reader, Base(Kind::Line(Factor::Complete, size)), "t of wk(N,t)")
+        Wk::parse_digits(reader, Base::complete(size), "t of wk(N,t)")
     }
 
     /// Reads what follows `symmetric-hypernet`.
@@ -85,11 +85,7 @@ impl Wk {
         const BITS: &str = "n of symmetric-hypernet(n,t)";
         reader.open(BITS)?;
         let bits = reader.number(BITS, 1, MAX_BITS.into())?;
-        Wk::parse_digits(
-            reader,
-            Base(Kind::Hypercube(bits as u8)),
-            "t of symmetric-hypernet(n,t)",
-        )
+        Wk::parse_digits(reader, Base::hypercube(bits as u8), "t of symmetric-hypernet(n,t)")
     }
 
     fn parse_digits(reader: &mut Reader<'_>, nucleus: Base, parameter: &'static str) -> Option<Self> {
@@ -114,13 +110,13 @@ impl Wk {
     }
 
     /// How many digits an address has, t.
-    pub fn digits(&self) -> Number {
-        Number::from(self.digits)
+    pub fn digits(&self) -> u64 {
+        u64::from(self.digits)
     }
 
     /// The largest distance, 2^(t-1) (D + 1) - 1 over a nucleus of diameter D: that of opposite corners. No way to a corner
     /// of s digits is longer than 2^(s-1) (D + 1) - 1, so neither is a way by one link.
-    pub fn diameter(&self) -> Number {
+    fn diameter(&self) -> Number {
         corner_distance(u32::from(self.digits), self.nucleus.diameter())
     }
 
@@ -283,42 +279,6 @@ impl Wk {
             .min()
             .unwrap_or(0)
     }
-
-    /// Whether a route over a complete graph climbs, in each of its parts from start to end. A walk from corner i to
-    /// corner j only climbs, or only descends.
-    fn climbs(&self, here: Vertex, dest: Vertex, parting: &Parting) -> impl Iterator<Item = bool> + '_ {
-        let (_, last) = div_rem(here, self.radix());
-        let next = self.lowest_closer(here, dest, parting);
-        let Parting { low, here: i, there: j } = *parting;
-        // The hop there tells the corner: it is the last digit now, or it was before the link.
-        let (prefix, digit) = div_rem(next, self.radix());
-        let corner = if prefix == div_rem(here, self.radix()).0 {
-            digit
-        } else {
-            last
-        };
-        let leaving = self.digits_of(here).take(low as usize);
-        let leaving = leaving
-            .filter(move |&digit| digit != corner)
-            .map(move |digit| corner > digit);
-        let (across, entry) = if corner == j {
-            ([Some(j > i), None, None], i)
-        } else {
-            ([Some(corner > i), Some(j > i), Some(j > corner)], corner)
-        };
-        let mut weight = (0..low).fold(1, |weight, _| weight * self.radix());
-        let (_, mut rest) = div_rem(dest, weight);
-        let arriving = (0..low).map(move |_| {
-            (weight, _) = div_rem(weight, self.radix());
-            let (digit, below) = div_rem(rest, weight);
-            rest = below;
-            digit
-        });
-        let arriving = arriving
-            .filter(move |&digit| digit != entry)
-            .map(move |digit| digit > entry);
-        leaving.chain(across.into_iter().flatten()).chain(arriving)
-    }
 }
 
 /// Hops between two corners of a cluster of so many digits, whose digits are so many apart in the nucleus.
@@ -377,6 +337,10 @@ impl Topology for Wk {
         self.diameter()
     }
 
+    fn known_diameter(&self) -> Option<Number> {
+        Some(self.diameter())
+    }
+
     fn vertex_transitive(&self) -> bool {
         self.digits == 1
     }
@@ -411,38 +375,12 @@ impl Topology for Wk {
             }
         }
     }
-
-    fn buffer_classes(&self, rule: Rule) -> Number {
-        if self.digits > 1 && self.is_complete() {
-            // At most 2 t parts, and a valley takes two.
-            self.digits() + 1
-        } else {
-            self.longest_route(rule) / 2 + 1
-        }
-    }
-
-    /// The valleys ahead; over a complete graph in O(t), since they can only be where one part of a route meets the next.
-    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
-        if !self.is_complete() {
-            return valleys_ahead(self, here, dest, rule);
-        }
-        let Some(parting) = self.parting(here, dest) else {
-            return Some(0);
-        };
-        let mut climbed = true;
-        let mut valleys = 0;
-        for climbs in self.climbs(here, dest, &parting) {
-            valleys += Number::from(climbs && !climbed);
-            climbed = climbs;
-        }
-        Some(valleys)
-    }
 }
 
 impl Spelled for Wk {
     fn spell(&self, pen: &mut Pen<'_>) {
         match &self.nucleus.0 {
-            Kind::Hypercube(bits) => pen.text("symmetric-hypernet(").number(*bits),
+            Kind::Hypercube(cube) => pen.text("symmetric-hypernet(").number(cube.bits),
             _ => pen.text("wk(").number(self.radix()),
         };
         pen.text(",").number(self.digits).text(")");

@@ -1,12 +1,15 @@
 //! What a node reports: one vocabulary for boards, emulated boards and the simulator.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Node;
 use crate::link::Down;
 use crate::wire::{DropReason, FrameError, Identity, PacketId};
 
 /// What became of a confirmed packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The destination has it, once.
     Delivered,
@@ -24,8 +27,9 @@ pub enum Outcome {
 }
 
 /// Something that a node noticed or did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// A link is up, and leads to a neighbour (or a computer).
     LinkUp {

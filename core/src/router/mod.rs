@@ -8,7 +8,7 @@
 //!
 //! - `passage`: a packet comes in, and is delivered, passed on, sent on, or ends here;
 //! - `wiring`: which neighbour is at which link; `forward`: the next hop, and the search for a path round dead links;
-//! - `broadcast`: the tree, those who are cut off, and the children of a dead node;
+//! - `broadcast` and `tree`: to whom copies go, who is cut off, and who is reached in place of a dead node;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
 //! - `pool`: the buffers; `turns`: who goes first when they are full;
 //! - `answer`: questions to the node; `application`: what an application can do.
@@ -32,6 +32,7 @@ mod passage;
 mod pool;
 mod seen;
 pub mod times;
+mod tree;
 mod turns;
 mod wiring;
 

@@ -1,6 +1,6 @@
 //! Confirmed packets, and what their destination says of them.
 
-use super::packet::Body;
+use super::body::Body;
 
 /// The body of a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What the body of a packet says.
 
+use super::body::{Body, Kind};
 use super::confirmed::{Confirmation, Confirmed};
-use super::packet::{Body, Kind};
 use super::request::{Request, Response};
 use super::undeliverable::Undeliverable;
 

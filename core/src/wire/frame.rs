@@ -8,6 +8,8 @@
 //! long frame in five is damaged: one wrong packet every few minutes at full speed. CRC-32C finds any five flipped bits in
 //! frames of up to 655 bytes (Koopman 2002), and passes one in 4e9 of those with more.
 
+use serde::{Deserialize, Serialize};
+
 use super::crc::CRC;
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
@@ -88,8 +90,9 @@ pub enum Frame<'a> {
 }
 
 /// Why bytes between two delimiters are no frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(rename_all = "kebab-case")]
 pub enum FrameError {
     /// Not COBS.
     Encoding,

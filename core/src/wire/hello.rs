@@ -1,5 +1,7 @@
 //! Hello: who is at the other end.
 
+use serde::{Deserialize, Serialize};
+
 use super::crc::CRC;
 use super::varint;
 use crate::Node;
@@ -11,8 +13,9 @@ const FIXED: usize = 16;
 pub const VERSION: u8 = 1;
 
 /// What is at an end of a wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// A node of the mesh.
     Node,
@@ -21,7 +24,7 @@ pub enum Role {
 }
 
 /// Who an end is. All but the session stays the same until it restarts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Identity {
     /// A node or a computer.

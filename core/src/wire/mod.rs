@@ -14,6 +14,7 @@
 //!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`];
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
+mod body;
 mod command;
 mod confirmed;
 mod content;
@@ -29,11 +30,13 @@ mod page;
 mod report;
 mod request;
 mod trace;
+mod traffic;
 mod trail;
 mod undeliverable;
 pub(crate) mod varint;
 
-pub use command::{BadTraffic, BoardState, Command, Done, Pattern, Status, Traffic, TrafficReport};
+pub use body::{Body, Kind};
+pub use command::{BoardState, Command, Done, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
 pub use counters::{LinkCounters, RouterCounters};
@@ -43,11 +46,12 @@ pub use frame::{
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
 pub use hello::{Hello, Identity, Role, VERSION};
 pub use offer::{LaneSet, Offer};
-pub use packet::{AGE_UNIT, Body, Header, Kind, MAX_HEADER, Packet, PacketId};
+pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId};
 pub use page::{BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, packet_logging, paper_rule};
 pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
 pub use trace::{TraceRecord, trace_records};
+pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;
 pub use undeliverable::{DropReason, Undeliverable};
 

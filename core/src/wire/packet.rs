@@ -1,68 +1,16 @@
 //! Packets: what a node sends to another, over any number of wires.
 
-use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
+use super::body::{Body, Kind};
 use super::content::Content;
 use super::trace::TraceRecord;
 use super::trail::Trail;
 use super::varint;
 use crate::Node;
 
-/// What a packet is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Kind {
-    /// From application to application, each hop reliable.
-    Datagram,
-    /// From an application to those of all other nodes.
-    Broadcast,
-    /// From application to application, confirmed.
-    Confirmed,
-    /// What became of a confirmed packet at its destination.
-    Confirmation,
-    /// A packet could not be delivered.
-    Undeliverable,
-    /// A question that the node itself answers.
-    Request,
-    /// The answer.
-    Response,
-}
-
-impl Kind {
-    /// All of them, in the order of their numbers on the wire.
-    pub const ALL: [Kind; 7] = [
-        Kind::Datagram,
-        Kind::Broadcast,
-        Kind::Confirmed,
-        Kind::Confirmation,
-        Kind::Undeliverable,
-        Kind::Request,
-        Kind::Response,
-    ];
-
-    /// The kind of a number on the wire.
-    pub fn from_number(number: u8) -> Option<Kind> {
-        Kind::ALL.get(usize::from(number)).copied()
-    }
-
-    /// Its name in traces and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Datagram => "datagram",
-            Kind::Broadcast => "broadcast",
-            Kind::Confirmed => "confirmed",
-            Kind::Confirmation => "confirmation",
-            Kind::Undeliverable => "undeliverable",
-            Kind::Request => "request",
-            Kind::Response => "response",
-        }
-    }
-}
-
 /// The name of a packet: no two of a source have the same until it restarts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct PacketId {
     /// Who sent it.
@@ -191,9 +139,6 @@ impl Header {
         Some(FIXED + source + dest)
     }
 }
-
-/// The bytes of a packet after its header: at most 255, so that their number takes one.
-pub type Body<const BODY: usize> = Vec<u8, BODY, u8>;
 
 /// A packet with a body of at most `BODY` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

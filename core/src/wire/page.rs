@@ -22,8 +22,8 @@ use core::fmt;
 
 use heapless::{LenType, String};
 
-use super::command::{BadTraffic, Pattern, Traffic};
 use super::crc::CRC;
+use super::traffic::{BadTraffic, Pattern, Traffic};
 use crate::network::expression::ParseError;
 use crate::{Network, Node};
 

@@ -3,8 +3,8 @@
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
+use super::body::Body;
 use super::counters::LinkCounters;
-use super::packet::Body;
 use crate::Node;
 
 /// Writes a structure as an answer carries it; `None` if it is too long.

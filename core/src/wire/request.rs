@@ -1,6 +1,6 @@
 //! Questions that a node itself answers, and the answers.
 
-use super::packet::Body;
+use super::body::Body;
 
 /// A question to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@
 //! The trail stands at the end of the body: for each node visited, in order, its number times two, plus one if it was a dead
 //! end; then the number of bytes that this takes.
 
-use super::packet::Body;
+use super::body::Body;
 use super::varint;
 use crate::Node;
 

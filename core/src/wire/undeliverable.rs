@@ -1,13 +1,16 @@
 //! Why a packet went no further, and the report of it that its sender gets.
 
-use super::packet::{Body, Kind};
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, Kind};
 use super::varint;
 use crate::Node;
 
 /// Why a packet went no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
+#[serde(rename_all = "kebab-case")]
 pub enum DropReason {
     /// It is not a packet.
     Malformed,

@@ -81,7 +81,6 @@ fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
     }
     for rule in [Rule::Exact, Rule::Paper] {
         let _ = network.longest_route(rule);
-        let _ = network.buffer_classes(rule);
         let _ = network.method(a, b, rule);
         if has_few_links(network, a) {
             assert_eq!(network.next_port(a, b, rule).is_ok(), exists, "{network}: {a} to {b}");
@@ -114,7 +113,6 @@ fn ask_for_trees(network: &Network, a: u64, b: u64) {
                 .for_each(|(_, child)| assert!(child < network.nodes(), "{network}: {a} to {child}"));
         }
     }
-    let _ = network.buffer_class(a, b, Rule::Exact);
 }
 
 proptest! {

@@ -61,7 +61,7 @@ pub(crate) struct Wire {
 /// So long nothing may hang. Erasing the largest sector of the slowest flash takes up to two seconds.
 pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
 
-/// Why a board started, by the numbers of [`Card::reset_cause`](hopwise_core::node::Card::reset_cause).
+/// Why a board started, by the numbers of [`Card::reset_cause`](hopwise_core::wire::Card::reset_cause).
 #[derive(Clone, Copy, defmt::Format)]
 #[repr(u8)]
 pub(crate) enum ResetCause {

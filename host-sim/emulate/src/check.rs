@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::board::{Command, Done};
-use hopwise_core::node::{DropReason, NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::wire::{Command, Done};
+use hopwise_core::wire::{DropReason, NodeReport, Query, RouterCounters, trace_records};
 use hopwise_core::{Network, Rule};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::World;
@@ -151,7 +151,7 @@ fn traces(
         let computed = path(network, from, to);
         match reply {
             Some(Reply::Answer(answer)) => {
-                let found: Vec<u64> = hops_of_trace(&answer).map(|(node, _)| node).collect();
+                let found: Vec<u64> = trace_records(&answer).map(|record| record.node).collect();
                 if found == computed {
                     report.paths_as_computed += 1;
                 } else {
@@ -222,7 +222,7 @@ fn broadcast_source(line: &str) -> Option<u64> {
 fn accounts(world: &mut World, computers: &mut Computers, nodes: u64, report: &mut CheckReport) {
     let replies = ask_everyone(world, computers, nodes, Query::Counters);
     for (node, reply) in replies.iter().enumerate() {
-        let counters: Option<NodeCounters> = reply.as_ref().and_then(Reply::read);
+        let counters: Option<RouterCounters> = reply.as_ref().and_then(Reply::read);
         for (reason, count) in counters
             .iter()
             .flat_map(|counters| DropReason::ALL.into_iter().zip(counters.dropped))

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::board::Command;
-use hopwise_core::node::Query;
+use hopwise_core::wire::Command;
+use hopwise_core::wire::Query;
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 

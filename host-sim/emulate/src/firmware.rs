@@ -1,7 +1,10 @@
-//! The firmware image: built from this repository when it is needed.
+//! The firmware image: built from the repository when it is needed.
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use crate::repository::{NoRepository, Repository};
 
 const TARGET: &str = "thumbv7em-none-eabihf";
 const ALL_NETWORKS: &str = "all-networks";
@@ -19,21 +22,137 @@ pub const BOARDS: [&str; 6] = [
 /// Why there is no image.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotBuildFirmware {
+    /// There are no sources.
+    #[error(transparent)]
+    NoRepository(#[from] NoRepository),
     /// Nothing compiles for ARM.
     #[error("there is no compiler for ARM: run tools/arm-target once")]
     NoCompiler,
-    /// The compiler failed.
-    #[error("the firmware for {0} does not build: {1}")]
-    Failed(String, String),
+    /// Cargo cannot be run.
+    #[error("the firmware for {board} cannot be built: {error}")]
+    NoCargo {
+        /// Which board.
+        board: String,
+        /// What the system says.
+        error: String,
+    },
+    /// The compiler failed. What it said has been passed on.
+    #[error("the firmware for {board} does not build; cargo says why above")]
+    Failed {
+        /// Which board.
+        board: String,
+    },
 }
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+/// Which image to build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Firmware<'a> {
+    board: &'a str,
+    /// The firmware's features; base graphs are in every image.
+    families: Vec<&'a str>,
+    log_level: Option<&'a str>,
+}
+
+impl<'a> Firmware<'a> {
+    /// For a board, with all networks, as it is flashed.
+    pub fn new(board: &'a str) -> Self {
+        Firmware {
+            board,
+            families: vec![ALL_NETWORKS],
+            log_level: None,
+        }
+    }
+
+    /// With some families of networks only, by the names of the firmware's features.
+    pub fn with_families(self, families: &[&'a str]) -> Self {
+        let families = families.to_vec();
+        Firmware { families, ..self }
+    }
+
+    /// With what is of a level of `DEFMT_LOG` in its log.
+    pub fn with_log_level(self, level: &'a str) -> Self {
+        let log_level = Some(level);
+        Firmware { log_level, ..self }
+    }
+
+    fn name(&self) -> String {
+        let mut name = self.board.to_string();
+        if self.families != [ALL_NETWORKS] {
+            name = format!("{name}-with-{}", self.families.join("-"));
+        }
+        match self.log_level {
+            Some(level) => format!("{name}-{level}"),
+            None => name,
+        }
+    }
+
+    /// Where its ELF file is once it has been built.
+    pub fn path(&self, repository: &Repository) -> PathBuf {
+        let folder = target_folder(repository, &self.name());
+        folder.join(TARGET).join("release/hopwise-firmware")
+    }
+
+    /// Builds it as far as it has changed, and returns its ELF file. `told` hears, line by line, what there is to wait for;
+    /// nothing if the file is up to date.
+    pub fn build(&self, repository: &Repository, mut told: impl FnMut(&str)) -> Result<PathBuf, CannotBuildFirmware> {
+        let elf = self.path(repository);
+        let board = self.board.to_string();
+        let toolchain = toolchain(repository).ok_or(CannotBuildFirmware::NoCompiler)?;
+        let mut cargo = self.cargo(repository, &toolchain);
+        let mut running = cargo.spawn().map_err(|error| CannotBuildFirmware::NoCargo {
+            board: board.clone(),
+            error: error.to_string(),
+        })?;
+        let lines = running.stderr.take().into_iter();
+        let lines = lines.flat_map(|stream| BufReader::new(stream).lines().map_while(Result::ok));
+        // All that cargo says of an image that is up to date is that it has finished.
+        let mut news = lines
+            .filter(|line| !line.trim_start().starts_with("Finished"))
+            .peekable();
+        if news.peek().is_some() {
+            told(&match elf.exists() {
+                false => format!("building the firmware for {board}: this happens once and takes a few minutes"),
+                true => format!("building the firmware for {board} again: its sources have changed"),
+            });
+        }
+        news.for_each(|line| told(&line));
+        match running.wait() {
+            Ok(status) if status.success() => Ok(elf),
+            _ => Err(CannotBuildFirmware::Failed { board }),
+        }
+    }
+
+    fn cargo(&self, repository: &Repository, toolchain: &str) -> Command {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["build", "--release", "--locked", "--no-default-features", "--features"])
+            .arg([&[self.board], self.families.as_slice()].concat().join(","))
+            .current_dir(repository.root().join("firmware"))
+            .env("RUSTUP_TOOLCHAIN", toolchain)
+            .env("CARGO_TARGET_DIR", target_folder(repository, &self.name()))
+            .env_remove("RUSTFLAGS")
+            // Set by the cargo that may run this, for its own compiler.
+            .env_remove("CARGO")
+            .env_remove("RUSTC")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        match self.log_level {
+            Some(level) => cargo.env("DEFMT_LOG", level),
+            // What the images have in common is compiled once. The log's level goes through all of them.
+            None => cargo.env("CARGO_BUILD_BUILD_DIR", target_folder(repository, "build")),
+        };
+        cargo
+    }
+}
+
+fn target_folder(repository: &Repository, name: &str) -> PathBuf {
+    repository.root().join("target/firmware").join(name)
 }
 
 /// The toolchain that compiles for ARM, by the name that rustup knows it by.
-pub fn toolchain() -> Option<String> {
-    let output = Command::new(repository().join("tools/arm-target"))
+fn toolchain(repository: &Repository) -> Option<String> {
+    let output = Command::new(repository.root().join("tools/arm-target"))
         .arg("--check")
         .output()
         .ok()?;
@@ -41,65 +160,15 @@ pub fn toolchain() -> Option<String> {
     (output.status.success() && !name.is_empty()).then_some(name)
 }
 
-fn target_folder(image: &str) -> PathBuf {
-    repository().join("target/firmware").join(image)
-}
-
-fn elf_in(folder: &Path) -> PathBuf {
-    folder.join(TARGET).join("release/hopwise-firmware")
-}
-
 /// Where the ELF file for a board is, once it has been built.
 pub fn path(board: &str) -> PathBuf {
-    elf_in(&target_folder(board))
+    Repository::find(None).map_or_else(
+        |_| Path::new("").into(),
+        |repository| Firmware::new(board).path(&repository),
+    )
 }
 
 /// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
 pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
-    compile(board, &[ALL_NETWORKS], board, None)
-}
-
-/// The same with some families of networks only, by the names of the firmware's features. Base graphs are in every image.
-pub fn build_with(board: &str, families: &[&str]) -> Result<PathBuf, CannotBuildFirmware> {
-    let image = [&[board, "with"], families].concat().join("-");
-    compile(board, families, &image, None)
-}
-
-/// The same with all networks, and in its log what is of a level of `DEFMT_LOG`.
-pub fn build_logging(board: &str, level: &str) -> Result<PathBuf, CannotBuildFirmware> {
-    compile(board, &[ALL_NETWORKS], &format!("{board}-{level}"), Some(level))
-}
-
-fn compile(board: &str, families: &[&str], image: &str, level: Option<&str>) -> Result<PathBuf, CannotBuildFirmware> {
-    let target = target_folder(image);
-    let failed = |reason: String| CannotBuildFirmware::Failed(board.to_string(), reason);
-    let toolchain = toolchain().ok_or(CannotBuildFirmware::NoCompiler)?;
-    let mut cargo = Command::new("cargo");
-    cargo
-        .args([
-            "build",
-            "--release",
-            "--quiet",
-            "--locked",
-            "--no-default-features",
-            "--features",
-        ])
-        .arg([&[board], families].concat().join(","))
-        .current_dir(repository().join("firmware"))
-        .env("RUSTUP_TOOLCHAIN", toolchain)
-        .env("CARGO_TARGET_DIR", &target)
-        .env_remove("RUSTFLAGS")
-        // Set by the cargo that may run this, for its own compiler.
-        .env_remove("CARGO")
-        .env_remove("RUSTC");
-    match level {
-        Some(level) => cargo.env("DEFMT_LOG", level),
-        // What the images have in common is compiled once. The log's level goes through all of them.
-        None => cargo.env("CARGO_BUILD_BUILD_DIR", target_folder("build")),
-    };
-    let output = cargo.output().map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
-    }
-    Ok(elf_in(&target))
+    Firmware::new(board).build(&Repository::find(None)?, |line| eprintln!("{line}"))
 }

@@ -1,6 +1,7 @@
 //! A GDB server for one board: all boards stand still while GDB holds it.
 
-use std::net::{TcpListener, TcpStream};
+use std::fmt;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use gdbstub::common::Signal;
 use gdbstub::conn::{Connection, ConnectionExt};
@@ -31,26 +32,80 @@ pub struct Held<'w> {
     until: Time,
 }
 
-/// Waits for a GDB on a local port and serves it until it detaches or the time is over.
-pub fn serve(world: &mut World, node: usize, port: u16, until: Time) -> Result<String, String> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).map_err(|error| format!("port {port}: {error}"))?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
-    eprintln!("board {node} waits for: gdb -ex 'target remote {address}'");
-    let (stream, _) = listener.accept().map_err(|error| error.to_string())?;
-    let mut held = Held {
-        world,
-        node,
-        breakpoints: Vec::new(),
-        stepping: false,
-        until,
-    };
-    let stub = GdbStub::new(stream);
-    match stub.run_blocking::<Held<'_>>(&mut held) {
-        Ok(DisconnectReason::TargetExited(_)) => Ok("the time is over".into()),
-        Ok(DisconnectReason::TargetTerminated(_)) => Ok("the board has stopped".into()),
-        Ok(DisconnectReason::Disconnect) => Ok("GDB has detached".into()),
-        Ok(DisconnectReason::Kill) => Ok("GDB has ended the run".into()),
-        Err(error) => Err(format!("the connection to GDB failed: {error}")),
+/// Why GDB cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum GdbFailed {
+    /// The port cannot be listened on.
+    #[error("port {port}: {error}")]
+    Listen {
+        /// Which port.
+        port: u16,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// GDB did not connect, or said what cannot be understood.
+    #[error("the connection to GDB failed: {0}")]
+    Connection(String),
+}
+
+/// How GDB's hold on a board ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Released {
+    /// The time is over.
+    Time,
+    /// The board has stopped.
+    Stopped,
+    /// GDB has detached.
+    Detached,
+    /// GDB has ended the run.
+    Killed,
+}
+
+impl fmt::Display for Released {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Released::Time => "the time is over",
+            Released::Stopped => "the board has stopped",
+            Released::Detached => "GDB has detached",
+            Released::Killed => "GDB has ended the run",
+        })
+    }
+}
+
+/// A local port that waits for a GDB.
+pub struct GdbServer {
+    listener: TcpListener,
+    /// Where GDB is to connect to.
+    pub address: SocketAddr,
+}
+
+impl GdbServer {
+    /// Listens on a local port; 0 takes a free one.
+    pub fn listen(port: u16) -> Result<Self, GdbFailed> {
+        let failed = |error| GdbFailed::Listen { port, error };
+        let listener = TcpListener::bind(("127.0.0.1", port)).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(GdbServer { listener, address })
+    }
+
+    /// Waits for a GDB and lets it hold a board until it detaches or the time is over.
+    pub fn serve(self, world: &mut World, node: usize, until: Time) -> Result<Released, GdbFailed> {
+        let connected = self.listener.accept();
+        let (stream, _) = connected.map_err(|error| GdbFailed::Connection(error.to_string()))?;
+        let mut held = Held {
+            world,
+            node,
+            breakpoints: Vec::new(),
+            stepping: false,
+            until,
+        };
+        match GdbStub::new(stream).run_blocking::<Held<'_>>(&mut held) {
+            Ok(DisconnectReason::TargetExited(_)) => Ok(Released::Time),
+            Ok(DisconnectReason::TargetTerminated(_)) => Ok(Released::Stopped),
+            Ok(DisconnectReason::Disconnect) => Ok(Released::Detached),
+            Ok(DisconnectReason::Kill) => Ok(Released::Killed),
+            Err(error) => Err(GdbFailed::Connection(error.to_string())),
+        }
     }
 }
 

@@ -8,7 +8,9 @@ pub mod gdb;
 pub mod host_port;
 pub mod log;
 pub mod profile;
+pub mod repository;
 pub mod serial;
+pub mod session;
 pub mod setup;
 
 /// The name of a function as its source has it, without the hash.

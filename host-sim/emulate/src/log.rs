@@ -24,6 +24,11 @@ pub struct Line {
     pub place: Option<String>,
 }
 
+/// A firmware whose log cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot read its defmt table: {0}")]
+pub struct BadLogTable(String);
+
 /// What is needed to read the log of a firmware.
 pub struct LogFormat {
     table: Option<Table>,
@@ -32,8 +37,8 @@ pub struct LogFormat {
 
 impl LogFormat {
     /// From the firmware's ELF file. A firmware without defmt has no log; that is no error.
-    pub fn of_elf(elf: &[u8]) -> Result<Self, String> {
-        let table = Table::parse(elf).map_err(|error| format!("cannot read its defmt table: {error}"))?;
+    pub fn of_elf(elf: &[u8]) -> Result<Self, BadLogTable> {
+        let table = Table::parse(elf).map_err(|error| BadLogTable(error.to_string()))?;
         let locations = table.as_ref().and_then(|table| table.get_locations(elf).ok());
         Ok(LogFormat { table, locations })
     }

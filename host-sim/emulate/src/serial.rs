@@ -4,7 +4,46 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
-use hopwise_emulator::world::{Port, World, parse_port};
+use hopwise_emulator::world::{BadWire, Port, World, parse_port};
+
+/// Why a text does not say where a serial port goes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSerialPort {
+    /// It is not made of a port and a place.
+    #[error("'{0}' is not PORT=pty or PORT=unix:PATH")]
+    Form(String),
+    /// There is no such port.
+    #[error("{0}")]
+    Port(String),
+    /// There is no such place.
+    #[error("'{0}' is neither pty nor unix:PATH")]
+    Place(String),
+}
+
+/// Why a serial port cannot be opened to other programs.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotOpenPort {
+    /// There is no such port, or a wire is at it.
+    #[error("{0}")]
+    Wire(BadWire),
+    /// The socket cannot be made.
+    #[error("cannot make the socket {path}: {error}")]
+    Socket {
+        /// Where it was to be.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The pseudo-terminal cannot be made.
+    #[error("cannot make a terminal: {0}")]
+    Terminal(std::io::Error),
+}
+
+impl From<BadWire> for CannotOpenPort {
+    fn from(error: BadWire) -> Self {
+        CannotOpenPort::Wire(error)
+    }
+}
 
 /// Where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,24 +56,22 @@ pub struct SerialPort {
 
 impl SerialPort {
     /// Reads `PORT=pty` or `PORT=unix:PATH`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let (port, place) = text
-            .split_once('=')
-            .ok_or_else(|| format!("'{text}' is not PORT=pty or PORT=unix:PATH"))?;
-        let port = parse_port(port)?;
+    pub fn parse(text: &str) -> Result<Self, BadSerialPort> {
+        let (port, place) = text.split_once('=').ok_or_else(|| BadSerialPort::Form(text.into()))?;
+        let port = parse_port(port).map_err(BadSerialPort::Port)?;
         match place.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(SerialPort {
                 port,
                 socket: Some(path.into()),
             }),
             None if place == "pty" => Ok(SerialPort { port, socket: None }),
-            _ => Err(format!("'{place}' is neither pty nor unix:PATH")),
+            _ => Err(BadSerialPort::Place(place.into())),
         }
     }
 }
 
-/// The host's end of a port.
-enum End {
+/// What a port is to the other program.
+enum HostSide {
     Socket {
         listener: UnixListener,
         client: Option<UnixStream>,
@@ -46,35 +83,38 @@ enum End {
 /// A port that is open to other programs.
 pub struct OpenPort {
     port: Port,
-    end: End,
+    host: HostSide,
     /// What the other program opens.
     pub path: String,
 }
 
 impl OpenPort {
     /// Makes the socket or the pseudo-terminal.
-    pub fn open(wanted: &SerialPort) -> Result<Self, String> {
+    pub fn open(wanted: &SerialPort) -> Result<Self, CannotOpenPort> {
         match &wanted.socket {
             Some(path) => {
-                let failed = |error| format!("cannot make the socket {}: {error}", path.display());
+                let failed = |error| CannotOpenPort::Socket {
+                    path: path.display().to_string(),
+                    error,
+                };
                 let listener = UnixListener::bind(path).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(failed)?;
-                let end = End::Socket {
+                let host = HostSide::Socket {
                     listener,
                     client: None,
                     path: path.clone(),
                 };
                 Ok(OpenPort {
                     port: wanted.port,
-                    end,
+                    host,
                     path: path.display().to_string(),
                 })
             }
             None => {
-                let (terminal, path) = open_terminal().map_err(|error| format!("cannot make a terminal: {error}"))?;
+                let (terminal, path) = open_terminal().map_err(CannotOpenPort::Terminal)?;
                 Ok(OpenPort {
                     port: wanted.port,
-                    end: End::Terminal(terminal),
+                    host: HostSide::Terminal(terminal),
                     path,
                 })
             }
@@ -93,8 +133,8 @@ impl OpenPort {
         } else {
             &mut buffer[..]
         };
-        let received = match &mut self.end {
-            End::Socket { listener, client, .. } => {
+        let received = match &mut self.host {
+            HostSide::Socket { listener, client, .. } => {
                 if let Ok((stream, _)) = listener.accept()
                     && stream.set_nonblocking(true).is_ok()
                 {
@@ -109,7 +149,7 @@ impl OpenPort {
                     }
                 }
             }
-            End::Terminal(terminal) => pass(terminal, &from_board, room).unwrap_or(0),
+            HostSide::Terminal(terminal) => pass(terminal, &from_board, room).unwrap_or(0),
         };
         board.feed(self.port.uart, &buffer[..received]);
     }
@@ -117,7 +157,7 @@ impl OpenPort {
 
 impl Drop for OpenPort {
     fn drop(&mut self) {
-        if let End::Socket { path, .. } = &self.end {
+        if let HostSide::Socket { path, .. } = &self.host {
             // Nothing is lost if it is already gone.
             let _ = std::fs::remove_file(path);
         }

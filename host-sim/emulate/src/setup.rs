@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopwise_core::board::{BadPage, PAGE_BYTES, Page};
+use hopwise_core::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;

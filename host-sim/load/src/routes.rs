@@ -1,6 +1,8 @@
 //! Where a packet goes next, ready for the inner loop: core's rules, from a table or asked hop by hop.
 
-use hopwise_core::{Network, Node, Rule, Topology};
+use hopwise_core::{Network, Node, Rule};
+
+use hopwise_networks::buffer_classes;
 
 use super::parameters::Rings;
 use super::wiring::Wiring;
@@ -84,17 +86,13 @@ impl Routes {
         };
         if network.nodes() <= TABLE_NODES {
             routes.tabulate();
-        } else if network.topology().counts_valleys() {
+        } else if buffer_classes::counts_valleys(network) {
             routes.carried = true;
             routes.class_count = routes.sample_valleys() + 1;
         } else {
-            routes.class_count = u32::try_from(network.buffer_classes(rule)).unwrap_or(u32::MAX);
+            routes.class_count = u32::try_from(buffer_classes::count(network, rule)).unwrap_or(u32::MAX);
         }
         routes
-    }
-
-    fn topology(&self) -> &dyn Topology {
-        self.network.topology()
     }
 
     /// The way from `here` to another node. `valleys` is the packet's own count, if packets carry one.
@@ -104,7 +102,7 @@ impl Routes {
             return self.table[here as usize * self.network.nodes() as usize + dest as usize].step();
         }
         let (here, dest) = (u64::from(here), u64::from(dest));
-        let next = self.topology().next(here, dest, self.rule);
+        let next = self.network.unchecked().next(here, dest, self.rule);
         let class = if self.carried {
             valleys.ahead -= u32::from(valleys.descending && next > here);
             valleys.descending = next < here;
@@ -117,7 +115,7 @@ impl Routes {
 
     fn to(&self, here: Node, dest: Node, next: Node, class: u32) -> Step {
         Step {
-            port: self.topology().port_to(here, next).unwrap_or(0) as u32,
+            port: self.network.unchecked().port_to(here, next).unwrap_or(0) as u32,
             class,
             tie: self.tie(here, dest),
         }
@@ -129,7 +127,7 @@ impl Routes {
         if self.carried {
             let (mut here, mut descending) = (u64::from(from), false);
             while here != u64::from(to) {
-                let next = self.topology().next(here, u64::from(to), self.rule);
+                let next = self.network.unchecked().next(here, u64::from(to), self.rule);
                 ahead += u32::from(descending && next > here);
                 (here, descending) = (next, next < here);
             }
@@ -146,7 +144,7 @@ impl Routes {
     }
 
     fn class(&self, here: Node, dest: Node) -> u32 {
-        let class = self.topology().buffer_class(here, dest, self.rule);
+        let class = buffer_classes::class(&self.network, here, dest, self.rule);
         class.and_then(|class| u32::try_from(class).ok()).unwrap_or(u32::MAX)
     }
 
@@ -168,9 +166,9 @@ impl Routes {
         let mut table = vec![Packed::default(); (nodes * nodes) as usize];
         for dest in 0..nodes {
             let next: Vec<Node> = (0..nodes)
-                .map(|here| self.topology().next(here, dest, self.rule))
+                .map(|here| self.network.unchecked().next(here, dest, self.rule))
                 .collect();
-            let classes = if self.topology().counts_valleys() {
+            let classes = if buffer_classes::counts_valleys(&self.network) {
                 valleys_of_tree(&next, dest)
             } else {
                 (0..nodes).map(|here| self.class(here, dest)).collect()
@@ -234,7 +232,7 @@ mod tests {
                 let table = Routes::new(&network, rule, Rings::Core, &wiring);
                 let asked = Routes {
                     table: Vec::new(),
-                    carried: network.topology().counts_valleys(),
+                    carried: buffer_classes::counts_valleys(&network),
                     network,
                     rule,
                     rings: None,
@@ -245,13 +243,13 @@ mod tests {
                         let mut carried = asked.valleys(from as u32, to as u32);
                         let mut here = from;
                         while here != to {
-                            let class = network.topology().buffer_class(here, to, rule).unwrap() as u32;
+                            let class = buffer_classes::class(&network, here, to, rule).unwrap() as u32;
                             let step = table.step(here as u32, to as u32, &mut Valleys::default());
                             assert_eq!(step.class, class, "{expression} {rule:?}: {here} to {to}");
                             let other = asked.step(here as u32, to as u32, &mut carried);
                             assert_eq!(other, step, "{expression} {rule:?}: from {from}, at {here} to {to}");
                             assert!(class < table.class_count);
-                            here = network.topology().neighbor(here, u64::from(step.port)).unwrap();
+                            here = network.unchecked().neighbor(here, u64::from(step.port)).unwrap();
                         }
                     }
                 }

@@ -219,7 +219,7 @@ fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Line<'a>> {
         return Vec::new();
     };
     let degree = (0..parsed.nodes())
-        .map(|node| parsed.topology().degree(node))
+        .map(|node| parsed.unchecked().degree(node))
         .max()
         .unwrap_or(0);
     let line = |rule: &'a str| {

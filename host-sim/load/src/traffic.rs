@@ -191,7 +191,7 @@ impl Pattern {
                 rng.random_range(0..*nodes)
             }),
             Pattern::Neighbors(network) => {
-                let (node, topology) = (u64::from(node), network.topology());
+                let (node, topology) = (u64::from(node), network.unchecked());
                 let port = rng.random_range(0..topology.degree(node));
                 topology.neighbor(node, port).map(|neighbor| neighbor as u32)
             }

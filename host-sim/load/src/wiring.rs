@@ -3,6 +3,7 @@
 //! The ports of node `n` are `first[n]..first[n + 1]`. The first is the local port, through which the node sends and
 //! receives; the others are its links in core's order.
 
+use hopwise_core::graph::{Factor, Shape};
 use hopwise_core::{Family, Network};
 
 /// The port numbers and which leads where.
@@ -20,7 +21,7 @@ pub(super) struct Wiring {
 impl Wiring {
     /// O(links) questions to core.
     pub(super) fn new(network: &Network) -> Self {
-        let topology = network.topology();
+        let topology = network.unchecked();
         let nodes = network.nodes();
         let mut first = vec![0u32];
         let mut node = Vec::new();
@@ -97,6 +98,9 @@ pub(super) fn ring_sizes(network: &Network) -> Option<Vec<u64>> {
     let Family::Base(base) = network.family() else {
         return None;
     };
-    let sizes: Vec<u64> = (0..).map_while(|axis| base.ring_size(axis)).collect();
-    (!sizes.is_empty()).then_some(sizes)
+    match base.shape() {
+        Shape::Line(Factor::Ring, nodes) => Some(vec![nodes]),
+        Shape::Product(Factor::Ring, sizes) => Some(sizes.iter().map(|&size| size.into()).collect()),
+        _ => None,
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hopwise_core::{Base, Network, Topology};
+use hopwise_core::{Base, Network};
+
+use crate::base::Formulas;
 
 /// Base graphs have at most so many dimensions here.
 const MOST_DIMENSIONS: usize = 6;
@@ -30,7 +32,7 @@ pub fn networks(nodes: u64, ports: u64) -> Vec<Network> {
 /// Asked of every node, or by formula where there are too many to ask.
 fn largest_degree(network: &Network) -> u64 {
     const MOST_ASKED: u64 = 1 << 16;
-    let asked = || (0..network.nodes()).map(|node| network.topology().degree(node)).max();
+    let asked = || (0..network.nodes()).map(|node| network.unchecked().degree(node)).max();
     let formula = || super::closed_form::figures(network).map(|form| form.degree_max);
     let most = if network.nodes() <= MOST_ASKED {
         asked()

@@ -2,8 +2,26 @@
 
 mod swapped;
 
-use hopwise_core::network::{Exchanged, Hierarchy, Hypernet, Rcr, Rdn, Re, Wk};
-use hopwise_core::{Base, Family, Network, Topology};
+use hopwise_core::network::{Exchanged, Hierarchy, Hypernet, Linkage, Rcr, Rdn, Re, Wk};
+use hopwise_core::{Base, Family, Network};
+
+use crate::base::Formulas;
+
+/// No closed form is known for a network's figures.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{expression}: no closed form is known for its figures")]
+pub struct NoFormula {
+    /// The network.
+    pub expression: String,
+}
+
+impl NoFormula {
+    /// Of the network with this expression.
+    pub(crate) fn of(expression: &str) -> Self {
+        let expression = expression.into();
+        NoFormula { expression }
+    }
+}
 
 /// Figures found by formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,17 +42,17 @@ pub struct ClosedForm {
 pub fn figures(network: &Network) -> Option<ClosedForm> {
     match network.family() {
         Family::Base(base) => Some(of_base(base)),
-        Family::Rdn(rdn) => Some(of_rdn(rdn)),
+        Family::Rdn(rdn) => Some(of_rdn(network, rdn)),
         Family::Re(re) => of_re(network, re),
         Family::Rcr(rcr) => Some(of_rcr(network, rcr)),
-        Family::Hierarchy(hierarchy) => Some(of_hierarchy(hierarchy)),
-        Family::Wk(wk) => Some(of_wk(wk)),
-        Family::Hypernet(hypernet) => Some(of_hypernet(hypernet)),
-        Family::Exchanged(exchanged) => Some(of_exchanged(exchanged)),
-        Family::Rsn(rsn) => Some(swapped::of_rsn(rsn)),
-        Family::Hsn(hsn) => Some(swapped::of_hsn(hsn)),
-        Family::Hcn3(hcn3) => Some(swapped::of_hcn3(hcn3)),
-        Family::PartialSwapped(partial) => Some(swapped::of_partial_swapped(partial)),
+        Family::Hierarchy(hierarchy) => Some(of_hierarchy(network, hierarchy)),
+        Family::Wk(wk) => Some(of_wk(network, wk)),
+        Family::Hypernet(hypernet) => Some(of_hypernet(network, hypernet)),
+        Family::Exchanged(exchanged) => Some(of_exchanged(network, exchanged)),
+        Family::Rsn(rsn) => Some(swapped::of_rsn(network, rsn)),
+        Family::Hsn(hsn) => Some(swapped::of_hsn(network, hsn)),
+        Family::Hcn3(hcn3) => Some(swapped::of_hcn3(network, hcn3)),
+        Family::PartialSwapped(_) => Some(swapped::of_partial_swapped(network)),
         _ => None,
     }
 }
@@ -50,48 +68,126 @@ fn of_base(base: &Base) -> ClosedForm {
     }
 }
 
-fn of_rdn(rdn: &Rdn) -> ClosedForm {
+fn of_rdn(network: &Network, rdn: &Rdn) -> ClosedForm {
     let (degree_min, degree_max) = rdn.base().degree_range();
-    let nodes = u128::from(rdn.nodes());
+    let nodes = u128::from(network.nodes());
     let copies = nodes / u128::from(rdn.base().nodes());
     ClosedForm {
         edges: rdn.base().edges() * copies + nodes * u128::from(rdn.levels()) / 2,
         degree_min: degree_min + rdn.levels(),
         degree_max: degree_max + rdn.levels(),
-        diameter: Some(rdn.diameter()),
-        distance_sum: rdn.distance_sum(),
+        diameter: network.diameter(),
+        distance_sum: rdn_distance_sum(rdn),
     }
 }
 
-fn of_hierarchy(hierarchy: &Hierarchy) -> ClosedForm {
-    let (degree_min, degree_max) = hierarchy.degree_range();
+fn of_hierarchy(network: &Network, hierarchy: &Hierarchy) -> ClosedForm {
+    let (degree_min, degree_max) = hierarchy_degree_range(hierarchy);
     ClosedForm {
-        edges: hierarchy.edges(),
+        edges: hierarchy_edges(network, hierarchy),
         degree_min,
         degree_max,
-        diameter: Some(hierarchy.diameter()),
-        distance_sum: hierarchy.distance_sum(),
+        diameter: network.diameter(),
+        distance_sum: hierarchy_distance_sum(hierarchy),
     }
+}
+
+/// S_k = 8 N^2 S_{k-1} + 6 N^4 - 4 N^3 with N the size of a cluster: same type, S twice where the cluster differs too, with
+/// two crossings; other type, S twice with one crossing.
+fn rdn_distance_sum(rdn: &Rdn) -> Option<u128> {
+    let mut sum = rdn.base().distance_sum()?;
+    let mut n = u128::from(rdn.base().nodes());
+    for _ in 0..rdn.levels() {
+        let cube = n.checked_mul(n)?.checked_mul(n)?;
+        let crossings = cube.checked_mul(6 * n - 4)?;
+        sum = sum.checked_mul(8 * n * n)?.checked_add(crossings)?;
+        n = 2 * n * n;
+    }
+    Some(sum)
+}
+
+/// Those of the base, times its copies.
+fn hierarchy_edges(network: &Network, hierarchy: &Hierarchy) -> u128 {
+    let (nodes, size) = (u128::from(network.nodes()), u128::from(hierarchy.base().nodes()));
+    let copies = match hierarchy.linkage() {
+        Linkage::Folded => nodes / size * u128::from(hierarchy.digits()),
+        // In a tree of blocks, each copy but the first brings all its nodes but the root.
+        _ => (nodes - 1) / (size - 1),
+    };
+    copies * hierarchy.base().edges()
+}
+
+fn hierarchy_degree_range(hierarchy: &Hierarchy) -> (u64, u64) {
+    let (least, most) = hierarchy.base().degree_range();
+    let root = Network::from(*hierarchy.base()).unchecked().degree(0);
+    let digits = hierarchy.digits();
+    match hierarchy.linkage() {
+        Linkage::Folded => (least * digits, most * digits),
+        // No base of 3 nodes or more has its smallest degree at node 0 alone.
+        Linkage::RootFolded => (least, most + (digits - 1) * root),
+        Linkage::Flooded => (least, most + u64::from(digits > 1) * root),
+    }
+}
+
+/// In `folded` each digit contributes alone. In the others, with what hangs at a node of a copy being of `size` nodes, `sum`
+/// over its pairs and `depth` over the paths to its root, a copy of B nodes with the sum S over all pairs and R over the
+/// paths to node 0 makes:
+///
+/// - all B nodes bearing: B sum + S size^2 + 2 B (B-1) size depth, and depth' = B depth + R size;
+/// - all but node 0 bearing: (B-1) sum + (S - 2R) size^2 + 2 (B-1) (B-2) size depth + 2 depth', and
+///   depth' = (B-1) depth + R size.
+fn hierarchy_distance_sum(hierarchy: &Hierarchy) -> Option<u128> {
+    let (base, digits) = (hierarchy.base(), hierarchy.digits());
+    let nodes = u128::from(base.nodes());
+    let pairs = base.distance_sum()?;
+    let root = base.distance_sum_from_zero()?;
+    if hierarchy.linkage() == Linkage::Folded {
+        let others = nodes.checked_pow(digits as u32 - 1)?;
+        return pairs
+            .checked_mul(digits.into())?
+            .checked_mul(others.checked_mul(others)?);
+    }
+    let (mut size, mut sum, mut depth) = (1u128, 0u128, 0u128);
+    for digit in 0..digits {
+        let first = digit + 1 == digits;
+        let bearing = if first || hierarchy.linkage() == Linkage::RootFolded {
+            nodes
+        } else {
+            nodes - 1
+        };
+        let between = if bearing == nodes { pairs } else { pairs - 2 * root };
+        let deeper = bearing.checked_mul(depth)?.checked_add(root.checked_mul(size)?)?;
+        let hanging = (2 * bearing * (bearing - 1)).checked_mul(size)?.checked_mul(depth)?;
+        let to_bare_root = if bearing == nodes { 0 } else { 2 * deeper };
+        sum = bearing
+            .checked_mul(sum)?
+            .checked_add(between.checked_mul(size.checked_mul(size)?)?)?
+            .checked_add(hanging)?
+            .checked_add(to_bare_root)?;
+        size = size * bearing + (nodes - bearing);
+        depth = deeper;
+    }
+    Some(sum)
 }
 
 /// The bits cost one hop each, and more needed bits never make the walk shorter: the farthest node needs all of them.
 fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
     /// Rings up to this size are tried place by place.
     const MOST_PLACES: u64 = 2048;
-    let degree = rcr.degree(0);
+    let degree = network.unchecked().degree(0);
     let ring = rcr.ring();
     let farthest = || {
         let all_bits = (1u64 << rcr.word_bits()) - 1;
         let pairs = (0..ring).flat_map(|from| (0..ring).map(move |to| (from, all_bits * ring + to)));
         pairs
-            .filter_map(|(from, to)| network.topology().distance(from, to))
+            .filter_map(|(from, to)| network.unchecked().distance(from, to))
             .max()
     };
     ClosedForm {
         edges: u128::from(network.nodes()) * u128::from(degree) / 2,
         degree_min: degree,
         degree_max: degree,
-        diameter: rcr
+        diameter: network
             .diameter()
             .or_else(|| if ring <= MOST_PLACES { farthest() } else { None }),
         distance_sum: rcr_distance_sum(network, rcr),
@@ -99,14 +195,14 @@ fn of_rcr(network: &Network, rcr: &Rcr) -> ClosedForm {
 }
 
 /// Every node has one link between clusters, but the corners of the whole.
-fn of_wk(wk: &Wk) -> ClosedForm {
-    let (nodes, corners) = (u128::from(wk.nodes()), u128::from(wk.nucleus().nodes()));
+fn of_wk(network: &Network, wk: &Wk) -> ClosedForm {
+    let (nodes, corners) = (u128::from(network.nodes()), u128::from(wk.nucleus().nodes()));
     let (degree, _) = wk.nucleus().degree_range();
     ClosedForm {
         edges: wk.nucleus().edges() * (nodes / corners) + (nodes - corners) / 2,
         degree_min: degree,
         degree_max: degree + u64::from(wk.digits() > 1),
-        diameter: Some(wk.diameter()),
+        diameter: network.diameter(),
         distance_sum: if wk.digits() == 1 {
             wk.nucleus().distance_sum()
         } else {
@@ -116,8 +212,8 @@ fn of_wk(wk: &Wk) -> ClosedForm {
 }
 
 /// Every two clusters of a level are joined by one link.
-fn of_hypernet(hypernet: &Hypernet) -> ClosedForm {
-    let (nodes, cube) = (u128::from(hypernet.nodes()), hypernet.cube_bits());
+fn of_hypernet(network: &Network, hypernet: &Hypernet) -> ClosedForm {
+    let (nodes, cube) = (u128::from(network.nodes()), hypernet.cube_bits());
     let links = |level: u64| {
         let bits = hypernet.level_bits(level);
         let clusters = 1u128 << (bits - hypernet.level_bits(level - 1));
@@ -127,16 +223,16 @@ fn of_hypernet(hypernet: &Hypernet) -> ClosedForm {
         edges: nodes * u128::from(cube) / 2 + (2..=hypernet.levels()).map(links).sum::<u128>(),
         degree_min: cube,
         degree_max: cube + u64::from(hypernet.levels() > 1),
-        diameter: hypernet.diameter(),
+        diameter: network.diameter(),
         distance_sum: None,
     }
 }
 
 /// Every bit differs in half of all pairs. Besides, the last bit is flipped twice if it is the same, in half of the
 /// pairs, and any of the bits of the other side is not.
-fn of_exchanged(exchanged: &Exchanged) -> ClosedForm {
+fn of_exchanged(network: &Network, exchanged: &Exchanged) -> ClosedForm {
     let (first, second) = (exchanged.first_bits(), exchanged.second_bits());
-    let nodes = u128::from(exchanged.nodes());
+    let nodes = u128::from(network.nodes());
     let pairs = nodes.checked_mul(nodes);
     let twice = |other_side: u64| pairs.map(|pairs| pairs / 2 - ((pairs / 2) >> other_side));
     let flips = pairs.and_then(|pairs| (pairs / 2).checked_mul(u128::from(first + second + 1)));
@@ -145,7 +241,7 @@ fn of_exchanged(exchanged: &Exchanged) -> ClosedForm {
         edges: nodes / 2 + nodes / 4 * u128::from(first + second),
         degree_min: first.min(second) + 1,
         degree_max: first.max(second) + 1,
-        diameter: Some(exchanged.diameter()),
+        diameter: network.diameter(),
         distance_sum: distance_sum.and_then(|((flips, a), b)| flips.checked_add(a)?.checked_add(b)),
     }
 }
@@ -168,7 +264,7 @@ fn rcr_distance_sum(network: &Network, rcr: &Rcr) -> Option<u128> {
         let flips = u64::from(windows.count_ones());
         let words = ((1u128 << window) - 1).checked_pow(windows.count_ones())?;
         for end in 0..ring {
-            let walk = network.topology().distance(0, one_bit_each * ring + end)? - flips;
+            let walk = network.unchecked().distance(0, one_bit_each * ring + end)? - flips;
             sum = sum.checked_add(words.checked_mul(walk.into())?)?;
         }
     }
@@ -220,7 +316,7 @@ fn degrees(network: &Network, re: &Re) -> Option<(u64, u64)> {
     if (0..re.phases()).any(|phase| re.frame(phase).nodes() > MOST_DIGITS) {
         return None;
     }
-    let topology = network.topology();
+    let topology = network.unchecked();
     let range = |position| {
         let zero = topology.degree(position);
         weights(re)
@@ -244,13 +340,13 @@ fn degrees(network: &Network, re: &Re) -> Option<(u64, u64)> {
 fn diameter(network: &Network, re: &Re) -> Option<u64> {
     let next_digits: u64 = weights(re).sum();
     let frame_hops: u64 = (0..re.phases())
-        .map(|phase| re.frame(phase).distance(0, 1).unwrap_or(0))
+        .map(|phase| Network::from(*re.frame(phase)).unchecked().distance(0, 1).unwrap_or(0))
         .sum();
     let farthest: u64 = (0..re.phases()).map(|phase| re.frame(phase).diameter()).sum();
     let positions = || 0..re.unit().nodes();
     let mut longest = 0;
     for (from, to) in positions().flat_map(|from| positions().map(move |to| (from, to))) {
-        longest = longest.max(network.topology().distance(from, to + next_digits)? - frame_hops);
+        longest = longest.max(network.unchecked().distance(from, to + next_digits)? - frame_hops);
     }
     Some(farthest + longest)
 }
@@ -291,6 +387,8 @@ impl Walks {
     /// visited, then every set takes the best of its supersets.
     fn lengths_from(unit: &Base, pivots: &[u64], from: u64) -> Vec<Vec<u8>> {
         let positions = unit.nodes() as usize;
+        let whole = Network::from(*unit);
+        let asked = whole.unchecked();
         let mark = |place: u64| {
             let numbered = pivots.iter().enumerate();
             numbered.fold(0, |met, (index, group)| met | ((group >> place & 1) as usize) << index)
@@ -301,7 +399,7 @@ impl Walks {
         for length in 1.. {
             let mut next = Vec::new();
             for (set, place) in front {
-                for neighbor in (0..unit.degree(place)).filter_map(|port| unit.neighbor(place, port)) {
+                for neighbor in (0..asked.degree(place)).filter_map(|port| asked.neighbor(place, port)) {
                     let visited: usize = set | mark(neighbor);
                     let slot = &mut lengths[visited][neighbor as usize];
                     if *slot == u8::MAX {

@@ -1,21 +1,21 @@
 //! The channel-dependency graph: which link waits for which, when a packet in the buffer before the one can only go on
-//! through the other. If it has no circle, finite buffers cannot deadlock.
+//! through the other. If it has no cycle, finite buffers cannot deadlock.
 //!
 //! W. J. Dally, C. L. Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks, IEEE TC 36(5), 1987.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clap::ValueEnum;
-use hopwise_core::node::{lanes_for, next_lane};
+use hopwise_core::router::{lanes_for, next_lane};
 use hopwise_core::{Network, Node, Rule};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::buffer_classes;
 use super::graph::Graph;
 use super::routes::{RouteFault, RoutesTo};
 
 /// How packets are given a buffer class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
     /// As the network itself says.
@@ -49,7 +49,7 @@ pub struct Dependencies {
     pub dependencies: usize,
     /// Classes in use.
     pub classes: u32,
-    /// A circle of channels, each waiting for the next, if there is one.
+    /// A cycle of channels, each waiting for the next, if there is one.
     pub cycle: Option<Vec<Channel>>,
 }
 
@@ -100,9 +100,9 @@ fn add_dependencies(
         Scheme::One => vec![0; graph.nodes()],
         Scheme::Hops => routes.hops.iter().map(|&hops| hops.saturating_sub(1)).collect(),
         Scheme::Valleys => routes.valleys(),
-        Scheme::Network if network.topology().counts_valleys() => routes.valleys(),
+        Scheme::Network if buffer_classes::counts_valleys(network) => routes.valleys(),
         Scheme::Network => {
-            let class = |node| network.topology().buffer_class(node as Node, dest as Node, rule);
+            let class = |node| buffer_classes::class(network, node as Node, dest as Node, rule);
             (0..graph.nodes())
                 .map(|node| class(node).map_or(u32::MAX, |class| class as u32))
                 .collect()
@@ -123,24 +123,24 @@ fn add_dependencies(
 /// The buffers that packets to `dest` and broadcasts of it wait in, and for which they wait there.
 fn add_lanes(graph: &Graph, routes: &RoutesTo, dest: usize, lanes: u8, pairs: &mut Vec<(Channel, Option<Channel>)>) {
     for source in (0..graph.nodes()).filter(|&source| source != dest) {
-        let mut way = vec![source];
+        let mut path = vec![source];
         let mut here = source;
         while here != dest {
             here = routes.next[here] as usize;
-            way.push(here);
+            path.push(here);
         }
-        let buffers = lanes_along(&way, lanes);
-        way.reverse();
-        for buffers in [buffers, lanes_along(&way, lanes)] {
+        let buffers = lanes_along(&path, lanes);
+        path.reverse();
+        for buffers in [buffers, lanes_along(&path, lanes)] {
             pairs.extend((0..buffers.len()).map(|at| (buffers[at], buffers.get(at + 1).copied())));
         }
     }
 }
 
-/// The buffers along a way, from the first that is not the sender's own.
-fn lanes_along(way: &[usize], lanes: u8) -> Vec<Channel> {
+/// The buffers along a path, from the first that is not the sender's own.
+fn lanes_along(path: &[usize], lanes: u8) -> Vec<Channel> {
     let mut lane = 0;
-    let hops = way.windows(2).enumerate();
+    let hops = path.windows(2).enumerate();
     hops.map(|(hop, ends)| {
         lane = next_lane(lane, hop == 0, ends[1] > ends[0], lanes);
         Channel {
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_circle_is_found_and_a_tree_has_none() {
+    fn a_cycle_is_found_and_a_tree_has_none() {
         assert_eq!(find_cycle(4, &[(0, 1), (1, 2), (2, 3), (3, 1)]), Some(vec![1, 2, 3]));
         assert_eq!(find_cycle(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]), None);
     }

@@ -2,17 +2,28 @@
 
 use std::time::Instant;
 
-use hopwise_core::{Family, Network, Topology};
+use hopwise_core::{Family, Network};
 use serde::Serialize;
 
 use super::closed_form;
 use super::distances;
-use super::graph::Graph;
-use super::levels::Levels;
-use crate::refusal::Refusal;
+use super::graph::{CannotBuildOut, Graph, MAX_NODES};
+use super::levels::{Levels, TooManyToSearch};
+use crate::base::Formulas;
 
 /// Networks up to this size are searched from every node; larger ones from one node of each symmetry class.
 const SEARCH_ALL: u64 = 20_000;
+
+/// Why a network is not searched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotSearch {
+    /// It has to be built out for that, and cannot.
+    #[error(transparent)]
+    BuildOut(#[from] CannotBuildOut),
+    /// All its nodes are alike, so that one search would do, but even that takes too long.
+    #[error(transparent)]
+    TooMany(#[from] TooManyToSearch),
+}
 
 /// What `hopwise topo` tells. The names are those of its JSON keys.
 #[derive(Clone, Debug, Serialize)]
@@ -58,7 +69,7 @@ impl Figures {
             diameter: found.diameter,
             distance_sum: found.distance_sum,
             mean_distance: found.distance_sum.map(|sum| mean(sum, network.nodes())),
-            vertex_transitive: network.topology().vertex_transitive(),
+            vertex_transitive: network.vertex_transitive(),
             method: "closed form".into(),
             seconds: start.elapsed().as_secs_f64(),
         })
@@ -66,8 +77,8 @@ impl Figures {
 
     /// By breadth-first search: on the built-out graph, or straight on the addresses where all nodes are alike. `progress` is
     /// called with how much is done, of how much.
-    pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, Refusal> {
-        if network.nodes() > SEARCH_ALL && network.topology().vertex_transitive() {
+    pub fn by_search(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
+        if network.nodes() > SEARCH_ALL && network.vertex_transitive() {
             return Self::from_one_node(network, progress);
         }
         let graph = Graph::build(network)?;
@@ -91,15 +102,24 @@ impl Figures {
             diameter: found.connected.then_some(found.largest),
             distance_sum: found.connected.then_some(distance_sum),
             mean_distance: found.connected.then(|| mean(distance_sum, network.nodes())),
-            vertex_transitive: network.topology().vertex_transitive(),
+            vertex_transitive: network.vertex_transitive(),
             method: format!("breadth-first search from {from}"),
             seconds,
         })
     }
 
-    fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, Refusal> {
+    /// By formula where that gives all figures, or as many as there can be because the network is too large to build out; else
+    /// by search.
+    pub fn find(network: &Network, progress: impl Fn(u64, u64) + Sync) -> Result<Figures, CannotSearch> {
+        match Figures::by_formula(network) {
+            Some(formula) if formula.is_complete() || network.nodes() > MAX_NODES => Ok(formula),
+            _ => Figures::by_search(network, progress),
+        }
+    }
+
+    fn from_one_node(network: &Network, progress: impl Fn(u64, u64)) -> Result<Figures, CannotSearch> {
         let start = Instant::now();
-        let topology = network.topology();
+        let topology = network.unchecked();
         let nodes = network.nodes();
         let found = Levels::search(topology, 0, |reached| progress(reached, nodes))?;
         let connected = found.reached() == nodes;

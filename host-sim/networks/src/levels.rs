@@ -3,13 +3,20 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopwise_core::{Node, Topology};
+use hopwise_core::Node;
+use hopwise_core::network::Unchecked;
 use rayon::prelude::*;
-
-use crate::refusal::Refusal;
 
 /// Networks with more nodes are not searched.
 pub const MOST_NODES: u64 = 1 << 32;
+
+/// A network has too many nodes to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a network of {nodes} nodes is too large to search (at most {MOST_NODES})")]
+pub struct TooManyToSearch {
+    /// How many nodes it has.
+    pub nodes: u64,
+}
 
 /// How many nodes are how far from a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,13 +29,10 @@ impl Levels {
     /// Searches from `source`. `progress` is called with the number of nodes reached so far.
     ///
     /// One bit a node, and four bytes for each node of the two fronts. O(links) questions, on all cores.
-    pub fn search(topology: &dyn Topology, source: Node, progress: impl Fn(u64)) -> Result<Levels, Refusal> {
+    pub fn search(topology: Unchecked<'_>, source: Node, progress: impl Fn(u64)) -> Result<Levels, TooManyToSearch> {
         let nodes = topology.nodes();
         if nodes > MOST_NODES {
-            return Err(Refusal::TooManyToSearch {
-                nodes,
-                most: MOST_NODES,
-            });
+            return Err(TooManyToSearch { nodes });
         }
         let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let first_time = |node: Node| {
@@ -94,7 +98,7 @@ mod tests {
         for expression in ["rdn(ring(3),2)", "re(ring(4),ring(4),2,sd)", "rcr(2,3,2)", "path(9)"] {
             let network: Network = expression.parse().unwrap();
             let hops = hops_from(&Graph::build(&network).unwrap(), 3);
-            let levels = Levels::search(network.topology(), 3, |_| ()).unwrap();
+            let levels = Levels::search(network.unchecked(), 3, |_| ()).unwrap();
             for (distance, &count) in levels.counts.iter().enumerate() {
                 let expected = hops.iter().filter(|&&hops| hops as usize == distance).count();
                 assert_eq!(count, expected as u64, "{expression}, distance {distance}");

@@ -2,9 +2,13 @@
 //!
 //! `core` answers from addresses alone; here its answers are held against breadth-first search.
 
+pub mod audit;
+pub mod base;
 pub mod bisection;
 pub mod broadcast;
+pub mod buffer_classes;
 pub mod catalogue;
+pub mod choice;
 pub mod closed_form;
 pub mod connectivity;
 pub mod dependency;

@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use super::bisection::{self, Bisection};
 use super::broadcast::Broadcast;
-use super::figures::Figures;
+use super::figures::{CannotSearch, Figures};
 use super::graph::Graph;
-use crate::refusal::Refusal;
 
 /// Networks up to this size are searched even if there is a formula: the search is as good, and faster.
 const ALWAYS_SEARCHED: u64 = 4096;
@@ -59,8 +58,8 @@ pub fn cost_ratio(nodes: u64, degree: u64, diameter: u64) -> f64 {
 impl Profile {
     /// Degrees, diameter and distances: by search of a small network, by formula for a large one, or by search where there is
     /// none and it does not take too long.
-    pub fn distances(network: &Network) -> Result<Profile, Refusal> {
-        let alike = network.topology().vertex_transitive();
+    pub fn distances(network: &Network) -> Result<Profile, CannotSearch> {
+        let alike = network.vertex_transitive();
         let searchable = network.nodes() <= if alike { MOST_FROM_ONE_NODE } else { MOST_SEARCHED };
         let formula = if network.nodes() <= ALWAYS_SEARCHED {
             None
@@ -90,7 +89,7 @@ impl Profile {
     }
 
     /// All of it: also the bounds of the bisection and the steps of a broadcast, where that does not take too long.
-    pub fn whole(network: &Network) -> Result<Profile, Refusal> {
+    pub fn whole(network: &Network) -> Result<Profile, CannotSearch> {
         let mut profile = Profile::distances(network)?;
         profile.broadcast_steps = broadcast_steps(network);
         if network.nodes() <= bisection::MOST_NODES as u64 {
@@ -103,7 +102,7 @@ impl Profile {
 /// From the worst source.
 fn broadcast_steps(network: &Network) -> Option<u64> {
     let nodes = network.nodes();
-    let sources = match network.topology().vertex_transitive() {
+    let sources = match network.vertex_transitive() {
         true if nodes <= MOST_BROADCAST => 1,
         false if nodes <= BROADCAST_FROM_ALL => nodes,
         _ => return None,

@@ -1,8 +1,110 @@
-//! All routes to one destination, followed hop by hop.
+//! Routes followed hop by hop: one between two nodes with its figures, or all to one destination.
 
-use hopwise_core::{Network, Node, Rule};
+use hopwise_core::{Method, Network, NoSuchNode, Node, Rule};
+use serde::Serialize;
 
-use super::graph::Graph;
+use super::distances::hops_from;
+use super::graph::{CannotBuildOut, Graph};
+
+/// Longer routes are not listed.
+pub const MOST_HOPS: u64 = 1 << 20;
+
+/// Networks up to this size are searched for a distance that the addresses do not tell.
+const MOST_SEARCHED: u64 = 1 << 22;
+
+/// Why a route is not listed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CannotRoute {
+    /// The network has no such node.
+    #[error("{expression}: {error}")]
+    Node {
+        /// The network.
+        expression: String,
+        /// Which node.
+        error: NoSuchNode,
+    },
+    /// It is too long.
+    #[error("{expression}: the route from {from} to {to} has more than {MOST_HOPS} hops, too many to list")]
+    TooLong {
+        /// The network.
+        expression: String,
+        /// Where it begins.
+        from: Node,
+        /// Where it ends.
+        to: Node,
+    },
+    /// The network has to be built out to find the distance, and cannot.
+    #[error(transparent)]
+    BuildOut(#[from] CannotBuildOut),
+}
+
+/// A route between two nodes. The names are those of the JSON keys of `hopwise route`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Route {
+    /// The nodes on it, both ends included.
+    pub path: Vec<Node>,
+    /// How many hops it has.
+    pub hops: u64,
+    /// The hops of a shortest path; unknown if neither address nor search tells.
+    pub distance: Option<u64>,
+    /// What the rule came to at the start.
+    pub method: &'static str,
+    /// The port taken at each node but the last.
+    pub ports: Vec<u64>,
+}
+
+impl Route {
+    /// Asks every node on it for the next hop.
+    pub fn follow(network: &Network, from: Node, to: Node, rule: Rule) -> Result<Route, CannotRoute> {
+        let expression = || network.to_string();
+        for node in [from, to] {
+            network.check(node).map_err(|error| CannotRoute::Node {
+                expression: expression(),
+                error,
+            })?;
+        }
+        let topology = network.unchecked();
+        let (mut path, mut here) = (vec![from], from);
+        while here != to {
+            if path.len() as u64 > MOST_HOPS {
+                let expression = expression();
+                return Err(CannotRoute::TooLong { expression, from, to });
+            }
+            here = topology.next(here, to, rule);
+            path.push(here);
+        }
+        Ok(Route {
+            hops: path.len() as u64 - 1,
+            distance: distance(network, from, to)?,
+            method: method_name(topology.method(from, to, rule)),
+            ports: path
+                .windows(2)
+                .filter_map(|hop| topology.port_to(hop[0], hop[1]))
+                .collect(),
+            path,
+        })
+    }
+}
+
+/// By address, or by search where no exact rule is known.
+fn distance(network: &Network, from: Node, to: Node) -> Result<Option<u64>, CannotBuildOut> {
+    let known = network.unchecked().distance(from, to);
+    if known.is_some() || network.nodes() > MOST_SEARCHED {
+        return Ok(known);
+    }
+    let hops = hops_from(&Graph::build(network)?, from as usize)[to as usize];
+    Ok(Some(hops.into()))
+}
+
+fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Shortest => "shortest path",
+        Method::DigitSearch => "search over the differing digits",
+        Method::NearestPivot => "nearest pivot first",
+        Method::BestTried => "shortest of the paths tried",
+        Method::Paper => "the paper's order",
+    }
+}
 
 /// What is wrong with a routing rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +126,7 @@ pub enum RouteFault {
     Loop {
         /// The network.
         expression: String,
-        /// A node on the circle.
+        /// A node on the cycle.
         here: Node,
         /// The destination.
         dest: Node,
@@ -44,7 +146,7 @@ pub struct RoutesTo {
 impl RoutesTo {
     /// Asks the network for the next hop of every node, and checks that each is a neighbour and all routes arrive.
     pub fn follow(network: &Network, graph: &Graph, dest: usize, rule: Rule) -> Result<RoutesTo, RouteFault> {
-        let topology = network.topology();
+        let topology = network.unchecked();
         let next: Vec<u32> = (0..graph.nodes())
             .map(|node| topology.next(node as Node, dest as Node, rule) as u32)
             .collect();
@@ -85,7 +187,7 @@ impl RoutesTo {
     }
 }
 
-/// The length of every route, or a node on a circle.
+/// The length of every route, or a node on a cycle.
 fn count_hops(next: &[u32], dest: usize) -> Result<Vec<u32>, Node> {
     const UNKNOWN: u32 = u32::MAX;
     let mut hops = vec![UNKNOWN; next.len()];

@@ -1,33 +1,40 @@
 //! The logs of all boards as one trace, on one time line.
 //!
-//! Boards stamp their lines with their own clocks. When all lines are there, the clocks are [aligned](super::clocks) from the
-//! packets that went from board to board, and the events are written in the format of the simulator's traces, by time. Lines that
-//! are no events of the node are written as events named `log`, with `level` and `text`.
+//! Lines go to disk as they come, into a trace of its own beside the output, in which every board has the time of its own clock. When
+//! all lines are there, the clocks are [aligned](super::clocks) from the packets that went from board to board, and the trace is
+//! [written](super::time_line) by the common time. The output is replaced in the end, when all of it is there. A capture of any
+//! length takes the same memory.
 
-use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter};
+use std::path::{Path, PathBuf};
 
-use hopwise_core::link::Role;
-use hopwise_core::node::{Event, PacketId};
-use serde_json::{Value, json};
+use hopwise_core::router::Event;
+use hopwise_trace::line::{Header, Nanos, Record, TraceLine};
+use hopwise_trace::reader::{BadTrace, Reader};
+use hopwise_trace::text::read_event;
+use hopwise_trace::writer::Writer;
+use serde::Serialize;
 
-use super::clocks::{Alignment, Pair, align};
-use super::log_text::read_event;
+use super::clocks::Alignment;
+use super::emulated::{BadFirmware, CannotEmulate};
 use super::mesh::Mesh;
-use hopwise_sim::trace::{write_header, write_line};
+use super::time_line::{ClockKey, TimeLine};
 
-/// Bytes of a frame around a packet of middling size, for a first guess of its time on the wire.
-const USUAL_FRAME: f64 = 50.0;
-/// Kinds of packets, each of which takes its own time.
-const CLASSES: usize = 7;
+/// A stamp beyond this is none: thirty years.
+const LONGEST_SECONDS: f64 = 1e9;
+/// Of a longer line of a log the beginning is kept.
+const LONGEST_TEXT: usize = 4096;
+/// So many arrivals are kept of each clock, to place it if no packet does.
+const MOST_ARRIVALS: usize = 1024;
 
 /// A line of a board's log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct LogLine {
     /// Whose it is.
     pub node: u64,
-    /// Starts of the board before it.
-    pub boot: u32,
     /// When, in seconds, by the board's own clock.
     pub stamp: f64,
     /// When it came here, in seconds since the beginning, if that is known.
@@ -36,187 +43,335 @@ pub struct Entry {
     pub level: &'static str,
     /// What it says.
     pub text: String,
-    /// The event that it tells of, if it does.
-    pub event: Option<Event>,
 }
 
-impl Entry {
-    /// The entry as a line of a trace.
-    pub fn line(&self, seconds: f64) -> Vec<u8> {
-        let mut line = Vec::new();
-        let nanos = (seconds.max(0.0) * 1e9).round() as u64;
-        match &self.event {
-            // Writing to memory does not fail.
-            Some(event) => drop(write_line(nanos, self.node, event, &mut line)),
-            None => {
-                let time = nanos as f64 / 1e9;
-                let log = json!({"t": time, "node": self.node, "event": "log", "level": self.level, "text": self.text});
-                line = format!("{log}\n").into_bytes();
-            }
+impl LogLine {
+    /// What it is in a trace: the event that it tells of, or else the line itself.
+    fn record(&self) -> Record {
+        match read_event(&self.text) {
+            Some(event) => Record::Event(event),
+            None => Record::Log {
+                level: self.level.into(),
+                text: self.text.chars().take(LONGEST_TEXT).collect(),
+            },
         }
-        line
-    }
-
-    /// What a trace calls the event.
-    pub fn event_name(&self) -> String {
-        let value: Value = serde_json::from_slice(&self.line(0.0)).unwrap_or_default();
-        value["event"].as_str().unwrap_or_default().into()
     }
 }
 
-/// Lines as they come.
+/// Why there is no trace.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotCapture {
+    /// A file beside the output, or the output, cannot be written.
+    #[error("{}: {error}", path.display())]
+    Output {
+        /// The output.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// What was written cannot be read again.
+    #[error("{}: {error}", path.display())]
+    ReadBack {
+        /// The file beside the output.
+        path: PathBuf,
+        /// Why not.
+        error: BadTrace,
+    },
+    /// The lines cannot be shown.
+    #[error("{0}")]
+    Show(io::Error),
+    /// A file or a folder cannot be read.
+    #[error("{}: {error}", path.display())]
+    Input {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The log cannot be read with this firmware.
+    #[error("{0}")]
+    Log(Box<dyn Error + Send + Sync>),
+    /// There is nothing to read.
+    #[error("{}: there are no streams such as 0.rtt with lines in them", .0.display())]
+    NoStreams(PathBuf),
+    /// Nor is there anything to attach to.
+    #[error("the mesh file names no probes: `probe-rs list` shows those that are plugged in")]
+    NoProbes,
+    /// probe-rs does not start.
+    #[error("{program}: {error}")]
+    Program {
+        /// How it is called.
+        program: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The firmware is none.
+    #[error("{0}")]
+    Firmware(#[from] BadFirmware),
+    /// The mesh cannot be emulated.
+    #[error("{0}")]
+    Emulate(#[from] CannotEmulate),
+}
+
+/// What a capture comes to. The keys are stable.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CaptureSummary {
+    /// Lines of the trace.
+    pub lines: u64,
+    /// Of these, events of nodes.
+    pub events: u64,
+    /// Pieces of logs that could not be read.
+    pub undecodable: u64,
+    /// Nodes that said something.
+    pub nodes: usize,
+    /// Packets by which clocks were compared.
+    pub clock_pairs: usize,
+    /// Half of them are off by no more than this.
+    pub clock_residual_median_us: f64,
+    /// 95 of 100 are.
+    pub clock_residual_95_us: f64,
+    /// The worst.
+    pub clock_residual_worst_us: f64,
+    /// Nodes that no packet connects with the others.
+    pub nodes_not_aligned: Vec<u64>,
+}
+
+/// Numbers that are thinned out evenly when they become too many.
+#[derive(Clone, Debug)]
+struct Thinned {
+    every: u64,
+    seen: u64,
+    kept: Vec<(f64, f64)>,
+}
+
+impl Thinned {
+    fn add(&mut self, value: (f64, f64)) {
+        if self.seen.is_multiple_of(self.every) {
+            self.kept.push(value);
+        }
+        self.seen += 1;
+        if self.kept.len() > MOST_ARRIVALS {
+            let mut place = 0;
+            self.kept.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.every *= 2;
+        }
+    }
+}
+
+/// What is noted of a clock while its lines come.
+#[derive(Clone, Debug)]
+pub(crate) struct ClockNotes {
+    /// What it showed first.
+    pub(crate) first: f64,
+    /// What it showed when lines arrived, and when they did.
+    arrivals: Thinned,
+}
+
+impl ClockNotes {
+    pub(crate) fn arrivals(&self) -> &[(f64, f64)] {
+        &self.arrivals.kept
+    }
+}
+
+/// Tells starts of boards apart: a clock that goes back has been started anew.
 #[derive(Debug, Default)]
-pub struct Capture {
-    entries: Vec<Entry>,
-    /// For each node, its starts so far and when it last said something.
-    clocks: BTreeMap<u64, (u32, f64)>,
-}
+pub(crate) struct Boots(BTreeMap<u64, (u32, Nanos)>);
 
-/// Lines on one time line.
-#[derive(Debug)]
-pub struct Aligned {
-    entries: Vec<(f64, Entry)>,
-    /// The clocks.
-    pub alignment: Alignment,
-    /// Nodes that could not be compared with the others by their packets.
-    pub apart: Vec<u64>,
-}
-
-impl Capture {
-    /// Takes a line: its time by the board's clock and, if known, when it came, both in seconds.
-    pub fn add(&mut self, node: u64, stamp: f64, arrived: Option<f64>, level: &'static str, text: String) -> &Entry {
-        let (boot, last) = self.clocks.entry(node).or_insert((0, stamp));
-        // A clock that goes back has been started anew.
-        *boot += u32::from(stamp < *last);
-        *last = stamp;
-        self.entries.push(Entry {
-            node,
-            boot: *boot,
-            stamp,
-            arrived,
-            level,
-            event: read_event(&text),
-            text,
-        });
-        &self.entries[self.entries.len() - 1]
-    }
-
-    /// Puts all lines on one time line.
-    pub fn align(mut self, mesh: &Mesh) -> Aligned {
-        // The result is not to depend on whose lines came first.
-        self.entries.sort_by_key(|entry| (entry.node, entry.boot));
-        let mut numbers: BTreeMap<(u64, u32), usize> = BTreeMap::new();
-        for entry in &self.entries {
-            let next = numbers.len();
-            numbers.entry((entry.node, entry.boot)).or_insert(next);
-        }
-        let pairs = pairs(&self.entries, &numbers, mesh);
-        let delay = USUAL_FRAME * 10.0 / f64::from(mesh.baud);
-        let mut alignment = align(numbers.len(), &pairs, &[delay; CLASSES]);
-        let number = |entry: &Entry| numbers[&(entry.node, entry.boot)];
-        place_groups(&self.entries, &mut alignment, &number);
-        let time = |entry: &Entry| alignment.clocks[number(entry)].common(entry.stamp);
-        let first = self.entries.iter().map(time).fold(f64::INFINITY, f64::min).min(0.0);
-        let mut entries: Vec<(f64, Entry)> = self
-            .entries
-            .into_iter()
-            .map(|entry| (time(&entry) - first, entry))
-            .collect();
-        entries.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut apart: Vec<u64> = numbers
-            .iter()
-            .filter(|(_, clock)| alignment.clocks[**clock].group > 0)
-            .map(|((node, _), _)| *node)
-            .collect();
-        apart.dedup();
-        Aligned {
-            entries,
-            alignment,
-            apart,
-        }
+impl Boots {
+    pub(crate) fn key(&mut self, node: u64, at: Nanos) -> ClockKey {
+        let (boot, last) = self.0.entry(node).or_insert((0, at));
+        *boot += u32::from(at < *last);
+        *last = at;
+        (node, *boot)
     }
 }
 
-impl Aligned {
-    /// The lines by time.
-    pub fn entries(&self) -> impl Iterator<Item = (f64, &Entry)> {
-        self.entries.iter().map(|(time, entry)| (*time, entry))
-    }
-
-    /// Writes the trace of a mesh.
-    pub fn write(&self, mesh: &Mesh, out: &mut impl Write) -> io::Result<()> {
-        write_header(&mesh.network, mesh.baud, out)?;
-        self.entries
-            .iter()
-            .try_for_each(|(time, entry)| out.write_all(&entry.line(*time)))?;
-        out.flush()
-    }
+/// Files beside the output, which are removed in the end.
+struct Scratch {
+    /// Boards' own times.
+    unaligned: PathBuf,
+    /// Pieces of the trace, each by time.
+    runs: PathBuf,
+    /// The trace, as far as it is written.
+    partial: PathBuf,
+    keep_unaligned: bool,
 }
 
-/// Packets that were sent once and received once over the same wire.
-fn pairs(entries: &[Entry], numbers: &BTreeMap<(u64, u32), usize>, mesh: &Mesh) -> Vec<Pair> {
-    // Who is at each link, as the boards have found.
-    let mut peers: HashMap<(u64, u8), Option<u64>> = HashMap::new();
-    let mut sent: HashMap<(u64, u64, PacketId), Vec<(usize, f64)>> = HashMap::new();
-    let mut received = Vec::new();
-    for entry in entries {
-        let peer_at = |peers: &HashMap<(u64, u8), Option<u64>>, link: u8| {
-            let planned = || Some(mesh.far_end(mesh.port_at(entry.node, link.into())?)?.node);
-            peers.get(&(entry.node, link)).copied().unwrap_or_else(planned)
+impl Scratch {
+    fn beside(output: &Path) -> Self {
+        // What is no file, such as a pipe, has nothing beside it.
+        let folder = match output.metadata() {
+            Ok(there) if !there.is_file() => std::env::temp_dir(),
+            _ => output.parent().unwrap_or(Path::new("")).to_path_buf(),
         };
-        let clock = numbers[&(entry.node, entry.boot)];
-        match entry.event {
-            Some(Event::LinkUp { link, peer }) => {
-                let node = (peer.role == Role::Node).then_some(peer.address);
-                peers.insert((entry.node, link), node);
-            }
-            Some(Event::Sent { link, packet, .. }) => {
-                if let Some(to) = peer_at(&peers, link) {
-                    sent.entry((entry.node, to, packet))
-                        .or_default()
-                        .push((clock, entry.stamp));
-                }
-            }
-            Some(Event::Received { link, packet, .. }) => {
-                if let Some(from) = peer_at(&peers, link) {
-                    received.push(((from, entry.node, packet), clock, entry.stamp));
-                }
-            }
-            _ => {}
+        let name = output.file_name().unwrap_or_default().to_string_lossy();
+        let number = std::process::id();
+        let path = |what: &str| folder.join(format!("{name}.{number}.{what}"));
+        Scratch {
+            unaligned: path("unaligned"),
+            runs: path("runs"),
+            partial: path("partial"),
+            keep_unaligned: false,
         }
     }
-    let mut times: HashMap<(u64, u64, PacketId), usize> = HashMap::new();
-    received
-        .iter()
-        .for_each(|(name, ..)| *times.entry(*name).or_default() += 1);
-    let pair = |(name, to, stamp): &((u64, u64, PacketId), usize, f64)| {
-        let [(from, at)] = sent.get(name)?[..] else { return None };
-        (times[name] == 1).then_some(Pair {
-            from,
-            to: *to,
-            sent: at,
-            received: *stamp,
-            class: name.2.kind as usize % CLASSES,
-        })
-    };
-    received.iter().filter_map(pair).collect()
 }
 
-/// Clocks that no packet connects with the first group are set by when their lines came, which is good to some milliseconds.
-fn place_groups(entries: &[Entry], alignment: &mut Alignment, number: &dyn Fn(&Entry) -> usize) {
-    let groups = alignment.clocks.iter().map(|clock| clock.group + 1).max().unwrap_or(0);
-    let mut late: Vec<Vec<f64>> = vec![Vec::new(); groups];
-    for entry in entries {
-        let clock = alignment.clocks[number(entry)];
-        late[clock.group].extend(entry.arrived.map(|arrived| arrived - clock.common(entry.stamp)));
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is not there need not be removed.
+        let _ = std::fs::remove_file(&self.runs);
+        let _ = std::fs::remove_file(&self.partial);
+        if !self.keep_unaligned {
+            let _ = std::fs::remove_file(&self.unaligned);
+        }
     }
-    let median = |times: &mut Vec<f64>| {
-        times.sort_by(f64::total_cmp);
-        times.get(times.len() / 2).copied()
-    };
-    let late: Vec<Option<f64>> = late.iter_mut().map(median).collect();
-    for clock in &mut alignment.clocks {
-        let by = late[clock.group].zip(late[0]).map_or(0.0, |(own, first)| own - first);
-        *clock = clock.shifted(by);
+}
+
+/// Is shown every line, with what it is in the trace.
+pub type Show<'a> = dyn FnMut(&LogLine, &Record) -> io::Result<()> + 'a;
+
+/// A capture under way.
+pub struct Capture<'a> {
+    mesh: Mesh,
+    output: PathBuf,
+    scratch: Scratch,
+    writer: Writer<BufWriter<File>>,
+    show: &'a mut Show<'a>,
+    boots: Boots,
+    clocks: BTreeMap<ClockKey, ClockNotes>,
+    lines: u64,
+    events: u64,
+    /// Events of packets on cables, by which clocks are compared.
+    crossings: u64,
+    /// Pieces of logs that could not be read.
+    pub undecodable: u64,
+}
+
+impl<'a> Capture<'a> {
+    /// Begins a capture whose trace goes to a file. An output that cannot be written is noticed now.
+    pub fn create(output: &Path, mesh: &Mesh, show: &'a mut Show<'a>) -> Result<Self, CannotCapture> {
+        // A link is followed, not replaced.
+        let output = output.canonicalize().unwrap_or_else(|_| output.to_path_buf());
+        let scratch = Scratch::beside(&output);
+        let file = File::create(&scratch.unaligned);
+        let writer = file.and_then(|file| Writer::new(BufWriter::new(file), &Header::new(&mesh.network, mesh.baud)));
+        let failed = |error| CannotCapture::Output {
+            path: output.clone(),
+            error,
+        };
+        Ok(Capture {
+            writer: writer.map_err(failed)?,
+            mesh: mesh.clone(),
+            scratch,
+            show,
+            boots: Boots::default(),
+            clocks: BTreeMap::new(),
+            lines: 0,
+            events: 0,
+            crossings: 0,
+            undecodable: 0,
+            output,
+        })
+    }
+
+    /// Takes a line.
+    pub fn add(&mut self, line: &LogLine) -> Result<(), CannotCapture> {
+        if !line.stamp.is_finite() || line.stamp.abs() > LONGEST_SECONDS {
+            self.undecodable += 1;
+            return Ok(());
+        }
+        let record = line.record();
+        (self.show)(line, &record).map_err(CannotCapture::Show)?;
+        let at = (line.stamp * 1e9).round() as Nanos;
+        let notes = self.clocks.entry(self.boots.key(line.node, at));
+        let notes = notes.or_insert_with(|| ClockNotes {
+            first: line.stamp,
+            arrivals: Thinned {
+                every: 1,
+                seen: 0,
+                kept: Vec::new(),
+            },
+        });
+        if let Some(arrived) = line.arrived {
+            notes.arrivals.add((line.stamp, arrived));
+        }
+        self.lines += 1;
+        self.events += u64::from(matches!(record, Record::Event(_)));
+        self.crossings += u64::from(is_crossing(&record));
+        // From now on there is something to lose.
+        self.scratch.keep_unaligned = true;
+        let node = line.node;
+        let written = self.writer.write(&TraceLine { at, node, record });
+        written.map_err(|error| self.cannot_write(error))
+    }
+
+    fn cannot_write(&self, error: io::Error) -> CannotCapture {
+        CannotCapture::Output {
+            path: self.output.clone(),
+            error,
+        }
+    }
+
+    /// Aligns the clocks and writes the trace.
+    pub fn finish(self) -> Result<CaptureSummary, CannotCapture> {
+        let failed = |error| CannotCapture::Output {
+            path: self.output.clone(),
+            error,
+        };
+        self.writer.finish().map_err(failed)?;
+        let mut scratch = self.scratch;
+        let unreadable = |error| CannotCapture::ReadBack {
+            path: scratch.unaligned.clone(),
+            error,
+        };
+        let reopen = || -> Result<Reader<BufReader<File>>, CannotCapture> {
+            let file = File::open(&scratch.unaligned).map_err(failed)?;
+            Reader::new(BufReader::new(file)).map_err(unreadable)
+        };
+        let time_line = TimeLine::find(&self.mesh, &self.clocks, reopen()?, self.crossings).map_err(unreadable)?;
+        time_line
+            .write(&self.mesh, reopen()?, &scratch.runs, &scratch.partial)
+            .map_err(|error| error.in_files(&self.output, &scratch.unaligned))?;
+        replace(&scratch.partial, &self.output).map_err(failed)?;
+        scratch.keep_unaligned = false;
+        let nodes: BTreeSet<u64> = self.clocks.keys().map(|(node, _)| *node).collect();
+        let Alignment {
+            pairs,
+            residual_median,
+            residual_95,
+            residual_worst,
+            ..
+        } = time_line.alignment;
+        let micros = |seconds: f64| (seconds * 1e7).round() / 10.0;
+        Ok(CaptureSummary {
+            lines: self.lines,
+            events: self.events,
+            undecodable: self.undecodable,
+            nodes: nodes.len(),
+            clock_pairs: pairs,
+            clock_residual_median_us: micros(residual_median),
+            clock_residual_95_us: micros(residual_95),
+            clock_residual_worst_us: micros(residual_worst),
+            nodes_not_aligned: time_line.apart,
+        })
+    }
+}
+
+/// Whether a record tells of a packet on a cable.
+fn is_crossing(record: &Record) -> bool {
+    matches!(record, Record::Event(Event::Sent { .. } | Event::Received { .. }))
+}
+
+/// Puts a file that is whole in the place of the output.
+fn replace(whole: &Path, output: &Path) -> io::Result<()> {
+    match output.metadata() {
+        Ok(there) if !there.is_file() => {
+            io::copy(&mut File::open(whole)?, &mut File::create(output)?)?;
+            Ok(())
+        }
+        _ => std::fs::rename(whole, output),
     }
 }

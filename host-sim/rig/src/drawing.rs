@@ -1,4 +1,4 @@
-//! The wiring plan as a picture to print: boards on a circle, cables between them, pins and cables listed below.
+//! The wiring plan as a picture to print: boards around a circle, cables between them, pins and cables listed below.
 //!
 //! Addresses run around the circle, so boards of one part of a network are side by side. Each cable has the colour of the
 //! serial port at either end, and its number beside both boards.
@@ -6,8 +6,10 @@
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
-use super::mesh::{End, Mesh};
-use super::plan::{Plan, describe};
+use hopwise_figures::escape;
+
+use super::mesh::{Mesh, NodePort};
+use super::plan::{WiringPlan, describe};
 
 /// The width of A4 at 96 dots an inch.
 const WIDTH: f64 = 794.0;
@@ -46,7 +48,7 @@ impl Circle {
 }
 
 /// The picture, as SVG.
-pub fn svg(mesh: &Mesh, plan: &Plan) -> String {
+pub fn svg(mesh: &Mesh, plan: &WiringPlan) -> String {
     let boards = mesh.network.nodes();
     let radius = (WIDTH / 2.0 - MARGIN - 50.0).max(ROOM * boards as f64 / TAU);
     let width = 2.0 * (radius + 50.0 + MARGIN);
@@ -79,13 +81,13 @@ pub fn svg(mesh: &Mesh, plan: &Plan) -> String {
 }
 
 /// Where a cable meets its board: cables to boards further clockwise are further clockwise, so that they do not cross.
-fn foot(mesh: &Mesh, circle: &Circle, end: End) -> Point {
-    let clockwise = |other: End| {
+fn foot(mesh: &Mesh, circle: &Circle, end: NodePort) -> Point {
+    let clockwise = |other: NodePort| {
         let far = mesh.far_end(other).map_or(0, |far| far.node);
         ((far + circle.boards - end.node) % circle.boards, other.port)
     };
     let degree = mesh.degree(end.node);
-    let ends = (0..degree).map(|port| End { node: end.node, port });
+    let ends = (0..degree).map(|port| NodePort { node: end.node, port });
     let before = ends.filter(|other| clockwise(*other) < clockwise(end)).count() as f64;
     // The way to the next board clockwise begins at the side of that board.
     let aside = (before - (degree as f64 - 1.0) / 2.0) * SPREAD;
@@ -93,11 +95,11 @@ fn foot(mesh: &Mesh, circle: &Circle, end: End) -> Point {
     (x - 8.0 * dx + aside * dy, y - 8.0 * dy - aside * dx)
 }
 
-fn draw_cables(out: &mut String, mesh: &Mesh, plan: &Plan, circle: &Circle) {
+fn draw_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, circle: &Circle) {
     for cable in &plan.cables {
-        let ends = [cable.from.end(), cable.to.end()];
+        let ends = [cable.from.node_port(), cable.to.node_port()];
         let feet = ends.map(|end| foot(mesh, circle, end));
-        let inwards = |end: End, (x, y): Point, far: f64| {
+        let inwards = |end: NodePort, (x, y): Point, far: f64| {
             let (dx, dy) = circle.direction(end.node);
             (x - far * dx, y - far * dy)
         };
@@ -194,13 +196,13 @@ fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
     y + LINE
 }
 
-fn list_cables(out: &mut String, mesh: &Mesh, plan: &Plan, top: f64, width: f64) {
+fn list_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, top: f64, width: f64) {
     let rows = plan.cables.len().div_ceil(CABLE_COLUMNS).max(1);
     let column = (width - 2.0 * MARGIN) / CABLE_COLUMNS as f64;
     for (place, cable) in plan.cables.iter().enumerate() {
         let x = MARGIN + column * (place / rows) as f64;
         let y = top + LINE * (place % rows) as f64;
-        let colours = [cable.from, cable.to].map(|end| colour(mesh.link(end.end())));
+        let colours = [cable.from, cable.to].map(|end| colour(mesh.link(end.node_port())));
         let _ = writeln!(
             out,
             "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"9\" height=\"9\" fill=\"none\" stroke=\"#333\"/>\
@@ -221,8 +223,4 @@ fn list_cables(out: &mut String, mesh: &Mesh, plan: &Plan, top: f64, width: f64)
 
 fn colour(link: usize) -> &'static str {
     COLOURS[link % COLOURS.len()]
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -2,20 +2,22 @@
 //!
 //! Boards of every kind are emulated as the one that can be: their links have the same numbers, if not the same pins.
 
-use std::path::Path;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use hopwise_emulator::image::Image;
+use hopwise_core::wire::BadPage;
+use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{SECOND, Time};
-use hopwise_emulator::world::{Action, Port, Script, World};
+use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
 
-use super::mesh::{End, Mesh};
+use super::mesh::{Mesh, NodePort};
 use super::talk::Talk;
 use hopwise_emulate::computers::{Computers, Question};
-use hopwise_emulate::firmware;
 use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::setup::{self, Blueprint, Differences, LINKS};
+use hopwise_emulate::setup::{self, Blueprint, CannotBuild, Differences, LINKS};
 
 /// A question is answered within this, or not at all.
 const ANSWERS_WITHIN: Time = SECOND;
@@ -28,18 +30,44 @@ pub struct Firmware {
     pub elf: Vec<u8>,
 }
 
+/// Why a file is no firmware for emulated boards.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {fault}", path.display())]
+pub struct BadFirmware {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub fault: FirmwareFault,
+}
+
+/// What can be wrong with a file of firmware.
+#[derive(Debug, thiserror::Error)]
+pub enum FirmwareFault {
+    /// It cannot be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is no image.
+    #[error("{0}")]
+    Image(#[from] NotFirmware),
+    /// It is another program.
+    #[error("it is not Hopwise's firmware")]
+    NotHopwise,
+}
+
 impl Firmware {
-    /// Reads an ELF file, or builds Hopwise's own for emulated boards.
-    pub fn load(path: Option<&Path>) -> Result<Self, String> {
-        let path = match path {
-            Some(path) => path.to_path_buf(),
-            None => firmware::build(firmware::BOARDS[0]).map_err(|error| error.to_string())?,
-        };
-        let refused = |reason: String| format!("{}: {reason}", path.display());
-        let elf = std::fs::read(&path).map_err(|error| refused(error.to_string()))?;
-        let image = Image::from_elf(&elf).map_err(|error| refused(error.to_string()))?;
+    /// Reads an ELF file.
+    pub fn load(path: &Path) -> Result<Self, BadFirmware> {
+        Self::read(path).map_err(|fault| BadFirmware {
+            path: path.to_path_buf(),
+            fault,
+        })
+    }
+
+    fn read(path: &Path) -> Result<Self, FirmwareFault> {
+        let elf = std::fs::read(path)?;
+        let image = Image::from_elf(&elf)?;
         if setup::configuration_page(&image).is_none() {
-            return Err(refused("it is not Hopwise's firmware".into()));
+            return Err(FirmwareFault::NotHopwise);
         }
         Ok(Firmware {
             image: Arc::new(image),
@@ -48,23 +76,52 @@ impl Firmware {
     }
 }
 
+/// Why a mesh cannot be emulated as asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
+pub enum CannotEmulate {
+    #[error("{port} is at {uart}, link {link}, and emulated boards have {} links", LINKS.len())]
+    TooFewLinks {
+        port: NodePort,
+        uart: &'static str,
+        link: usize,
+    },
+    #[error("{0}")]
+    Page(BadPage),
+    #[error("{0}")]
+    Build(#[from] CannotBuild),
+    #[error("{0}")]
+    Wire(#[from] BadWire),
+    #[error("{network}: there is no port {port}")]
+    NoPort { network: String, port: NodePort },
+    #[error("there is no link {0}")]
+    NoLink(FreeLink),
+    #[error("{link} is not free: it is port {port}")]
+    NotFree { link: FreeLink, port: NodePort },
+    #[error("emulated boards have no link {0}")]
+    NotEmulated(usize),
+    #[error("{network} has no nodes {board} and {node}")]
+    NoNodes { network: String, board: u64, node: u64 },
+    #[error("there is no board {0}")]
+    NoBoard(usize),
+}
+
 /// The serial port of an emulated board that a port of the mesh is at.
-pub fn port(mesh: &Mesh, end: End) -> Result<Port, String> {
-    let link = mesh.link(end);
-    emulated_port(end.node, link).ok_or_else(|| {
-        let (name, most) = (mesh.uart(end).name, LINKS.len());
-        format!("{end} is at {name}, link {link}, and emulated boards have {most} links")
+pub fn port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
+    let link = mesh.link(port);
+    emulated_port(port.node, link).ok_or_else(|| CannotEmulate::TooFewLinks {
+        port,
+        uart: mesh.uart(port).name,
+        link,
     })
 }
 
 /// Boards and wires as the mesh file says.
-pub fn blueprint(mesh: &Mesh) -> Result<Blueprint, String> {
+pub fn blueprint(mesh: &Mesh) -> Result<Blueprint, CannotEmulate> {
     let mut blueprint = Blueprint::default();
     for node in mesh.nodes() {
-        blueprint
-            .pages
-            .push(mesh.page(node).map_err(|error| error.to_string())?);
-        for end in (0..mesh.degree(node)).map(|port| End { node, port }) {
+        blueprint.pages.push(mesh.page(node).map_err(CannotEmulate::Page)?);
+        for end in (0..mesh.degree(node)).map(|port| NodePort { node, port }) {
             // Each cable once, from its end with the lower number.
             if let Some(far) = mesh.far_end(end).filter(|far| far.node > node) {
                 blueprint.wires.push((port(mesh, end)?, port(mesh, far)?));
@@ -75,19 +132,19 @@ pub fn blueprint(mesh: &Mesh) -> Result<Blueprint, String> {
 }
 
 /// Boards and wires, switched on.
-pub fn build(mesh: &Mesh, image: &Arc<Image>, differences: Differences) -> Result<World, String> {
-    setup::assemble(&blueprint(mesh)?, image, differences).map_err(|error| error.to_string())
+pub fn build(mesh: &Mesh, image: &Arc<Image>, differences: Differences) -> Result<World, CannotEmulate> {
+    Ok(setup::assemble(&blueprint(mesh)?, image, differences)?)
 }
 
 /// What is done to the cables before anyone looks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mistakes {
     /// Plugs that are exchanged.
-    pub swapped: Vec<(End, End)>,
+    pub swapped: Vec<(NodePort, NodePort)>,
     /// Ports whose cable is pulled.
-    pub cut: Vec<End>,
+    pub cut: Vec<NodePort>,
     /// Ports that nothing arrives at.
-    pub one_way: Vec<End>,
+    pub one_way: Vec<NodePort>,
     /// Cables between links that the plan leaves free.
     pub extra: Vec<(FreeLink, FreeLink)>,
     /// Boards that have the page of another node.
@@ -101,25 +158,39 @@ pub struct FreeLink {
     uart: String,
 }
 
-impl FromStr for FreeLink {
-    type Err = String;
+/// A text that is no serial port of a board.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no serial port of a board such as 3.UART5")]
+pub struct NoFreeLink(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for FreeLink {
+    type Err = NoFreeLink;
+
+    fn from_str(text: &str) -> Result<Self, NoFreeLink> {
         let parts = text.split_once('.');
         let parts = parts.and_then(|(node, uart)| Some((node.parse().ok()?, uart.to_string())));
-        let (node, uart) = parts.ok_or_else(|| format!("'{text}' is no serial port of a board such as 3.UART5"))?;
+        let (node, uart) = parts.ok_or_else(|| NoFreeLink(text.into()))?;
         Ok(FreeLink { node, uart })
     }
 }
 
+impl fmt::Display for FreeLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.node, self.uart)
+    }
+}
+
 impl FreeLink {
-    fn port(&self, mesh: &Mesh) -> Result<Port, String> {
+    fn port(&self, mesh: &Mesh) -> Result<Port, CannotEmulate> {
         let FreeLink { node, uart } = self;
         let link = mesh.kind.link_of(uart).filter(|_| mesh.network.check(*node).is_ok());
-        let link = link.ok_or_else(|| format!("there is no link {node}.{uart}"))?;
+        let link = link.ok_or_else(|| CannotEmulate::NoLink(self.clone()))?;
         match mesh.port_at(*node, link) {
-            Some(end) => Err(format!("{node}.{uart} is not free: it is port {end}")),
-            None => emulated_port(*node, link).ok_or_else(|| format!("emulated boards have no link {link}")),
+            Some(port) => Err(CannotEmulate::NotFree {
+                link: self.clone(),
+                port,
+            }),
+            None => emulated_port(*node, link).ok_or(CannotEmulate::NotEmulated(link)),
         }
     }
 }
@@ -132,8 +203,14 @@ fn emulated_port(node: u64, link: usize) -> Option<Port> {
 }
 
 impl Mistakes {
-    fn script(&self, mesh: &Mesh) -> Result<Script, String> {
-        let place = |end: End| mesh.check_end(end).and_then(|end| port(mesh, end));
+    fn script(&self, mesh: &Mesh) -> Result<Script, CannotEmulate> {
+        let place = |at: NodePort| match mesh.check_port(at) {
+            Some(at) => port(mesh, at),
+            None => Err(CannotEmulate::NoPort {
+                network: mesh.network.to_string(),
+                port: at,
+            }),
+        };
         let mut events = Vec::new();
         for end in &self.cut {
             events.push((0, Action::Cut(place(*end)?)));
@@ -161,29 +238,36 @@ pub struct EmulatedMesh {
 
 impl EmulatedMesh {
     /// Switches boards on, wired as planned but for the mistakes. Questions are asked at the boards of `entrances`, or at all.
-    pub fn start(mesh: &Mesh, image: &Arc<Image>, mistakes: &Mistakes, entrances: &[u64]) -> Result<Self, String> {
+    pub fn start(
+        mesh: &Mesh,
+        image: &Arc<Image>,
+        mistakes: &Mistakes,
+        entrances: &[u64],
+    ) -> Result<Self, CannotEmulate> {
         let differences = Differences {
             seed: 1,
             drift_ppm: 20.0,
         };
         let mut blueprint = blueprint(mesh)?;
         for (board, node) in &mistakes.pages {
-            let page = mesh.page(*node).map_err(|error| error.to_string())?;
+            let page = mesh.page(*node).map_err(CannotEmulate::Page)?;
             let nodes = mesh.nodes();
             let place = blueprint
                 .pages
                 .get_mut(*board as usize)
                 .filter(|_| nodes.contains(node));
-            *place.ok_or_else(|| format!("{} has no nodes {board} and {node}", mesh.network))? = page;
+            *place.ok_or_else(|| CannotEmulate::NoNodes {
+                network: mesh.network.to_string(),
+                board: *board,
+                node: *node,
+            })? = page;
         }
-        let assembled = setup::assemble(&blueprint, image, differences);
-        let mut world = assembled.map_err(|error| error.to_string())?;
-        let script = mistakes.script(mesh)?;
-        world.set_script(script).map_err(|error| error.to_string())?;
-        let computers = Computers::connect(&mut world, mesh.baud).map_err(|error| error.to_string())?;
+        let mut world = setup::assemble(&blueprint, image, differences)?;
+        world.set_script(mistakes.script(mesh)?)?;
+        let computers = Computers::connect(&mut world, mesh.baud)?;
         let mut places: Vec<usize> = entrances.iter().map(|node| *node as usize).collect();
         if let Some(wrong) = places.iter().find(|place| **place >= world.boards().len()) {
-            return Err(format!("there is no board {wrong}"));
+            return Err(CannotEmulate::NoBoard(*wrong));
         }
         if places.is_empty() {
             places = (0..world.boards().len()).collect();

@@ -4,15 +4,18 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+
+use hopwise_core::wire::BadPage;
 
 use super::mesh::Mesh;
 
 /// What is done to a board, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum FlashStep {
     /// The program.
     Image,
     /// The configuration page.
@@ -21,33 +24,33 @@ pub enum Step {
     Reset,
 }
 
-impl Step {
+impl FlashStep {
     /// All of them.
-    pub const ALL: [Step; 3] = [Step::Image, Step::Page, Step::Reset];
+    pub const ALL: [FlashStep; 3] = [FlashStep::Image, FlashStep::Page, FlashStep::Reset];
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for FlashStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Step::Image => "image",
-            Step::Page => "page",
-            Step::Reset => "reset",
+            FlashStep::Image => "image",
+            FlashStep::Page => "page",
+            FlashStep::Reset => "reset",
         })
     }
 }
 
 /// Why a board is not flashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct FlashFailure {
     /// What failed.
-    pub step: Step,
+    pub step: FlashStep,
     /// What probe-rs said last.
     pub reason: String,
 }
 
 /// One board to flash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct FlashJob {
     /// Its node.
     pub node: u64,
     /// Its probe, as probe-rs selects it.
@@ -69,20 +72,25 @@ pub struct Flasher {
     pub page_at: u32,
 }
 
-/// The jobs for nodes; those without a probe are told in a sentence.
-pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<Job>, String> {
-    let without: Vec<String> = nodes
+/// The mesh file names no probes for these nodes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the mesh file names no probe for {}: `probe-rs list` shows the numbers of those that are plugged in",
+    .0.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+)]
+pub struct NoProbes(pub Vec<u64>);
+
+/// The jobs for nodes.
+pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<FlashJob>, NoProbes> {
+    let without: Vec<u64> = nodes
         .iter()
-        .filter(|node| mesh.probe(**node).is_none())
-        .map(u64::to_string)
+        .copied()
+        .filter(|node| mesh.probe(*node).is_none())
         .collect();
     if !without.is_empty() {
-        return Err(format!(
-            "the mesh file names no probe for {}: `probe-rs list` shows the numbers of those that are plugged in",
-            without.join(", ")
-        ));
+        return Err(NoProbes(without));
     }
-    let job = |node: &u64| Job {
+    let job = |node: &u64| FlashJob {
         node: *node,
         probe: mesh.probe(*node).unwrap_or_default(),
         page: folder.join(format!("page-{node}.bin")),
@@ -92,12 +100,12 @@ pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<Job>, Strin
 
 impl Flasher {
     /// The arguments of probe-rs for one step.
-    pub fn arguments(&self, job: &Job, step: Step) -> Vec<String> {
+    pub fn arguments(&self, job: &FlashJob, step: FlashStep) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
         let board = ["--chip", self.chip, "--probe", &job.probe].map(String::from);
         let (command, more) = match step {
-            Step::Image => ("download", vec!["--disable-progressbars".into(), text(&self.elf)]),
-            Step::Page => {
+            FlashStep::Image => ("download", vec!["--disable-progressbars".into(), text(&self.elf)]),
+            FlashStep::Page => {
                 let address = format!("{:#010x}", self.page_at);
                 let place = [
                     "--binary-format",
@@ -109,16 +117,16 @@ impl Flasher {
                 let place = place.map(String::from).into_iter();
                 ("download", place.chain([text(&job.page)]).collect())
             }
-            Step::Reset => ("reset", Vec::new()),
+            FlashStep::Reset => ("reset", Vec::new()),
         };
         [command.to_string()].into_iter().chain(board).chain(more).collect()
     }
 
     /// Flashes one board.
-    pub fn flash(&self, job: &Job, progress: &dyn Fn(Step)) -> Result<(), Failure> {
-        for step in Step::ALL {
+    pub fn flash(&self, job: &FlashJob, progress: &dyn Fn(FlashStep)) -> Result<(), FlashFailure> {
+        for step in FlashStep::ALL {
             progress(step);
-            let failed = |reason: String| Failure { step, reason };
+            let failed = |reason: String| FlashFailure { step, reason };
             let output = Command::new(&self.program).args(self.arguments(job, step)).output();
             let output = output.map_err(|error| failed(format!("{}: {error}", self.program)))?;
             if !output.status.success() {
@@ -137,13 +145,13 @@ impl Flasher {
     /// Flashes boards, several at once. The results are in the order of the jobs.
     pub fn flash_all(
         &self,
-        jobs: &[Job],
+        jobs: &[FlashJob],
         at_once: usize,
-        progress: &(dyn Fn(usize, Step) + Sync),
-        done: &(dyn Fn(usize, &Result<(), Failure>) + Sync),
-    ) -> Vec<Result<(), Failure>> {
+        progress: &(dyn Fn(usize, FlashStep) + Sync),
+        done: &(dyn Fn(usize, &Result<(), FlashFailure>) + Sync),
+    ) -> Vec<Result<(), FlashFailure>> {
         let waiting: Mutex<VecDeque<usize>> = Mutex::new((0..jobs.len()).collect());
-        let results: Mutex<Vec<Option<Result<(), Failure>>>> = Mutex::new(vec![None; jobs.len()]);
+        let results: Mutex<Vec<Option<Result<(), FlashFailure>>>> = Mutex::new(vec![None; jobs.len()]);
         let next = || waiting.lock().ok()?.pop_front();
         let work = || {
             while let Some(place) = next() {
@@ -159,8 +167,8 @@ impl Flasher {
                 scope.spawn(work);
             }
         });
-        let lost = || Failure {
-            step: Step::Image,
+        let lost = || FlashFailure {
+            step: FlashStep::Image,
             reason: "not tried".into(),
         };
         let results = results.into_inner().unwrap_or_default();
@@ -171,11 +179,30 @@ impl Flasher {
     }
 }
 
+/// Why a page is not written.
+#[derive(Debug, thiserror::Error)]
+pub enum NoPageWritten {
+    /// The node has none.
+    #[error("{0}")]
+    Page(BadPage),
+    /// The file cannot be written.
+    #[error("{}: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+}
+
 /// Writes the pages of jobs.
-pub fn write_pages(mesh: &Mesh, jobs: &[Job]) -> Result<(), String> {
+pub fn write_pages(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), NoPageWritten> {
     for job in jobs {
-        let page = mesh.page(job.node).map_err(|error| error.to_string())?;
-        std::fs::write(&job.page, page).map_err(|error| format!("{}: {error}", job.page.display()))?;
+        let page = mesh.page(job.node).map_err(NoPageWritten::Page)?;
+        std::fs::write(&job.page, page).map_err(|error| NoPageWritten::Write {
+            path: job.page.clone(),
+            error,
+        })?;
     }
     Ok(())
 }

@@ -3,22 +3,41 @@
 //! - [`boards`]: which pins are links, on every kind of board; [`mesh`]: the mesh file;
 //! - [`plan`]: which cable goes where, and in which order; [`drawing`]: the same as a picture;
 //! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
+//! - [`connection`]: a running mesh behind a serial port;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`flash`]: image and configuration pages, through probe-rs;
-//! - [`log_sources`]: where logs come from; [`log_text`]: events in logs; [`clocks`]: boards' clocks made one; [`capture`]: the
-//!   logs of all boards as one trace.
+//! - [`capture`]: the logs of all boards as one trace; [`log_sources`]: where logs come from; [`clocks`]: boards' clocks made one.
+//!
+//! ```
+//! use hopwise_rig::mesh::Mesh;
+//! use hopwise_rig::plan::WiringPlan;
+//!
+//! let mesh = Mesh::parse("network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n")?;
+//! let plan = WiringPlan::new(&mesh);
+//! for cable in &plan.cables {
+//!     let (from, to) = (&cable.from, &cable.to);
+//!     println!("{}: board {} pin {} to board {} pin {}", cable.number, from.node, from.tx, to.node, to.rx);
+//! }
+//! assert_eq!(plan.cables.len(), 3);
+//! assert_eq!((plan.cables[0].from.uart, plan.cables[0].from.tx_header), ("USART1", "CN10-21"));
+//!
+//! let broken = Mesh::parse("network = \"ring(3)\"\nboard = \"toaster\"\n").unwrap_err();
+//! assert!(broken.to_string().starts_with("line 2: there is no board 'toaster', only nucleo-f446re"));
+//! # Ok::<(), hopwise_rig::mesh::BrokenRule>(())
+//! ```
 
 pub mod boards;
 pub mod capture;
 pub mod clocks;
+pub mod connection;
 pub mod drawing;
 pub mod emulated;
 pub mod flash;
 pub mod log_sources;
-pub mod log_text;
 pub mod mesh;
 pub mod plan;
 pub mod serial_line;
 pub mod survey;
 pub mod talk;
+mod time_line;
 pub mod wiring_check;

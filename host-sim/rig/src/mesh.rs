@@ -18,11 +18,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use hopwise_core::Network;
-use hopwise_core::board::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_core::{Network, NoSuchNode, ParseError};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -37,31 +38,36 @@ const MOST_NAME: usize = 16;
 
 /// A port of a node, written `3.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct End {
+pub struct NodePort {
     /// The node.
     pub node: u64,
     /// Its port, as `hopwise neighbors` numbers them.
     pub port: u64,
 }
 
-impl fmt::Display for End {
+impl fmt::Display for NodePort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.node, self.port)
     }
 }
 
-impl FromStr for End {
-    type Err = String;
+/// A text that is no port.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no port such as 3.1, port 1 of node 3")]
+pub struct NoPort(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for NodePort {
+    type Err = NoPort;
+
+    fn from_str(text: &str) -> Result<Self, NoPort> {
         let parts = text.split_once('.');
         let parts = parts.and_then(|(node, port)| Some((node.parse().ok()?, port.parse().ok()?)));
-        let (node, port) = parts.ok_or_else(|| format!("'{text}' is no port such as 3.1, port 1 of node 3"))?;
-        Ok(End { node, port })
+        let (node, port) = parts.ok_or_else(|| NoPort(text.into()))?;
+        Ok(NodePort { node, port })
     }
 }
 
-impl Serialize for End {
+impl Serialize for NodePort {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -157,16 +163,99 @@ struct NodeTable {
     uarts: Option<Spanned<Vec<String>>>,
 }
 
-/// What breaks a rule, and where it stands in the text.
-type Broken = (usize, String);
+/// Why there is no mesh.
+#[derive(Debug, thiserror::Error)]
+pub enum BadMesh {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The file breaks a rule.
+    #[error("{} {broken}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// Which rule, and where.
+        broken: BrokenRule,
+    },
+}
 
-fn at<T>(place: &Spanned<T>, rule: String) -> Broken {
+/// What the text of a mesh file breaks, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {rule}")]
+pub struct BrokenRule {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is broken.
+    pub rule: MeshRule,
+}
+
+/// What a mesh has to keep.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
+pub enum MeshRule {
+    #[error("{0}")]
+    Toml(String),
+    #[error("'{expression}' is not a network: {error}")]
+    Network { expression: String, error: ParseError },
+    #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]
+    UnknownBoard(String),
+    #[error("{network} has {nodes} nodes, too many for a mesh file (at most {MOST_NODES})")]
+    TooManyNodes { network: String, nodes: u64 },
+    #[error("node {node} of {network} has {degree} links, and a {board} has {links} UARTs for links")]
+    TooManyLinks {
+        node: u64,
+        network: String,
+        degree: u64,
+        board: &'static str,
+        links: u64,
+    },
+    #[error("the expression {0} is too long for a configuration page")]
+    TooLong(String),
+    #[error("{0}")]
+    Page(BadPage),
+    #[error("{network}: {error}")]
+    Node { network: String, error: NoSuchNode },
+    #[error("node {0} is there twice")]
+    Twice(u64),
+    #[error("a name has at most {MOST_NAME} bytes")]
+    LongName,
+    #[error("probe = \"{EMULATED}\" is for all boards; a real probe belongs to one [[node]]")]
+    ProbeForAll,
+    #[error("node {0} has an empty probe: leave the line out")]
+    EmptyProbe(u64),
+    #[error("probe = \"{EMULATED}\" is for all boards: write it above the first [[node]]")]
+    EmulatedNode,
+    #[error("node {0} has a probe, but all boards are {EMULATED}")]
+    ProbeOfEmulated(u64),
+    #[error("probe {probe} is already that of node {node}")]
+    ProbeTaken { probe: String, node: u64 },
+    #[error("node {node} has {degree} ports, and uarts names {named}")]
+    UartCount { node: u64, degree: u64, named: usize },
+    #[error("{uart} is no link of a {}, which has {}", kind.name, kind.links.iter().map(|link| link.name).collect::<Vec<_>>().join(", "))]
+    NoLink { uart: String, kind: &'static BoardKind },
+    #[error("node {node} uses {uart} twice")]
+    UartTwice { node: u64, uart: String },
+    #[error("traffic needs a rate of at least 1 packet a second")]
+    NoRate,
+    #[error("packets have {least} to 200 bytes, not {0}", least = Traffic::SMALLEST)]
+    PacketSize(u8),
+}
+
+/// What is broken, and where it stands in the text.
+type Broken = (usize, MeshRule);
+
+fn at<T>(place: &Spanned<T>, rule: MeshRule) -> Broken {
     (place.span().start, rule)
 }
 
 impl Mesh {
     /// A mesh of boards in their default state.
-    pub fn new(network: Network, kind: &'static BoardKind) -> Result<Self, String> {
+    pub fn new(network: Network, kind: &'static BoardKind) -> Result<Self, MeshRule> {
         let mesh = Mesh {
             network,
             kind,
@@ -178,7 +267,7 @@ impl Mesh {
             nodes: BTreeMap::new(),
         };
         mesh.check_links()?;
-        mesh.page(0).map_err(|_| mesh.too_long())?;
+        mesh.page(0).map_err(|_| MeshRule::TooLong(mesh.network.to_string()))?;
         Ok(mesh)
     }
 
@@ -194,45 +283,47 @@ impl Mesh {
     }
 
     /// Reads a file. What is wrong with it is told in a sentence with file and line.
-    pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Self::parse(&text).map_err(|error| format!("{} {error}", path.display()))
+    pub fn read(path: &Path) -> Result<Self, BadMesh> {
+        let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
+            path: path.to_path_buf(),
+            error,
+        })?;
+        Self::parse(&text).map_err(|broken| BadMesh::InFile {
+            path: path.to_path_buf(),
+            broken,
+        })
     }
 
     /// Reads the text of a file. What is wrong with it is told with its line.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, BrokenRule> {
         let table: MeshTable = toml::from_str(text).map_err(|error| {
             let place = error.span().map_or(0, |span| span.start);
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
-            with_line(text, (place, message))
+            with_line(text, (place, MeshRule::Toml(message)))
         })?;
         Self::checked(table).map_err(|broken| with_line(text, broken))
     }
 
     fn checked(table: MeshTable) -> Result<Self, Broken> {
         let network: Network = table.network.get_ref().parse().map_err(|error| {
-            let expression = table.network.get_ref();
-            at(&table.network, format!("'{expression}' is not a network: {error}"))
+            let expression = table.network.get_ref().clone();
+            at(&table.network, MeshRule::Network { expression, error })
         })?;
         let board = table.board.get_ref();
-        let kind = kind(board).ok_or_else(|| {
-            let known = KINDS.map(|kind| kind.name).join(", ");
-            at(&table.board, format!("there is no board '{board}', only {known}"))
-        })?;
+        let kind = kind(board).ok_or_else(|| at(&table.board, MeshRule::UnknownBoard(board.clone())))?;
         let mut mesh = Mesh::new(network, kind).map_err(|rule| at(&table.network, rule))?;
         mesh.paper_rule = table.rule == Some(RuleName::Paper);
         mesh.log_packets = table.log_packets;
         if let Some(baud) = &table.baud {
             mesh.baud = *baud.get_ref();
-            mesh.check_page().map_err(|error| at(baud, error.to_string()))?;
+            mesh.check_page().map_err(|error| at(baud, MeshRule::Page(error)))?;
         }
         if let Some(traffic) = &table.traffic {
             mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);
         }
         if let Some(probe) = &table.probe {
             if probe.get_ref() != EMULATED {
-                let rule = format!("probe = \"{EMULATED}\" is for all boards; a real probe belongs to one [[node]]");
-                return Err(at(probe, rule));
+                return Err(at(probe, MeshRule::ProbeForAll));
             }
             mesh.emulated = true;
         }
@@ -244,17 +335,18 @@ impl Mesh {
 
     fn add_node(&mut self, table: &NodeTable) -> Result<(), Broken> {
         let address = *table.address.get_ref();
-        self.network
-            .check(address)
-            .map_err(|error| at(&table.address, format!("{}: {error}", self.network)))?;
+        self.network.check(address).map_err(|error| {
+            let network = self.network.to_string();
+            at(&table.address, MeshRule::Node { network, error })
+        })?;
         if self.nodes.contains_key(&address) {
-            return Err(at(&table.address, format!("node {address} is there twice")));
+            return Err(at(&table.address, MeshRule::Twice(address)));
         }
         let mut settings = NodeSettings::default();
         if let Some(name) = &table.name {
             settings.name = name.get_ref().clone();
             if settings.name.len() > MOST_NAME {
-                return Err(at(name, format!("a name has at most {MOST_NAME} bytes")));
+                return Err(at(name, MeshRule::LongName));
             }
         }
         if let Some(probe) = &table.probe {
@@ -272,20 +364,13 @@ impl Mesh {
     fn check_probe(&self, address: u64, probe: &Spanned<String>) -> Result<String, Broken> {
         let text = probe.get_ref().trim().to_string();
         if text.is_empty() {
-            return Err(at(
-                probe,
-                format!("node {address} has an empty probe: leave the line out"),
-            ));
+            return Err(at(probe, MeshRule::EmptyProbe(address)));
         }
         if text == EMULATED {
-            let rule = format!("probe = \"{EMULATED}\" is for all boards: write it above the first [[node]]");
-            return Err(at(probe, rule));
+            return Err(at(probe, MeshRule::EmulatedNode));
         }
         if self.emulated {
-            return Err(at(
-                probe,
-                format!("node {address} has a probe, but all boards are {EMULATED}"),
-            ));
+            return Err(at(probe, MeshRule::ProbeOfEmulated(address)));
         }
         let same = |other: &&String| serial_of(other).eq_ignore_ascii_case(serial_of(&text));
         let taken = self
@@ -293,57 +378,50 @@ impl Mesh {
             .iter()
             .find(|(_, node)| node.probe.as_ref().is_some_and(|probe| same(&probe)));
         match taken {
-            Some((other, _)) => Err(at(probe, format!("probe {text} is already that of node {other}"))),
+            Some((&node, _)) => Err(at(probe, MeshRule::ProbeTaken { probe: text, node })),
             None => Ok(text),
         }
     }
 
-    fn check_uarts(&self, address: u64, uarts: &[String]) -> Result<Vec<usize>, String> {
-        let degree = self.degree(address);
-        if uarts.len() as u64 != degree {
-            return Err(format!(
-                "node {address} has {degree} ports, and uarts names {}",
-                uarts.len()
-            ));
+    fn check_uarts(&self, node: u64, uarts: &[String]) -> Result<Vec<usize>, MeshRule> {
+        let (degree, named) = (self.degree(node), uarts.len());
+        if named as u64 != degree {
+            return Err(MeshRule::UartCount { node, degree, named });
         }
         let mut links = Vec::new();
         for uart in uarts {
-            let link = self.kind.link_of(uart).ok_or_else(|| {
-                let known: Vec<&str> = self.kind.links.iter().map(|link| link.name).collect();
-                format!(
-                    "{uart} is no link of a {}, which has {}",
-                    self.kind.name,
-                    known.join(", ")
-                )
+            let link = self.kind.link_of(uart).ok_or_else(|| MeshRule::NoLink {
+                uart: uart.clone(),
+                kind: self.kind,
             })?;
             if links.contains(&link) {
-                return Err(format!("node {address} uses {uart} twice"));
+                return Err(MeshRule::UartTwice {
+                    node,
+                    uart: uart.clone(),
+                });
             }
             links.push(link);
         }
         Ok(links)
     }
 
-    fn too_long(&self) -> String {
-        format!("the expression {} is too long for a configuration page", self.network)
-    }
-
-    fn check_links(&self) -> Result<(), String> {
+    fn check_links(&self) -> Result<(), MeshRule> {
         let nodes = self.network.nodes();
         if nodes > MOST_NODES {
-            return Err(format!(
-                "{} has {nodes} nodes, too many for a mesh file (at most {MOST_NODES})",
-                self.network
-            ));
+            return Err(MeshRule::TooManyNodes {
+                network: self.network.to_string(),
+                nodes,
+            });
         }
         let links = self.kind.links.len() as u64;
         match (0..nodes).find(|node| self.degree(*node) > links) {
-            Some(node) => Err(format!(
-                "node {node} of {} has {} links, and a {} has {links} UARTs for links",
-                self.network,
-                self.degree(node),
-                self.kind.name
-            )),
+            Some(node) => Err(MeshRule::TooManyLinks {
+                node,
+                network: self.network.to_string(),
+                degree: self.degree(node),
+                board: self.kind.name,
+                links,
+            }),
             None => Ok(()),
         }
     }
@@ -383,7 +461,7 @@ impl Mesh {
     }
 
     /// The number of the link that a port is at.
-    pub fn link(&self, end: End) -> usize {
+    pub fn link(&self, end: NodePort) -> usize {
         let said = self.nodes.get(&end.node).map(|node| &node.links);
         said.and_then(|links| links.get(end.port as usize))
             .copied()
@@ -391,29 +469,26 @@ impl Mesh {
     }
 
     /// The port that a link is for, if it is for one.
-    pub fn port_at(&self, node: u64, link: usize) -> Option<End> {
-        let mut ends = (0..self.degree(node)).map(|port| End { node, port });
+    pub fn port_at(&self, node: u64, link: usize) -> Option<NodePort> {
+        let mut ends = (0..self.degree(node)).map(|port| NodePort { node, port });
         ends.find(|end| self.link(*end) == link)
     }
 
     /// The serial port that a port is at.
-    pub fn uart(&self, end: End) -> &'static Uart {
+    pub fn uart(&self, end: NodePort) -> &'static Uart {
         &self.kind.links[self.link(end).min(self.kind.links.len() - 1)]
     }
 
     /// The port at the other end of the cable that belongs to a port.
-    pub fn far_end(&self, end: End) -> Option<End> {
+    pub fn far_end(&self, end: NodePort) -> Option<NodePort> {
         let node = self.network.neighbor(end.node, end.port).ok()??;
         let port = self.network.port_to(node, end.node).ok()??;
-        Some(End { node, port })
+        Some(NodePort { node, port })
     }
 
     /// A port, if the mesh has it and it has a cable.
-    pub fn check_end(&self, end: End) -> Result<End, String> {
-        match self.far_end(end) {
-            Some(_) => Ok(end),
-            None => Err(format!("{}: there is no port {end}", self.network)),
-        }
+    pub fn check_port(&self, port: NodePort) -> Option<NodePort> {
+        self.far_end(port).map(|_| port)
     }
 
     /// The configuration page of a node's board.
@@ -458,7 +533,7 @@ fn serial_of(probe: &str) -> &str {
     probe.rsplit(':').next().unwrap_or(probe)
 }
 
-fn read_traffic(table: &TrafficTable) -> Result<Traffic, String> {
+fn read_traffic(table: &TrafficTable) -> Result<Traffic, MeshRule> {
     let traffic = Traffic {
         rate: table.rate,
         count: table.count,
@@ -471,14 +546,12 @@ fn read_traffic(table: &TrafficTable) -> Result<Traffic, String> {
         size: table.size,
     };
     if traffic.rate == 0 {
-        return Err("traffic needs a rate of at least 1 packet a second".into());
+        return Err(MeshRule::NoRate);
     }
-    traffic
-        .checked()
-        .map_err(|_| format!("packets have {} to 200 bytes, not {}", Traffic::SMALLEST, traffic.size))
+    traffic.checked().map_err(|_| MeshRule::PacketSize(traffic.size))
 }
 
-fn with_line(text: &str, (place, rule): Broken) -> String {
+fn with_line(text: &str, (place, rule): Broken) -> BrokenRule {
     let line = text[..place.min(text.len())].matches('\n').count() + 1;
-    format!("line {line}: {rule}")
+    BrokenRule { line, rule }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 
 use super::boards::Pin;
-use super::mesh::{End, Mesh};
+use super::mesh::{Mesh, NodePort};
 
 /// One end of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,7 +31,7 @@ pub struct CableEnd {
 }
 
 impl CableEnd {
-    fn new(mesh: &Mesh, end: End) -> Self {
+    fn new(mesh: &Mesh, end: NodePort) -> Self {
         let uart = mesh.uart(end);
         CableEnd {
             node: end.node,
@@ -44,9 +44,9 @@ impl CableEnd {
         }
     }
 
-    /// The port.
-    pub fn end(&self) -> End {
-        End {
+    /// The port of the mesh.
+    pub fn node_port(&self) -> NodePort {
+        NodePort {
             node: self.node,
             port: self.port,
         }
@@ -66,7 +66,7 @@ pub struct Cable {
 
 /// A board and the cables that come with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct WiringStep {
     /// The board.
     pub node: u64,
     /// How many cables are plugged in after this step: what `hopwise check --cables` is told.
@@ -75,14 +75,14 @@ pub struct Step {
 
 /// All cables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Plan {
+pub struct WiringPlan {
     /// In the order of wiring.
     pub cables: Vec<Cable>,
     /// The boards in the order of wiring.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WiringStep>,
 }
 
-impl Plan {
+impl WiringPlan {
     /// The plan of a mesh. O(nodes + links).
     pub fn new(mesh: &Mesh) -> Self {
         let mut cables = Vec::new();
@@ -90,7 +90,7 @@ impl Plan {
         let mut there = vec![false; mesh.network.nodes() as usize];
         for node in wiring_order(mesh) {
             for port in 0..mesh.degree(node) {
-                let end = End { node, port };
+                let end = NodePort { node, port };
                 if let Some(far) = mesh.far_end(end).filter(|far| there[far.node as usize]) {
                     cables.push(Cable {
                         number: cables.len() + 1,
@@ -100,12 +100,12 @@ impl Plan {
                 }
             }
             there[node as usize] = true;
-            steps.push(Step {
+            steps.push(WiringStep {
                 node,
                 cables: cables.len(),
             });
         }
-        Plan { cables, steps }
+        WiringPlan { cables, steps }
     }
 }
 
@@ -120,7 +120,7 @@ fn wiring_order(mesh: &Mesh) -> Vec<u64> {
                 continue;
             }
             order.push(node);
-            let ends = (0..mesh.degree(node)).map(|port| End { node, port });
+            let ends = (0..mesh.degree(node)).map(|port| NodePort { node, port });
             waiting.extend(ends.filter_map(|end| mesh.far_end(end)).map(|far| far.node));
         }
     }

@@ -25,6 +25,33 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Questions on their way at once.
 const AT_ONCE: usize = 4;
 
+/// What is wrong with a serial port.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {fault}", path.display())]
+pub struct BadPort {
+    /// Which.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub fault: PortFault,
+}
+
+/// What can be wrong with a serial port.
+#[derive(Debug, thiserror::Error)]
+pub enum PortFault {
+    /// It cannot be opened, read or written.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// It is something else.
+    #[error("no serial port: {0}")]
+    NotSerial(#[from] rustix::io::Errno),
+    /// It has been unplugged.
+    #[error("the port is gone")]
+    Gone,
+    /// Nobody says hello.
+    #[error("no board answers at {0} baud; is it flashed, and is that the mesh's baud rate?")]
+    Silent(u32),
+}
+
 /// One serial port with the computer's end of the link.
 struct SerialLine {
     file: File,
@@ -36,16 +63,14 @@ struct SerialLine {
 }
 
 impl SerialLine {
-    fn open(path: &Path, baud: u32) -> Result<Self, String> {
-        let refused = |reason: String| format!("{}: {reason}", path.display());
+    fn open(path: &Path, baud: u32) -> Result<Self, PortFault> {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .custom_flags(flags.bits() as i32)
-            .open(path);
-        let file = file.map_err(|error| refused(error.to_string()))?;
-        configure(&file, baud).map_err(|error| refused(format!("no serial port: {error}")))?;
+            .open(path)?;
+        configure(&file, baud)?;
         Ok(SerialLine {
             file,
             path: path.to_path_buf(),
@@ -60,14 +85,20 @@ impl SerialLine {
     }
 
     /// Carries bytes both ways.
-    fn exchange(&mut self) -> Result<(), String> {
-        let failed = |error: std::io::Error| format!("{}: {error}", self.path.display());
+    fn exchange(&mut self) -> Result<(), BadPort> {
+        self.carry().map_err(|fault| BadPort {
+            path: self.path.clone(),
+            fault,
+        })
+    }
+
+    fn carry(&mut self) -> Result<(), PortFault> {
         let mut buffer = [0; 4096];
         match self.file.read(&mut buffer) {
-            Ok(0) => return Err(format!("{}: the port is gone", self.path.display())),
+            Ok(0) => return Err(PortFault::Gone),
             Ok(count) => self.port.receive(&buffer[..count], self.now()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(error.into()),
         }
         if self.unsent.is_empty() {
             self.unsent = self.port.transmit(self.now());
@@ -76,7 +107,7 @@ impl SerialLine {
             match self.file.write(&self.unsent) {
                 Ok(count) => drop(self.unsent.drain(..count)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
@@ -105,18 +136,24 @@ pub struct SerialMesh {
 
 impl SerialMesh {
     /// Opens ports and waits until a board answers at each.
-    pub fn open(paths: &[PathBuf], baud: u32) -> Result<Self, String> {
-        let lines = paths.iter().map(|path| SerialLine::open(path, baud));
+    pub fn open(paths: &[PathBuf], baud: u32) -> Result<Self, BadPort> {
+        let open = |path: &PathBuf| {
+            SerialLine::open(path, baud).map_err(|fault| BadPort {
+                path: path.clone(),
+                fault,
+            })
+        };
+        let lines = paths.iter().map(open);
         let mut mesh = SerialMesh {
             lines: lines.collect::<Result<_, _>>()?,
         };
         let end = Instant::now() + HELLO_WITHIN;
         while let Some(silent) = mesh.lines.iter().find(|line| !line.port.is_up()) {
             if Instant::now() > end {
-                return Err(format!(
-                    "{}: no board answers at {baud} baud; is it flashed, and is that the mesh's baud rate?",
-                    silent.path.display()
-                ));
+                return Err(BadPort {
+                    path: silent.path.clone(),
+                    fault: PortFault::Silent(baud),
+                });
             }
             mesh.step()?;
         }
@@ -124,7 +161,7 @@ impl SerialMesh {
     }
 
     /// Waits for bytes for a moment, and carries them.
-    fn step(&mut self) -> Result<(), String> {
+    fn step(&mut self) -> Result<(), BadPort> {
         let mut fds: Vec<PollFd<'_>> = self
             .lines
             .iter()
@@ -147,7 +184,7 @@ impl SerialMesh {
     }
 
     /// Waits for the reply to what was sent through a line under a number.
-    pub fn wait(&mut self, line: usize, number: u32, within: Duration) -> Result<Option<Reply>, String> {
+    pub fn wait(&mut self, line: usize, number: u32, within: Duration) -> Result<Option<Reply>, BadPort> {
         let end = Instant::now() + within;
         while Instant::now() < end {
             self.step()?;
@@ -164,7 +201,7 @@ impl SerialMesh {
     }
 
     /// Keeps the links up for a while.
-    pub fn idle(&mut self, time: Duration) -> Result<(), String> {
+    pub fn idle(&mut self, time: Duration) -> Result<(), BadPort> {
         let end = Instant::now() + time;
         while Instant::now() < end {
             self.step()?;
@@ -173,7 +210,7 @@ impl SerialMesh {
     }
 
     /// Carries bytes until all that was sent has been taken over by the board.
-    pub fn flush(&mut self, line: usize, within: Duration) -> Result<bool, String> {
+    pub fn flush(&mut self, line: usize, within: Duration) -> Result<bool, BadPort> {
         let end = Instant::now() + within;
         while Instant::now() < end {
             self.step()?;
@@ -184,7 +221,7 @@ impl SerialMesh {
         Ok(false)
     }
 
-    fn ask_all(&mut self, questions: &[Question]) -> Result<Vec<Option<Reply>>, String> {
+    fn ask_all(&mut self, questions: &[Question]) -> Result<Vec<Option<Reply>>, BadPort> {
         let mut replies = vec![None; questions.len()];
         let mut waiting: Vec<usize> = (0..questions.len()).rev().collect();
         // By line and number: the question, and until when its answer is waited for.

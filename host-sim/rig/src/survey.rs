@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::board::{BoardState, Command, Status};
-use hopwise_core::node::{LinkReport, NodeReport, Query};
+use hopwise_core::wire::{BoardState, Command, Status};
+use hopwise_core::wire::{LinkReport, NodeReport, Query};
 
 use super::mesh::Mesh;
 use super::talk::{Talk, ask_nodes, read};

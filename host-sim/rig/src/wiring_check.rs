@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::mesh::{End, Mesh};
-use super::plan::{Cable, Plan};
+use super::mesh::{Mesh, NodePort};
+use super::plan::{Cable, WiringPlan};
 use super::survey::{Peer, Seen};
 
 /// A link of a board, whether or not the plan uses it.
@@ -18,7 +18,7 @@ struct Socket {
 /// What can be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum FindingKind {
     /// A board does not answer.
     NoAnswer,
     /// A board is not the one that should be there: of another kind, of another network, with another address.
@@ -37,7 +37,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// At which node.
     pub node: u64,
     /// At which of its ports; none if it is about the whole board, or a link that the plan does not use.
@@ -82,7 +82,7 @@ struct Comparison<'a> {
 }
 
 /// The boards that the first cables of a plan connect, and the first board, which is at the computer.
-pub fn boards_of(plan: &Plan, cables: usize) -> Vec<u64> {
+pub fn boards_of(plan: &WiringPlan, cables: usize) -> Vec<u64> {
     let wired = plan
         .cables
         .iter()
@@ -104,7 +104,7 @@ pub fn boards_of(plan: &Plan, cables: usize) -> Vec<u64> {
 }
 
 /// Compares what was seen with the first cables of a plan. `board` is the kind that boards should say they are.
-pub fn compare(mesh: &Mesh, plan: &Plan, cables: usize, seen: &Seen, board: &str) -> WiringReport {
+pub fn compare(mesh: &Mesh, plan: &WiringPlan, cables: usize, seen: &Seen, board: &str) -> WiringReport {
     let expected = &plan.cables[..cables.min(plan.cables.len())];
     let boards = boards_of(plan, cables);
     let mut comparison = Comparison {
@@ -132,13 +132,13 @@ pub fn compare(mesh: &Mesh, plan: &Plan, cables: usize, seen: &Seen, board: &str
 
 fn both_ways(mesh: &Mesh, cables: &[Cable]) -> BTreeMap<Socket, Socket> {
     let ends = |cable: &Cable| {
-        let [a, b] = [cable.from.end(), cable.to.end()].map(|end| socket(mesh, end));
+        let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(mesh, end));
         [(a, b), (b, a)]
     };
     cables.iter().flat_map(ends).collect()
 }
 
-fn socket(mesh: &Mesh, end: End) -> Socket {
+fn socket(mesh: &Mesh, end: NodePort) -> Socket {
     Socket {
         node: end.node,
         link: mesh.link(end),
@@ -170,7 +170,7 @@ impl Comparison<'_> {
     }
 
     fn is_right(&self, cable: &Cable) -> bool {
-        let [a, b] = [cable.from.end(), cable.to.end()].map(|end| socket(self.mesh, end));
+        let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(self.mesh, end));
         // A board that does not answer is known by what the other sees: a link is up only if both hear each other.
         let right = |here: Socket, there: Socket| self.leads_to(here) == Some(there) && self.is_up(here);
         let silent = |here: Socket| !self.seen.contains_key(&here.node);
@@ -193,7 +193,7 @@ impl Comparison<'_> {
     }
 
     fn board_findings(&self, boards: &[u64], kind: &str) -> Vec<Finding> {
-        let about = |node: u64, kind: Kind, expected: Option<String>, found: Option<String>| Finding {
+        let about = |node: u64, kind: FindingKind, expected: Option<String>, found: Option<String>| Finding {
             kind,
             node,
             port: None,
@@ -206,21 +206,21 @@ impl Comparison<'_> {
             match (self.seen.get(&node), self.impostors.get(&node)) {
                 (None, Some(other)) => findings.push(about(
                     node,
-                    Kind::WrongBoard,
+                    FindingKind::WrongBoard,
                     Some(format!("node {node}")),
                     Some(format!("node {other}")),
                 )),
-                (None, None) => findings.push(about(node, Kind::NoAnswer, Some(format!("node {node}")), None)),
+                (None, None) => findings.push(about(node, FindingKind::NoAnswer, Some(format!("node {node}")), None)),
                 (Some(board), _) if board.network != self.mesh.network.id() => findings.push(about(
                     node,
-                    Kind::WrongBoard,
+                    FindingKind::WrongBoard,
                     Some(self.mesh.network.to_string()),
                     Some("another network".into()),
                 )),
                 (Some(board), _) => {
                     let other = board.kind.as_ref().filter(|found| *found != kind);
                     findings.extend(
-                        other.map(|found| about(node, Kind::WrongBoard, Some(kind.into()), Some(found.clone()))),
+                        other.map(|found| about(node, FindingKind::WrongBoard, Some(kind.into()), Some(found.clone()))),
                     );
                 }
             }
@@ -237,19 +237,19 @@ impl Comparison<'_> {
                 _ if !self.seen.contains_key(&here.node) => {
                     // It cannot say so itself: the other end hears it, and knows that it is not heard.
                     let deaf = hears_us && !self.is_up(there);
-                    deaf.then_some(Kind::OneWay)
+                    deaf.then_some(FindingKind::OneWay)
                 }
-                None if hears_us => Some(Kind::OneWay),
-                None => Some(Kind::Missing),
+                None if hears_us => Some(FindingKind::OneWay),
+                None => Some(FindingKind::Missing),
                 Some(_) => match self.leads_to(here) {
                     Some(heard) if heard == there => {
                         // If the other end hears nothing, it is the deaf one and says so.
                         let deaf = self.heard(there).is_none();
-                        (!self.is_up(here) && !deaf).then_some(Kind::OneWay)
+                        (!self.is_up(here) && !deaf).then_some(FindingKind::OneWay)
                     }
                     Some(_) if self.impostors.contains_key(&there.node) => None,
-                    Some(_) => Some(Kind::Swapped),
-                    None => Some(Kind::WrongBoard),
+                    Some(_) => Some(FindingKind::Swapped),
+                    None => Some(FindingKind::WrongBoard),
                 },
             };
             findings.extend(kind.map(|kind| self.finding(kind, here, Some(there))));
@@ -268,14 +268,14 @@ impl Comparison<'_> {
                 }
                 // A cable that is to come later may be there already.
                 if self.leads_to(here).is_none() || self.leads_to(here) != self.allowed.get(&here).copied() {
-                    findings.push(self.finding(Kind::Extra, here, None));
+                    findings.push(self.finding(FindingKind::Extra, here, None));
                 }
             }
         }
         findings
     }
 
-    fn finding(&self, kind: Kind, here: Socket, expected: Option<Socket>) -> Finding {
+    fn finding(&self, kind: FindingKind, here: Socket, expected: Option<Socket>) -> Finding {
         Finding {
             kind,
             node: here.node,
@@ -324,7 +324,7 @@ impl Comparison<'_> {
         );
         let mut cables = self.cables_as_they_are();
         for cable in self.cables {
-            let [a, b] = [cable.from.end(), cable.to.end()].map(|end| socket(self.mesh, end));
+            let [a, b] = [cable.from.node_port(), cable.to.node_port()].map(|end| socket(self.mesh, end));
             let strange = |at: &Socket| self.impostors.contains_key(&at.node);
             let silent = |at: &Socket| !self.seen.contains_key(&at.node);
             if self.is_right(cable) || [a, b].iter().any(strange) || [a, b].iter().all(silent) {
@@ -418,13 +418,13 @@ impl Comparison<'_> {
 fn advice(finding: &Finding) -> Option<String> {
     let node = finding.node;
     match (finding.kind, finding.found.as_deref()) {
-        (Kind::WrongBoard, Some("another network")) => Some(format!(
+        (FindingKind::WrongBoard, Some("another network")) => Some(format!(
             "board {node} is configured for another network: write its page with `hopwise flash MESH.toml --only {node}`"
         )),
-        (Kind::WrongBoard, Some(found)) if !found.starts_with("node ") => {
+        (FindingKind::WrongBoard, Some(found)) if !found.starts_with("node ") => {
             Some(format!("board {node} is a {found}, and the mesh file has another kind"))
         }
-        (Kind::Extra, Some(stranger @ ("a computer" | "another network"))) => {
+        (FindingKind::Extra, Some(stranger @ ("a computer" | "another network"))) => {
             let uart = finding.uart.unwrap_or("a link");
             Some(format!(
                 "take out the cable at board {node} {uart}: {stranger} is at its other end"

@@ -3,7 +3,7 @@
 //!
 //! - [`wire`]: cables and what they do to bytes; [`world`]: boards, cables, time; [`agenda`]: what happens when;
 //! - [`traffic`]: who sends to whom; [`script`]: what happens to boards and cables;
-//! - [`oracle`]: the judge, who knows what was sent and what came; [`trace`]: the record of it all;
+//! - [`oracle`]: the judge, who knows what was sent and what came;
 //! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file;
 //! - [`run`]: one run from beginning to end; [`sizes`]: for networks of any width; [`report`]: what is said of it.
 
@@ -15,7 +15,6 @@ pub mod scenario;
 pub mod script;
 pub mod settings;
 pub mod sizes;
-pub mod trace;
 pub mod traffic;
 pub mod wire;
 pub mod world;

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use hopwise_core::node::{DropReason, Event, Kind, Outcome, PacketId};
+use hopwise_core::router::{Event, Outcome};
+
+use hopwise_core::wire::{DropReason, Kind, PacketId};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

@@ -1,12 +1,12 @@
 //! What a run says at its end, for programs and for people.
 
-use hopwise_core::node::DropReason;
+use hopwise_core::wire::DropReason;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::run::{Account, Plan};
 use super::settings::Settings;
-use hopwise_trace::report::Spread;
+use hopwise_trace::samples::Spread;
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
@@ -150,7 +150,7 @@ impl Report {
             ("buffers used", format!("{} at most in a node", self.buffers_used)),
             ("virtual time", format!("{:.3} s", self.virtual_seconds)),
             ("wall time", format!("{:.3} s", self.wall_seconds)),
-            ("trace sum", self.trace_sha256.clone()),
+            ("trace hash", self.trace_sha256.clone()),
         ]
     }
 

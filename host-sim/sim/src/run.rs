@@ -4,13 +4,17 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::time::Instant;
 
-use hopwise_core::node::{ConfigError, DropReason, Event, Kind, MessageKind, PacketId, Query, SendError};
+use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
+
+use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
+use hopwise_trace::hash::TraceHash;
+use hopwise_trace::line::Header;
+use hopwise_trace::writer::Writer;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::oracle::{Oracle, Service, Tally, Violation};
 use super::script::{Action, Script};
-use super::trace::{TraceSum, write_header, write_line};
 use super::traffic::{Destinations, Traffic};
 use super::wire::Nanos;
 use super::world::{Build, Mark, Step, Watcher, World};
@@ -88,8 +92,8 @@ pub struct Account {
 
 /// Watches all nodes.
 struct Notes<'a> {
-    sum: TraceSum,
-    trace: Option<&'a mut dyn Write>,
+    hash: TraceHash,
+    trace: Option<Writer<&'a mut dyn Write>>,
     failed: Option<std::io::Error>,
     oracle: Oracle,
     drops: Vec<u64>,
@@ -101,9 +105,11 @@ struct Notes<'a> {
 
 impl Watcher for Notes<'_> {
     fn note(&mut self, at: Nanos, board: u32, event: &Event) {
-        self.sum.add(at, u64::from(board), event);
+        // A run of 292 years is none.
+        let time = at as hopwise_trace::line::Nanos;
+        self.hash.add(time, u64::from(board), event);
         if let Some(out) = &mut self.trace
-            && let Err(error) = write_line(at, u64::from(board), event, out)
+            && let Err(error) = out.event(time, u64::from(board), event)
         {
             self.failed.get_or_insert(error);
         }
@@ -182,20 +188,22 @@ struct Run<'a, const PORTS: usize, const PEERS: usize> {
 /// Runs a plan; the trace is written down if there is somewhere to write it.
 pub fn run<'a, const PORTS: usize, const PEERS: usize>(
     plan: &'a Plan,
-    mut trace: Option<&'a mut dyn Write>,
+    trace: Option<&'a mut dyn Write>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
     let started = Instant::now();
-    if let Some(out) = &mut trace {
-        write_header(&plan.build.network, plan.build.baud, out).map_err(RunError::Trace)?;
-    }
+    let header = Header::new(&plan.build.network, plan.build.baud);
+    let trace = trace
+        .map(|out| Writer::new(out, &header))
+        .transpose()
+        .map_err(RunError::Trace)?;
     let nodes = plan.build.network.nodes() as u32;
     let calm = plan.pull_every.is_none() && plan.reset_every.is_none() && plan.script.is_empty();
     let mut run = Run::<PORTS, PEERS> {
         plan,
         world: World::new(plan.build.clone()),
         notes: Notes {
-            sum: TraceSum::default(),
+            hash: TraceHash::default(),
             trace,
             failed: None,
             oracle: Oracle::new(nodes, plan.build.seed, plan.packets),
@@ -536,7 +544,7 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
             links_up: self.notes.links_up,
             virtual_seconds: now as f64 / 1e9,
             wall_seconds: started.elapsed().as_secs_f64(),
-            trace_sha256: self.notes.sum.finish(),
+            trace_sha256: self.notes.hash.finish(),
             latencies,
             violation,
             buffers_used: self.buffers_used,

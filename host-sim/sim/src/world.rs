@@ -4,8 +4,8 @@
 //! half a frame, and when a cable is pulled or plugged in the middle of one, it is cut at the byte.
 
 use hopwise_core::link::Micros;
-use hopwise_core::node::{Config, ConfigError, Event, Node};
-use hopwise_core::{Network, Node as Address, Rule, limits};
+use hopwise_core::router::{Config, ConfigError, Event, Router};
+use hopwise_core::{Network, Node, Rule, limits, wire};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -14,7 +14,7 @@ use super::wire::{Direction, Nanos, Noise};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
 pub type SimNode<const PORTS: usize, const PEERS: usize> =
-    Node<PORTS, { limits::BUFFERS }, { limits::BODY }, { limits::WIRE }, PEERS>;
+    Router<PORTS, { limits::BUFFERS }, { limits::BODY }, { wire::WIRE }, PEERS>;
 
 /// What all boards have in common.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             now: 0,
             boards: Vec::with_capacity(nodes as usize),
             cables: Vec::new(),
-            agenda: Agenda::new(byte_nanos * limits::WIRE as u64),
+            agenda: Agenda::new(byte_nanos * wire::WIRE as u64),
             parked: Vec::new(),
             free_parked: Vec::new(),
             scratch: Vec::new(),
@@ -126,7 +126,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         for board in 0..nodes {
             let degree = network.degree(u64::from(board)).unwrap_or(0) as usize;
             let transmitter = Transmitter {
-                bytes: vec![0; limits::WIRE],
+                bytes: vec![0; wire::WIRE],
                 length: 0,
                 started: 0,
                 missed: 0,
@@ -141,7 +141,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             });
         }
         for a in 0..nodes {
-            let neighbors: Vec<Address> = network.neighbors(u64::from(a)).into_iter().flatten().collect();
+            let neighbors: Vec<Node> = network.neighbors(u64::from(a)).into_iter().flatten().collect();
             for (port, &b) in neighbors.iter().enumerate().filter(|&(_, &b)| b > u64::from(a)) {
                 let back = network.port_to(b, u64::from(a)).ok().flatten().unwrap_or(0);
                 world.lay((a, port as u8), (b as u32, back as u8));
@@ -218,7 +218,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             links: state.cables.len() as u8,
             rule: Rule::Exact,
         };
-        let node = Node::new(&config, micros(self.now))?;
+        let node = Router::new(&config, micros(self.now))?;
         state.node = Some(Box::new(node));
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
         Ok(())

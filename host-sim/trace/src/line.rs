@@ -1,86 +1,202 @@
 //! One line of a trace.
 
-use hopwise_core::Node;
-use hopwise_core::node::Kind;
-use serde::Deserialize;
+use hopwise_core::router::Event;
+use hopwise_core::{Network, Node};
+use serde::{Deserialize, Serialize};
+
+use crate::form::EventForm;
+
+/// The version of the format that is written here. A change after which this reader would misunderstand a trace raises it;
+/// fields and words that are added do not.
+pub const VERSION: u32 = 1;
+
+/// Nanoseconds since the beginning of the mesh's time. Boards' clocks may begin below 0.
+pub type Nanos = i64;
+
+/// Thirty years: nanoseconds of such times can be added and subtracted.
+const LONGEST_SECONDS: f64 = 1e9;
 
 /// The first line: whose trace it is.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
+    /// [`VERSION`] when it was written.
+    #[serde(default = "Header::first_version")]
+    pub version: u32,
     /// The network, as an expression.
     pub network: String,
+    /// How many nodes that has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
     /// Bits a second on the wires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baud: Option<u32>,
 }
 
-/// Any other line: what a node noticed or did.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Line {
-    /// When, in seconds.
-    pub t: f64,
+impl Header {
+    /// Of a trace that is written now.
+    pub fn new(network: &Network, baud: u32) -> Self {
+        Header {
+            version: VERSION,
+            network: network.to_string(),
+            nodes: Some(network.nodes()),
+            baud: Some(baud),
+        }
+    }
+
+    fn first_version() -> u32 {
+        1
+    }
+}
+
+/// Any other line: what a node noticed, did or said, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceLine {
+    /// When.
+    pub at: Nanos,
     /// Which node.
     pub node: Node,
     /// What.
-    #[serde(flatten)]
-    pub event: Event,
+    pub record: Record,
 }
 
-/// What a node noticed or did; the words of [`hopwise_core::node::Event`].
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the fields are those of the core's events")]
-pub enum Event {
-    /// A link came up; a computer at its end has no address.
-    LinkUp { link: u8, peer: Option<Node> },
-    /// A link went down.
-    LinkDown { link: u8 },
-    /// Someone is at a link who does not belong there.
-    Miswired { link: u8 },
-    /// Bytes came that are no frame.
-    Damaged { link: u8 },
-    /// A packet is sent on a link.
-    Sent {
-        link: u8,
-        packet: PacketId,
-        dest: Node,
-        again: bool,
-    },
-    /// A packet came in on a link.
-    Received { link: u8, packet: PacketId, dest: Node },
-    /// A packet begins its way here.
-    Accepted { packet: PacketId, dest: Node },
-    /// A neighbour has taken a packet over.
-    Forwarded { link: u8, packet: PacketId },
-    /// A packet has arrived.
-    Delivered { packet: PacketId },
-    /// A packet went no further.
-    Dropped {
-        packet: PacketId,
-        dest: Node,
-        reason: String,
-    },
-    /// A packet goes round a dead link.
-    Detoured { packet: PacketId, by: Node },
-    /// The fate of a confirmed packet is known.
-    Settled { number: u32, outcome: String },
+/// What a line tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// Something that the node noticed or did.
+    Event(Event),
     /// A line of a board's log that tells of no event.
-    Log,
-    /// A word that is not among these.
-    #[serde(other)]
-    Other,
+    Log {
+        /// How severe it is: trace, debug, info, warn or error.
+        level: String,
+        /// What it says.
+        text: String,
+    },
+    /// Something in words that are not known here, of a later version.
+    Unknown,
 }
 
-/// The name of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-pub struct PacketId {
-    /// Who sent it.
-    pub source: Node,
-    /// The low half of the source's boot epoch.
-    pub epoch: u16,
-    /// What it is for.
-    pub kind: Kind,
-    /// Its number.
-    pub number: u32,
-    /// Whether the computer at that node sent it.
-    pub from_host: bool,
+impl Record {
+    /// What the trace calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Record::Event(event) => match event {
+                Event::LinkUp { .. } => "link-up",
+                Event::LinkDown { .. } => "link-down",
+                Event::Miswired { .. } => "miswired",
+                Event::Damaged { .. } => "damaged",
+                Event::Sent { .. } => "sent",
+                Event::Received { .. } => "received",
+                Event::Accepted { .. } => "accepted",
+                Event::Forwarded { .. } => "forwarded",
+                Event::Delivered { .. } => "delivered",
+                Event::Dropped { .. } => "dropped",
+                Event::Detoured { .. } => "detoured",
+                Event::Settled { .. } => "settled",
+            },
+            Record::Log { .. } => LOG,
+            Record::Unknown => "unknown",
+        }
+    }
+}
+
+const LOG: &str = "log";
+
+/// What every line has.
+#[derive(Deserialize)]
+struct Head {
+    t: f64,
+    node: Node,
+    event: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LogForm<'a> {
+    level: std::borrow::Cow<'a, str>,
+    text: std::borrow::Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+struct LineForm<'a> {
+    t: f64,
+    node: Node,
+    #[serde(flatten)]
+    record: RecordForm<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum RecordForm<'a> {
+    #[serde(with = "EventForm")]
+    Event(&'a Event),
+    Log {
+        event: &'static str,
+        level: &'a str,
+        text: &'a str,
+    },
+}
+
+/// Why a text is no line of a trace.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoLine {
+    /// It has another form.
+    #[error("this is no event: {0}")]
+    Form(String),
+    /// Nothing runs for so long.
+    #[error("{0} s is no time of a mesh")]
+    Time(f64),
+}
+
+impl TraceLine {
+    /// The line as JSON; `None` for a record that is unknown, which cannot be written.
+    pub fn to_json(&self) -> Option<String> {
+        let form = LineForm {
+            t: self.at as f64 / 1e9,
+            node: self.node,
+            record: match &self.record {
+                Record::Event(event) => RecordForm::Event(event),
+                Record::Log { level, text } => RecordForm::Log {
+                    event: LOG,
+                    level,
+                    text,
+                },
+                Record::Unknown => return None,
+            },
+        };
+        serde_json::to_string(&form).ok()
+    }
+
+    /// Reads a line. Fields that are not known are passed over; with words that are not known it is a [`Record::Unknown`].
+    pub fn from_json(text: &str) -> Result<Self, NoLine> {
+        let head: Head = serde_json::from_str(text).map_err(|error| no_event(&error))?;
+        if !head.t.is_finite() || head.t.abs() > LONGEST_SECONDS {
+            return Err(NoLine::Time(head.t));
+        }
+        Ok(TraceLine {
+            at: (head.t * 1e9).round() as Nanos,
+            node: head.node,
+            record: record(&head.event, text)?,
+        })
+    }
+}
+
+fn record(name: &str, text: &str) -> Result<Record, NoLine> {
+    if name == LOG {
+        let log: LogForm<'_> = serde_json::from_str(text).map_err(|error| no_event(&error))?;
+        return Ok(Record::Log {
+            level: log.level.into_owned(),
+            text: log.text.into_owned(),
+        });
+    }
+    match EventForm::deserialize(&mut serde_json::Deserializer::from_str(text)) {
+        Ok(event) => Ok(Record::Event(event)),
+        // So serde says of a word that an enumeration does not have.
+        Err(error) if error.to_string().starts_with("unknown variant") => Ok(Record::Unknown),
+        Err(error) => Err(no_event(&error)),
+    }
+}
+
+/// The position that serde adds is one within the line, which is all there is.
+fn no_event(error: &serde_json::Error) -> NoLine {
+    let what = error.to_string();
+    NoLine::Form(what.split(" at line ").next().unwrap_or_default().into())
 }

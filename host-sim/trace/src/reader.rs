@@ -1,44 +1,86 @@
 //! A trace, line by line.
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 
-use super::line::{Header, Line};
+use hopwise_core::{Network, NoSuchNode, ParseError};
+
+use crate::line::{Header, NoLine, TraceLine, VERSION};
+
+/// A line with more bytes is none: an event has some 300, and a line of a board's log not many more.
+pub const LONGEST_LINE: usize = 1 << 16;
 
 /// What is wrong with a trace, and in which line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
-pub struct BadLine {
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {fault}")]
+pub struct BadTrace {
     /// Counted from 1.
     pub line: u64,
     /// What is wrong.
-    pub what: String,
+    pub fault: Fault,
+}
+
+/// What can be wrong with a line.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It cannot be read.
+    #[error("{0}")]
+    Io(io::Error),
+    /// It does not end.
+    #[error("a line of more than {LONGEST_LINE} bytes is no event")]
+    TooLong,
+    /// It says nothing.
+    #[error("{0}")]
+    NoLine(#[from] NoLine),
+    /// The format has changed since.
+    #[error(
+        "the trace has version {0}, and this program reads versions up to {VERSION}: take the one that wrote it, or a later one"
+    )]
+    Version(u32),
+    /// It names what is no network.
+    #[error("'{expression}' is not a network: {error}")]
+    Network {
+        /// As it is written.
+        expression: String,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// It names a node that the network does not have.
+    #[error("{network}: {error}")]
+    Node {
+        /// The network.
+        network: String,
+        /// Which node.
+        error: NoSuchNode,
+    },
 }
 
 /// Reads a trace without holding more than a line of it.
 pub struct Reader<R> {
-    lines: R,
+    input: R,
     header: Option<Header>,
     /// The first line, if it was no header.
     first: Option<String>,
     number: u64,
+    buffer: Vec<u8>,
 }
 
 impl<R: BufRead> Reader<R> {
     /// Reads the first line. A trace without a header is one too.
-    pub fn new(lines: R) -> Result<Self, BadLine> {
+    pub fn new(input: R) -> Result<Self, BadTrace> {
         let mut reader = Reader {
-            lines,
+            input,
             header: None,
             first: None,
             number: 0,
+            buffer: Vec::new(),
         };
-        if let Some(text) = reader.text()? {
-            match serde_json::from_str(&text) {
-                Ok(header) => reader.header = Some(header),
-                Err(_) => {
-                    reader.first = Some(text);
-                    reader.number = 0;
-                }
+        let Some(text) = reader.text()? else { return Ok(reader) };
+        match serde_json::from_str::<Header>(&text) {
+            Ok(header) if header.version > VERSION => return Err(reader.bad(Fault::Version(header.version))),
+            Ok(header) => reader.header = Some(header),
+            Err(_) => {
+                reader.first = Some(text);
+                reader.number -= 1;
             }
         }
         Ok(reader)
@@ -49,58 +91,71 @@ impl<R: BufRead> Reader<R> {
         self.header.as_ref()
     }
 
-    /// The number of the line that was read last.
-    pub fn number(&self) -> u64 {
-        self.number
+    /// The network that the trace names, if it names one.
+    pub fn network(&self) -> Result<Option<Network>, BadTrace> {
+        let Some(header) = &self.header else { return Ok(None) };
+        let expression = &header.network;
+        let parsed = expression.parse::<Network>().map_err(|error| BadTrace {
+            line: 1,
+            fault: Fault::Network {
+                expression: expression.clone(),
+                error,
+            },
+        });
+        parsed.map(Some)
+    }
+
+    /// What is wrong with the line that was read last.
+    pub fn bad(&self, fault: Fault) -> BadTrace {
+        BadTrace {
+            line: self.number,
+            fault,
+        }
     }
 
     /// The next line of text; empty ones are passed over.
-    fn text(&mut self) -> Result<Option<String>, BadLine> {
+    fn text(&mut self) -> Result<Option<String>, BadTrace> {
         loop {
             self.number += 1;
             if let Some(first) = self.first.take() {
                 return Ok(Some(first));
             }
-            let mut text = String::new();
-            let bad = |error: std::io::Error| BadLine {
-                line: self.number,
-                what: error.to_string(),
-            };
-            if self.lines.read_line(&mut text).map_err(bad)? == 0 {
-                return Ok(None);
+            self.buffer.clear();
+            let mut limited = self.input.by_ref().take(LONGEST_LINE as u64);
+            match limited.read_until(b'\n', &mut self.buffer) {
+                Err(error) => return Err(self.bad(Fault::Io(error))),
+                Ok(0) => return Ok(None),
+                Ok(LONGEST_LINE) if self.buffer.last() != Some(&b'\n') => return Err(self.bad(Fault::TooLong)),
+                Ok(_) => {}
             }
-            if !text.trim().is_empty() {
-                return Ok(Some(text));
+            match std::str::from_utf8(&self.buffer) {
+                Ok(text) if text.trim().is_empty() => {}
+                Ok(text) => return Ok(Some(text.to_string())),
+                Err(error) => {
+                    return Err(self.bad(Fault::Io(io::Error::new(io::ErrorKind::InvalidData, error))));
+                }
             }
         }
     }
 }
 
 impl<R: BufRead> Iterator for Reader<R> {
-    type Item = Result<Line, BadLine>;
+    type Item = Result<TraceLine, BadTrace>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let text = self.text().transpose()?;
-        Some(text.and_then(|text| {
-            serde_json::from_str(&text).map_err(|error| {
-                // The position that serde adds is one within the line.
-                let what = error.to_string();
-                let what = what.split(" at line ").next().unwrap_or_default();
-                BadLine {
-                    line: self.number,
-                    what: format!("this is no event: {what}"),
-                }
-            })
-        }))
+        Some(text.and_then(|text| TraceLine::from_json(&text).map_err(|error| self.bad(error.into()))))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::Event;
     use super::*;
+    use crate::line::Record;
+    use hopwise_core::link::Down;
+    use hopwise_core::router::Event;
 
-    fn read(text: &str) -> (Option<Header>, Vec<Result<Line, BadLine>>) {
+    fn read(text: &str) -> (Option<Header>, Vec<Result<TraceLine, BadTrace>>) {
         let reader = Reader::new(text.as_bytes()).unwrap();
         (reader.header().cloned(), reader.collect())
     }
@@ -109,17 +164,42 @@ mod tests {
     fn a_header_is_optional() {
         let down = r#"{"t":0.5,"node":3,"event":"link-down","link":1,"reason":"silent"}"#;
         let (header, lines) = read(&format!("{{\"network\":\"ring(4)\",\"baud\":115200}}\n\n{down}\n"));
-        assert_eq!(header.unwrap().network, "ring(4)");
+        let header = header.unwrap();
+        assert_eq!((header.network.as_str(), header.version), ("ring(4)", 1));
         let (none, same) = read(down);
-        assert_eq!((none, &same), (None, &lines));
         let line = lines[0].as_ref().unwrap();
-        assert_eq!((line.node, &line.event), (3, &Event::LinkDown { link: 1 }));
+        assert_eq!((none, same[0].as_ref().unwrap()), (None, line));
+        let event = Event::LinkDown {
+            link: 1,
+            reason: Down::Silent,
+        };
+        assert_eq!(
+            (line.at, line.node, &line.record),
+            (500_000_000, 3, &Record::Event(event))
+        );
     }
 
     #[test]
-    fn words_of_later_versions_are_read_over() {
-        let (_, lines) = read(r#"{"t":0,"node":1,"event":"sang","song":"la"}"#);
-        assert_eq!(lines[0].as_ref().unwrap().event, Event::Other);
+    fn what_a_later_program_adds_is_passed_over() {
+        for line in [
+            r#"{"t":0,"node":1,"event":"sang","song":"la"}"#,
+            r#"{"t":0,"node":1,"event":"damaged","link":0,"error":"tired"}"#,
+        ] {
+            assert_eq!(read(line).1[0].as_ref().unwrap().record, Record::Unknown, "{line}");
+        }
+        let (_, lines) = read(r#"{"t":0,"node":1,"event":"damaged","link":0,"error":"crc","mood":"good"}"#);
+        assert_eq!(lines[0].as_ref().unwrap().record.name(), "damaged");
+    }
+
+    #[test]
+    fn a_later_version_is_refused() {
+        let error = Reader::new(&b"{\"version\":2,\"network\":\"ring(5)\"}\n"[..])
+            .err()
+            .unwrap();
+        assert_eq!(
+            error.to_string(),
+            "line 1: the trace has version 2, and this program reads versions up to 1: take the one that wrote it, or a later one"
+        );
     }
 
     #[test]
@@ -127,7 +207,7 @@ mod tests {
         let good = r#"{"t":0,"node":1,"event":"damaged","link":0,"error":"crc"}"#;
         for (bad, what) in [
             ("{\"t\":1,", "line 2: this is no event: EOF while parsing"),
-            ("[]", "line 2: this is no event: invalid type: sequence"),
+            ("[]", "line 2: this is no event: invalid"),
             (
                 "{\"t\":1,\"node\":1}",
                 "line 2: this is no event: missing field `event`",
@@ -144,6 +224,7 @@ mod tests {
                 "{\"t\":1,\"node\":1,\"event\":\"delivered\"}",
                 "line 2: this is no event: missing field `packet`",
             ),
+            ("{\"t\":1e300,\"node\":1,\"event\":\"sang\"}", "line 2: 1000000000"),
         ] {
             let (_, lines) = read(&format!("{good}\n{bad}\n{good}\n"));
             let sentence = lines[1].as_ref().unwrap_err().to_string();
@@ -151,5 +232,12 @@ mod tests {
             assert!(lines[0].is_ok() && lines[2].is_ok());
         }
         assert!(Reader::new(&b"\xff\xfe\n"[..]).is_err());
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_held() {
+        let text = format!("{{\"t\":0,\"node\":1,\"event\":\"{}\"}}\n", "x".repeat(LONGEST_LINE));
+        let error = Reader::new(text.as_bytes()).err().unwrap();
+        assert_eq!(error.to_string(), "line 1: a line of more than 65536 bytes is no event");
     }
 }

@@ -1,14 +1,19 @@
 //! A trace in figures.
 
 use std::collections::BTreeMap;
+use std::io::BufRead;
 
+use hopwise_core::wire::Kind;
 use hopwise_core::{Network, Node, Rule};
 use serde::Serialize;
 
-use super::history::{EndCounts, History, Nanos, Packet};
-use hopwise_core::node::Kind;
+use crate::follow::{Audience, EndCounts, Overview, follow};
+use crate::line::Nanos;
+use crate::packet::{Arrivals, Packet};
+use crate::reader::{BadTrace, Reader};
+use crate::samples::{Samples, Spread};
 
-/// Packets that took another way are listed up to this number.
+/// Packets that took another path are listed up to this number.
 const EXAMPLES: usize = 10;
 
 /// Delivery, latency, paths, cables and drops; the keys of `--json` are stable.
@@ -22,12 +27,12 @@ pub struct Report {
     pub unknown_events: u64,
     pub seconds: f64,
     pub delivery: BTreeMap<&'static str, Delivery>,
-    pub outcomes: BTreeMap<String, u64>,
+    pub outcomes: BTreeMap<&'static str, u64>,
     pub latency: Latency,
     pub paths: Option<Paths>,
     pub detours: u64,
     pub links: Vec<LinkQuality>,
-    pub drops: BTreeMap<String, Drops>,
+    pub drops: BTreeMap<&'static str, Drops>,
 }
 
 /// How packets of one kind fared.
@@ -62,43 +67,10 @@ pub struct Latency {
     pub wait: Option<Spread>,
 }
 
-/// Percentiles (nearest rank) of times in microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "each says what it is")]
-pub struct Spread {
-    pub count: usize,
-    pub mean_us: f64,
-    pub min_us: f64,
-    pub p50_us: f64,
-    pub p90_us: f64,
-    pub p99_us: f64,
-    pub max_us: f64,
-}
-
-impl Spread {
-    /// Of these times; `None` of none.
-    pub fn of(mut times: Vec<Nanos>) -> Option<Spread> {
-        times.sort_unstable();
-        let micros = |nanos: Nanos| nanos as f64 / 1e3;
-        let rank = |percent: usize| micros(times[(times.len() * percent).div_ceil(100).max(1) - 1]);
-        let sum: f64 = times.iter().map(|&time| micros(time)).sum();
-        let (&min, &max) = (times.first()?, times.last()?);
-        Some(Spread {
-            count: times.len(),
-            mean_us: sum / times.len() as f64,
-            min_us: micros(min),
-            p50_us: rank(50),
-            p90_us: rank(90),
-            p99_us: rank(99),
-            max_us: micros(max),
-        })
-    }
-}
-
-/// The ways that packets took, beside those that addresses tell.
+/// The paths that packets took, beside those that addresses tell.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Paths {
-    /// Delivered packets for one node whose whole way is in the trace.
+    /// Delivered packets for one node whose whole path is in the trace.
     pub followed: u64,
     /// Those that took the computed path.
     pub computed: u64,
@@ -168,34 +140,163 @@ pub struct Drops {
 }
 
 impl Report {
-    /// Sums a trace up.
-    pub fn new(history: &History) -> Report {
-        let (first, last) = history.span.unwrap_or_default();
-        let mut report = Report {
-            network: history.network.map(|network| network.to_string()),
-            nodes: history.network.map(|network| network.nodes()),
-            baud: history.baud,
-            events: history.events,
-            unknown_events: history.unknown,
-            seconds: (last - first) as f64 / 1e9,
-            delivery: BTreeMap::new(),
-            outcomes: history.outcomes.clone(),
-            latency: latency(&history.packets),
-            paths: history.network.map(|network| paths(&network, &history.packets)),
-            detours: history.packets.iter().map(|packet| packet.detoured.len() as u64).sum(),
-            links: links(history),
-            drops: BTreeMap::new(),
+    /// Reads a trace to its end. The network is the one given, or else the one that the trace names. The memory does not grow
+    /// with the trace: it is for the packets that are under way at a time.
+    pub fn read<R: BufRead>(reader: Reader<R>, network: Option<Network>) -> Result<Report, BadTrace> {
+        let network = match network {
+            Some(network) => Some(network),
+            None => reader.network()?,
         };
-        for packet in &history.packets {
-            let kind = report.delivery.entry(packet.id.kind.name()).or_default();
-            kind.add(packet, report.nodes);
-            for (_, node, reason) in &packet.dropped {
-                let drops = report.drops.entry(reason.clone()).or_default();
-                drops.count += 1;
-                *drops.nodes.entry(*node).or_default() += 1;
+        let mut figures = Figures::new(network);
+        let overview = follow(reader, network, &mut figures)?;
+        Ok(figures.report(overview))
+    }
+}
+
+/// A report that is being made.
+struct Figures {
+    nodes: Option<u64>,
+    /// The simulator searches with all memory there is, a board with little; either is what addresses tell.
+    networks: Option<[Network; 2]>,
+    delivery: BTreeMap<&'static str, Delivery>,
+    drops: BTreeMap<&'static str, Drops>,
+    detours: u64,
+    paths: Paths,
+    end_to_end: Samples,
+    by_hops: BTreeMap<usize, Samples>,
+    broadcast: Samples,
+    hop: Samples,
+    wait: Samples,
+}
+
+impl Audience for Figures {
+    fn packet(&mut self, packet: Packet) {
+        let kind = self.delivery.entry(packet.id.kind.name()).or_default();
+        kind.add(&packet, self.nodes);
+        for (_, node, reason) in &packet.dropped {
+            let drops = self.drops.entry(reason.name()).or_default();
+            drops.count += 1;
+            *drops.nodes.entry(*node).or_default() += 1;
+        }
+        self.detours += packet.detoured.len() as u64;
+        let arrivals = packet.arrivals();
+        for hop in &packet.hops {
+            if let Some((sent, received)) = hop.sent.zip(hop.received) {
+                self.hop.add(received - sent);
+            }
+            if let Some(wait) = arrivals.wait(hop) {
+                self.wait.add(wait);
             }
         }
-        report
+        if packet.id.kind == Kind::Broadcast {
+            self.add_broadcast(&packet);
+        } else {
+            self.add_single(&packet, &arrivals);
+        }
+    }
+}
+
+impl Figures {
+    fn new(network: Option<Network>) -> Self {
+        Figures {
+            nodes: network.map(|network| network.nodes()),
+            networks: network.map(|network| [network.with_search_memory(usize::MAX), network]),
+            delivery: BTreeMap::new(),
+            drops: BTreeMap::new(),
+            detours: 0,
+            paths: Paths::default(),
+            end_to_end: Samples::default(),
+            by_hops: BTreeMap::new(),
+            broadcast: Samples::default(),
+            hop: Samples::default(),
+            wait: Samples::default(),
+        }
+    }
+
+    fn add_broadcast(&mut self, packet: &Packet) {
+        if let Some(accepted) = packet.accepted {
+            let times = packet.delivered.iter().map(|&(at, _)| at - accepted);
+            times.for_each(|time| self.broadcast.add(time));
+        }
+        let Some(networks) = self.networks else { return };
+        for hop in packet.hops.iter().filter(|hop| hop.received.is_some()) {
+            let expected = networks.map(|network| network.next_hop(hop.to, packet.id.source, Rule::Exact));
+            if hop.to != packet.id.source && expected.contains(&Ok(hop.from)) {
+                self.paths.tree_arrivals += 1;
+            } else {
+                self.paths.other_arrivals += 1;
+            }
+        }
+    }
+
+    /// A packet for one node: when it arrived first, and by which path.
+    fn add_single(&mut self, packet: &Packet, arrivals: &Arrivals<'_>) {
+        let Some((at, node)) = packet.delivered.iter().copied().min() else {
+            return;
+        };
+        let took: Option<Nanos> = packet.accepted.map(|accepted| at - accepted);
+        if let Some(took) = took {
+            self.end_to_end.add(took);
+        }
+        let Some(hops) = arrivals.path_to(node, at) else { return };
+        if let Some(took) = took {
+            self.by_hops.entry(hops.len()).or_default().add(took);
+        }
+        let Some(networks) = self.networks else { return };
+        let path: Vec<Node> = std::iter::once(packet.id.source)
+            .chain(hops.iter().map(|hop| hop.to))
+            .collect();
+        let computed = networks.map(|network| route(&network, packet.id.source, node));
+        let paths = &mut self.paths;
+        paths.followed += 1;
+        paths.hops += hops.len() as u64;
+        paths.computed_hops += computed[0].len() as u64 - 1;
+        if computed.contains(&path) {
+            paths.computed += 1;
+            return;
+        }
+        if path.len() > computed[0].len() {
+            paths.longer += 1;
+        } else {
+            paths.other += 1;
+        }
+        if paths.examples.len() < EXAMPLES {
+            let [computed, _] = computed;
+            paths.examples.push(Deviation {
+                kind: packet.id.kind,
+                number: packet.id.number,
+                path,
+                computed,
+            });
+        }
+    }
+
+    fn report(self, overview: Overview) -> Report {
+        let (first, last) = overview.span.unwrap_or_default();
+        let by_hops = self.by_hops.iter();
+        Report {
+            network: overview.network.map(|network| network.to_string()),
+            nodes: self.nodes,
+            baud: overview.baud,
+            events: overview.events,
+            unknown_events: overview.unknown,
+            seconds: (last - first) as f64 / 1e9,
+            delivery: self.delivery,
+            latency: Latency {
+                end_to_end: self.end_to_end.spread(),
+                by_hops: by_hops
+                    .filter_map(|(hops, samples)| Some((*hops, samples.spread()?)))
+                    .collect(),
+                broadcast: self.broadcast.spread(),
+                hop: self.hop.spread(),
+                wait: self.wait.spread(),
+            },
+            paths: self.networks.map(|_| self.paths),
+            detours: self.detours,
+            links: links(&overview),
+            drops: self.drops,
+            outcomes: overview.outcomes,
+        }
     }
 }
 
@@ -223,99 +324,6 @@ impl Delivery {
     }
 }
 
-/// When a packet for one node arrived first.
-fn arrival(packet: &Packet) -> Option<(Nanos, Node)> {
-    let single = packet.id.kind != Kind::Broadcast;
-    packet.delivered.iter().copied().min().filter(|_| single)
-}
-
-fn latency(packets: &[Packet]) -> Latency {
-    let (mut all, mut broadcast, mut hops, mut waits) = (vec![], vec![], vec![], vec![]);
-    let mut by_hops: BTreeMap<usize, Vec<Nanos>> = BTreeMap::new();
-    for packet in packets {
-        let times = packet.hops.iter().filter_map(|hop| Some(hop.received? - hop.sent?));
-        hops.extend(times);
-        waits.extend(packet.hops.iter().filter_map(|hop| wait(packet, hop.from, hop.sent?)));
-        let Some(accepted) = packet.accepted else { continue };
-        match arrival(packet) {
-            Some((at, node)) => {
-                all.push(at - accepted);
-                if let Some(path) = packet.path_to(node, at) {
-                    by_hops.entry(path.len()).or_default().push(at - accepted);
-                }
-            }
-            None => broadcast.extend(packet.delivered.iter().map(|&(at, _)| at - accepted)),
-        }
-    }
-    let by_hops = by_hops.into_iter();
-    Latency {
-        end_to_end: Spread::of(all),
-        by_hops: by_hops
-            .filter_map(|(hops, times)| Some((hops, Spread::of(times)?)))
-            .collect(),
-        broadcast: Spread::of(broadcast),
-        hop: Spread::of(hops),
-        wait: Spread::of(waits),
-    }
-}
-
-/// How long a packet was in a node that sends it: since it last came in, or began its way.
-fn wait(packet: &Packet, node: Node, sent: Nanos) -> Option<Nanos> {
-    let arrivals = packet.hops.iter().filter(|hop| hop.to == node);
-    let last = arrivals
-        .filter_map(|hop| hop.received.filter(|&received| received <= sent))
-        .max();
-    let begun = packet.accepted.filter(|_| node == packet.id.source);
-    Some(sent - last.or(begun)?)
-}
-
-fn paths(network: &Network, packets: &[Packet]) -> Paths {
-    let mut paths = Paths::default();
-    // The simulator searches with all memory there is, a board with little; either is what addresses tell.
-    let networks = [network.with_search_memory(usize::MAX), *network];
-    for packet in packets {
-        if packet.id.kind == Kind::Broadcast {
-            for hop in packet.hops.iter().filter(|hop| hop.received.is_some()) {
-                let expected = networks.map(|network| network.next_hop(hop.to, packet.id.source, Rule::Exact));
-                if hop.to != packet.id.source && expected.contains(&Ok(hop.from)) {
-                    paths.tree_arrivals += 1;
-                } else {
-                    paths.other_arrivals += 1;
-                }
-            }
-            continue;
-        }
-        let Some((at, node)) = arrival(packet) else { continue };
-        let Some(hops) = packet.path_to(node, at) else { continue };
-        let path: Vec<Node> = std::iter::once(packet.id.source)
-            .chain(hops.iter().map(|hop| hop.to))
-            .collect();
-        let computed = networks.map(|network| route(&network, packet.id.source, node));
-        paths.followed += 1;
-        paths.hops += hops.len() as u64;
-        paths.computed_hops += computed[0].len() as u64 - 1;
-        if computed.contains(&path) {
-            paths.computed += 1;
-            continue;
-        }
-        if path.len() > computed[0].len() {
-            paths.longer += 1;
-        } else {
-            paths.other += 1;
-        }
-        if paths.examples.len() < EXAMPLES {
-            let [computed, _] = computed;
-            paths.examples.push(Deviation {
-                kind: packet.id.kind,
-                number: packet.id.number,
-                path,
-                computed,
-            });
-        }
-    }
-    paths
-}
-
 /// The computed path, both ends included.
 fn route(network: &Network, from: Node, to: Node) -> Vec<Node> {
     let next = |&here: &Node| {
@@ -328,10 +336,10 @@ fn route(network: &Network, from: Node, to: Node) -> Vec<Node> {
 }
 
 /// The cables of the network, and others that the trace shows.
-fn links(history: &History) -> Vec<LinkQuality> {
+fn links(overview: &Overview) -> Vec<LinkQuality> {
     let mut cables: BTreeMap<(Node, Node), LinkQuality> = BTreeMap::new();
-    for (&(node, link), end) in &history.ends {
-        if let Some(peer) = history.peer(node, link) {
+    for (&(node, link), end) in &overview.ends {
+        if let Some(peer) = overview.peer(node, link) {
             let (a, b) = (node.min(peer), node.max(peer));
             let cable = cables.entry((a, b)).or_default();
             (cable.a, cable.b) = (a, b);
@@ -339,26 +347,4 @@ fn links(history: &History) -> Vec<LinkQuality> {
         }
     }
     cables.into_values().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_of_the_nearest_rank() {
-        let spread = Spread::of((1..=200).rev().map(|micros| micros * 1000).collect()).unwrap();
-        let figures = [
-            spread.min_us,
-            spread.p50_us,
-            spread.p90_us,
-            spread.p99_us,
-            spread.max_us,
-            spread.mean_us,
-        ];
-        assert_eq!(figures, [1.0, 100.0, 180.0, 198.0, 200.0, 100.5]);
-        let one = Spread::of(vec![5000]).unwrap();
-        assert_eq!((one.p50_us, one.p99_us, one.count), (5.0, 5.0, 1));
-        assert_eq!(Spread::of(vec![]), None);
-    }
 }

@@ -1,24 +1,27 @@
 //! What the page is told: the drawing, the routes, and the trace in columns.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 
+use hopwise_core::wire::Kind;
 use hopwise_core::{Network, Node, Rule};
+use hopwise_rig::boards::Pin;
+use hopwise_rig::mesh::{Mesh, NodePort};
+use hopwise_trace::follow::{Audience, CableChange, CableEvent, Overview, follow};
+use hopwise_trace::line::Nanos;
+use hopwise_trace::packet::Packet;
+use hopwise_trace::reader::{BadTrace, Reader};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::layout::Drawing;
-use hopwise_core::node::Kind;
-use hopwise_networks::refusal::Refusal;
-use hopwise_rig::boards::Pin;
-use hopwise_rig::mesh::{End, Mesh};
-use hopwise_trace::history::{CableChange, History, Nanos, Packet};
 
 /// The page holds the next hop of every pair, and has to stay fluid.
 pub const MOST_NODES: u64 = 1024;
-/// A longer trace is shown up to here.
-const MOST_HOPS: usize = 200_000;
-/// Events of cables besides packets, the same.
-const MOST_MARKS: usize = 400_000;
+/// A longer trace is shown up to so many hops, or packets.
+pub const MOST_HOPS: usize = 200_000;
+/// What happens at a moment besides, the same.
+pub const MOST_MARKS: usize = 400_000;
 
 /// All that the page knows.
 #[derive(Serialize)]
@@ -55,7 +58,7 @@ pub struct Replay {
     pub packets: Vec<PacketRow>,
     pub hops: Vec<HopRow>,
     pub marks: Vec<MarkRow>,
-    pub reasons: Vec<String>,
+    pub reasons: Vec<&'static str>,
 }
 
 /// Source, destination (none for a broadcast), kind, number, when accepted, when delivered first.
@@ -81,14 +84,83 @@ pub enum Mark {
     Again,
 }
 
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum NoPage {
+    /// The network is too large.
+    #[error("{network} has {nodes} nodes, too many for a page (at most {MOST_NODES})")]
+    TooManyNodes {
+        /// The network.
+        network: String,
+        /// How many nodes it has.
+        nodes: u64,
+    },
+    /// The trace cannot be read.
+    #[error("{0}")]
+    Trace(#[from] BadTrace),
+    /// Nor is its network said elsewhere.
+    #[error("the trace does not name its network; say it with --network EXPR")]
+    UnnamedNetwork,
+    /// The trace has only a header, or nothing.
+    #[error("the trace has no events")]
+    NoEvents,
+}
+
+/// What is kept of a trace: the packets that the page shows, in the order in which they appear, and what happened to cables.
+#[derive(Default)]
+struct Kept {
+    packets: Vec<Packet>,
+    /// Packets of the whole trace.
+    packets_in_all: usize,
+    hops: usize,
+    marks: usize,
+    full: bool,
+    cable_events: Vec<CableEvent>,
+}
+
+impl Audience for Kept {
+    fn packet(&mut self, packet: Packet) {
+        self.packets_in_all += 1;
+        self.hops += packet.hops.len();
+        self.marks += 1 + packet.delivered.len() + packet.dropped.len() + packet.detoured.len();
+        // Once there is no room, later packets are not shown either: the replay ends there.
+        self.full |= self.hops > MOST_HOPS || self.packets.len() >= MOST_HOPS || self.marks > MOST_MARKS;
+        if !self.full {
+            self.packets.push(packet);
+        }
+    }
+
+    fn cable(&mut self, event: CableEvent) {
+        if self.cable_events.len() < MOST_MARKS {
+            self.cable_events.push(event);
+        }
+    }
+}
+
 impl PageData {
-    /// Of a network and perhaps a trace of it. Time O(nodes^2) next hops.
-    pub fn new(network: &Network, history: Option<&History>) -> Result<PageData, Refusal> {
+    /// Of a trace, whose network is the one given, or else the one that it names.
+    pub fn of_trace<R: BufRead>(reader: Reader<R>, network: Option<Network>) -> Result<PageData, NoPage> {
+        let mut kept = Kept::default();
+        let overview = follow(reader, network, &mut kept)?;
+        if overview.events == 0 {
+            return Err(NoPage::NoEvents);
+        }
+        let network = overview.network.ok_or(NoPage::UnnamedNetwork)?;
+        PageData::build(&network, Some((&overview, &kept)))
+    }
+
+    /// Of a network. Time O(nodes^2) next hops.
+    pub fn new(network: &Network) -> Result<PageData, NoPage> {
+        PageData::build(network, None)
+    }
+
+    fn build(network: &Network, trace: Option<(&Overview, &Kept)>) -> Result<PageData, NoPage> {
         let nodes = network.nodes();
         if nodes > MOST_NODES {
-            return Err(Refusal::Trace(format!(
-                "{network} has {nodes} nodes, too many for a page (at most {MOST_NODES})"
-            )));
+            return Err(NoPage::TooManyNodes {
+                network: network.to_string(),
+                nodes,
+            });
         }
         // A page on a computer may search as much as the simulator does.
         let network = &network.with_search_memory(usize::MAX);
@@ -126,53 +198,50 @@ impl PageData {
                 .collect(),
             neighbors: neighbors.collect(),
             next: all().into_par_iter().map(next).collect(),
-            trace: history.map(|history| replay(&drawing, history)),
+            trace: trace.map(|(overview, kept)| replay(&drawing, overview, kept)),
             link_kinds: drawing.kinds,
             wiring: None,
         })
     }
 
     /// Of a mesh file: the network, and where its cables are plugged in.
-    pub fn of_mesh(mesh: &Mesh) -> Result<PageData, Refusal> {
+    pub fn of_mesh(mesh: &Mesh) -> Result<PageData, NoPage> {
         let end = |node, port| {
-            let uart = mesh.uart(End { node, port });
+            let uart = mesh.uart(NodePort { node, port });
             let pin = |pin: &Pin| format!("{} {}", pin.name, pin.header);
             [uart.name.to_string(), pin(&uart.tx), pin(&uart.rx)]
         };
         let ends = |node| (0..mesh.degree(node)).map(|port| end(node, port)).collect();
         Ok(PageData {
             wiring: Some(mesh.nodes().map(ends).collect()),
-            ..PageData::new(&mesh.network, None)?
+            ..PageData::new(&mesh.network)?
         })
     }
 }
 
 /// The trace as the page replays it.
-fn replay(drawing: &Drawing, history: &History) -> Replay {
-    let (begin, end) = history.span.unwrap_or_default();
+fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
+    let (begin, end) = overview.span.unwrap_or_default();
     let time = |at: Nanos| ((at - begin) as f64 / 100.0).round() / 10.0;
     let mut replay = Replay {
         begin: begin as f64 / 1e9,
         length: time(end),
-        baud: history.baud,
+        baud: overview.baud,
         kinds: Kind::ALL.iter().map(|kind| kind.name()).collect(),
-        packets_in_all: history.packets.len(),
+        packets_in_all: kept.packets_in_all,
         ..Replay::default()
     };
-    for packet in &history.packets {
-        if replay.hops.len() + packet.hops.len() > MOST_HOPS {
-            break;
-        }
+    for packet in &kept.packets {
         add_packet(&mut replay, packet, &time);
     }
     let by_ends: HashMap<(Node, Node), usize> = (0..)
         .zip(&drawing.links)
         .map(|(index, link)| ((link.a, link.b), index))
         .collect();
-    for event in history.cable_events.iter().take(MOST_MARKS) {
-        let peer = history.peer(event.node, event.link);
+    for event in &kept.cable_events {
+        let peer = overview.peer(event.node, event.link);
         let link = peer.and_then(|peer| by_ends.get(&(event.node.min(peer), event.node.max(peer))));
-        let what = match event.what {
+        let what = match event.change {
             CableChange::Up => Mark::Up,
             CableChange::Down => Mark::Down,
             CableChange::Damaged => Mark::Damaged,
@@ -221,9 +290,9 @@ fn add_packet(replay: &mut Replay, packet: &Packet, time: &impl Fn(Nanos) -> f64
         .iter()
         .for_each(|&(at, node)| mark(at, Mark::Detoured, node, index));
     for (at, node, reason) in &packet.dropped {
-        let known = replay.reasons.iter().position(|known| known == reason);
+        let known = replay.reasons.iter().position(|known| *known == reason.name());
         let about = known.unwrap_or_else(|| {
-            replay.reasons.push(reason.clone());
+            replay.reasons.push(reason.name());
             replay.reasons.len() - 1
         });
         replay.marks.push((time(*at), Mark::Dropped, *node, -1, about as i64));
@@ -248,7 +317,7 @@ mod tests {
             "path(2)",
         ] {
             let network: Network = expression.parse().unwrap();
-            let data = PageData::new(&network, None).unwrap();
+            let data = PageData::new(&network).unwrap();
             for source in 0..network.nodes() {
                 let broadcast = Broadcast::follow(&network.with_search_memory(usize::MAX), source, Tree::LeastDepth);
                 for parent in 0..network.nodes() {

@@ -2,6 +2,20 @@
 //!
 //! - [`layout`]: where nodes, clusters and links are drawn;
 //! - [`data`]: what the page is told; [`page`]: the page, whose script and style are in `page/`.
+//!
+//! ```
+//! use hopwise_view::data::PageData;
+//! use hopwise_view::page;
+//!
+//! let network = "rdn(ring(3),1)".parse()?;
+//! let html = page::html(&PageData::new(&network)?);
+//! // std::fs::write("page.html", html)?, and open it in a browser.
+//! assert!(html.starts_with("<!doctype html>") && html.contains("rdn(ring(3),1)"));
+//!
+//! let large = "hypercube(20)".parse()?;
+//! assert!(PageData::new(&large).is_err(), "a page holds the next hops of all pairs");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod data;
 pub mod layout;

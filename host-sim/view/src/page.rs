@@ -1,8 +1,8 @@
 //! The page itself.
 
+use hopwise_figures::escape;
+
 use super::data::PageData;
-use hopwise_load::plot::escape;
-use hopwise_networks::refusal::Refusal;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
@@ -17,8 +17,8 @@ const SCRIPTS: [&str; 6] = [
 ];
 
 /// The page as HTML, complete.
-pub fn html(data: &PageData) -> Result<String, Refusal> {
-    let json = serde_json::to_string(data).map_err(|error| Refusal::Output(error.to_string()))?;
+pub fn html(data: &PageData) -> String {
+    let json = serde_json::to_string(data).expect("the data has text for keys and no failing parts");
     // Within a script, no text may end it.
     let json = json.replace('<', "\\u003c");
     let parts = [
@@ -28,7 +28,7 @@ pub fn html(data: &PageData) -> Result<String, Refusal> {
         // Last, so that nothing in a trace is taken for a place to fill.
         ("DATA", json),
     ];
-    Ok(parts.iter().fold(PAGE.to_string(), |page, (name, text)| {
+    parts.iter().fold(PAGE.to_string(), |page, (name, text)| {
         page.replacen(&format!("<!--{name}-->"), text, 1)
-    }))
+    })
 }

@@ -5,8 +5,8 @@
 
 use core::hint::black_box;
 
-use hopwise_core::limits::WIRE;
-use hopwise_core::link::{Identity, Link, Offer, Role};
+use hopwise_core::link::Link;
+use hopwise_core::wire::{Identity, Offer, Role, WIRE};
 use hopwise_panics::outside;
 
 #[unsafe(no_mangle)]

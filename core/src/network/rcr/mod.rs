@@ -152,50 +152,18 @@ impl Rcr {
     }
 
     /// Bits in the window of a place, k.
-    pub fn window_bits(&self) -> Number {
-        Number::from(self.window)
+    pub fn window_bits(&self) -> u64 {
+        u64::from(self.window)
     }
 
     /// Bits of a node's word, k + j.
-    pub fn word_bits(&self) -> Number {
-        Number::from(self.bits)
+    pub fn word_bits(&self) -> u64 {
+        u64::from(self.bits)
     }
 
     /// Places on the ring, r.
-    pub fn ring(&self) -> Number {
-        self.ring
-    }
-
-    /// The largest distance, where a closed form is proven: if the windows fit together at the wrap.
-    ///
-    /// With q = ceil(m/k) windows to cover all bits, a walk that covers them and ends e places on takes g(e) hops one way,
-    /// g(r-e) the other; g(t) = t if t >= q-1, else 2(q-1) - t.
-    pub fn diameter(&self) -> Option<Number> {
-        if !self.vertex_transitive() {
-            return None;
-        }
-        let word = Number::from(self.bits);
-        if self.ring == 1 {
-            return Some(word);
-        }
-        let windows = if self.window == 0 {
-            1
-        } else {
-            word.div_ceil(Number::from(self.window))
-        };
-        let one_way = |places: Number| {
-            if places + 1 >= windows {
-                places
-            } else {
-                2 * (windows - 1) - places
-            }
-        };
-        // Past the windows both ways only grow apart, so the middle is the worst of what is left.
-        let middle = self.ring / 2;
-        let ends = (0..=middle.min(2 * windows)).chain([middle]);
-        ends.map(|end| one_way(end).min(one_way(self.ring - end)))
-            .max()
-            .map(|walk| word + walk)
+    pub fn ring(&self) -> u64 {
+        wide(self.ring)
     }
 
     #[inline]
@@ -397,13 +365,45 @@ impl Topology for Rcr {
 
     fn longest_route(&self, rule: Rule) -> Number {
         let word = Number::from(self.bits);
-        match (rule, self.diameter()) {
+        match (rule, self.known_diameter()) {
             (Rule::Exact, Some(diameter)) => diameter,
             // Once round covers everything and comes back; then half the ring at most.
             (Rule::Exact, None) => word + self.ring + self.ring / 2,
             // Each bit is at most half the ring away.
             (Rule::Paper, _) => word + (word + 1) * (self.ring / 2),
         }
+    }
+
+    /// The largest distance, where a closed form is proven: if the windows fit together at the wrap.
+    ///
+    /// With q = ceil(m/k) windows to cover all bits, a walk that covers them and ends e places on takes g(e) hops one way,
+    /// g(r-e) the other; g(t) = t if t >= q-1, else 2(q-1) - t.
+    fn known_diameter(&self) -> Option<Number> {
+        if !self.vertex_transitive() {
+            return None;
+        }
+        let word = Number::from(self.bits);
+        if self.ring == 1 {
+            return Some(word);
+        }
+        let windows = if self.window == 0 {
+            1
+        } else {
+            word.div_ceil(Number::from(self.window))
+        };
+        let one_way = |places: Number| {
+            if places + 1 >= windows {
+                places
+            } else {
+                2 * (windows - 1) - places
+            }
+        };
+        // Past the windows both ways only grow apart, so the middle is the worst of what is left.
+        let middle = self.ring / 2;
+        let ends = (0..=middle.min(2 * windows)).chain([middle]);
+        ends.map(|end| one_way(end).min(one_way(self.ring - end)))
+            .max()
+            .map(|walk| word + walk)
     }
 
     /// If the windows fit together at the wrap, turning the ring and the word together is a symmetry; flipping bits always

@@ -10,7 +10,7 @@
 use super::phase::Pivots;
 use super::{Choice, Re};
 use crate::arith::Number;
-use crate::graph::{Base, Kind};
+use crate::graph::{Base, Heawood, Kind};
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
 
@@ -47,7 +47,7 @@ impl Re {
             Choice::EveryPort
         };
         reader.close(LINKS)?;
-        let heawood = Base(Kind::Heawood);
+        let heawood = Base(Kind::Heawood(Heawood));
         Some(Re {
             unit: heawood,
             frames: [heawood; MAX_FRAMES],
@@ -55,6 +55,9 @@ impl Re {
             phases: digits as u8 - 1,
             choice,
             pivot_stride: 1,
+            unit_nodes: 14,
+            frame_nodes: [14; MAX_FRAMES],
+            is_short: digits <= 8,
             memory: BOARD_SEARCH_WORDS as u32,
         })
     }

@@ -17,7 +17,7 @@ mod walk;
 
 use core::fmt;
 
-use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide, wrap};
+use crate::arith::{MAX_NODES, Number, Vertex, div_rem, div_rem_short, fits_short, wide, wrap};
 use crate::graph::Base;
 use crate::limits::{self, BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
@@ -67,6 +67,11 @@ pub struct Re {
     choice: Choice,
     /// Positions from one pivot set to the next; 1 or more.
     pivot_stride: u8,
+    /// The nodes of the unit and of the frames, which every hop asks for.
+    unit_nodes: u8,
+    frame_nodes: [Number; MAX_FRAMES],
+    /// Whether all nodes fit 32 bits.
+    is_short: bool,
     /// Words of memory that a search may take.
     memory: u32,
 }
@@ -127,6 +132,9 @@ impl Re {
             phases: 0,
             choice: Choice::OnePivot,
             pivot_stride: 1,
+            unit_nodes: unit.nodes() as u8,
+            frame_nodes: frames.map(|frame| frame.nodes()),
+            is_short: false,
             memory: BOARD_SEARCH_WORDS as u32,
         };
         let mut nodes = unit.nodes();
@@ -134,11 +142,12 @@ impl Re {
             // Ends after at most 62 phases: every frame has two nodes or more.
             nodes = reader.product(
                 nodes,
-                network.frame(phase).nodes(),
+                network.frame_of(phase as usize).nodes(),
                 if listed { FRAMES } else { PHASES },
             )?;
         }
         network.phases = phases as u8;
+        network.is_short = fits_short(nodes);
         if reader.accept(b',') {
             network.choice = match reader.word() {
                 "sk" => Choice::OnePivot,
@@ -152,9 +161,25 @@ impl Re {
     }
 
     /// The frame of a phase, counted from 0.
-    pub fn frame(&self, phase: Number) -> &Base {
-        let index = if self.same { 0 } else { phase as usize };
+    pub fn frame(&self, phase: u64) -> &Base {
+        self.frame_of(phase as usize)
+    }
+
+    #[inline]
+    fn frame_of(&self, phase: usize) -> &Base {
+        let index = if self.same { 0 } else { phase };
         self.frames.get(index).unwrap_or(&self.unit)
+    }
+
+    #[inline]
+    fn frame_nodes(&self, phase: usize) -> Number {
+        let index = if self.same { 0 } else { phase };
+        self.frame_nodes.get(index).copied().unwrap_or(1)
+    }
+
+    #[inline]
+    fn positions(&self) -> Number {
+        Number::from(self.unit_nodes)
     }
 
     /// The unit.
@@ -163,8 +188,8 @@ impl Re {
     }
 
     /// The number of phases, r.
-    pub fn phases(&self) -> Number {
-        Number::from(self.phases)
+    pub fn phases(&self) -> u64 {
+        u64::from(self.phases)
     }
 
     /// Whether every pivot of a phase has all its frame links, so that the exact rule is a walk by way of pivots.
@@ -186,12 +211,12 @@ impl Re {
     pub fn digits_are_alike(&self) -> bool {
         // The colours of the Heawood graph's edges are kept by rotations by even numbers and by reflections that exchange
         // even and odd, so its nodes are alike even with one link at each port.
-        self.keeps_position() && (0..self.phases()).all(|phase| self.frame(phase).vertex_transitive())
+        self.keeps_position() && (0..usize::from(self.phases)).all(|phase| self.frame_of(phase).vertex_transitive())
     }
 
     /// The positions that have all frame links of a phase, counted from 0, as a set; `None` if its links are shared out.
-    pub fn pivots_of(&self, phase: Number) -> Option<u64> {
-        match self.pivots(phase) {
+    pub fn pivots_of(&self, phase: u64) -> Option<u64> {
+        match self.pivots(phase as Number) {
             Pivots::Each(positions) => Some(positions),
             _ => None,
         }
@@ -217,7 +242,7 @@ impl Re {
             return 1;
         }
         let (room, _) = div_rem(self.unit.nodes(), Number::from(self.phases) - first);
-        room.min(self.frame(phase).degree_range().1)
+        room.min(self.frame_of(phase as usize).largest_degree())
     }
 
     fn pivots(&self, phase: Number) -> Pivots {
@@ -248,7 +273,7 @@ impl Re {
         let (mut rest, _) = div_rem(node, self.unit.nodes());
         let mut weight = self.unit.nodes();
         (0..Number::from(self.phases)).map(move |index| {
-            let frame = self.frame(index);
+            let frame = self.frame_of(index as usize);
             let nodes = frame.nodes();
             let (above, digit) = div_rem(rest, nodes);
             let phase = Phase {
@@ -275,7 +300,7 @@ impl Re {
         core::iter::from_fn(move || {
             // Once what is left is equal, so are all digits in it.
             while here != there {
-                let frame = self.frame(index);
+                let frame = self.frame_of(index as usize);
                 let nodes = frame.nodes();
                 let (here_above, digit) = div_rem(here, nodes);
                 let (there_above, wanted) = div_rem(there, nodes);
@@ -318,6 +343,56 @@ impl Re {
             to,
             needed,
             memory: self.memory as usize,
+        }
+    }
+
+    /// With one pivot a phase: a frame step of the lowest differing phase whose pivot is here, else a step in the unit on the
+    /// shortest walk by way of the pivots needed.
+    ///
+    /// Every packet comes by here: no phases are made, and the division is the shortest that does.
+    #[inline]
+    fn next_by_pivots(
+        &self,
+        here: Vertex,
+        dest: Vertex,
+        divide: impl Fn(Number, Number) -> (Number, Number),
+    ) -> Vertex {
+        let positions = self.positions();
+        let (mut digits, position) = divide(here, positions);
+        let (mut wanted_digits, end) = divide(dest, positions);
+        let mut weight = positions;
+        let mut phase = 0;
+        let mut pivot = 0;
+        let mut needed = 0u64;
+        // Once what is left is equal, so are all digits in it.
+        while digits != wanted_digits {
+            let size = self.frame_nodes(phase);
+            let (above, digit) = divide(digits, size);
+            let (wanted_above, wanted) = divide(wanted_digits, size);
+            if digit != wanted {
+                if pivot == position {
+                    let next = self.frame_of(phase).step(digit, wanted);
+                    return (here + next * weight).wrapping_sub(digit * weight);
+                }
+                needed |= 1 << pivot;
+            }
+            (digits, wanted_digits) = (above, wanted_above);
+            weight = weight.wrapping_mul(size);
+            phase += 1;
+            pivot = wrap(pivot + 1, positions);
+        }
+        here - position + self.unit_step_by(position, end, needed)
+    }
+
+    /// A step in the unit towards a position, by way of the needed ones.
+    #[inline]
+    fn unit_step_by(&self, from: Vertex, to: Vertex, needed: u64) -> Vertex {
+        if needed == 0 {
+            return self.unit.step(from, to);
+        }
+        match walk::step_by_formula(&self.unit, from, to, needed) {
+            Some(next) => next,
+            None => self.unit_step(from, to, Needed::places(needed)),
         }
     }
 
@@ -369,7 +444,7 @@ impl Re {
 
 impl Topology for Re {
     fn nodes(&self) -> Number {
-        let frames = (0..Number::from(self.phases)).map(|phase| self.frame(phase).nodes());
+        let frames = (0..Number::from(self.phases)).map(|phase| self.frame_of(phase as usize).nodes());
         frames
             .fold(self.unit.nodes(), |nodes, frame| nodes.wrapping_mul(frame))
             .min(MAX_NODES)
@@ -407,6 +482,8 @@ impl Topology for Re {
             return here;
         }
         match rule {
+            Rule::Exact if self.one_pivot_a_phase() && self.is_short => self.next_by_pivots(here, dest, div_rem_short),
+            Rule::Exact if self.one_pivot_a_phase() => self.next_by_pivots(here, dest, div_rem),
             Rule::Exact if self.routes_by_walk() => self.next_exact(here, dest),
             Rule::Exact => self
                 .search(here, dest)
@@ -432,7 +509,7 @@ impl Topology for Re {
     fn longest_route(&self, rule: Rule) -> Number {
         let phases = Number::from(self.phases);
         let across = self.unit.diameter();
-        let frame_hops = (0..phases).map(|phase| self.frame(phase).diameter());
+        let frame_hops = (0..phases).map(|phase| self.frame_of(phase as usize).diameter());
         if !self.routes_by_walk() {
             // Before every frame hop at most one way across the unit.
             return frame_hops
@@ -490,7 +567,7 @@ impl Spelled for Re {
         if let Choice::EveryPort | Choice::OnePort = self.choice {
             pen.text("re-heawood-2(").number(self.phases + 1);
         } else if self.same {
-            pen.text("re(").base(self.frame(0)).text(",").base(&self.unit);
+            pen.text("re(").base(self.frame_of(0)).text(",").base(&self.unit);
             pen.text(",").number(self.phases);
         } else {
             for (index, frame) in self.frames.iter().take(usize::from(self.phases)).enumerate() {

@@ -104,7 +104,7 @@ impl Re {
     fn pivot_steps(&self, pivot: Vertex, end: Number) -> Number {
         let phases = (pivot..end.min(Number::from(self.phases))).step_by((self.unit.nodes() as usize).max(1));
         phases
-            .map(|phase| self.frame(phase).broadcast_steps())
+            .map(|phase| self.frame_of(phase as usize).broadcast_steps())
             .fold(0, Number::saturating_add)
     }
 
@@ -118,7 +118,7 @@ impl Re {
 
     /// How deep the tree goes below a place, in steps; `end` is the position of the source.
     fn depth(&self, place: Place, end: Vertex) -> Number {
-        if matches!(self.unit.0, Kind::Line(Factor::Complete, _)) {
+        if matches!(self.unit.0, Kind::Line(line) if line.factor == Factor::Complete) {
             return self.depth_in_complete(place, end);
         }
         MANNERS

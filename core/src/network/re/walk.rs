@@ -8,7 +8,7 @@
 use heapless::Vec;
 
 use super::MAX_UNIT;
-use crate::arith::{Number, Vertex, bits, sub_mod};
+use crate::arith::{Number, Vertex, bits, sub_mod, wrap};
 use crate::graph::{Base, Factor, Kind};
 use crate::limits::BOARD_SEARCH_WORDS;
 #[cfg(feature = "large-walks")]
@@ -84,77 +84,33 @@ pub(crate) struct Walk<'a> {
 impl Walk<'_> {
     /// Whether the exact answer is found in the memory given.
     pub(crate) fn is_exact(&self) -> bool {
-        self.formula(self.from).is_some() || self.search_words().is_some_and(|words| words <= self.memory)
+        self.length_by_formula().is_some() || self.search_words().is_some_and(|words| words <= self.memory)
     }
 
     /// The number of hops; `None` if the search does not fit the memory.
     pub(crate) fn length(&self) -> Option<Number> {
-        match self.formula(self.from) {
-            Some(length) => Some(length),
-            None => self.search().map(|(length, _)| length),
-        }
+        self.length_by_formula()
+            .or_else(|| self.search().map(|(length, _)| length))
     }
 
     /// The lowest-numbered neighbour of `from` on a shortest walk; `None` if the search does not fit the memory.
     ///
     /// `from` itself must not be needed: what is to be done there comes first.
     pub(crate) fn step(&self) -> Option<Vertex> {
-        let needed = self.needed.places;
-        match &self.graph.0 {
-            _ if !self.needed.groups.is_empty() => self.search().map(|(_, next)| next),
-            Kind::Line(Factor::Complete, _) => {
-                let others = needed & !(1 << self.from | 1 << self.to);
-                Some(bits(others).next().unwrap_or(self.to))
-            }
-            Kind::Star(_) if self.from != 0 => Some(0),
-            Kind::Star(_) => Some(bits(needed & !(1 | 1 << self.to)).next().unwrap_or(self.to)),
-            Kind::Line(..) => {
-                // If the lower-numbered neighbour is no closer, the other one is.
-                let lower = self.graph.neighbors(self.from).min()?;
-                let closer = self.formula(lower)? < self.formula(self.from)?;
-                if closer {
-                    Some(lower)
-                } else {
-                    self.graph.neighbors(self.from).max()
-                }
-            }
-            _ => self.search().map(|(_, next)| next),
-        }
+        let by_formula = if self.needed.groups.is_empty() {
+            step_by_formula(self.graph, self.from, self.to, self.needed.places)
+        } else {
+            None
+        };
+        by_formula.or_else(|| self.search().map(|(_, next)| next))
     }
 
-    /// The length from a place, for graphs that have a formula.
-    fn formula(&self, from: Vertex) -> Option<Number> {
-        if !self.needed.groups.is_empty() {
-            return None;
+    fn length_by_formula(&self) -> Option<Number> {
+        if self.needed.groups.is_empty() {
+            length_by_formula(self.graph, self.from, self.to, self.needed.places)
+        } else {
+            None
         }
-        let (to, needed) = (self.to, self.needed.places);
-        let places = needed | 1 << from | 1 << to;
-        Some(match &self.graph.0 {
-            Kind::Line(Factor::Complete, _) => {
-                let others = (needed & !(1 << from | 1 << to)).count_ones();
-                if others > 0 {
-                    Number::from(others) + 1
-                } else {
-                    Number::from(from != to)
-                }
-            }
-            Kind::Line(Factor::Ring, n) => around(*n, from, to, places),
-            Kind::Line(Factor::Path, _) => {
-                let low = Number::from(places.trailing_zeros());
-                let high = 63 - Number::from(places.leading_zeros());
-                along(from - low, to - low, high - low)
-            }
-            Kind::Star(_) => {
-                let leaves = Number::from((needed & !(1 | 1 << from | 1 << to)).count_ones());
-                let centre_and_back = Number::from(from == to && from != 0 && needed & 1 != 0) * 2;
-                if leaves > 0 {
-                    Number::from(from != 0) + 2 * leaves + Number::from(to != 0)
-                } else {
-                    self.graph.hops(from, to) + centre_and_back
-                }
-            }
-            _ => return None,
-        })
     }
 
     /// Words of memory that the search takes; `None` if more than it ever may.
@@ -237,6 +193,70 @@ impl Walk<'_> {
     }
 }
 
+/// The length of the shortest walk by way of places, for graphs that have a formula.
+fn length_by_formula(graph: &Base, from: Vertex, to: Vertex, needed: u64) -> Option<Number> {
+    match &graph.0 {
+        Kind::Line(line) => Some(match line.factor {
+            Factor::Complete => {
+                let others = (needed & !(1 << from | 1 << to)).count_ones();
+                if others > 0 {
+                    Number::from(others) + 1
+                } else {
+                    Number::from(from != to)
+                }
+            }
+            Factor::Ring => around(line.nodes, from, to, needed),
+            Factor::Path => {
+                let places = needed | 1 << from | 1 << to;
+                let low = Number::from(places.trailing_zeros());
+                let high = 63 - Number::from(places.leading_zeros());
+                along(from - low, to - low, high - low)
+            }
+        }),
+        Kind::Star(_) => {
+            let leaves = Number::from((needed & !(1 | 1 << from | 1 << to)).count_ones());
+            let centre_and_back = Number::from(from == to && from != 0 && needed & 1 != 0) * 2;
+            Some(if leaves > 0 {
+                Number::from(from != 0) + 2 * leaves + Number::from(to != 0)
+            } else {
+                graph.hops(from, to) + centre_and_back
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The first step of that walk: the lowest-numbered neighbour of `from` on a shortest one. `from` must not be needed, and
+/// something else must be.
+#[inline]
+pub(super) fn step_by_formula(graph: &Base, from: Vertex, to: Vertex, needed: u64) -> Option<Vertex> {
+    match &graph.0 {
+        Kind::Line(line) => Some(match line.factor {
+            Factor::Complete => {
+                let others = needed & !(1 << from | 1 << to);
+                bits(others).next().unwrap_or(to)
+            }
+            Factor::Ring => {
+                let (up, down) = (wrap(from + 1, line.nodes), sub_mod(from, 1, line.nodes));
+                let (lower, higher) = (up.min(down), up.max(down));
+                let length = |from| around(line.nodes, from, to, needed);
+                // If the lower-numbered neighbour is no closer, the other one is.
+                if length(lower) < length(from) { lower } else { higher }
+            }
+            // Away from the end first, to turn there, unless nothing is needed on that side.
+            Factor::Path => {
+                let places = needed | 1 << to;
+                let (below, above) = (places & ((1 << from) - 1), places >> from > 1);
+                let goes_down = below != 0 && (!above || from <= to);
+                if goes_down { from - 1 } else { from + 1 }
+            }
+        }),
+        Kind::Star(_) if from != 0 => Some(0),
+        Kind::Star(_) => Some(bits(needed & !(1 | 1 << to)).next().unwrap_or(to)),
+        _ => None,
+    }
+}
+
 /// Every set that lacks the member of this number, its bit in the set's own number, may also be had with it.
 fn add_to_all(sets: &mut [u64], bit: u32) {
     if bit < 6 {
@@ -273,7 +293,8 @@ fn along(a: Number, b: Number, length: Number) -> Number {
 }
 
 /// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go all the way round.
-fn around(n: Number, from: Vertex, to: Vertex, places: u64) -> Number {
+fn around(n: Number, from: Vertex, to: Vertex, needed: u64) -> Number {
+    let places = needed | 1 << from | 1 << to;
     let mut best = if from == to { n } else { Number::MAX };
     let mut previous = 63 - Number::from(places.leading_zeros());
     for start in bits(places) {
@@ -293,13 +314,15 @@ mod tests {
     use super::*;
 
     /// Breadth-first search over (place, set of groups visited).
-    fn searched(graph: &Base, from: Vertex, to: Vertex, groups: &[u64]) -> u64 {
-        let subsets = 1u64 << groups.len();
+    fn searched(graph: &Base, from: Vertex, to: Vertex, groups: &[u64]) -> Number {
+        let subsets = 1usize << groups.len();
         let met = |place: Vertex| {
             let numbered = groups.iter().enumerate();
-            numbered.fold(0, |met, (number, group)| met | (group >> place & 1) << number)
+            numbered.fold(0, |met, (number, group)| {
+                met | ((group >> place & 1) as usize) << number
+            })
         };
-        let mut seen = std::vec![false; (graph.nodes() * subsets) as usize];
+        let mut seen = std::vec![false; graph.nodes() as usize * subsets];
         let mut layer = std::vec![(from, met(from))];
         for length in 0.. {
             let mut next = std::vec::Vec::new();
@@ -309,7 +332,7 @@ mod tests {
                 }
                 for neighbor in graph.neighbors(place) {
                     let state = (neighbor, visited | met(neighbor));
-                    let index = (state.0 * subsets + state.1) as usize;
+                    let index = state.0 as usize * subsets + state.1;
                     if !core::mem::replace(&mut seen[index], true) {
                         next.push(state);
                     }
@@ -369,10 +392,10 @@ mod tests {
 
     #[test]
     fn walks_by_way_of_groups_are_shortest() {
-        let group = |place: u64| 1u64 << place | 1 << ((place + 3) % 14) | 1 << ((place + 11) % 14);
+        let group = |place: Number| 1u64 << place | 1 << ((place + 3) % 14) | 1 << ((place + 11) % 14);
         for needed in (0..1u64 << 14).filter(|needed| needed.count_ones() <= 4) {
             let groups: std::vec::Vec<u64> = bits(needed).map(group).collect();
-            let (from, to) = (needed % 14, needed / 14 % 14);
+            let (from, to) = ((needed % 14) as Vertex, (needed / 14 % 14) as Vertex);
             check("heawood", from, to, &groups, BOARD_SEARCH_WORDS);
         }
         for text in ["ring(14)", "complete(14)", "star(14)", "path(14)"] {

@@ -20,12 +20,11 @@ use leaders::Leaders;
 use path::Path;
 
 use crate::arith::{MAX_NODES, Number, Vertex, div_rem, wide};
-use crate::graph::{Base, Kind};
+use crate::graph::{Base, FoldedHypercube, Hypercube, Kind};
 use crate::limits::MAX_SWAP_LEVELS;
-use crate::network::crossings::crossings_ahead;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
-use crate::topology::{Method, Rule, Topology, valleys_ahead};
+use crate::topology::{Method, Rule, Topology};
 
 /// A recursive swapped network over a nucleus graph.
 ///
@@ -100,20 +99,20 @@ impl Rsn {
     /// Reads what follows `hcn`.
     pub(crate) fn parse_hcn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hcn(n)", 1, 31)?;
-        let cube = Base(Kind::Hypercube(n as u8));
+        let cube = Base::hypercube(n as u8);
         Rsn::new(cube, 2, true, Word::Hcn).or_else(|| reader.refuse("n of hcn(n)", BrokenRule::TooManyNodes))
     }
 
     /// Reads what follows `hfn`.
     pub(crate) fn parse_hfn(reader: &mut Reader<'_>) -> Option<Self> {
         let n = reader.size("n of hfn(n)", 2, 31)?;
-        let cube = Base(Kind::FoldedHypercube(n as u8));
+        let cube = Base(Kind::FoldedHypercube(FoldedHypercube { bits: n as u8 }));
         Rsn::new(cube, 2, false, Word::Hfn).or_else(|| reader.refuse("n of hfn(n)", BrokenRule::TooManyNodes))
     }
 
     /// `rsn(3,hypercube(2))`, what [`PartialSwapped`](super::PartialSwapped) is made of.
     pub(crate) const OF_SQUARES: Rsn = Rsn {
-        nucleus: Base(Kind::Hypercube(2)),
+        nucleus: Base::hypercube(2),
         sizes: [4, 16, 256, 0, 0, 0],
         leaders: [Leaders::None; MAX_SWAP_LEVELS],
         levels: 3,
@@ -151,8 +150,8 @@ impl Rsn {
     }
 
     /// The levels of the hierarchy, l; the nucleus is level 1.
-    pub fn levels(&self) -> Number {
-        Number::from(self.levels)
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
     }
 
     /// Whether the nucleus is a hypercube or a folded hypercube.
@@ -169,16 +168,6 @@ impl Rsn {
     #[inline]
     fn size(&self, level: u8) -> Number {
         self.sizes.get(usize::from(level).wrapping_sub(1)).copied().unwrap_or(0)
-    }
-
-    /// The largest distance, where a closed form is known: 2^(l-1) (D+1) - 1 over a nucleus of diameter D without diameter
-    /// links; n + floor((n+1)/3) + 1 for `hcn(n)`.
-    pub fn diameter(&self) -> Option<Number> {
-        match self.nucleus.0 {
-            Kind::Hypercube(n) if self.levels == 2 && self.diameter_links => Some(Number::from(n + (n + 1) / 3 + 1)),
-            _ if self.levels == 1 || !self.diameter_links => Some(self.one_swap_bound()),
-            _ => None,
-        }
     }
 
     /// Hops of the longest route if every level is crossed once.
@@ -236,22 +225,6 @@ impl Rsn {
         }
         Hop::Within(from, to)
     }
-
-    /// Whether counting the links between clusters ahead needs fewer buffer classes than counting valleys. Not where leaders
-    /// are left out: there a packet may change its mind within a nucleus.
-    fn counts_crossings(&self) -> bool {
-        let all_tried = (2..=self.levels).all(|level| !self.diameter_links || self.leaders(level).are_enough());
-        all_tried && self.crossing_classes(Rule::Exact) < self.longest_route(Rule::Exact) / 2 + 1
-    }
-
-    fn crossing_classes(&self, rule: Rule) -> Number {
-        let crossings = match rule {
-            Rule::Paper => self.crossed(0, 2, 1),
-            Rule::Exact if self.diameter_links => self.crossed(0, 4, 3),
-            Rule::Exact => self.crossed(0, 2, 2),
-        };
-        (crossings.min(self.longest_route(rule)) + 1).saturating_mul(self.nucleus.classes())
-    }
 }
 
 impl Topology for Rsn {
@@ -304,9 +277,21 @@ impl Topology for Rsn {
     }
 
     fn longest_route(&self, rule: Rule) -> Number {
-        match (rule, self.diameter()) {
+        match (rule, self.known_diameter()) {
             (Rule::Exact, Some(diameter)) => diameter,
             _ => self.one_swap_bound(),
+        }
+    }
+
+    /// The largest distance, where a closed form is known: 2^(l-1) (D+1) - 1 over a nucleus of diameter D without diameter
+    /// links; n + floor((n+1)/3) + 1 for `hcn(n)`.
+    fn known_diameter(&self) -> Option<Number> {
+        match self.nucleus.0 {
+            Kind::Hypercube(Hypercube { bits: n }) if self.levels == 2 && self.diameter_links => {
+                Some(Number::from(n + (n + 1) / 3 + 1))
+            }
+            _ if self.levels == 1 || !self.diameter_links => Some(self.one_swap_bound()),
+            _ => None,
         }
     }
 
@@ -339,7 +324,7 @@ impl Topology for Rsn {
     fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (_, inner) = div_rem(here, self.size(1));
         if let Some(crossing) = port.checked_sub(self.nucleus.degree(inner)) {
-            return wide(self.levels().saturating_sub(crossing));
+            return wide(Number::from(self.levels).saturating_sub(crossing));
         }
         let entry = match self.hop(here, source, Rule::Exact) {
             Hop::Within(_, entry) => entry,
@@ -349,38 +334,13 @@ impl Topology for Rsn {
             .urgency(inner, port, entry)
             .saturating_add(u64::from(self.levels) + 1)
     }
-
-    fn counts_valleys(&self) -> bool {
-        !self.counts_crossings()
-    }
-
-    fn buffer_classes(&self, rule: Rule) -> Number {
-        if self.counts_crossings() {
-            self.crossing_classes(rule)
-        } else {
-            self.longest_route(rule) / 2 + 1
-        }
-    }
-
-    /// The links between clusters still ahead, times the classes of the nucleus; or the valleys ahead, if these are fewer.
-    fn buffer_class(&self, here: Vertex, dest: Vertex, rule: Rule) -> Option<Number> {
-        if !self.counts_crossings() {
-            return valleys_ahead(self, here, dest, rule);
-        }
-        let crossings = crossings_ahead(self, self.size(1), here, dest, rule)?;
-        let within = match self.hop(here, dest, rule) {
-            Hop::Within(from, to) => self.nucleus.class(from, to),
-            Hop::Across(_) => 0,
-        };
-        Some(crossings * self.nucleus.classes() + within)
-    }
 }
 
 impl Spelled for Rsn {
     fn spell(&self, pen: &mut Pen<'_>) {
         match (self.word, &self.nucleus.0) {
-            (Word::Hcn, Kind::Hypercube(n)) => pen.text("hcn(").number(*n),
-            (Word::Hfn, Kind::FoldedHypercube(n)) => pen.text("hfn(").number(*n),
+            (Word::Hcn, Kind::Hypercube(cube)) => pen.text("hcn(").number(cube.bits),
+            (Word::Hfn, Kind::FoldedHypercube(cube)) => pen.text("hfn(").number(cube.bits),
             _ => {
                 pen.text("rsn(").number(self.levels).text(",").base(&self.nucleus);
                 pen.text(if self.diameter_links { ",diameter" } else { "" })

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hopwise_core::board::DEFAULT_BAUD;
+use hopwise_core::wire::DEFAULT_BAUD;
 use hopwise_core::{Network, Node, Tree};
 use serde::Serialize;
 
-use super::output::{Outcome, print, print_facts, print_json};
+use super::output::{Outcome, address, print, print_facts, print_json};
+use super::refusal::Refusal;
 use super::talk::{self, PortArg};
 use super::{check, drawing, parse};
 use hopwise_networks::broadcast::Broadcast;
 use hopwise_networks::graph::MAX_NODES;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct BroadcastArgs {
@@ -124,8 +124,8 @@ pub(super) fn draw(network: &Network, broadcast: &Broadcast, source: Node) -> St
             .map(|&child| Node::from(child))
             .collect()
     };
-    let label = |node| match network.address(node) {
-        Ok(address) if address.to_string() != node.to_string() => format!("{node} {address}"),
+    let label = |node: Node| match address(network, node) {
+        address if address != node.to_string() => format!("{node} {address}"),
         _ => node.to_string(),
     };
     drawing::tree(source, children, label)

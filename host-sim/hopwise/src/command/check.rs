@@ -7,16 +7,16 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
-use super::MeshArg;
 use super::output::{Outcome, print, print_json};
-use hopwise_networks::refusal::Refusal;
+use super::refusal::Refusal;
+use super::{MeshArg, RepositoryArg};
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
-use hopwise_rig::mesh::{End, Mesh};
-use hopwise_rig::plan::Plan;
+use hopwise_rig::mesh::{Mesh, NodePort};
+use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::survey::{Seen, survey};
-use hopwise_rig::wiring_check::{Finding, Kind, WiringReport, boards_of, compare};
+use hopwise_rig::wiring_check::{Finding, FindingKind, WiringReport, boards_of, compare};
 
 /// After this every board has heard all who are at its links, and found out who does not hear it.
 const SETTLE: Time = 600 * MILLISECOND;
@@ -36,13 +36,13 @@ pub(super) struct CheckArgs {
     emulated: bool,
     /// Exchange the plugs at two ports
     #[arg(long, value_names = ["A.p", "B.q"], num_args = 2, conflicts_with = "port")]
-    swap: Vec<End>,
+    swap: Vec<NodePort>,
     /// Pull the cable at a port
     #[arg(long, value_name = "A.p", conflicts_with = "port")]
-    cut: Vec<End>,
+    cut: Vec<NodePort>,
     /// Break the wire to a port, so that nothing arrives there
     #[arg(long, value_name = "A.p", conflicts_with = "port")]
-    one_way: Vec<End>,
+    one_way: Vec<NodePort>,
     /// Lay a cable between two links that the plan leaves free
     #[arg(long, value_names = ["A.UART", "B.UART"], num_args = 2, conflicts_with = "port")]
     extra: Vec<FreeLink>,
@@ -78,9 +78,9 @@ struct CheckJson<'a> {
     report: &'a WiringReport,
 }
 
-pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let mesh = args.mesh.read()?;
-    let plan = Plan::new(&mesh);
+    let plan = WiringPlan::new(&mesh);
     let cables = args.cables.unwrap_or(plan.cables.len());
     if cables > plan.cables.len() {
         let most = plan.cables.len();
@@ -88,11 +88,11 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Refusal> {
     }
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if !args.port.is_empty() {
-        let mut line = SerialMesh::open(&args.port, mesh.baud).map_err(Refusal::Rig)?;
+        let mut line = SerialMesh::open(&args.port, mesh.baud)?;
         (survey(&mut line, &mesh, &boards), mesh.kind.name)
     } else if args.emulated || mesh.is_emulated() {
         // Boards of all kinds are emulated as the first.
-        (look_at_emulated(args, &mesh, &boards)?, KINDS[0].name)
+        (look_at_emulated(args, repository, &mesh, &boards)?, KINDS[0].name)
     } else {
         return Err(Refusal::Rig(
             "say --port TTY, a serial port of one of the boards, or --emulated".into(),
@@ -117,7 +117,12 @@ pub(super) fn run(args: &CheckArgs) -> Result<Outcome, Refusal> {
     }
 }
 
-fn look_at_emulated(args: &CheckArgs, mesh: &Mesh, boards: &[u64]) -> Result<Seen, Refusal> {
+fn look_at_emulated(
+    args: &CheckArgs,
+    repository: &RepositoryArg,
+    mesh: &Mesh,
+    boards: &[u64],
+) -> Result<Seen, Refusal> {
     let pairs = args.swap.chunks_exact(2).map(|pair| (pair[0], pair[1]));
     let extra = args
         .extra
@@ -130,9 +135,8 @@ fn look_at_emulated(args: &CheckArgs, mesh: &Mesh, boards: &[u64]) -> Result<See
         extra: extra.collect(),
         pages: args.page.clone(),
     };
-    let firmware = Firmware::load(args.elf.as_deref()).map_err(Refusal::Rig)?;
-    let started = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at);
-    let mut emulated = started.map_err(Refusal::Rig)?;
+    let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
+    let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at)?;
     emulated.run_for(SETTLE);
     Ok(survey(&mut emulated, mesh, boards))
 }
@@ -163,11 +167,11 @@ fn sentence(finding: &Finding) -> String {
     let expected = finding.expected.as_deref().unwrap_or("nothing");
     let found = finding.found.as_deref().unwrap_or("nothing");
     match finding.kind {
-        Kind::NoAnswer => format!("no answer   {place}"),
-        Kind::WrongBoard => format!("wrong board {place}: {found} instead of {expected}"),
-        Kind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
-        Kind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
-        Kind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
-        Kind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
+        FindingKind::NoAnswer => format!("no answer   {place}"),
+        FindingKind::WrongBoard => format!("wrong board {place}: {found} instead of {expected}"),
+        FindingKind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
+        FindingKind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
+        FindingKind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
+        FindingKind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
     }
 }

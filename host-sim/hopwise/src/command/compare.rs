@@ -4,9 +4,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::{parse, table};
 use hopwise_networks::profile::Profile;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct CompareArgs {

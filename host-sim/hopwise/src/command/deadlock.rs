@@ -1,13 +1,14 @@
 //! `hopwise deadlock`
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
+use hopwise_networks::buffer_classes;
 use hopwise_networks::dependency::{self, Channel, Scheme};
 use hopwise_networks::graph::Graph;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct DeadlockArgs {
@@ -18,10 +19,37 @@ pub(super) struct DeadlockArgs {
     rule: RuleArg,
     /// How packets are given a buffer class
     #[arg(long, value_enum, default_value = "network")]
-    scheme: Scheme,
+    scheme: SchemeArg,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// The schemes that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum SchemeArg {
+    /// As the network itself says
+    Network,
+    /// The number of valleys ahead: nodes numbered lower than the one before and the one after
+    Valleys,
+    /// The number of hops ahead
+    Hops,
+    /// One class for all
+    One,
+    /// The lanes of the node itself, whose buffers are common to all links: of packets and of broadcasts
+    Lanes,
+}
+
+impl From<SchemeArg> for Scheme {
+    fn from(scheme: SchemeArg) -> Scheme {
+        match scheme {
+            SchemeArg::Network => Scheme::Network,
+            SchemeArg::Valleys => Scheme::Valleys,
+            SchemeArg::Hops => Scheme::Hops,
+            SchemeArg::One => Scheme::One,
+            SchemeArg::Lanes => Scheme::Lanes,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -52,8 +80,8 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
     }
     let graph = Graph::build(&network)?;
     let bar = progress_bar(nodes, "following all routes");
-    let rule = args.rule.into();
-    let found = dependency::build(&network, &graph, rule, args.scheme, |done| bar.set_position(done));
+    let (rule, scheme) = (args.rule.into(), args.scheme.into());
+    let found = dependency::build(&network, &graph, rule, scheme, |done| bar.set_position(done));
     bar.finish_and_clear();
     let found = match found {
         Ok(found) => found,
@@ -62,8 +90,8 @@ pub(super) fn run(args: &DeadlockArgs) -> Result<Outcome, Refusal> {
     let report = Report {
         acyclic: found.cycle.is_none(),
         classes: found.classes,
-        classes_bound: (args.scheme == Scheme::Network).then(|| network.buffer_classes(rule)),
-        scheme: args.scheme,
+        classes_bound: (scheme == Scheme::Network).then(|| buffer_classes::count(&network, rule)),
+        scheme,
         channels: found.channels,
         dependencies: found.dependencies,
         cycle: found.cycle,
@@ -92,7 +120,7 @@ fn show(title: &str, report: &Report) -> Result<(), Refusal> {
         title,
         &[
             (
-                "circles",
+                "cycles",
                 if report.acyclic {
                     "none: no deadlock"
                 } else {

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::NetworkArg;
 use super::output::{Outcome, print};
+use super::refusal::Refusal;
 use hopwise_networks::graph::Graph;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct EdgesArgs {

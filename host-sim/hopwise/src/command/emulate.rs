@@ -3,35 +3,26 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::board::DEFAULT_BAUD;
-use hopwise_emulator::chip::UARTS;
+use hopwise_core::wire::DEFAULT_BAUD;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Script, World, parse_time};
-use serde::Serialize;
 
 use super::output::{Outcome, print, print_json, progress_bar};
-use super::parse;
-use hopwise_emulate::check::{CheckReport, check};
-use hopwise_emulate::computers::Computers;
-use hopwise_emulate::firmware;
+use super::refusal::Refusal;
+use super::{RepositoryArg, parse};
+use hopwise_emulate::check::CheckReport;
+use hopwise_emulate::firmware::BOARDS;
+use hopwise_emulate::gdb::GdbServer;
 use hopwise_emulate::log::{Line, LogFormat};
-use hopwise_emulate::serial::{OpenPort, SerialPort};
-use hopwise_emulate::{demangle, gdb, profile, setup};
-use hopwise_networks::refusal::Refusal;
+use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
+use hopwise_emulate::session::{RunFigures, Session};
+use hopwise_emulate::setup;
 use hopwise_rig::emulated;
 use hopwise_rig::mesh::Mesh;
-
-/// How often logs are shown.
-const SLICE: Time = 10 * MILLISECOND;
-/// How often serial ports of the host are served: the link protocol waits for few milliseconds only.
-const SERIAL_SLICE: Time = MILLISECOND;
-/// How many functions a profile lists.
-const PROFILED: usize = 30;
 
 #[derive(Args)]
 pub(super) struct EmulateArgs {
@@ -74,7 +65,7 @@ pub(super) struct EmulateArgs {
     /// The board that GDB holds
     #[arg(long, value_name = "N", default_value_t = 0, requires = "gdb")]
     node: usize,
-    /// Check the mesh, with Hopwise's firmware: links, a ping of every pair and its way, a broadcast from every board
+    /// Check the mesh, with Hopwise's firmware: links, a ping of every pair and its path, a broadcast from every board
     #[arg(long, conflicts_with_all = ["serial", "gdb"])]
     check: bool,
     /// Count the instructions of every function
@@ -110,30 +101,6 @@ enum LevelArg {
     Error,
 }
 
-/// The figures of a run; the keys are stable.
-#[derive(Serialize)]
-struct Summary {
-    boards: usize,
-    instructions: u64,
-    virtual_seconds: f64,
-    wall_seconds: f64,
-    faults: u64,
-    resets: u64,
-    uart_bytes_sent: u64,
-    uart_bytes_received: u64,
-    uart_overruns: u64,
-    uart_framing_errors: u64,
-    uart_noise_errors: u64,
-    log_lines: u64,
-    log_undecodable: u64,
-    unmodelled: Vec<String>,
-    state_hash: String,
-    #[serde(flatten)]
-    check: Option<CheckReport>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    profile: Vec<(String, u64)>,
-}
-
 /// What is emulated: a network of default boards, or a mesh file.
 enum Subject {
     Network(Network),
@@ -143,7 +110,7 @@ enum Subject {
 impl Subject {
     fn of(what: &str) -> Result<Self, Refusal> {
         match what.ends_with(".toml") {
-            true => Mesh::read(Path::new(what)).map(Subject::Mesh).map_err(Refusal::Emulate),
+            true => Ok(Subject::Mesh(Mesh::read(Path::new(what))?)),
             false => parse(what).map(Subject::Network),
         }
     }
@@ -162,109 +129,74 @@ impl Subject {
         }
     }
 
-    fn build(&self, image: &Arc<Image>, differences: setup::Differences) -> Result<World, String> {
+    fn build(&self, image: &Arc<Image>, differences: setup::Differences) -> Result<World, Refusal> {
         match self {
-            Subject::Network(network) => {
-                setup::build(network, image, differences).map_err(|error| format!("{network}: {error}"))
-            }
-            Subject::Mesh(mesh) => emulated::build(mesh, image, differences),
+            Subject::Network(network) => setup::build(network, image, differences).map_err(|error| Refusal::Boards {
+                expression: network.to_string(),
+                error,
+            }),
+            Subject::Mesh(mesh) => Ok(emulated::build(mesh, image, differences)?),
         }
     }
 }
 
-pub(super) fn run(args: &EmulateArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let subject = Subject::of(&args.what)?;
-    let path = match &args.elf {
-        Some(path) => path.clone(),
-        None => firmware::build(firmware::BOARDS[0]).map_err(|error| Refusal::Emulate(error.to_string()))?,
-    };
-    let elf = std::fs::read(&path).map_err(|error| cannot_read(&path, &error.to_string()))?;
-    let image = Image::from_elf(&elf).map_err(|error| cannot_read(&path, &error.to_string()))?;
-    let format = LogFormat::of_elf(&elf).map_err(|reason| cannot_read(&path, &reason))?;
+    let path = repository.elf(args.elf.as_deref(), BOARDS[0])?;
+    let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
+    let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
+    let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
     if args.check && setup::configuration_page(&image).is_none() {
-        return Err(cannot_read(
-            &path,
-            "it is not Hopwise's firmware, and cannot be checked",
-        ));
+        let reason = "it is not Hopwise's firmware, and cannot be checked";
+        return Err(Refusal::file(&path, reason));
     }
-    let mut world = build(args, &subject, &Arc::new(image))?;
-    if let Some(board) = args.boards.iter().find(|board| **board >= world.boards().len()) {
-        return Err(Refusal::Emulate(format!("there is no board {board}")));
+    let world = build(args, &subject, &Arc::new(image))?;
+    let boards = world.boards().len();
+    let mut named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
+    if let Some(board) = named.find(|board| **board >= boards) {
+        return Err(Refusal::NoBoard(*board));
     }
-    let mut ports = Vec::new();
+    let mut session = Session::new(world, &format);
+    if args.profile {
+        session.start_profile();
+    }
     for wanted in &args.serial {
-        world
-            .connect_host(wanted.port)
-            .map_err(|error| Refusal::Emulate(error.to_string()))?;
-        let port = OpenPort::open(wanted).map_err(Refusal::Emulate)?;
-        eprintln!("board {} is at {}", wanted.port.board, port.path);
-        ports.push(port);
+        let path = session.open_port(wanted)?;
+        eprintln!("board {} is at {path}", wanted.port.board);
     }
     if let Some(port) = args.gdb {
-        if args.node >= world.boards().len() {
-            return Err(Refusal::Emulate(format!("there is no board {}", args.node)));
-        }
-        let ended = gdb::serve(&mut world, args.node, port, args.duration).map_err(Refusal::Emulate)?;
-        eprintln!("{ended}");
+        let server = GdbServer::listen(port)?;
+        let (node, address) = (args.node, server.address);
+        eprintln!("board {node} waits for: gdb -ex 'target remote {address}'");
+        let released = session.hold(server, node, args.duration)?;
+        eprintln!("{released}");
     }
-    let mut readers = format.readers(world.boards().len());
-    let begin = Instant::now();
-    let checked = if args.check {
-        let connected = Computers::connect(&mut world, subject.baud());
-        let mut computers = connected.map_err(|error| Refusal::Emulate(error.to_string()))?;
-        Some(check(&mut world, &mut computers, subject.network(), &mut readers))
-    } else {
-        None
-    };
+    if args.check {
+        let checked = session.check(subject.network(), subject.baud());
+        checked.map_err(CannotOpenPort::from)?;
+    }
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
-    let mut lines_seen = 0;
-    let slice = if ports.is_empty() { SLICE } else { SERIAL_SLICE };
-    while world.now() < args.duration {
-        world.run_until((world.now() + slice).min(args.duration));
-        for port in &mut ports {
-            port.exchange(&mut world);
-        }
-        if !ports.is_empty() {
-            // Programs at the other end live in real time.
-            let ahead = Duration::from_nanos(world.now() / 1000).saturating_sub(begin.elapsed());
-            std::thread::sleep(ahead);
-        }
-        bar.set_position(world.now() / MILLISECOND);
-        let lines = readers.take_lines(&mut world);
-        lines_seen += lines.len() as u64;
+    while session.now() < args.duration {
+        let lines = session.run_slice(args.duration);
+        bar.set_position(session.now() / MILLISECOND);
         if !args.json {
             bar.suspend(|| show_lines(args, &lines))?;
         }
     }
     bar.finish_and_clear();
-    let mut summary = summarize(
-        args,
-        &world,
-        begin.elapsed().as_secs_f64(),
-        lines_seen,
-        readers.undecodable,
-    );
-    let findings = checked
-        .as_ref()
-        .map(|report| report.findings.clone())
-        .unwrap_or_default();
-    summary.check = checked;
+    let figures = session.figures();
     if args.json {
-        print_json(&summary)?
+        print_json(&figures)?
     } else {
-        show(&summary, &world)?
+        show(&figures, &session.faults())?
     }
-    match findings.len() {
-        0 => Ok(Outcome::Done),
-        count => Ok(Outcome::CheckFailed(format!(
-            "{count} findings, the first: {}",
-            findings[0]
-        ))),
+    match figures.check.as_ref().map(|check| check.findings.as_slice()) {
+        Some(findings @ [first, ..]) => {
+            let count = findings.len();
+            Ok(Outcome::CheckFailed(format!("{count} findings, the first: {first}")))
+        }
+        _ => Ok(Outcome::Done),
     }
-}
-
-fn cannot_read(path: &Path, reason: &str) -> Refusal {
-    Refusal::Emulate(format!("{}: {reason}", path.display()))
 }
 
 fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<World, Refusal> {
@@ -272,21 +204,20 @@ fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<Wo
         seed: args.seed,
         drift_ppm: args.drift,
     };
-    let mut world = subject.build(image, differences).map_err(Refusal::Emulate)?;
+    let mut world = subject.build(image, differences)?;
     world.set_threads(args.threads);
     let script = match (&args.script, args.faults) {
         (Some(path), _) => {
-            let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error.to_string()))?;
-            Script::parse(&text).map_err(|error| cannot_read(path, &error.to_string()))?
+            let text = std::fs::read_to_string(path).map_err(|error| Refusal::file(path, error))?;
+            Script::parse(&text).map_err(|error| Refusal::file(path, error))?
         }
         (None, Some(rate)) => Script::random(args.seed, &world.wired_ports(), rate, args.duration),
         (None, None) => Script::default(),
     };
-    let refused = |reason: String| Refusal::Emulate(format!("{}: {reason}", subject.network()));
-    world.set_script(script).map_err(|error| refused(error.to_string()))?;
-    if args.profile {
-        world.boards_mut().iter_mut().for_each(|board| board.start_profile());
-    }
+    world.set_script(script).map_err(|error| Refusal::Script {
+        expression: subject.network().to_string(),
+        error,
+    })?;
     Ok(world)
 }
 
@@ -334,53 +265,10 @@ fn show_line(out: &mut dyn Write, line: &Line, coloured: bool) -> std::io::Resul
     )
 }
 
-fn summarize(args: &EmulateArgs, world: &World, wall_seconds: f64, log_lines: u64, log_undecodable: u64) -> Summary {
-    let boards = world.boards();
-    let traffic = || {
-        boards
-            .iter()
-            .flat_map(|board| (0..UARTS).map(|uart| board.traffic(uart)))
-    };
-    let mut unmodelled: Vec<String> = boards
-        .iter()
-        .flat_map(|board| board.remarks().iter().map(|remark| remark.0.clone()))
-        .collect();
-    unmodelled.sort();
-    unmodelled.dedup();
-    let profile = if args.profile {
-        profile::functions(world)
-    } else {
-        Vec::new()
-    };
-    Summary {
-        boards: boards.len(),
-        instructions: world.instructions(),
-        virtual_seconds: world.now() as f64 / SECOND as f64,
-        wall_seconds,
-        faults: boards.iter().map(|board| board.cpu.fault_count).sum(),
-        resets: boards.iter().map(|board| board.resets()).sum(),
-        uart_bytes_sent: traffic().map(|port| port.sent).sum(),
-        uart_bytes_received: traffic().map(|port| port.received).sum(),
-        uart_overruns: traffic().map(|port| port.overruns).sum(),
-        uart_framing_errors: traffic().map(|port| port.framing_errors).sum(),
-        uart_noise_errors: traffic().map(|port| port.noise_errors).sum(),
-        log_lines,
-        log_undecodable,
-        unmodelled,
-        state_hash: format!("{:016x}", world.state_hash()),
-        check: None,
-        profile: profile
-            .into_iter()
-            .take(PROFILED)
-            .map(|entry| (entry.function, entry.instructions))
-            .collect(),
-    }
-}
-
 fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
     writeln!(out, "links up        {} of {}", check.links_up, check.links_expected)?;
     writeln!(out, "pings answered  {} of {}", check.pongs, check.pings)?;
-    writeln!(out, "ways as computed {} of {}", check.paths_as_computed, check.traces)?;
+    writeln!(out, "paths as computed {} of {}", check.paths_as_computed, check.traces)?;
     writeln!(
         out,
         "broadcasts      {}, {} delivered, {} twice",
@@ -393,15 +281,10 @@ fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
         .try_for_each(|finding| writeln!(out, "MISSING {finding}"))
 }
 
-fn show(summary: &Summary, world: &World) -> Result<(), Refusal> {
+fn show(summary: &RunFigures, faults: &[String]) -> Result<(), Refusal> {
     print(|out| {
-        for (number, board) in world.boards().iter().enumerate() {
-            for fault in board.faults() {
-                let at = board.time_of(fault.at) as f64 / SECOND as f64;
-                let names = fault.stack.iter().map(|(_, name)| name);
-                let text = names.fold(fault.to_string(), |text, name| text.replace(name, &demangle(name)));
-                write!(out, "board {number}, {at:.6} s: {text}")?;
-            }
+        for fault in faults {
+            write!(out, "{fault}")?;
         }
         for remark in &summary.unmodelled {
             writeln!(out, "not modelled: {remark}")?;

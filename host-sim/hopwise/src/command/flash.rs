@@ -1,21 +1,21 @@
 //! `hopwise flash`
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hopwise_core::board::Command;
+use hopwise_core::wire::Command;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use indicatif::{MultiProgress, ProgressBar};
 
-use super::MeshArg;
 use super::output::{Outcome, print};
-use hopwise_emulate::firmware;
+use super::refusal::Refusal;
+use super::{MeshArg, RepositoryArg};
 use hopwise_emulate::host_port::Reply;
-use hopwise_networks::refusal::Refusal;
+use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
-use hopwise_rig::flash::{Failure, Flasher, Job, Step, jobs, write_pages};
+use hopwise_rig::flash::{FlashFailure, FlashJob, FlashStep, Flasher, jobs, write_pages};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::talk::ask_nodes;
 
@@ -44,7 +44,7 @@ pub(super) struct FlashArgs {
     probe_rs: String,
 }
 
-pub(super) fn run(args: &FlashArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let mesh = args.mesh.read()?;
     let nodes = match args.only.is_empty() {
         true => mesh.nodes().collect(),
@@ -55,14 +55,13 @@ pub(super) fn run(args: &FlashArgs) -> Result<Outcome, Refusal> {
     }
     let nodes: Vec<u64> = nodes.into_iter().collect();
     if mesh.is_emulated() {
-        return flash_emulated(args, &mesh, &nodes);
+        return flash_emulated(args, repository, &mesh, &nodes);
     }
     let folder = std::env::temp_dir().join(format!("hopwise-pages-{}", std::process::id()));
-    let jobs = jobs(&mesh, &nodes, &folder).map_err(Refusal::Rig)?;
+    let jobs = jobs(&mesh, &nodes, &folder)?;
     let elf = match &args.elf {
-        Some(elf) => elf.clone(),
-        None if args.dry_run => firmware::path(mesh.kind.name),
-        None => firmware::build(mesh.kind.name).map_err(|error| Refusal::Rig(error.to_string()))?,
+        None if args.dry_run => repository.elf_path(mesh.kind.name)?,
+        given => repository.elf(given.as_deref(), mesh.kind.name)?,
     };
     let flasher = Flasher {
         program: args.probe_rs.clone(),
@@ -73,21 +72,21 @@ pub(super) fn run(args: &FlashArgs) -> Result<Outcome, Refusal> {
     if args.dry_run {
         return show_commands(&flasher, &jobs);
     }
-    let refused = |error: std::io::Error| Refusal::Rig(format!("{}: {error}", folder.display()));
+    let refused = |error: std::io::Error| Refusal::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
-    let written = write_pages(&mesh, &jobs).map_err(Refusal::Rig);
+    let written = write_pages(&mesh, &jobs);
     let results = written.map(|()| flash_boards(args, &flasher, &jobs));
     std::fs::remove_dir_all(&folder).map_err(refused)?;
     conclude(args, &jobs, &results?)
 }
 
-fn show_commands(flasher: &Flasher, jobs: &[Job]) -> Result<Outcome, Refusal> {
+fn show_commands(flasher: &Flasher, jobs: &[FlashJob]) -> Result<Outcome, Refusal> {
     let quoted = |word: &String| match word.contains([' ', '\'', '"']) {
         true => format!("'{}'", word.replace('\'', "'\\''")),
         false => word.clone(),
     };
     print(|out| {
-        for (job, step) in jobs.iter().flat_map(|job| Step::ALL.map(|step| (job, step))) {
+        for (job, step) in jobs.iter().flat_map(|job| FlashStep::ALL.map(|step| (job, step))) {
             let words: Vec<String> = flasher.arguments(job, step).iter().map(quoted).collect();
             writeln!(out, "{} {}", flasher.program, words.join(" "))?;
         }
@@ -97,34 +96,34 @@ fn show_commands(flasher: &Flasher, jobs: &[Job]) -> Result<Outcome, Refusal> {
 }
 
 /// One line of progress for each board, where there is a terminal.
-fn flash_boards(args: &FlashArgs, flasher: &Flasher, jobs: &[Job]) -> Vec<Result<(), Failure>> {
+fn flash_boards(args: &FlashArgs, flasher: &Flasher, jobs: &[FlashJob]) -> Vec<Result<(), FlashFailure>> {
     let all = MultiProgress::new();
-    let line = |job: &Job| {
+    let line = |job: &FlashJob| {
         let bar = all.add(ProgressBar::new_spinner());
         bar.set_message(format!("board {}: waits", job.node));
         bar
     };
     let bars: Vec<ProgressBar> = jobs.iter().map(line).collect();
-    let progress = |place: usize, step: Step| {
+    let progress = |place: usize, step: FlashStep| {
         bars[place].enable_steady_tick(Duration::from_millis(120));
         bars[place].set_message(format!("board {}: {step}", jobs[place].node));
     };
-    let done = |place: usize, result: &Result<(), Failure>| {
+    let done = |place: usize, result: &Result<(), FlashFailure>| {
         let how = if result.is_ok() { "flashed" } else { "FAILED" };
         bars[place].finish_with_message(format!("board {}: {how}", jobs[place].node));
     };
     flasher.flash_all(jobs, args.at_once, &progress, &done)
 }
 
-fn conclude(args: &FlashArgs, jobs: &[Job], results: &[Result<(), Failure>]) -> Result<Outcome, Refusal> {
-    let failed: Vec<(&Job, &Failure)> = jobs
+fn conclude(args: &FlashArgs, jobs: &[FlashJob], results: &[Result<(), FlashFailure>]) -> Result<Outcome, Refusal> {
+    let failed: Vec<(&FlashJob, &FlashFailure)> = jobs
         .iter()
         .zip(results)
         .filter_map(|(job, result)| Some((job, result.as_ref().err()?)))
         .collect();
     print(|out| {
         writeln!(out, "{} of {} boards flashed", jobs.len() - failed.len(), jobs.len())?;
-        for (job, Failure { step, reason }) in &failed {
+        for (job, FlashFailure { step, reason }) in &failed {
             writeln!(
                 out,
                 "  board {} (probe {}) failed at its {step}: {reason}",
@@ -147,14 +146,18 @@ fn conclude(args: &FlashArgs, jobs: &[Job], results: &[Result<(), Failure>]) -> 
 }
 
 /// Emulated boards begin with their pages: what remains is to see that each has understood its own.
-fn flash_emulated(args: &FlashArgs, mesh: &Mesh, nodes: &[u64]) -> Result<Outcome, Refusal> {
+fn flash_emulated(
+    args: &FlashArgs,
+    repository: &RepositoryArg,
+    mesh: &Mesh,
+    nodes: &[u64],
+) -> Result<Outcome, Refusal> {
     if args.dry_run {
         print(|out| writeln!(out, "nothing to do: the boards are emulated"))?;
         return Ok(Outcome::Done);
     }
-    let firmware = Firmware::load(args.elf.as_deref().map(Path::new)).map_err(Refusal::Rig)?;
-    let started = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[]);
-    let mut emulated = started.map_err(Refusal::Rig)?;
+    let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
+    let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[])?;
     emulated.run_for(START);
     let replies = ask_nodes(&mut emulated, nodes, Command::ReadPage.query(), &[]);
     let has_its_page = |node: &u64, reply: &Option<Reply>| match (mesh.page(*node), reply) {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use hopwise_core::Rule;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_load::measure::{self, Effort, Experiment, Point, Progress, rule_name};
 use hopwise_load::parameters::{Parameters, Preset, Process, Rings};
@@ -14,7 +15,6 @@ use hopwise_load::saturation;
 use hopwise_load::study::{self, Study};
 use hopwise_load::sweep::{Folder, Job, Plan, Share, Task};
 use hopwise_load::traffic::Traffic;
-use hopwise_networks::refusal::Refusal;
 
 /// With an expression, one experiment; with a command, many.
 #[derive(Args)]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::NetworkArg;
 use super::output::{Outcome, print};
-use hopwise_networks::refusal::Refusal;
+use super::refusal::Refusal;
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
 
@@ -40,10 +40,10 @@ fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
 
 pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
     let MeshCommand::New(args) = &args.command;
-    let mesh = Mesh::new(args.network.network()?, args.board).map_err(Refusal::Rig)?;
+    let mesh = Mesh::new(args.network.network()?, args.board)?;
     match &args.output {
         Some(path) => {
-            let refused = |error: std::io::Error| Refusal::Rig(format!("{}: {error}", path.display()));
+            let refused = |error: std::io::Error| Refusal::file(path, error);
             // Probes that were typed in are not written over.
             let mut file = std::fs::File::create_new(path).map_err(refused)?;
             std::io::Write::write_all(&mut file, mesh.template().as_bytes()).map_err(refused)?;

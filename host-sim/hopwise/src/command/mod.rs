@@ -17,6 +17,7 @@ mod neighbors;
 mod output;
 mod paper;
 mod plan;
+mod refusal;
 mod report;
 mod route;
 mod sim;
@@ -25,20 +26,24 @@ mod talk;
 mod topo;
 mod view;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hopwise_core::{Network, Node, Rule};
 
-use hopwise_networks::refusal::Refusal;
+use hopwise_emulate::firmware::Firmware;
+use hopwise_emulate::repository::Repository;
 use hopwise_rig::mesh::Mesh;
 use output::Outcome;
+use refusal::Refusal;
 
 /// Networks of microcontrollers, routed from addresses alone.
 #[derive(Parser)]
 #[command(name = "hopwise", version, about)]
 pub(crate) struct Hopwise {
+    #[command(flatten)]
+    repository: RepositoryArg,
     #[command(subcommand)]
     command: Command,
 }
@@ -87,7 +92,7 @@ enum Command {
     Capture(Box<capture::CaptureArgs>),
     /// Ask a node of a running mesh whether it is there, and how long that takes
     Ping(talk::PingArgs),
-    /// The way to a node of a running mesh, and how long a packet was at each node
+    /// The path to a node of a running mesh, and how long a packet was at each node
     Trace(talk::TraceArgs),
     /// What the nodes of a running mesh have done, as a table
     Counters(talk::CountersArgs),
@@ -108,16 +113,16 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
         Command::Paper(args) => paper::run(args),
-        Command::Emulate(args) => emulate::run(args),
+        Command::Emulate(args) => emulate::run(args, &hopwise.repository),
         Command::Sim(args) => sim::run(args),
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),
         Command::Mesh(args) => mesh::run(args),
         Command::Plan(args) => plan::run(args),
-        Command::Check(args) => check::run(args),
-        Command::Flash(args) => flash::run(args),
-        Command::Capture(args) => capture::run(args),
+        Command::Check(args) => check::run(args, &hopwise.repository),
+        Command::Flash(args) => flash::run(args, &hopwise.repository),
+        Command::Capture(args) => capture::run(args, &hopwise.repository),
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
@@ -132,6 +137,33 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Err(refusal) => {
             eprintln!("hopwise: {refusal}");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Where the firmware's sources are, for the commands that build it.
+#[derive(Args)]
+struct RepositoryArg {
+    /// Hopwise's repository, which firmware is built from; unless given HOPWISE_REPO, or the one around the working folder
+    #[arg(long = "repo", value_name = "PATH", global = true)]
+    path: Option<PathBuf>,
+}
+
+impl RepositoryArg {
+    /// Where Hopwise's own image for a board is once it has been built.
+    fn elf_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+        let repository = Repository::find(self.path.as_deref())?;
+        Ok(Firmware::new(board).path(&repository))
+    }
+
+    /// The given image, or Hopwise's own for a board, which is built if need be.
+    fn elf(&self, given: Option<&Path>, board: &str) -> Result<PathBuf, Refusal> {
+        match given {
+            Some(path) => Ok(path.to_path_buf()),
+            None => {
+                let repository = Repository::find(self.path.as_deref())?;
+                Ok(Firmware::new(board).build(&repository, |line| eprintln!("{line}"))?)
+            }
         }
     }
 }
@@ -160,7 +192,7 @@ struct MeshArg {
 
 impl MeshArg {
     fn read(&self) -> Result<Mesh, Refusal> {
-        Mesh::read(&self.path).map_err(Refusal::Rig)
+        Ok(Mesh::read(&self.path)?)
     }
 }
 

@@ -4,9 +4,9 @@ use clap::Args;
 use hopwise_core::Node;
 use serde::Serialize;
 
-use super::output::{Outcome, print, print_json};
+use super::output::{Outcome, address, print, print_json};
+use super::refusal::Refusal;
 use super::{NetworkArg, check};
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct NeighborsArgs {
@@ -35,7 +35,7 @@ const MOST: u64 = 1 << 20;
 
 pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, Refusal> {
     let network = args.network.network()?;
-    let topology = network.topology();
+    let topology = network.unchecked();
     let node = check(&network, args.node)?;
     let degree = topology.degree(node);
     if degree > MOST {
@@ -47,27 +47,21 @@ pub(super) fn run(args: &NeighborsArgs) -> Result<Outcome, Refusal> {
         });
     }
     let by_port: Vec<Node> = (0..degree).filter_map(|port| topology.neighbor(node, port)).collect();
-    let address = |node| {
-        network
-            .address(node)
-            .map(|address| address.to_string())
-            .unwrap_or_default()
-    };
     if args.json {
         let mut neighbors = by_port.clone();
         neighbors.sort_unstable();
         print_json(&Neighbors {
             node,
-            address: address(node),
+            address: address(&network, node),
             degree: by_port.len(),
             neighbors,
             by_port,
         })?;
     } else {
         print(|out| {
-            writeln!(out, "node {node} {}", address(node))?;
+            writeln!(out, "node {node} {}", address(&network, node))?;
             let mut ports = by_port.iter().enumerate();
-            ports.try_for_each(|(port, &node)| writeln!(out, "  port {port}  {node}  {}", address(node)))
+            ports.try_for_each(|(port, &node)| writeln!(out, "  port {port}  {node}  {}", address(&network, node)))
         })?;
     }
     Ok(Outcome::Done)

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use hopwise_core::{Network, Node};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use hopwise_networks::refusal::Refusal;
+use super::refusal::Refusal;
 
 /// How a command ended that was not refused.
 pub(super) enum Outcome {
@@ -39,6 +40,12 @@ pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), R
             .iter()
             .try_for_each(|(name, value)| writeln!(out, "  {name:width$}  {value}"))
     })
+}
+
+/// A node's address as people write it.
+pub(super) fn address(network: &Network, node: Node) -> String {
+    let address = network.address(node);
+    address.map(|address| address.to_string()).unwrap_or_default()
 }
 
 /// A progress bar on a terminal; nothing where the output goes elsewhere.

@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::output::{Outcome, print, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::table;
-use hopwise_networks::papers::{self, Claim, Paper, Run};
-use hopwise_networks::refusal::Refusal;
+use hopwise_networks::papers::{self, CannotMeasure, Claim, Paper, Run};
 
 #[derive(Args)]
 pub(super) struct PaperArgs {
     /// The paper; all of them if none is given
-    paper: Option<Paper>,
+    paper: Option<PaperArg>,
     /// Print a JSON object
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
@@ -24,7 +24,32 @@ pub(super) struct PaperArgs {
     long: bool,
 }
 
-const ALL: [Paper; 5] = [Paper::Rdn, Paper::Re, Paper::Heawood, Paper::Swapped, Paper::Rcr];
+/// The papers that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum PaperArg {
+    /// Y. Li, S. Peng, W. Chu: Recursive Dual-Net
+    Rdn,
+    /// H. Shen, R.-J. Back: Construction of Large-Size Interconnection Networks with High Performance
+    Re,
+    /// G. E. Jan, Y.-S. Hwang, M.-B. Lin, D. Liang: Novel Hierarchical Interconnection Networks
+    Heawood,
+    /// C.-H. Yeh, B. Parhami: Swapped Networks
+    Swapped,
+    /// Y. Sun, P. Y. S. Cheung, X. Lin: Recursive Cube of Rings
+    Rcr,
+}
+
+impl From<PaperArg> for Paper {
+    fn from(paper: PaperArg) -> Paper {
+        match paper {
+            PaperArg::Rdn => Paper::Rdn,
+            PaperArg::Re => Paper::Re,
+            PaperArg::Heawood => Paper::Heawood,
+            PaperArg::Swapped => Paper::Swapped,
+            PaperArg::Rcr => Paper::Rcr,
+        }
+    }
+}
 
 #[derive(serde::Serialize)]
 struct Report {
@@ -32,7 +57,9 @@ struct Report {
 }
 
 pub(super) fn run(args: &PaperArgs) -> Result<Outcome, Refusal> {
-    let wanted: Vec<Paper> = args.paper.map_or_else(|| ALL.to_vec(), |paper| vec![paper]);
+    let wanted: Vec<Paper> = args
+        .paper
+        .map_or_else(|| Paper::ALL.to_vec(), |paper| vec![paper.into()]);
     let total: usize = wanted.iter().map(|&paper| papers::measurements(paper)).sum();
     let bar = progress_bar(total as u64, "measuring");
     let run = Run {
@@ -43,8 +70,8 @@ pub(super) fn run(args: &PaperArgs) -> Result<Outcome, Refusal> {
     for paper in wanted {
         match papers::measure(paper, &run, || bar.inc(1)) {
             Ok(found) => claims.extend(found),
-            Err(Refusal::Route(fault)) => return Ok(Outcome::CheckFailed(fault.to_string())),
-            Err(refusal) => return Err(refusal),
+            Err(CannotMeasure::Route(fault)) => return Ok(Outcome::CheckFailed(fault.to_string())),
+            Err(error) => return Err(error.into()),
         }
     }
     bar.finish_and_clear();

@@ -7,11 +7,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{Outcome, print, print_json};
+use super::refusal::Refusal;
 use super::{MeshArg, table};
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::drawing;
 use hopwise_rig::mesh::Mesh;
-use hopwise_rig::plan::{Cable, Plan, describe};
+use hopwise_rig::plan::{Cable, WiringPlan, describe};
 
 #[derive(Args)]
 pub(super) struct PlanArgs {
@@ -34,12 +34,12 @@ struct PlanJson<'a> {
     baud: u32,
     ground: &'static [&'static str],
     #[serde(flatten)]
-    plan: &'a Plan,
+    plan: &'a WiringPlan,
 }
 
 pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
     let mesh = args.mesh.read()?;
-    let plan = Plan::new(&mesh);
+    let plan = WiringPlan::new(&mesh);
     if let Some(path) = &args.svg {
         let written = std::fs::write(path, drawing::svg(&mesh, &plan));
         written.map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))?;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
-fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &Plan) -> io::Result<()> {
+fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) -> io::Result<()> {
     let file = args.mesh.path.display();
     writeln!(
         out,
@@ -101,11 +101,11 @@ fn cable_line(cable: &Cable) -> String {
     format!(
         "{:>3}  {:>5} {:7} TX {:4} -> {:4} RX {:>5} {:7}   RX {:4} <- {:4} TX",
         cable.number,
-        from.end().to_string(),
+        from.node_port().to_string(),
         from.uart,
         from.tx,
         to.rx,
-        to.end().to_string(),
+        to.node_port().to_string(),
         to.uart,
         from.rx,
         to.tx

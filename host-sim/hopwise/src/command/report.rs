@@ -5,14 +5,13 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hopwise_core::Network;
 
 use super::output::{Outcome, print};
+use super::refusal::Refusal;
 use super::{parse, table};
-use hopwise_networks::refusal::Refusal;
-use hopwise_trace::history::History;
 use hopwise_trace::reader::Reader;
-use hopwise_trace::report::{Delivery, LinkQuality, Report, Spread};
+use hopwise_trace::report::{Delivery, Deviation, LinkQuality, Report};
+use hopwise_trace::samples::Spread;
 
 /// The cables with the most trouble that are listed for people; JSON has all.
 const MOST_LINKS: usize = 20;
@@ -36,7 +35,10 @@ pub(super) struct ReportArgs {
 
 pub(super) fn run(args: &ReportArgs) -> Result<Outcome, Refusal> {
     let network = args.network.as_deref().map(parse).transpose()?;
-    let report = Report::new(&read(&args.trace, network)?);
+    let report = Report::read(open(&args.trace)?, network).map_err(|error| Refusal::file(&args.trace, error))?;
+    if report.events == 0 {
+        return Err(Refusal::file(&args.trace, "the trace has no events"));
+    }
     let text = if args.json {
         serde_json::to_string(&report).map_err(|error| Refusal::Output(error.to_string()))? + "\n"
     } else {
@@ -49,16 +51,10 @@ pub(super) fn run(args: &ReportArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
-/// Reads a trace; what is wrong with it is told with its name and line.
-pub(super) fn read(path: &Path, network: Option<Network>) -> Result<History, Refusal> {
-    let named = |what: String| Refusal::Trace(format!("{}: {what}", path.display()));
-    let file = File::open(path).map_err(|error| named(error.to_string()))?;
-    let history = Reader::new(BufReader::new(file)).and_then(|reader| History::read(reader, network));
-    let history = history.map_err(|error| named(error.to_string()))?;
-    if history.events == 0 {
-        return Err(named("the trace has no events".into()));
-    }
-    Ok(history)
+/// Opens a trace; what is wrong with it is told with its name and line.
+pub(super) fn open(path: &Path) -> Result<Reader<BufReader<File>>, Refusal> {
+    let file = File::open(path).map_err(|error| Refusal::file(path, error))?;
+    Reader::new(BufReader::new(file)).map_err(|error| Refusal::file(path, error))
 }
 
 /// Writes a file.
@@ -171,18 +167,18 @@ fn paths(report: &Report) -> String {
     ];
     let rows = facts.map(|(name, count)| vec![name.to_string(), count.to_string()]);
     let facts = table::markdown(&["paths", "count"], rows.into_iter());
-    let way = |nodes: &[u64]| nodes.iter().map(u64::to_string).collect::<Vec<_>>().join(" → ");
-    let row = |example: &hopwise_trace::report::Deviation| {
+    let path = |nodes: &[u64]| nodes.iter().map(u64::to_string).collect::<Vec<_>>().join(" → ");
+    let row = |example: &Deviation| {
         vec![
             format!("{} {}", example.kind.name(), example.number),
-            way(&example.path),
-            way(&example.computed),
+            path(&example.path),
+            path(&example.computed),
         ]
     };
     let examples = match paths.examples.len() {
         0 => String::new(),
         _ => {
-            let titles = ["packet", "way it took", "computed path"];
+            let titles = ["packet", "path it took", "computed path"];
             format!("\n{}", table::markdown(&titles, paths.examples.iter().map(row)))
         }
     };
@@ -236,7 +232,7 @@ fn drops(report: &Report) -> String {
             .take(MOST_NODES)
             .map(|(node, count)| format!("{node} ({count})"))
             .collect();
-        vec![reason.clone(), drops.count.to_string(), most.join(", ")]
+        vec![reason.to_string(), drops.count.to_string(), most.join(", ")]
     });
     format!(
         "## Drops\n\n{}",

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use super::table;
-use hopwise_networks::refusal::Refusal;
 use hopwise_rig::mesh::Mesh;
 use hopwise_sim::report::Report;
 use hopwise_sim::run::Plan;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
 
 /// The network and the speed of a mesh file; what is said besides comes in their place.
 fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
-    let mesh = Mesh::read(file).map_err(Refusal::Sim)?;
+    let mesh = Mesh::read(file)?;
     Ok(Settings {
         network: Some(mesh.network.to_string()),
         baud: said.baud.or(Some(mesh.baud)),

@@ -3,29 +3,18 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::board::{BoardState, Command, DEFAULT_BAUD, Done, Page, Status};
-use hopwise_core::limits::MAX_PAYLOAD;
-use hopwise_core::node::{DropReason, NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::wire::DEFAULT_BAUD;
+use hopwise_core::wire::DropReason;
+use hopwise_rig::connection::{Connection, Fate, NodeState, check_length};
 use serde_json::{Map, Value, json};
 
 use super::output::{Outcome, print, print_json};
-use super::{check, table};
-use hopwise_emulate::computers::Question;
-use hopwise_emulate::host_port::{Reply, Verdict};
-use hopwise_networks::refusal::Refusal;
-use hopwise_rig::serial_line::SerialMesh;
-use hopwise_rig::talk::{Talk, ask_nodes, read, why_not};
-
-/// A confirmed packet is settled within this: packets live for six seconds.
-const SETTLED_WITHIN: Duration = Duration::from_secs(7);
-/// Word that a datagram is undeliverable comes within this, if it comes.
-const BAD_NEWS_WITHIN: Duration = Duration::from_millis(300);
-/// The bytes of a ping.
-const PING: &[u8] = b"hopwise";
+use super::refusal::Refusal;
+use super::table;
 
 /// Where the mesh is.
 #[derive(Args)]
@@ -99,92 +88,37 @@ pub(super) struct SendArgs {
     json: bool,
 }
 
-/// A mesh and the board at the serial port.
-struct Connection {
-    mesh: SerialMesh,
-    board: u64,
-    network: Network,
-}
-
-impl Connection {
-    fn open(at: &PortArg) -> Result<Self, Refusal> {
-        let mut mesh = SerialMesh::open(std::slice::from_ref(&at.port), at.baud).map_err(Refusal::Rig)?;
-        let board = mesh.entrances().first().copied().unwrap_or(0);
-        let refused = |what: String| Refusal::Rig(format!("the board at {}: {what}", at.port.display()));
-        let status = ask(&mut mesh, board, Command::Status.query(), &[]);
-        match read::<Status>(&status).map(|status| status.state) {
-            Some(BoardState::Configured) => {}
-            Some(BoardState::NotInImage) => {
-                return Err(refused(
-                    "its image lacks the family of its network: flash one that has it".into(),
-                ));
-            }
-            Some(state) => {
-                return Err(refused(format!(
-                    "it is not part of a mesh ({state:?}): flash its page first"
-                )));
-            }
-            None => return Err(refused("it says hello and then does not answer".into())),
-        }
-        // The network is what the board's configuration page says.
-        let page = match ask(&mut mesh, board, Command::ReadPage.query(), &[]) {
-            Some(Reply::Answer(bytes)) => bytes
-                .as_slice()
-                .try_into()
-                .ok()
-                .and_then(|bytes| Page::read(bytes).ok()),
-            _ => None,
-        };
-        let network = page.and_then(|page| page.network().ok());
-        let network = network.ok_or_else(|| refused("it does not say what its network is".into()))?;
-        Ok(Connection { mesh, board, network })
-    }
-
-    /// A node, if the mesh has it.
-    fn check(&self, node: u64) -> Result<u64, Refusal> {
-        check(&self.network, node)
-    }
-
-    fn ask(&mut self, dest: u64, query: Query, more: &[u8]) -> Option<Reply> {
-        ask(&mut self.mesh, dest, query, more)
+impl PortArg {
+    fn connect(&self) -> Result<Connection, Refusal> {
+        Ok(Connection::open(&self.port, self.baud)?)
     }
 }
 
-fn ask(mesh: &mut SerialMesh, dest: u64, query: Query, more: &[u8]) -> Option<Reply> {
-    let question = Question {
-        more: more.to_vec(),
-        ..Question::new(0, dest, query)
-    };
-    mesh.ask(&[question]).pop().flatten()
+/// A node, if the mesh has it.
+fn check_node(connection: &Connection, node: u64) -> Result<u64, Refusal> {
+    connection.check(node).map_err(|error| Refusal::Node {
+        expression: connection.network.to_string(),
+        error,
+    })
 }
 
 pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
-    let mut connection = Connection::open(&args.at)?;
-    connection.check(args.node)?;
+    let mut connection = args.at.connect()?;
+    check_node(&connection, args.node)?;
     let mut times = Vec::new();
     let mut failure = None;
     for number in 1..=args.count {
-        let begin = Instant::now();
-        let reply = connection.ask(args.node, Query::Ping, PING);
-        let took = begin.elapsed().as_secs_f64() * 1e3;
-        let answered = matches!(&reply, Some(Reply::Answer(bytes)) if bytes == PING);
-        if answered {
-            times.push(took);
-        } else {
-            failure = Some(why_not(&reply));
-        }
+        let what = match connection.ping(args.node) {
+            Ok(took) => {
+                let millis = took.as_secs_f64() * 1e3;
+                times.push(millis);
+                format!("answer in {millis:.1} ms")
+            }
+            Err(why) => failure.insert(why).clone(),
+        };
         if !args.json {
-            let what = match answered {
-                true => format!("answer in {took:.1} ms"),
-                false => why_not(&reply),
-            };
-            print(|out| {
-                writeln!(
-                    out,
-                    "{number}: node {} from node {}: {what}",
-                    args.node, connection.board
-                )
-            })?;
+            let (node, from) = (args.node, connection.board);
+            print(|out| writeln!(out, "{number}: node {node} from node {from}: {what}"))?;
         }
     }
     if args.json {
@@ -208,17 +142,15 @@ pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
 }
 
 pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
-    let mut connection = Connection::open(&args.at)?;
-    connection.check(args.node)?;
-    let reply = connection.ask(args.node, Query::Trace, &[]);
-    let Some(Reply::Answer(answer)) = &reply else {
-        let why = why_not(&reply);
-        return Ok(Outcome::CheckFailed(format!(
-            "no way to node {} is known: {why}",
-            args.node
-        )));
+    let mut connection = args.at.connect()?;
+    check_node(&connection, args.node)?;
+    let hops = match connection.trace(args.node) {
+        Ok(hops) => hops,
+        Err(why) => {
+            let node = args.node;
+            return Ok(Outcome::CheckFailed(format!("no path to node {node} is known: {why}")));
+        }
     };
-    let hops: Vec<(u64, u64)> = hops_of_trace(answer).collect();
     if args.json {
         let rows: Vec<Value> = hops
             .iter()
@@ -236,22 +168,24 @@ pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
 }
 
 pub(super) fn counters(args: &CountersArgs) -> Result<Outcome, Refusal> {
-    let mut connection = Connection::open(&args.at)?;
+    let mut connection = args.at.connect()?;
     let nodes = match args.nodes.is_empty() {
         true => (0..connection.network.nodes()).collect(),
         false => args.nodes.clone(),
     };
-    nodes.iter().try_for_each(|node| connection.check(*node).map(drop))?;
+    nodes
+        .iter()
+        .try_for_each(|node| check_node(&connection, *node).map(drop))?;
     let rounds = if args.watch { args.rounds.unwrap_or(u32::MAX) } else { 1 };
     let pause = Duration::from_secs_f64(args.every.clamp(0.0, 3600.0));
     let mut silent = 0;
     for round in 0..rounds {
         if round > 0 {
-            connection.mesh.idle(pause).map_err(Refusal::Rig)?;
+            connection.idle(pause)?;
         }
-        let rows = NodeRow::ask(&mut connection.mesh, &nodes);
-        silent = rows.iter().filter(|row| row.counters.is_none()).count();
-        show_rows(args, &connection.network, &rows)?;
+        let states = connection.counters(&nodes);
+        silent = states.iter().filter(|state| state.counters.is_none()).count();
+        show_states(args, &connection.network, &states)?;
     }
     Ok(match silent {
         0 => Outcome::Done,
@@ -259,81 +193,60 @@ pub(super) fn counters(args: &CountersArgs) -> Result<Outcome, Refusal> {
     })
 }
 
-/// What one node said.
-struct NodeRow {
-    node: u64,
-    report: Option<NodeReport>,
-    counters: Option<NodeCounters>,
+fn cells(state: &NodeState) -> Vec<String> {
+    let Some((report, counters)) = state.report.as_ref().zip(state.counters.as_ref()) else {
+        return vec![state.node.to_string(), "no answer".into()];
+    };
+    let numbers = [
+        counters.received,
+        counters.originated,
+        counters.delivered,
+        counters.forwarded,
+        counters.dropped_in_all(),
+        counters.detoured,
+        counters.retried,
+        counters.buffers_used,
+    ];
+    let mut cells = vec![
+        state.node.to_string(),
+        report.card.name.to_string(),
+        format!("{}/{}", report.neighbors_up, report.neighbors),
+        format!("{:.1}", report.uptime_ms as f64 / 1e3),
+    ];
+    cells.extend(numbers.iter().map(u32::to_string));
+    cells
 }
 
-impl NodeRow {
-    fn ask(mesh: &mut SerialMesh, nodes: &[u64]) -> Vec<NodeRow> {
-        let reports = ask_nodes(mesh, nodes, Query::Identity, &[]);
-        let counters = ask_nodes(mesh, nodes, Query::Counters, &[]);
-        let rows = nodes.iter().zip(reports.iter().zip(&counters));
-        rows.map(|(node, (report, counters))| NodeRow {
-            node: *node,
-            report: read(report),
-            counters: read(counters),
-        })
-        .collect()
-    }
-
-    fn cells(&self) -> Vec<String> {
-        let Some((report, counters)) = self.report.as_ref().zip(self.counters.as_ref()) else {
-            return vec![self.node.to_string(), "no answer".into()];
-        };
-        let numbers = [
-            counters.received,
-            counters.originated,
-            counters.delivered,
-            counters.forwarded,
-            counters.dropped_in_all(),
-            counters.detoured,
-            counters.retried,
-            counters.buffers_used,
-        ];
-        let mut cells = vec![
-            self.node.to_string(),
-            report.card.name.to_string(),
-            format!("{}/{}", report.neighbors_up, report.neighbors),
-            format!("{:.1}", report.uptime_ms as f64 / 1e3),
-        ];
-        cells.extend(numbers.iter().map(u32::to_string));
-        cells
-    }
-
-    fn json(&self) -> Value {
-        let Some((report, counters)) = self.report.as_ref().zip(self.counters.as_ref()) else {
-            return json!({"node": self.node, "answered": false});
-        };
-        let drops = DropReason::ALL.into_iter().zip(counters.dropped);
-        let drops: Map<String, Value> = drops
-            .map(|(reason, count)| (reason.name().into(), count.into()))
-            .collect();
-        json!({
-            "node": self.node,
-            "answered": true,
-            "name": report.card.name.as_str(),
-            "neighbors": report.neighbors,
-            "neighbors_up": report.neighbors_up,
-            "uptime_ms": report.uptime_ms,
-            "received": counters.received,
-            "originated": counters.originated,
-            "copied": counters.copied,
-            "delivered": counters.delivered,
-            "forwarded": counters.forwarded,
-            "detoured": counters.detoured,
-            "retried": counters.retried,
-            "buffers_used": counters.buffers_used,
-            "drops": drops,
-        })
-    }
+fn state_json(state: &NodeState) -> Value {
+    let Some((report, counters)) = state.report.as_ref().zip(state.counters.as_ref()) else {
+        return json!({"node": state.node, "answered": false});
+    };
+    let drops = DropReason::ALL.into_iter().zip(counters.dropped);
+    let drops: Map<String, Value> = drops
+        .map(|(reason, count)| (reason.name().into(), count.into()))
+        .collect();
+    json!({
+        "node": state.node,
+        "answered": true,
+        "name": report.card.name.as_str(),
+        "neighbors": report.neighbors,
+        "neighbors_up": report.neighbors_up,
+        "uptime_ms": report.uptime_ms,
+        "received": counters.received,
+        "originated": counters.originated,
+        "copied": counters.copied,
+        "delivered": counters.delivered,
+        "forwarded": counters.forwarded,
+        "detoured": counters.detoured,
+        "retried": counters.retried,
+        "buffers_used": counters.buffers_used,
+        "drops": drops,
+    })
 }
 
-fn show_rows(args: &CountersArgs, network: &Network, rows: &[NodeRow]) -> Result<(), Refusal> {
+fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> Result<(), Refusal> {
     if args.json {
-        let nodes: Vec<Value> = rows.iter().map(NodeRow::json).collect();
+        let nodes: Vec<Value> = states.iter().map(state_json).collect();
         return print_json(&json!({"network": network.to_string(), "nodes": nodes}));
     }
     const TITLES: [&str; 12] = [
@@ -350,7 +263,7 @@ fn show_rows(args: &CountersArgs, network: &Network, rows: &[NodeRow]) -> Result
         "retried",
         "buffers",
     ];
-    let text = table::lines(&TITLES, rows.iter().map(NodeRow::cells));
+    let text = table::lines(&TITLES, states.iter().map(cells));
     // On a terminal a table takes the place of the one before.
     let clear = if args.watch && std::io::stdout().is_terminal() {
         "\x1b[2J\x1b[H"
@@ -361,69 +274,48 @@ fn show_rows(args: &CountersArgs, network: &Network, rows: &[NodeRow]) -> Result
 }
 
 pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {
-    check_length(&args.text)?;
-    let mut connection = Connection::open(&args.at)?;
-    connection.check(args.node)?;
-    let (port, _) = connection.mesh.port(0);
-    let (number, within) = match args.confirmed {
-        true => (port.confirmed(args.node, args.text.as_bytes()), SETTLED_WITHIN),
-        false => (port.datagram(args.node, args.text.as_bytes()), BAD_NEWS_WITHIN),
-    };
-    if !connection.mesh.flush(0, SETTLED_WITHIN).map_err(Refusal::Rig)? {
-        return Ok(Outcome::CheckFailed(format!(
-            "board {} has no room for the packet",
-            connection.board
-        )));
-    }
-    let reply = connection.mesh.wait(0, number, within).map_err(Refusal::Rig)?;
-    let (outcome, failed) = match (&reply, args.confirmed) {
-        (Some(Reply::Confirmed(Verdict::Delivered)), _) => ("delivered", false),
-        (Some(Reply::Confirmed(Verdict::Busy)), _) => ("busy", true),
-        (Some(Reply::Confirmed(Verdict::Restarted)), _) => ("interrupted", true),
-        (Some(Reply::Undeliverable(_)), _) => ("undeliverable", true),
-        // Nothing bad was heard: that is all one knows of a datagram.
-        (_, false) => ("sent", false),
-        (_, true) => ("unknown", true),
+    check_length(args.text.as_bytes())?;
+    let mut connection = args.at.connect()?;
+    check_node(&connection, args.node)?;
+    let fate = connection.send(args.node, args.text.as_bytes(), args.confirmed)?;
+    let (outcome, failed) = match &fate {
+        Fate::NoRoom => {
+            let board = connection.board;
+            return Ok(Outcome::CheckFailed(format!(
+                "board {board} has no room for the packet"
+            )));
+        }
+        Fate::Delivered => ("delivered", None),
+        Fate::Sent => ("sent", None),
+        Fate::Busy => ("busy", Some("the node takes no more at present")),
+        Fate::Interrupted => ("interrupted", Some("the node has restarted")),
+        Fate::Undeliverable(why) => ("undeliverable", Some(why.as_str())),
+        Fate::Unknown => ("unknown", Some("no answer")),
     };
     if args.json {
         print_json(&json!({"node": args.node, "bytes": args.text.len(), "outcome": outcome}))?;
-    } else if !failed {
+    } else if failed.is_none() {
         print(|out| writeln!(out, "{} bytes to node {}: {outcome}", args.text.len(), args.node))?;
     }
     Ok(match failed {
-        false => Outcome::Done,
-        true => Outcome::CheckFailed(format!(
-            "the packet to node {}: {outcome} ({})",
-            args.node,
-            why_not(&reply)
-        )),
+        None => Outcome::Done,
+        Some(why) => Outcome::CheckFailed(format!("the packet to node {}: {outcome} ({why})", args.node)),
     })
 }
 
 /// Broadcasts from the board at the port, or from another.
 pub(super) fn broadcast(at: &PortArg, from: Option<u64>, text: &str, json: bool) -> Result<Outcome, Refusal> {
-    check_length(text)?;
-    let mut connection = Connection::open(at)?;
-    let from = connection.check(from.unwrap_or(connection.board))?;
-    let command = Command::Broadcast(text.as_bytes());
-    let reply = connection.ask(from, command.query(), &command.payload());
-    let done = read(&reply) == Some(Done::Done);
+    check_length(text.as_bytes())?;
+    let mut connection = at.connect()?;
+    let from = check_node(&connection, from.unwrap_or(connection.board))?;
+    let done = connection.broadcast(from, text.as_bytes());
     if json {
-        print_json(&json!({"source": from, "bytes": text.len(), "sent": done}))?;
-    } else if done {
+        print_json(&json!({"source": from, "bytes": text.len(), "sent": done.is_ok()}))?;
+    } else if done.is_ok() {
         print(|out| writeln!(out, "node {from} broadcasts {} bytes", text.len()))?;
     }
     Ok(match done {
-        true => Outcome::Done,
-        false => Outcome::CheckFailed(format!("node {from} does not broadcast: {}", why_not(&reply))),
+        Ok(()) => Outcome::Done,
+        Err(why) => Outcome::CheckFailed(format!("node {from} does not broadcast: {why}")),
     })
-}
-
-fn check_length(text: &str) -> Result<(), Refusal> {
-    match text.len() {
-        0..=MAX_PAYLOAD => Ok(()),
-        long => Err(Refusal::Rig(format!(
-            "a packet carries at most {MAX_PAYLOAD} bytes, not {long}"
-        ))),
-    }
 }

@@ -4,9 +4,8 @@ use clap::Args;
 
 use super::NetworkArg;
 use super::output::{Outcome, print_facts, print_json, progress_bar};
+use super::refusal::Refusal;
 use hopwise_networks::figures::Figures;
-use hopwise_networks::graph::MAX_NODES;
-use hopwise_networks::refusal::Refusal;
 
 #[derive(Args)]
 pub(super) struct TopoArgs {
@@ -25,27 +24,20 @@ pub(super) struct TopoArgs {
 
 pub(super) fn run(args: &TopoArgs) -> Result<Outcome, Refusal> {
     let network = args.network.network()?;
-    let search = || {
-        let bar = progress_bar(0, "searching");
-        let found = Figures::by_search(&network, |done, all| {
-            bar.set_length(all);
-            bar.set_position(done);
-        });
-        bar.finish_and_clear();
-        found
+    let bar = progress_bar(0, "searching");
+    let progress = |done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
     };
-    let formula = Figures::by_formula(&network);
-    let (figures, differences) = match formula {
-        Some(formula) if args.verify => {
-            let found = search()?;
-            let differences = found.differences(&formula);
-            (found, differences)
-        }
-        _ if args.search || args.verify => (search()?, Vec::new()),
-        Some(formula) if formula.is_complete() => (formula, Vec::new()),
-        // Too large to build out: half the figures are better than none.
-        Some(formula) if network.nodes() > MAX_NODES => (formula, Vec::new()),
-        _ => (search()?, Vec::new()),
+    let figures = if args.search || args.verify {
+        Figures::by_search(&network, progress)?
+    } else {
+        Figures::find(&network, progress)?
+    };
+    bar.finish_and_clear();
+    let differences = match Figures::by_formula(&network) {
+        Some(formula) if args.verify => figures.differences(&formula),
+        _ => Vec::new(),
     };
     if args.json {
         print_json(&figures)?;

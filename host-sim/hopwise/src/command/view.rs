@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::output::Outcome;
 use super::parse;
-use super::report::{read, write};
-use hopwise_networks::refusal::Refusal;
+use super::refusal::Refusal;
+use super::report::{open, write};
 use hopwise_rig::mesh::Mesh;
-use hopwise_view::data::PageData;
+use hopwise_view::data::{NoPage, PageData};
 use hopwise_view::page;
 
 #[derive(Args)]
@@ -28,22 +28,20 @@ pub(super) struct ViewArgs {
 pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
     let path = Path::new(&args.what);
     let data = if path.extension().is_some_and(|end| end == "toml") {
-        PageData::of_mesh(&Mesh::read(path).map_err(Refusal::Rig)?)?
+        PageData::of_mesh(&Mesh::read(path)?)?
     } else if path.exists() {
         let network = args.network.as_deref().map(parse).transpose()?;
-        let history = read(path, network)?;
-        let network = history.network.ok_or_else(|| {
-            Refusal::Trace(format!(
-                "{}: the trace does not name its network; say it with --network EXPR",
-                args.what
-            ))
-        })?;
-        PageData::new(&network, Some(&history))?
+        PageData::of_trace(open(path)?, network).map_err(|error| match error {
+            NoPage::TooManyNodes { .. } => error.into(),
+            of_trace => Refusal::file(path, of_trace),
+        })?
     } else {
-        let network = parse(&args.what)
-            .map_err(|refusal| Refusal::Trace(format!("there is no file '{}', and {refusal}", args.what)))?;
-        PageData::new(&network, None)?
+        let network = parse(&args.what).map_err(|refusal| Refusal::NoFile {
+            name: args.what.clone(),
+            refusal: Box::new(refusal),
+        })?;
+        PageData::new(&network)?
     };
-    write(&args.output, &page::html(&data)?)?;
+    write(&args.output, &page::html(&data))?;
     Ok(Outcome::Done)
 }

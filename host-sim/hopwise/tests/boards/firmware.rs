@@ -2,8 +2,10 @@
 
 #[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, firmware};
-use hopwise_core::board::{BoardState, Command, Done, Page, Pattern, Status, Traffic, TrafficReport};
-use hopwise_core::node::{DropReason, LinkReport, NodeCounters, NodeReport, Query, hops_of_trace};
+use hopwise_core::wire::{
+    BoardState, Command, Done, DropReason, LinkReport, NodeReport, Page, Pattern, Query, RouterCounters, Status,
+    Traffic, TrafficReport, trace_records,
+};
 use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
@@ -113,7 +115,7 @@ fn ways_from(rig: &mut Rig, from: usize) -> Vec<Vec<u64>> {
     let mut ways = Vec::new();
     for to in (0..nodes).filter(|to| *to != from as u64) {
         match rig.ask(&[Question::new(from, to, Query::Trace)]).remove(0) {
-            Some(Reply::Answer(answer)) => ways.push(hops_of_trace(&answer).map(|(node, _)| node).collect()),
+            Some(Reply::Answer(answer)) => ways.push(trace_records(&answer).map(|record| record.node).collect()),
             other => panic!("trace of {to} from {from}: {other:?}"),
         }
     }
@@ -227,7 +229,7 @@ fn a_board_is_read_through_another() {
     assert_eq!((identity.address, identity.neighbors, identity.neighbors_up), (3, 1, 1));
     assert_eq!(identity.card.reset_cause, 1, "by power");
     assert!(identity.card.stack_free > 32 * 1024, "{identity:?}");
-    let counters: NodeCounters = rig.ask_one(ask(Query::Counters, &[]));
+    let counters: RouterCounters = rig.ask_one(ask(Query::Counters, &[]));
     // The question itself is in its buffers.
     assert_eq!(counters.held(), 1, "{counters:?}");
     let link: Option<LinkReport> = rig.ask_one(ask(Query::Link, &[0]));

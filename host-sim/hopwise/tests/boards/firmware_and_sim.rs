@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::firmware_support::{Rig, firmware};
 use hopwise_core::limits::PEERS;
-use hopwise_core::node::{Event, MessageKind, Query, hops_of_trace};
+use hopwise_core::router::{Event, MessageKind};
+use hopwise_core::wire::{Query, trace_records};
 use hopwise_core::{Network, Node};
 use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;
@@ -145,7 +146,7 @@ fn ways(mesh: &mut impl Mesh, nodes: u64) -> Ways {
         let pongs = mesh.ask(&round(Query::Ping));
         let traces = mesh.ask(&round(Query::Trace));
         for ((&(from, to, query), pong), trace) in round(Query::Ping).iter().zip(pongs).zip(traces) {
-            let way = trace.map(|trace| hops_of_trace(&trace).map(|(node, _)| node).collect());
+            let way = trace.map(|trace| trace_records(&trace).map(|record| record.node).collect());
             ways.insert((from, to), (pong == Some(more(from, query)), way));
         }
     }

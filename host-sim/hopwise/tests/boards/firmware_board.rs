@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::firmware_support::{Rig, firmware, firmware_logging, firmware_with};
-use hopwise_core::board::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Status, Traffic};
-use hopwise_core::node::Query;
+use crate::firmware_support::{Rig, build, firmware, firmware_logging, firmware_with, stock};
+use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::demangle;
-use hopwise_emulate::firmware::{BOARDS, build, build_with};
+use hopwise_emulate::firmware::{BOARDS, Firmware};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::image::Image;
@@ -332,7 +331,7 @@ fn images_of_one_family_keep_their_budgets() {
             ["partial-swapped"] => 66,
             _ => 64,
         };
-        let path = build_with(BOARDS[0], families).unwrap_or_else(|error| panic!("{error}"));
+        let path = build(&stock().with_families(families)).unwrap_or_else(|error| panic!("{error}"));
         let (flash, ram) = sizes(&read_image(&path));
         let name = families.first().unwrap_or(&"none");
         println!("base graphs and {name}: {flash} bytes of flash, {ram} bytes of RAM");
@@ -396,7 +395,7 @@ fn the_boards_have_images_that_fit() {
         return;
     }
     for board in BOARDS {
-        let path = build(board).unwrap_or_else(|error| panic!("{error}"));
+        let path = build(&Firmware::new(board)).unwrap_or_else(|error| panic!("{error}"));
         let image = read_image(&path);
         let (flash, ram) = sizes(&image);
         println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");

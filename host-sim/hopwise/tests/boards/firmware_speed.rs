@@ -2,8 +2,7 @@
 
 #[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, firmware};
-use hopwise_core::board::{Command, Done, Pattern, Traffic, TrafficReport};
-use hopwise_core::link::LinkCounters;
+use hopwise_core::wire::{Command, Done, LinkCounters, Pattern, Traffic, TrafficReport};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::profile;
 use hopwise_emulate::setup::LINKS;

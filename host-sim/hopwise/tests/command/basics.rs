@@ -104,7 +104,7 @@ fn broadcast_has_its_keys() {
 }
 
 #[test]
-fn deadlock_has_its_keys_and_shows_a_circle() {
+fn deadlock_has_its_keys_and_shows_a_cycle() {
     let safe = json(&["deadlock", "rcr(2,2,2)", "--json"]);
     assert_eq!(safe["acyclic"], true);
     assert!(safe["classes"].as_u64() >= Some(2));

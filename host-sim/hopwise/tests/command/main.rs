@@ -7,6 +7,7 @@ mod emulate;
 mod emulator_support;
 mod load_sweep;
 mod report;
+mod repository;
 mod rig_capture;
 mod rig_check;
 mod rig_flash;

@@ -8,8 +8,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::rig_support::{Folder, elf, hopwise, json, refusal};
-use hopwise_core::link::{Down, FrameError, Identity, Role};
-use hopwise_core::node::{DropReason, Event, Kind, Outcome, PacketId};
+use hopwise_core::link::Down;
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{DropReason, FrameError, Identity, Kind, PacketId, Role};
 use hopwise_emulate::log::LogFormat;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND};

@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::rig_support::{Folder, elf, hopwise, refusal};
-use hopwise_core::board::{PAGE_BYTES, Page};
+use hopwise_core::wire::{PAGE_BYTES, Page};
 
 const MESH: &str = r#"
 network = "ring(3)"

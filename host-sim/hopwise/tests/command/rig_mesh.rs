@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hopwise_core::board::{Page, Pattern};
+use hopwise_core::wire::{Page, Pattern};
 use hopwise_emulate::firmware::BOARDS;
 use hopwise_rig::boards::{BoardKind, KINDS, Uart, kind};
 use hopwise_rig::mesh::{End, Mesh};

@@ -1,14 +1,15 @@
 //! Swapped networks.
 
-use hopwise_core::network::{Hcn3, Hsn, PartialSwapped, Rsn};
-use hopwise_core::{Rule, Topology};
+use hopwise_core::Network;
+use hopwise_core::network::{Hcn3, Hsn, Rsn};
 
 use super::ClosedForm;
+use crate::base::Formulas;
 
 /// In each of the N / N_i parts of level i everyone but the N_{i-1} leaders has a swap; with diameter links the leaders are
 /// paired, but for the middle one of an odd number.
-pub(super) fn of_rsn(rsn: &Rsn) -> ClosedForm {
-    let nodes = u128::from(rsn.nodes());
+pub(super) fn of_rsn(network: &Network, rsn: &Rsn) -> ClosedForm {
+    let nodes = u128::from(network.nodes());
     let (least, most) = rsn.nucleus().degree_range();
     let mut size = u128::from(rsn.nucleus().nodes());
     let mut edges = rsn.nucleus().edges() * (nodes / size);
@@ -26,24 +27,24 @@ pub(super) fn of_rsn(rsn: &Rsn) -> ClosedForm {
         least + crossings
     } else {
         // The middle digit repeated has only its nucleus.
-        (least + crossings).min(rsn.nucleus().degree(middle))
+        (least + crossings).min(Network::from(*rsn.nucleus()).unchecked().degree(middle))
     };
     ClosedForm {
         edges,
         degree_min,
         degree_max: most + crossings,
-        diameter: rsn.diameter(),
+        diameter: network.diameter(),
         distance_sum: if rsn.levels() == 1 {
             rsn.nucleus().distance_sum()
         } else {
-            over_bit_cases(rsn)
+            over_bit_cases(network, rsn)
         },
     }
 }
 
 /// The distance sum of two levels over a hypercube, folded or not. Distances do not change if bits trade places or are
 /// complemented everywhere: with a = 0, only how many bits of (b,c,e) are in each of 8 cases matters.
-fn over_bit_cases(rsn: &Rsn) -> Option<u128> {
+fn over_bit_cases(network: &Network, rsn: &Rsn) -> Option<u128> {
     /// More bits have more than 50,388 ways to fall into the cases.
     const MOST_BITS: u64 = 12;
     let bits = u64::from(rsn.nucleus().nodes().ilog2());
@@ -56,7 +57,7 @@ fn over_bit_cases(rsn: &Rsn) -> Option<u128> {
     while let Some((rest, case, [b, c, e], ways)) = open.pop() {
         if case == 7 {
             let [b, c, e] = filled([b, c, e], case, bits - rest, rest);
-            sum += ways * u128::from(rsn.distance(b, c << bits | e)?);
+            sum += ways * u128::from(network.unchecked().distance(b, c << bits | e)?);
             continue;
         }
         let mut chosen = 1u128;
@@ -81,8 +82,8 @@ fn filled(digits: [u64; 3], case: u64, start: u64, count: u64) -> [u64; 3] {
 }
 
 /// At every level above the first one node in N_1 has no swap.
-pub(super) fn of_hsn(hsn: &Hsn) -> ClosedForm {
-    let nodes = u128::from(hsn.nodes());
+pub(super) fn of_hsn(network: &Network, hsn: &Hsn) -> ClosedForm {
+    let nodes = u128::from(network.nodes());
     let nucleus = u128::from(hsn.nucleus().nodes());
     let (least, most) = hsn.nucleus().degree_range();
     let swaps = (nodes - nodes / nucleus) / 2;
@@ -90,13 +91,13 @@ pub(super) fn of_hsn(hsn: &Hsn) -> ClosedForm {
         edges: hsn.nucleus().edges() * (nodes / nucleus) + swaps * u128::from(hsn.levels() - 1),
         degree_min: least,
         degree_max: most + hsn.levels() - 1,
-        diameter: Some(hsn.diameter()),
+        diameter: network.diameter(),
         distance_sum: None,
     }
 }
 
-pub(super) fn of_hcn3(hcn3: &Hcn3) -> ClosedForm {
-    let nodes = u128::from(hcn3.nodes());
+pub(super) fn of_hcn3(network: &Network, hcn3: &Hcn3) -> ClosedForm {
+    let nodes = u128::from(network.nodes());
     let bits = hcn3.bits();
     let without_level_3 = nodes >> bits;
     ClosedForm {
@@ -109,13 +110,14 @@ pub(super) fn of_hcn3(hcn3: &Hcn3) -> ClosedForm {
 }
 
 /// 16 copies of `rsn(3,hypercube(2))`, each two joined by 8 links.
-pub(super) fn of_partial_swapped(network: &PartialSwapped) -> ClosedForm {
-    let copy = of_rsn(network.copy());
+pub(super) fn of_partial_swapped(network: &Network) -> ClosedForm {
+    let copy: Network = "rsn(3,hypercube(2))".parse().expect("it is a network");
+    let copy = super::figures(&copy).expect("it has formulas");
     ClosedForm {
         edges: 16 * copy.edges + 16 * 15 / 2 * 8,
         degree_min: copy.degree_min,
         degree_max: copy.degree_max + 1,
-        diameter: Some(network.longest_route(Rule::Exact)),
+        diameter: network.diameter(),
         distance_sum: None,
     }
 }

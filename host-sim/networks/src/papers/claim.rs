@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 /// The papers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Paper {
     /// Y. Li, S. Peng, W. Chu: Recursive Dual-Net
@@ -19,6 +19,9 @@ pub enum Paper {
 }
 
 impl Paper {
+    /// All of them, in the order of the report.
+    pub const ALL: [Paper; 5] = [Paper::Rdn, Paper::Re, Paper::Heawood, Paper::Swapped, Paper::Rcr];
+
     /// Author and title.
     pub fn title(self) -> &'static str {
         match self {

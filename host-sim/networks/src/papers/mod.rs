@@ -7,14 +7,55 @@ mod rdn;
 mod re;
 mod swapped;
 
-use hopwise_core::{Base, Network};
+use hopwise_core::{Base, Network, ParseError};
 
 pub use claim::{Claim, How, Paper, Verdict};
 
-use crate::closed_form;
-use crate::figures::Figures;
-use crate::graph::Graph;
-use crate::refusal::Refusal;
+use crate::closed_form::{self, NoFormula};
+use crate::figures::{CannotSearch, Figures};
+use crate::graph::{CannotBuildOut, Graph};
+use crate::levels::TooManyToSearch;
+use crate::routes::RouteFault;
+
+/// Why a claim could not be measured.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CannotMeasure {
+    /// An expression that is not a network.
+    #[error("'{expression}' is not a network: {error}")]
+    Expression {
+        /// As it is written.
+        expression: String,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// A network that is too large to search.
+    #[error(transparent)]
+    Search(#[from] CannotSearch),
+    /// A network whose diameter no formula tells.
+    #[error(transparent)]
+    Formula(#[from] NoFormula),
+    /// A network without a diameter.
+    #[error("{expression} is not connected")]
+    Disconnected {
+        /// The network.
+        expression: String,
+    },
+    /// A routing rule is broken.
+    #[error(transparent)]
+    Route(#[from] RouteFault),
+}
+
+impl From<CannotBuildOut> for CannotMeasure {
+    fn from(error: CannotBuildOut) -> Self {
+        CannotMeasure::Search(error.into())
+    }
+}
+
+impl From<TooManyToSearch> for CannotMeasure {
+    fn from(error: TooManyToSearch) -> Self {
+        CannotMeasure::Search(error.into())
+    }
+}
 
 /// How to measure.
 pub struct Run<'a> {
@@ -25,7 +66,7 @@ pub struct Run<'a> {
 }
 
 /// A measurement: it makes one or more rows.
-type Measurement = fn(&Run) -> Result<Vec<Claim>, Refusal>;
+type Measurement = fn(&Run) -> Result<Vec<Claim>, CannotMeasure>;
 
 /// How many measurements a paper takes.
 pub fn measurements(paper: Paper) -> usize {
@@ -43,7 +84,7 @@ fn list(paper: Paper) -> &'static [Measurement] {
 }
 
 /// The claims of a paper, measured now. `done` is called after every measurement.
-pub fn measure(paper: Paper, run: &Run, done: impl Fn()) -> Result<Vec<Claim>, Refusal> {
+pub fn measure(paper: Paper, run: &Run, done: impl Fn()) -> Result<Vec<Claim>, CannotMeasure> {
     let mut claims = Vec::new();
     for measurement in list(paper) {
         claims.extend(measurement(run)?);
@@ -53,60 +94,59 @@ pub fn measure(paper: Paper, run: &Run, done: impl Fn()) -> Result<Vec<Claim>, R
 }
 
 /// Reads an expression. Exact searches may take what a host has to spare.
-fn network(expression: &str) -> Result<Network, Refusal> {
+fn network(expression: &str) -> Result<Network, CannotMeasure> {
     let parsed: Result<Network, _> = expression.parse();
-    let network = parsed.map_err(|error| Refusal::Expression {
+    let network = parsed.map_err(|error| CannotMeasure::Expression {
         expression: expression.into(),
         error,
     })?;
     Ok(network.with_search_memory(usize::MAX))
 }
 
-fn base(expression: &str) -> Result<Base, Refusal> {
-    expression.parse().map_err(|error| Refusal::Expression {
+fn base(expression: &str) -> Result<Base, CannotMeasure> {
+    expression.parse().map_err(|error| CannotMeasure::Expression {
         expression: expression.into(),
         error,
     })
 }
 
 /// A network built out.
-fn built(expression: &str) -> Result<(Network, Graph), Refusal> {
+fn built(expression: &str) -> Result<(Network, Graph), CannotMeasure> {
     let network = network(expression)?;
     let graph = Graph::build(&network)?;
     Ok((network, graph))
 }
 
 /// The figures of a network by breadth-first search.
-fn searched(run: &Run, expression: &str) -> Result<Figures, Refusal> {
+fn searched(run: &Run, expression: &str) -> Result<Figures, CannotMeasure> {
     let network = network(expression)?;
     (run.progress)(expression);
-    Figures::by_search(&network, |done, all| {
+    let figures = Figures::by_search(&network, |done, all| {
         if all > 1_000_000 {
             (run.progress)(&format!("{expression}: {done} of {all} nodes"));
         }
-    })
+    });
+    Ok(figures?)
 }
 
 /// The diameter that a search found.
-fn diameter(figures: &Figures) -> Result<u64, Refusal> {
-    figures.diameter.ok_or_else(|| Refusal::Disconnected {
+fn diameter(figures: &Figures) -> Result<u64, CannotMeasure> {
+    figures.diameter.ok_or_else(|| CannotMeasure::Disconnected {
         expression: figures.expression.clone(),
     })
 }
 
 /// The diameter of a network by breadth-first search.
-fn searched_diameter(run: &Run, expression: &str) -> Result<u64, Refusal> {
+fn searched_diameter(run: &Run, expression: &str) -> Result<u64, CannotMeasure> {
     diameter(&searched(run, expression)?)
 }
 
 /// Nodes, largest degree and diameter by formula, of networks too large to search.
-fn by_formula(expression: &str) -> Result<(u64, u64, u64), Refusal> {
+fn by_formula(expression: &str) -> Result<(u64, u64, u64), CannotMeasure> {
     let network = network(expression)?;
     let form = closed_form::figures(&network);
     let figures = form.and_then(|form| Some((network.nodes(), form.degree_max, form.diameter?)));
-    figures.ok_or(Refusal::NoFormula {
-        expression: expression.into(),
-    })
+    Ok(figures.ok_or_else(|| NoFormula::of(expression))?)
 }
 
 /// The degree of all nodes; where they differ, one that is not the claimed one.

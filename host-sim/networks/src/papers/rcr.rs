@@ -2,18 +2,19 @@
 
 mod routing;
 
-use hopwise_core::{Base, Family, Network, Topology};
+use hopwise_core::{Base, Network};
 
 use super::claim::{Case, Said, compared};
 use super::{
     Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
 };
+use crate::base::Formulas;
 use crate::bisection;
 use crate::connectivity::vertex_connectivity;
 use crate::distances::hops_from;
 use crate::graph::Graph;
 use crate::isomorphism::{TooLong, isomorphic, unlike_node_0};
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
     examples,
@@ -75,8 +76,8 @@ fn all(most_nodes: u64, most_places: u64) -> Vec<Cube> {
     cubes
 }
 
-fn examples(_: &Run) -> Result<Vec<Claim>, Refusal> {
-    let linked = |expression: &str, a: &str, b: &str| -> Result<bool, Refusal> {
+fn examples(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+    let linked = |expression: &str, a: &str, b: &str| -> Result<bool, CannotMeasure> {
         let (network, graph) = built(expression)?;
         Ok(graph.linked(node(&network, a), node(&network, b)))
     };
@@ -120,7 +121,7 @@ fn node(network: &Network, address: &str) -> usize {
     (0..network.nodes()).find(is).unwrap_or(0) as usize
 }
 
-fn property_1(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn property_1(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut nodes, mut degrees, mut edges) = (Vec::new(), Vec::new(), Vec::new());
     for cube in all(2048, 8) {
         let (_, graph) = built(&cube.name())?;
@@ -153,11 +154,11 @@ fn property_1(_: &Run) -> Result<Vec<Claim>, Refusal> {
 /// Num(k,r,j) of P1.4: how many places have one given bit in their window.
 fn places_of_a_bit(network: &Network, cube: Cube) -> u64 {
     let highest = 1u64 << (cube.bits() - 1);
-    let linked = |place: u64| network.topology().port_to(place, highest * cube.r + place).is_some();
+    let linked = |place: u64| network.unchecked().port_to(place, highest * cube.r + place).is_some();
     (0..cube.r).filter(|&place| linked(place)).count() as u64
 }
 
-fn bisection_width(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut cases, mut corollary) = (Vec::new(), Vec::new());
     let mut corollary_empty = 0;
     for cube in all(256, 8) {
@@ -224,8 +225,8 @@ fn by_definition(k: u64, r: u64, j: u64) -> Graph {
     Graph::from_edges((r << bits) as usize, edges)
 }
 
-fn property_2(_: &Run) -> Result<Vec<Claim>, Refusal> {
-    let same = |graph: &Graph, expression: &str| -> Result<bool, Refusal> {
+fn property_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+    let same = |graph: &Graph, expression: &str| -> Result<bool, CannotMeasure> {
         Ok(isomorphic(graph, &built(expression)?.1) == Some(true))
     };
     let ring_parts: Vec<String> = (0..4)
@@ -282,7 +283,7 @@ fn agreed(found: &[bool]) -> String {
     format!("{} of {}", found.iter().filter(|&&so| so).count(), found.len())
 }
 
-fn sizes(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn sizes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let possible = |nodes: u64| (0..64).any(|bits| nodes.is_multiple_of(1 << bits) && nodes >> bits <= 16);
     let example = network("rcr(5,625,0)")?;
     let near = |target: u64| {
@@ -316,14 +317,14 @@ fn sizes(_: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn property_3(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn property_3(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     let mut with_ring = Vec::new();
     for cube in all(512, 6).into_iter().filter(|cube| cube.k >= 2) {
         let (_, graph) = built(&cube.name())?;
         let place = |node: usize| node as u64 % cube.r;
-        // Circles of four cube links: two nodes apart have two common neighbours; each circle shows at both its diagonals.
-        let mut circles = 0u64;
+        // Cycles of four cube links: two nodes apart have two common neighbours; each cycle shows at both its diagonals.
+        let mut cycles = 0u64;
         for node in 0..graph.nodes() {
             let cube_links = || {
                 graph
@@ -338,14 +339,14 @@ fn property_3(_: &Run) -> Result<Vec<Claim>, Refusal> {
                             && place(end as usize) == place(node)
                             && graph.linked(end as usize, b as usize)
                     });
-                    circles += common.count() as u64;
+                    cycles += common.count() as u64;
                 }
             }
         }
         let pairs = cube.k * (cube.k - 1) / 2;
         let said = pairs * (1 << (cube.bits() - 2));
-        cases.push(Case::new(cube.name(), said, circles / 4));
-        with_ring.push(Case::new(cube.name(), said * cube.r, circles / 4));
+        cases.push(Case::new(cube.name(), said, cycles / 4));
+        with_ring.push(Case::new(cube.name(), said * cube.r, cycles / 4));
     }
     let at = |place, says, cases: &[Case]| compared(Paper::Rcr, place, says, Said::Exactly, How::Counted, cases);
     let figure: Vec<Case> = with_ring
@@ -364,7 +365,7 @@ fn property_3(_: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn property_4(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn property_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut alike, mut unlike, mut fitting_unlike, mut open) = (0, Vec::new(), 0, 0);
     for cube in all(256, 8) {
         (run.progress)(&cube.name());
@@ -420,7 +421,7 @@ fn property_4(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn property_5(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn property_5(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     let mut formula = Vec::new();
     for cube in all(4096, 12) {
@@ -431,8 +432,9 @@ fn property_5(run: &Run) -> Result<Vec<Claim>, Refusal> {
             (cube.r - 1).div_ceil(2) + cube.bits() - 1,
             found,
         ));
-        if let (Family::Rcr(rcr), true) = (network(&cube.name())?.family(), cube.fits()) {
-            formula.push(Case::new(cube.name(), rcr.diameter().unwrap_or(0), found));
+        if cube.fits() {
+            let by_formula = network(&cube.name())?.diameter().unwrap_or(0);
+            formula.push(Case::new(cube.name(), by_formula, found));
         }
     }
     let says = "the diameter is at most ceil((r-1)/2) + k + j - 1";
@@ -444,7 +446,7 @@ fn property_5(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn property_6(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn property_6(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut best = 0;
     let mut worse = Vec::new();
     for cube in all(160, 8) {
@@ -476,7 +478,7 @@ fn property_6(run: &Run) -> Result<Vec<Claim>, Refusal> {
 }
 
 /// The step of P6's proof that its induction starts from.
-fn seed_is_cube_of_rings() -> Result<Claim, Refusal> {
+fn seed_is_cube_of_rings() -> Result<Claim, CannotMeasure> {
     let (seed, rings) = (network("rcr(2,3,0)")?, network("rcr(2,3,4)")?);
     Ok(Claim {
         measured: format!(
@@ -491,7 +493,7 @@ fn seed_is_cube_of_rings() -> Result<Claim, Refusal> {
     })
 }
 
-fn star_graph(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn star_graph(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for n in 3..=7u64 {
         let expression = format!("nstar({n})");

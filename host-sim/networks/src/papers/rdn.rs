@@ -1,19 +1,21 @@
 //! Recursive Dual-Net, by Li, Peng and Chu.
 
-use hopwise_core::{Network, Node, Rule, Topology, Tree};
+use hopwise_core::{Network, Node, Rule, Tree};
 
 use super::claim::{Case, Said, compared};
 use super::{
     Claim, How, Measurement, Paper, Run, Verdict, base, built, network, regular_degree, searched, searched_diameter,
 };
+use crate::base::Formulas;
 use crate::bisection::{self, cut_size};
 use crate::broadcast::Broadcast;
+use crate::closed_form::NoFormula;
 use crate::distances::hops_from;
 use crate::graph::Graph;
 use crate::isomorphism::{TooLong, unlike_node_0};
 use crate::levels::Levels;
+use crate::papers::CannotMeasure;
 use crate::profile::cost_ratio;
-use crate::refusal::Refusal;
 use crate::stretch::Stretch;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
@@ -60,7 +62,7 @@ fn doubled(nodes: u64, levels: u64) -> u64 {
     (2 * nodes).pow(1 << levels)
 }
 
-fn symmetry(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut alike = Vec::new();
     let mut unlike = None;
     for expression in [
@@ -87,14 +89,14 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, Refusal> {
         ..claim("Abstract", "RDN is node symmetric (over a symmetric base)")
     };
     let (network, graph) = built("rdn(ring(3),1)")?;
-    let shortest_circles = graph.edge_list().map(|(u, v)| (shortest_circle(&graph, u, v), u, v));
-    let mut shortest_circles: Vec<_> = shortest_circles.collect();
-    shortest_circles.sort_unstable();
-    let (least, most) = (shortest_circles[0], shortest_circles[shortest_circles.len() - 1]);
-    let edge = |(length, u, v): (u32, usize, usize)| format!("link {u}-{v} lies on a circle of {length}");
+    let shortest_cycles = graph.edge_list().map(|(u, v)| (shortest_cycle(&graph, u, v), u, v));
+    let mut shortest_cycles: Vec<_> = shortest_cycles.collect();
+    shortest_cycles.sort_unstable();
+    let (least, most) = (shortest_cycles[0], shortest_cycles[shortest_cycles.len() - 1]);
+    let edge = |(length, u, v): (u32, usize, usize)| format!("link {u}-{v} lies on a cycle of {length}");
     let edges = Claim {
         measured: format!(
-            "{network}: shortest circles through a link have {} to {} links",
+            "{network}: shortest cycles through a link have {} to {} links",
             least.0, most.0
         ),
         verdict: Verdict::of(least.0 == most.0),
@@ -104,20 +106,20 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(vec![nodes, edges])
 }
 
-/// The links of a shortest circle through a link.
-fn shortest_circle(graph: &Graph, u: usize, v: usize) -> u32 {
+/// The links of a shortest cycle through a link.
+fn shortest_cycle(graph: &Graph, u: usize, v: usize) -> u32 {
     let without = graph.edge_list().filter(|&edge| edge != (u, v));
     hops_from(&Graph::from_edges(graph.nodes(), without), u)[v] + 1
 }
 
-fn theorem_1(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn theorem_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut nodes, mut degrees, mut diameters) = (Vec::new(), Vec::new(), Vec::new());
     for &(expression, levels) in SMALL {
         let base = base(expression)?;
         let figures = searched(run, &format!("rdn({expression},{levels})"))?;
         let case = |said: u64, found: u64| Case::new(&figures.expression, said, found);
         nodes.push(case(doubled(base.nodes(), levels) / 2, figures.nodes));
-        let degree = base.degree(0) + levels;
+        let degree = base.degree_range().0 + levels;
         degrees.push(case(degree, regular_degree(&figures, degree)));
         diameters.push(case(grown(base.diameter(), levels), super::diameter(&figures)?));
     }
@@ -131,7 +133,7 @@ fn theorem_1(run: &Run) -> Result<Vec<Claim>, Refusal> {
 
 /// The halves that the paper overlooks: nodes of type 0 by the half of the cluster that their node number lies in, those of type
 /// 1 by that of their cluster number. Then no cross link is cut.
-fn halves_by_cluster(expression: &str, levels: u64) -> Result<Vec<bool>, Refusal> {
+fn halves_by_cluster(expression: &str, levels: u64) -> Result<Vec<bool>, CannotMeasure> {
     let cluster = built(&format!("rdn({expression},{})", levels - 1))?.1;
     let half = bisection::best_cut(&cluster);
     let size = cluster.nodes();
@@ -142,7 +144,7 @@ fn halves_by_cluster(expression: &str, levels: u64) -> Result<Vec<bool>, Refusal
     Ok((0..2 * size * size).map(side).collect())
 }
 
-fn bisection_width(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn bisection_width(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (expression, levels) in [
         ("ring(3)", 1),
@@ -184,9 +186,9 @@ fn bisection_width(run: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(vec![general, example])
 }
 
-fn table_1(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn table_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let row = |says: &str, cases: &[Case]| compared(Paper::Rdn, "Table 1", says, Said::Exactly, How::AllPairs, cases);
-    let cases = |list: &[(String, u64)]| -> Result<Vec<Case>, Refusal> {
+    let cases = |list: &[(String, u64)]| -> Result<Vec<Case>, CannotMeasure> {
         let mut cases = Vec::new();
         for (expression, said) in list {
             cases.push(Case::new(expression, *said, searched_diameter(run, expression)?));
@@ -238,27 +240,25 @@ const TABLE_2: &[TableRow] = &[
 
 /// Nodes, largest degree and diameter of a network of millions of nodes.
 ///
-/// The corners of a WK-recursive network are alike, its other nodes are not. No pair is farther apart than two corners if the way
+/// The corners of a WK-recursive network are alike, its other nodes are not. No pair is farther apart than two corners if the path
 /// of every node to any corner of its part is no longer than a corner's: then two parts and the link between them bound it.
-fn large(run: &Run, expression: &str) -> Result<(u64, u64, u64), Refusal> {
+fn large(run: &Run, expression: &str) -> Result<(u64, u64, u64), CannotMeasure> {
     if expression != "wk(8,7)" {
         let figures = searched(run, expression)?;
         return Ok((figures.nodes, figures.degree_max, super::diameter(&figures)?));
     }
     let (whole, part) = (network(expression)?, network("wk(8,6)")?);
     (run.progress)(expression);
-    let from_corner = |network: &Network| Levels::search(network.topology(), 0, |_| ());
+    let from_corner = |network: &Network| Levels::search(network.unchecked(), 0, |_| ());
     let (least, most) = (from_corner(&whole)?.farthest(), 2 * from_corner(&part)?.farthest() + 1);
     if least != most {
-        return Err(Refusal::NoFormula {
-            expression: expression.into(),
-        });
+        return Err(NoFormula::of(expression).into());
     }
-    let degree = (0..whole.nodes()).map(|node| whole.topology().degree(node)).max();
+    let degree = (0..whole.nodes()).map(|node| whole.unchecked().degree(node)).max();
     Ok((whole.nodes(), degree.unwrap_or(0), least))
 }
 
-fn table_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn table_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
     let mut ratios = Vec::new();
     for row in TABLE_2 {
@@ -296,7 +296,7 @@ fn table_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(rows)
 }
 
-fn node_numbers(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn node_numbers(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let network = network("rdn(ring(3),1)")?;
     let node = (0..network.nodes()).find(|&node| address(&network, node) == "(1,1,2)");
     Ok(vec![Claim {
@@ -314,7 +314,7 @@ fn address(network: &Network, node: Node) -> String {
         .unwrap_or_default()
 }
 
-fn cross_edges(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn cross_edges(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (network, graph) = built("rdn(ring(3),1)")?;
     // Links within the rings as they are, and cross links between equal cluster and node numbers.
     let rings = graph.edge_list().filter(|(u, v)| u / 3 == v / 3);
@@ -329,7 +329,7 @@ fn cross_edges(_: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-fn worked_route(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn worked_route(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let network = network("rdn(ring(3),2)")?;
     let find = |wanted: &str| {
         (0..network.nodes())
@@ -339,12 +339,12 @@ fn worked_route(_: &Run) -> Result<Vec<Claim>, Refusal> {
     let (from, to) = (find("(0,(0,0,0),(0,0,0))"), find("(1,(1,2,2),(0,2,2))"));
     let mut path = vec![from];
     while path[path.len() - 1] != to && path.len() < 100 {
-        path.push(network.topology().next(path[path.len() - 1], to, Rule::Paper));
+        path.push(network.unchecked().next(path[path.len() - 1], to, Rule::Paper));
     }
     let by_way_of = |wanted: &str| path.contains(&find(wanted));
     let crossed = by_way_of("(0,(0,0,0),(1,2,2))") && by_way_of("(1,(1,2,2),(0,0,0))");
     let hops = path.len() as u64 - 1;
-    let distance = network.topology().distance(from, to);
+    let distance = network.unchecked().distance(from, to);
     Ok(vec![Claim {
         measured: format!(
             "{hops} hops by nodes {path:?}; the distance is {}",
@@ -359,7 +359,7 @@ fn worked_route(_: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-fn theorem_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut longest = Vec::new();
     let (mut pairs, mut shortest) = (0, 0);
     for &(expression, levels) in SMALL {
@@ -427,7 +427,7 @@ impl Printed {
     }
 }
 
-fn algorithm_2(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn algorithm_2(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut found = Vec::new();
     let mut verdict = Verdict::Holds;
     let mut corrected = Vec::new();
@@ -472,8 +472,8 @@ fn algorithm_2(_: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-fn theorem_3(run: &Run) -> Result<Vec<Claim>, Refusal> {
-    let steps = |expression: &str| -> Result<u64, Refusal> {
+fn theorem_3(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+    let steps = |expression: &str| -> Result<u64, CannotMeasure> {
         (run.progress)(expression);
         let network = network(expression)?;
         let from_each =

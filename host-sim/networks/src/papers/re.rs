@@ -2,13 +2,14 @@
 
 mod printed;
 
-use hopwise_core::{Base, Rule, Topology};
+use hopwise_core::{Base, Rule};
 
 use super::claim::{Case, Said, compared};
 use super::{Claim, How, Measurement, Paper, Run, Verdict, base, built, by_formula, diameter, searched};
+use crate::base::Formulas;
 use crate::distances::hops_from;
 use crate::graph::Graph;
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 use crate::stretch::Stretch;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
@@ -40,7 +41,7 @@ struct Expansion {
 }
 
 impl Expansion {
-    fn new(frame: &str, unit: &str, phases: u64, pivots: &str) -> Result<Expansion, Refusal> {
+    fn new(frame: &str, unit: &str, phases: u64, pivots: &str) -> Result<Expansion, CannotMeasure> {
         let (f, u) = (base(frame)?, base(unit)?);
         Ok(Expansion {
             expression: format!("re({frame},{unit},{phases},{pivots})"),
@@ -77,7 +78,7 @@ impl Expansion {
     }
 }
 
-fn figures(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn figures(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
     for (place, says, frame, unit, phases, pivots, said) in [
         (
@@ -175,7 +176,7 @@ fn connected_sets_exist(graph: &Graph, size: usize, sets: usize) -> bool {
     !unions.is_empty()
 }
 
-fn theorem_1(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn theorem_1(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut possible = Vec::new();
     let mut impossible = Vec::new();
     for (unit, phases) in [
@@ -240,7 +241,7 @@ const SMALL: &[(&str, &str, u64)] = &[
     ("torus(3,3)", "torus(3,3)", 2),
 ];
 
-fn theorem_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut sizes = Vec::new();
     let (mut degrees, mut diameters) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     for &(frame, unit, phases) in SMALL {
@@ -295,12 +296,12 @@ fn theorem_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn theorem_3(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn theorem_3(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut first, mut second) = (
         [Vec::new(), Vec::new(), Vec::new()],
         [Vec::new(), Vec::new(), Vec::new()],
     );
-    let at_most = |cases: &mut [Vec<Case>; 3], said: [u64; 3], expression: &str| -> Result<(), Refusal> {
+    let at_most = |cases: &mut [Vec<Case>; 3], said: [u64; 3], expression: &str| -> Result<(), CannotMeasure> {
         let found = searched(run, expression)?;
         let found = [found.nodes, found.degree_max, diameter(&found)?];
         (0..3).for_each(|at| cases[at].push(Case::new(expression, said[at], found[at])));
@@ -358,7 +359,7 @@ fn theorem_3(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn theorem_4(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (nodes, degree, hops) = by_formula("re(torus(3,3),torus(3,3),9)")?;
     let large = claim(
         "Theorem 4.1",
@@ -421,7 +422,7 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn theorem_5(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn theorem_5(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut found = Vec::new();
     let (mut sizes, mut degrees, mut diameters, mut costs) = (true, true, true, true);
     for (n, phases) in [(2u32, 4u64), (3, 8), (4, 8)] {
@@ -467,7 +468,7 @@ fn theorem_5(_: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn symmetry(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn symmetry(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut found = Vec::new();
     let mut counter = None;
     for expression in [
@@ -507,7 +508,7 @@ fn symmetry(_: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-fn routing_delay(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn routing_delay(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     let mut stretch = Vec::new();
     for &(frame, unit, phases) in SMALL {
@@ -530,7 +531,7 @@ fn routing_delay(run: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(vec![row])
 }
 
-fn several_frames(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn several_frames(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (frames, unit) in [
         (&["ring(3)", "ring(4)"][..], "ring(5)"),

@@ -2,14 +2,15 @@
 
 mod emulation;
 
-use hopwise_core::{Rule, Topology};
+use hopwise_core::{Network, Rule};
 
 use super::claim::{Case, Said, compared};
 use super::{
     Claim, How, Measurement, Paper, Run, Verdict, base, built, diameter, network, searched, searched_diameter,
 };
+use crate::base::Formulas;
 use crate::graph::Graph;
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 use crate::stretch::Stretch;
 
 pub(super) const MEASUREMENTS: &[Measurement] = &[
@@ -66,7 +67,7 @@ fn farthest(nucleus: u64, levels: u32) -> u64 {
     (nucleus + 1) * (1 << (levels - 1)) - 1
 }
 
-fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn equations(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut nodes, mut degrees, mut diameters) = (Vec::new(), Vec::new(), Vec::new());
     let (mut levels_wrong, mut irregular) = (0, None);
     for &(levels, nucleus) in SMALL {
@@ -110,7 +111,7 @@ fn equations(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (levels, nucleus) in [
         (2, "hypercube(3)"),
@@ -121,13 +122,14 @@ fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
     ] {
         let graph = base(nucleus)?;
         let network = network(&format!("rsn({levels},{nucleus})"))?;
+        let whole = Network::from(graph);
         let nodes = graph.nodes();
         let pairs = (0..nodes).flat_map(|x| (0..nodes).map(move |y| (x, y)));
-        let apart = |&(x, y): &(u64, u64)| graph.distance(x, y) == Some(graph.diameter());
+        let apart = |&(x, y): &(u64, u64)| whole.unchecked().distance(x, y) == Some(graph.diameter());
         let (x, y) = pairs.clone().find(apart).unwrap_or((0, 0));
         let repeated = |digit: u64| (0..1u32 << (levels - 1)).fold(0, |id, _| id * nodes + digit);
         let distance = network
-            .topology()
+            .unchecked()
             .distance(repeated(x), repeated(y))
             .unwrap_or(u64::MAX);
         cases.push(Case::new(network, farthest(graph.diameter(), levels), distance));
@@ -143,7 +145,7 @@ fn farthest_nodes(_: &Run) -> Result<Vec<Claim>, Refusal> {
     )])
 }
 
-fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn recursive_routing(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     let mut longer = Vec::new();
     let mut example = None;
@@ -175,7 +177,7 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
         compared(Paper::Swapped, "Eq. 4", says, Said::AtMost, How::AllPairs, &cases),
         Claim {
             measured: format!(
-                "some pairs go longer ways on {} of {all} networks: {}",
+                "some pairs take longer paths on {} of {all} networks: {}",
                 longer.len(),
                 longer.join(", ")
             ),
@@ -190,7 +192,7 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn diameter_links(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn diameter_links(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut mean, mut hops, mut same) = (0, 0, Vec::new());
     let mut all = 0;
     for &(levels, nucleus) in SMALL.iter().filter(|(levels, _)| *levels > 1) {
@@ -218,7 +220,7 @@ fn diameter_links(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn named_subclasses(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
     for (says, pairs) in [
         (
@@ -277,7 +279,7 @@ fn named_subclasses(_: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(rows)
 }
 
-fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (levels, n) in [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (3, 1), (3, 2), (3, 3), (4, 1)] {
         let expression = format!("rsn({levels},hypercube({n}))");
@@ -311,7 +313,7 @@ fn hypercube_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut said, mut exact) = (Vec::new(), Vec::new());
     for n in 1..=if run.long { 7u64 } else { 6 } {
         let expression = format!("hcn({n})");
@@ -336,7 +338,7 @@ fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut degrees, mut diameters, mut cubes) = (Vec::new(), Vec::new(), Vec::new());
     let mut printed = Vec::new();
     for (levels, n) in [(2u32, 3u64), (2, 4), (2, 5), (2, 8), (3, 3), (3, 4), (3, 5)] {
@@ -381,7 +383,7 @@ fn complete_nuclei(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn mesh_nuclei(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn mesh_nuclei(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for (levels, mesh, dimensions) in [
         (2u64, "mesh(3,3)", 2),
@@ -419,7 +421,7 @@ fn links_between(graph: &Graph, size: usize) -> (usize, usize) {
     (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0))
 }
 
-fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn three_levels(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut found = Vec::new();
     let mut so = true;
     for n in 1..=3u32 {
@@ -463,7 +465,7 @@ fn three_levels(_: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
+fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
     for (place, says, networks) in [
         (
@@ -523,7 +525,7 @@ fn one_link_a_pair(_: &Run) -> Result<Vec<Claim>, Refusal> {
     Ok(rows)
 }
 
-fn partly_linked(run: &Run) -> Result<Vec<Claim>, Refusal> {
+fn partly_linked(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (network, graph) = built("partial-swapped")?;
     let upper = |node: usize| {
         graph

@@ -1,4 +1,4 @@
-//! The node's lanes: buffers of a node, shared by all its links, in which nobody waits in a circle.
+//! The node's lanes: buffers of a node, shared by all its links, of which none wait for each other in a cycle.
 
 use hopwise_core::limits::LANES;
 use hopwise_core::{Network, Rule};
@@ -32,7 +32,7 @@ const NETWORKS: [&str; 22] = [
 ];
 
 #[test]
-fn nobody_waits_in_a_circle() {
+fn no_buffers_wait_in_a_cycle() {
     let mut table = String::new();
     for expression in NETWORKS {
         let network: Network = expression.parse().expect(expression);
@@ -47,9 +47,9 @@ fn nobody_waits_in_a_circle() {
     insta::assert_snapshot!(table);
 }
 
-/// The check can fail: with one class for all, a ring is a circle.
+/// The check can fail: with one class for all, a ring is a cycle.
 #[test]
-fn a_ring_without_lanes_is_a_circle() {
+fn a_ring_without_lanes_waits_in_a_cycle() {
     let network: Network = "ring(5)".parse().unwrap();
     let graph = Graph::build(&network).unwrap();
     let found = dependency::build(&network, &graph, Rule::Exact, Scheme::One, |_| ()).unwrap();

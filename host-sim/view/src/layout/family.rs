@@ -1,7 +1,8 @@
 //! How each family is nested: its levels from the outermost, and a node's digit on each.
 
 use hopwise_core::network::{Linkage, Rdn};
-use hopwise_core::{Base, Family, Network, Node, Topology};
+use hopwise_core::{Base, Family, Network, Node};
+use hopwise_networks::base::Formulas;
 
 use super::shapes::{self, Point};
 

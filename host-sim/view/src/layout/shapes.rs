@@ -2,7 +2,8 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
 
-use hopwise_core::{Base, Topology};
+use hopwise_core::{Base, Network};
+use hopwise_networks::base::Formulas;
 
 use super::stress;
 
@@ -74,7 +75,7 @@ pub(super) fn base(base: &Base) -> Vec<Point> {
         ("hypercube" | "folded-hypercube", &[bits]) => cube(bits as u32),
         ("torus" | "mesh" | "ghc", [_, _, ..]) => lattice(&numbers, name == "torus"),
         ("petersen", _) => circle(5).into_iter().chain(scaled(&circle(5), 0.5)).collect(),
-        ("nstar", _) if nodes > 6 => stress::places(base),
+        ("nstar", _) if nodes > 6 => stress::places(Network::from(*base).unchecked()),
         _ => circle(nodes),
     }
 }

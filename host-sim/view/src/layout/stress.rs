@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 
-use hopwise_core::{Node, Topology};
+use hopwise_core::Node;
+use hopwise_core::network::Unchecked;
 
 use super::shapes::{Point, centred};
 
@@ -13,7 +14,7 @@ const ROUNDS: usize = 120;
 
 /// Moves every node, again and again, to the mean of where the others want it; the weight of a wish is one over the square
 /// of the hops. Time O(rounds nodes^2), memory O(nodes^2).
-pub(super) fn places(graph: &dyn Topology) -> Vec<Point> {
+pub(super) fn places(graph: Unchecked<'_>) -> Vec<Point> {
     let nodes = graph.nodes() as usize;
     let hops: Vec<Vec<f64>> = (0..nodes).map(|node| hops_from(graph, node)).collect();
     // A spiral: no two at the same place, and no symmetry that could hold them there.
@@ -41,7 +42,7 @@ pub(super) fn places(graph: &dyn Topology) -> Vec<Point> {
 }
 
 /// By breadth-first search; nodes out of reach are as far as there are nodes.
-fn hops_from(graph: &dyn Topology, source: usize) -> Vec<f64> {
+fn hops_from(graph: Unchecked<'_>, source: usize) -> Vec<f64> {
     let nodes = graph.nodes() as usize;
     let mut hops = vec![nodes as f64; nodes];
     hops[source] = 0.0;

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_core::board::DEFAULT_BAUD;
-use hopwise_core::node::{LinkReport, NodeCounters, NodeReport, Query};
+use hopwise_core::wire::{DEFAULT_BAUD, LinkReport, NodeReport, Query, RouterCounters};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
-use hopwise_emulate::firmware::{self, CannotBuildFirmware};
+use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::log::{Line, LogFormat, LogReaders};
+use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
@@ -26,19 +26,27 @@ pub(crate) struct Firmware {
 /// The firmware of the default board. If there is no ARM compiler that is said on the terminal, even where tests are quiet.
 pub(crate) fn firmware() -> Option<&'static Firmware> {
     static FIRMWARE: OnceLock<Option<Firmware>> = OnceLock::new();
-    FIRMWARE
-        .get_or_init(|| load(firmware::build(firmware::BOARDS[0])))
-        .as_ref()
+    FIRMWARE.get_or_init(|| load(build(&stock()))).as_ref()
 }
 
 /// The same with one family of networks.
 pub(crate) fn firmware_with(family: &str) -> Option<Firmware> {
-    load(firmware::build_with(firmware::BOARDS[0], &[family]))
+    load(build(&stock().with_families(&[family])))
 }
 
 /// The same with all networks, and in its log what is of a level of `DEFMT_LOG`.
 pub(crate) fn firmware_logging(level: &str) -> Option<Firmware> {
-    load(firmware::build_logging(firmware::BOARDS[0], level))
+    load(build(&stock().with_log_level(level)))
+}
+
+/// The image of the default board that people flash.
+pub(crate) fn stock() -> firmware::Firmware<'static> {
+    firmware::Firmware::new(BOARDS[0])
+}
+
+/// Builds an image from the repository that this crate is in.
+pub(crate) fn build(firmware: &firmware::Firmware<'_>) -> Result<PathBuf, CannotBuildFirmware> {
+    firmware.build(&Repository::find(None)?, |line| eprintln!("{line}"))
 }
 
 fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmware> {
@@ -136,7 +144,7 @@ impl Rig {
         self.ask_one(Question::new(board, board as u64, Query::Identity))
     }
 
-    pub(crate) fn counters(&mut self, board: usize) -> NodeCounters {
+    pub(crate) fn counters(&mut self, board: usize) -> RouterCounters {
         self.ask_one(Question::new(board, board as u64, Query::Counters))
     }
 

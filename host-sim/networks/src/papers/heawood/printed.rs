@@ -5,7 +5,7 @@ use super::claim;
 use crate::broadcast::Broadcast;
 use crate::distances::hops_from;
 use crate::graph::Graph;
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 use hopwise_core::Tree;
 
 fn plus(x: usize) -> usize {
@@ -25,14 +25,14 @@ fn routing_step(graph: &Graph, here: usize, dest: usize) -> (usize, bool) {
     if graph.linked(here, dest) {
         return (dest, true);
     }
-    let ways = [plus(here), minus(here), distance(here)];
-    match ways.into_iter().find(|&way| graph.linked(way, dest)) {
-        Some(way) => (way, true),
+    let options = [plus(here), minus(here), distance(here)];
+    match options.into_iter().find(|&option| graph.linked(option, dest)) {
+        Some(option) => (option, true),
         None => (plus(here), false),
     }
 }
 
-pub(in super::super) fn basic_routing(_: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(in super::super) fn basic_routing(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (_, graph) = built("heawood")?;
     let (mut lost, mut example, mut longest, mut shortest) = (0, None, 0, 0);
     for (from, dest) in (0..14)
@@ -67,7 +67,7 @@ pub(in super::super) fn basic_routing(_: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-pub(in super::super) fn basic_broadcasting(_: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(in super::super) fn basic_broadcasting(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (network, _) = built("heawood")?;
     let source = 0;
     let (p1, m1, d1) = (plus(source), minus(source), distance(source));
@@ -104,7 +104,7 @@ pub(in super::super) fn basic_broadcasting(_: &Run) -> Result<Vec<Claim>, Refusa
     }])
 }
 
-pub(in super::super) fn root_folded_links(_: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(in super::super) fn root_folded_links(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (_, base) = built("heawood")?;
     let (_, right) = built("root-folded(heawood,2)")?;
     // Every digit but the one that changes is 0.

@@ -6,7 +6,7 @@ use super::super::claim::{Case, Said, compared};
 use super::super::{Claim, How, Paper, Run, Verdict, built, searched_diameter};
 use super::{Cube, all, claim};
 use crate::dependency::{self, Scheme};
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 use crate::stretch::Stretch;
 
 /// Networks for all pairs of routes.
@@ -24,7 +24,7 @@ const ROUTED: &[(u64, u64, u64)] = &[
     (1, 6, 5),
 ];
 
-pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut pairs, mut longer, mut mean) = (0, 0, Vec::new());
     let mut worst: Option<(String, Stretch)> = None;
     for &(k, r, j) in ROUTED {
@@ -65,8 +65,8 @@ pub(super) fn theorem_1_shortest(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, Refusal> {
-    let mut circles = 0;
+pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
+    let mut cycles = 0;
     let mut example = None;
     for &(k, r, j) in ROUTED {
         let name = Cube { k, r, j }.name();
@@ -74,16 +74,16 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, Refusal> {
         let (network, graph) = built(&name)?;
         // A link is always taken up or always down: with one channel for each, a link in one direction is one channel.
         let found = dependency::build(&network, &graph, Rule::Paper, Scheme::One, |_| ())?;
-        circles += u64::from(found.cycle.is_some());
+        cycles += u64::from(found.cycle.is_some());
         if let (None, Some(cycle)) = (&example, found.cycle) {
             let nodes: Vec<String> = cycle.iter().map(|channel| channel.from.to_string()).collect();
-            example = Some(format!("{name}: {} wait in a circle", nodes.join(", ")));
+            example = Some(format!("{name}: {} wait in a cycle", nodes.join(", ")));
         }
     }
     Ok(vec![Claim {
-        measured: format!("a circle of waiting channels on {circles} of {} networks", ROUTED.len()),
+        measured: format!("a cycle of waiting channels on {cycles} of {} networks", ROUTED.len()),
         how: How::AllPairs,
-        verdict: Verdict::of(circles == 0),
+        verdict: Verdict::of(cycles == 0),
         counterexample: example,
         ..claim(
             "Theorem 1",
@@ -92,7 +92,7 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, Refusal> {
     }])
 }
 
-pub(super) fn theorem_2(run: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(super) fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for cube in all(4096, 12) {
         let steps = cube.bits() + u64::from(cube.r.next_power_of_two().ilog2()) + cube.r / 2;

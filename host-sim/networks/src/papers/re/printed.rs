@@ -4,7 +4,7 @@
 use super::super::{Claim, How, Run, Verdict, built};
 use super::claim;
 use crate::graph::Graph;
-use crate::refusal::Refusal;
+use crate::papers::CannotMeasure;
 
 /// Frame size, unit size and phases of Fig. 2.
 const FRAME: usize = 4;
@@ -18,7 +18,7 @@ fn digit(i: usize, phase: u32) -> usize {
     (i - 1) / (UNIT * FRAME.pow(phase - 1)) % FRAME
 }
 
-pub(in super::super) fn relln(_: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(in super::super) fn relln(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (_, graph) = built(EXPRESSION)?;
     let printed_digit = |i: usize, j: u32| (i - 1) / (FRAME * FRAME.pow(j)) % FRAME;
     let mut addresses: Vec<(usize, Vec<usize>)> = (1..=NODES)
@@ -94,7 +94,7 @@ fn printed_links() -> Vec<(usize, usize)> {
     links
 }
 
-pub(in super::super) fn routrcn(_: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(in super::super) fn routrcn(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let pairs = || {
         (1..=NODES)
             .flat_map(|x| (1..=NODES).map(move |y| (x, y)))

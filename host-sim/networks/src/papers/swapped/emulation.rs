@@ -2,9 +2,9 @@
 
 use super::super::claim::{Case, Said, compared};
 use super::super::{Claim, How, Paper, Run, base, built};
+use crate::base::Formulas;
 use crate::graph::Graph;
-use crate::refusal::Refusal;
-use hopwise_core::Topology;
+use crate::papers::CannotMeasure;
 
 /// Data items on the nodes of a recursive swapped network: at first item i is at node i.
 struct Machine {
@@ -17,7 +17,7 @@ struct Machine {
 }
 
 impl Machine {
-    fn new(levels: u32, nucleus: &str) -> Result<Machine, Refusal> {
+    fn new(levels: u32, nucleus: &str) -> Result<Machine, CannotMeasure> {
         let (_, graph) = built(&format!("rsn({levels},{nucleus})"))?;
         Ok(Machine {
             items: (0..graph.nodes()).collect(),
@@ -106,7 +106,7 @@ impl Machine {
     }
 }
 
-pub(in super::super) fn ascend(run: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(in super::super) fn ascend(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut printed, mut exact) = (Vec::new(), Vec::new());
     for (levels, bits) in [(1u32, 3usize), (2, 2), (2, 3), (2, 5), (3, 1), (3, 2), (3, 3), (4, 1)] {
         let mut machine = Machine::new(levels, &format!("hypercube({bits})"))?;
@@ -135,7 +135,7 @@ pub(in super::super) fn ascend(run: &Run) -> Result<Vec<Claim>, Refusal> {
     ])
 }
 
-pub(in super::super) fn single_dimension(run: &Run) -> Result<Vec<Claim>, Refusal> {
+pub(in super::super) fn single_dimension(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut rows = Vec::new();
     for (place, says, networks) in [
         (

@@ -3,6 +3,7 @@
 
 use hopwise_core::{Family, Method, Network, Node, Rule, Tree};
 use hopwise_networks::broadcast::Broadcast;
+use hopwise_networks::buffer_classes;
 use hopwise_networks::dependency::{self, Scheme};
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::figures::Figures;
@@ -155,7 +156,7 @@ fn routes(network: &Network, graph: &Graph, dest: usize, shortest: &[u32]) {
 
 /// Everyone receives exactly once.
 fn receives_once(network: &Network, graph: &Graph, source: usize) {
-    let topology = network.topology();
+    let topology = network.unchecked();
     let mut received = vec![0u8; graph.nodes()];
     for here in 0..network.nodes() {
         for port in (0..topology.degree(here)).filter(|&port| topology.passes_on(here, port, source as Node)) {
@@ -207,7 +208,7 @@ fn deadlock_free(network: &Network, graph: &Graph) {
     for rule in [Rule::Exact, Rule::Paper] {
         let found = dependency::build(network, graph, rule, Scheme::Network, |_| ()).unwrap();
         assert_eq!(found.cycle, None, "{network}: {rule:?} can deadlock");
-        let bound = network.buffer_classes(rule);
+        let bound = buffer_classes::count(network, rule);
         assert!(
             u64::from(found.classes) <= bound,
             "{network}: {} classes, more than {bound}",
@@ -217,9 +218,9 @@ fn deadlock_free(network: &Network, graph: &Graph) {
     // The class that a node computes by itself is the one the graph was built with.
     let dest = graph.nodes() / 2;
     let routes = RoutesTo::follow(network, graph, dest, Rule::Exact).unwrap();
-    if network.topology().counts_valleys() {
+    if buffer_classes::counts_valleys(network) {
         for (from, &valleys) in routes.valleys().iter().enumerate() {
-            let class = network.buffer_class(from as Node, dest as Node, Rule::Exact).unwrap();
+            let class = buffer_classes::class(network, from as Node, dest as Node, Rule::Exact);
             assert_eq!(class, Some(valleys.into()), "{network}: from {from} to {dest}");
         }
     }

@@ -1,0 +1,192 @@
+//! A run of emulated boards: slice by slice of virtual time, with serial ports served and logs read.
+
+use std::time::{Duration, Instant};
+
+use hopwise_core::Network;
+use hopwise_emulator::chip::UARTS;
+use hopwise_emulator::cpu::fault::FaultReport;
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{BadWire, Board, World};
+use serde::Serialize;
+
+use crate::check::{CheckReport, check};
+use crate::computers::Computers;
+use crate::demangle;
+use crate::gdb::{GdbFailed, GdbServer, Released};
+use crate::log::{Line, LogFormat, LogReaders};
+use crate::profile;
+use crate::serial::{CannotOpenPort, OpenPort, SerialPort};
+
+/// How much is run at once if nobody outside listens.
+const SLICE: Time = 10 * MILLISECOND;
+/// How often serial ports of the host are served: the link protocol waits for few milliseconds only.
+const SERIAL_SLICE: Time = MILLISECOND;
+/// How many functions a profile lists.
+const PROFILED: usize = 30;
+
+/// The figures of a run. The names are those of the JSON keys of `hopwise emulate`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunFigures {
+    /// How many boards there are.
+    pub boards: usize,
+    /// Instructions executed, over all boards.
+    pub instructions: u64,
+    /// How long the boards ran by their own time.
+    pub virtual_seconds: f64,
+    /// How long that took.
+    pub wall_seconds: f64,
+    /// Faults of the processors.
+    pub faults: u64,
+    /// Times that a board was reset.
+    pub resets: u64,
+    /// Bytes that serial ports sent.
+    pub uart_bytes_sent: u64,
+    /// Bytes that serial ports received.
+    pub uart_bytes_received: u64,
+    /// Bytes that came before the one before was read.
+    pub uart_overruns: u64,
+    /// Bytes without a stop bit.
+    pub uart_framing_errors: u64,
+    /// Bytes received with noise.
+    pub uart_noise_errors: u64,
+    /// Lines of the boards' logs.
+    pub log_lines: u64,
+    /// Pieces of logs that were no lines.
+    pub log_undecodable: u64,
+    /// What the firmware did that is not modelled.
+    pub unmodelled: Vec<String>,
+    /// Of all that the boards remember: two runs with the same hash went the same.
+    pub state_hash: String,
+    /// What the check of the mesh found, if there was one.
+    #[serde(flatten)]
+    pub check: Option<CheckReport>,
+    /// The functions that took most instructions, if they were counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub profile: Vec<(String, u64)>,
+}
+
+/// Emulated boards under way.
+pub struct Session<'f> {
+    world: World,
+    readers: LogReaders<'f>,
+    ports: Vec<OpenPort>,
+    begin: Instant,
+    log_lines: u64,
+    checked: Option<CheckReport>,
+    profiled: bool,
+}
+
+impl<'f> Session<'f> {
+    /// Of boards that are wired and have not run yet.
+    pub fn new(world: World, format: &'f LogFormat) -> Self {
+        Session {
+            readers: format.readers(world.boards().len()),
+            world,
+            ports: Vec::new(),
+            begin: Instant::now(),
+            log_lines: 0,
+            checked: None,
+            profiled: false,
+        }
+    }
+
+    /// Counts the instructions of every function from now on.
+    pub fn start_profile(&mut self) {
+        self.profiled = true;
+        self.world.boards_mut().iter_mut().for_each(Board::start_profile);
+    }
+
+    /// Opens a board's serial port to other programs, and returns the path that they open.
+    pub fn open_port(&mut self, wanted: &SerialPort) -> Result<&str, CannotOpenPort> {
+        self.world.connect_host(wanted.port)?;
+        self.ports.push(OpenPort::open(wanted)?);
+        Ok(self.ports.last().map_or("", |port| &port.path))
+    }
+
+    /// Lets GDB hold a board until it detaches or the time is over.
+    pub fn hold(&mut self, server: GdbServer, board: usize, until: Time) -> Result<Released, GdbFailed> {
+        let released = server.serve(&mut self.world, board, until);
+        // GDB's user took the time, not the boards.
+        self.begin = Instant::now();
+        released
+    }
+
+    /// Checks a mesh of Hopwise's firmware through a computer at every board.
+    pub fn check(&mut self, network: &Network, baud: u32) -> Result<(), BadWire> {
+        let mut computers = Computers::connect(&mut self.world, baud)?;
+        let report = check(&mut self.world, &mut computers, network, &mut self.readers);
+        self.checked = Some(report);
+        Ok(())
+    }
+
+    /// When it is in virtual time.
+    pub fn now(&self) -> Time {
+        self.world.now()
+    }
+
+    /// Runs for a piece of virtual time, up to `end` at most, and returns what the boards have logged.
+    pub fn run_slice(&mut self, end: Time) -> Vec<Line> {
+        let slice = if self.ports.is_empty() { SLICE } else { SERIAL_SLICE };
+        self.world.run_until((self.world.now() + slice).min(end));
+        for port in &mut self.ports {
+            port.exchange(&mut self.world);
+        }
+        if !self.ports.is_empty() {
+            // Programs at the other end live in real time.
+            let ahead = Duration::from_nanos(self.world.now() / 1000).saturating_sub(self.begin.elapsed());
+            std::thread::sleep(ahead);
+        }
+        let lines = self.readers.take_lines(&mut self.world);
+        self.log_lines += lines.len() as u64;
+        lines
+    }
+
+    /// The faults of all boards so far, in words, each with the stack that led there.
+    pub fn faults(&self) -> Vec<String> {
+        let boards = self.world.boards().iter().enumerate();
+        let of_board = |(number, board): (usize, &Board)| {
+            let in_words = |fault: &FaultReport| {
+                let at = board.time_of(fault.at) as f64 / SECOND as f64;
+                let names = fault.stack.iter().map(|(_, name)| name);
+                let text = names.fold(fault.to_string(), |text, name| text.replace(name, &demangle(name)));
+                format!("board {number}, {at:.6} s: {text}")
+            };
+            board.faults().iter().map(in_words).collect::<Vec<_>>()
+        };
+        boards.flat_map(of_board).collect()
+    }
+
+    /// The figures so far.
+    pub fn figures(&self) -> RunFigures {
+        let boards = self.world.boards();
+        let ports = || {
+            let of_board = |board: &'_ Board| (0..UARTS).map(|uart| board.traffic(uart)).collect::<Vec<_>>();
+            boards.iter().flat_map(of_board)
+        };
+        let remarks = boards.iter().flat_map(|board| board.remarks());
+        let mut unmodelled: Vec<String> = remarks.map(|remark| remark.0.clone()).collect();
+        unmodelled.sort();
+        unmodelled.dedup();
+        let counted = self.profiled.then(|| profile::functions(&self.world));
+        let profile = counted.into_iter().flatten().take(PROFILED);
+        RunFigures {
+            boards: boards.len(),
+            instructions: self.world.instructions(),
+            virtual_seconds: self.world.now() as f64 / SECOND as f64,
+            wall_seconds: self.begin.elapsed().as_secs_f64(),
+            faults: boards.iter().map(|board| board.cpu.fault_count).sum(),
+            resets: boards.iter().map(|board| board.resets()).sum(),
+            uart_bytes_sent: ports().map(|port| port.sent).sum(),
+            uart_bytes_received: ports().map(|port| port.received).sum(),
+            uart_overruns: ports().map(|port| port.overruns).sum(),
+            uart_framing_errors: ports().map(|port| port.framing_errors).sum(),
+            uart_noise_errors: ports().map(|port| port.noise_errors).sum(),
+            log_lines: self.log_lines,
+            log_undecodable: self.readers.undecodable,
+            unmodelled,
+            state_hash: format!("{:016x}", self.world.state_hash()),
+            check: self.checked.clone(),
+            profile: profile.map(|entry| (entry.function, entry.instructions)).collect(),
+        }
+    }
+}

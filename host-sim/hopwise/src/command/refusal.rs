@@ -1,0 +1,195 @@
+//! Why a command cannot be carried out.
+
+use std::path::Path;
+
+use hopwise_core::{NoSuchNode, ParseError};
+use hopwise_emulate::firmware::CannotBuildFirmware;
+use hopwise_emulate::gdb::GdbFailed;
+use hopwise_emulate::repository::NoRepository;
+use hopwise_emulate::serial::CannotOpenPort;
+use hopwise_emulate::setup::CannotBuild;
+use hopwise_emulator::world::BadWire;
+use hopwise_networks::figures::CannotSearch;
+use hopwise_networks::graph::CannotBuildOut;
+use hopwise_networks::papers::CannotMeasure;
+use hopwise_networks::routes::CannotRoute;
+use hopwise_rig::capture::CannotCapture;
+use hopwise_rig::connection::{NoConnection, TooLong};
+use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
+use hopwise_rig::flash::{NoPageWritten, NoProbes};
+use hopwise_rig::mesh::{BadMesh, MeshRule};
+use hopwise_rig::serial_line::BadPort;
+use hopwise_view::data::NoPage;
+
+/// Bad input, said in one sentence; the exit status is 2.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    /// The expression is not a network.
+    #[error("'{expression}' is not a network: {error}")]
+    Expression {
+        /// As it was written.
+        expression: String,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// A node that the network does not have.
+    #[error("{expression}: {error}")]
+    Node {
+        /// The network.
+        expression: String,
+        /// Which node.
+        error: NoSuchNode,
+    },
+    /// The network is larger than this command takes.
+    #[error("{expression} has {nodes} nodes, too many to build out (at most {most})")]
+    TooLarge {
+        /// The network.
+        expression: String,
+        /// How many nodes it has.
+        nodes: u64,
+        /// How many are possible.
+        most: u64,
+    },
+    /// A node with too many neighbours to list.
+    #[error("{expression}: node {node} has {degree} neighbours, too many to list (at most {most})")]
+    TooManyNeighbors {
+        /// The network.
+        expression: String,
+        /// The node.
+        node: u64,
+        /// How many it has.
+        degree: u64,
+        /// How many are listed.
+        most: u64,
+    },
+    /// A route that cannot be listed.
+    #[error(transparent)]
+    Route(#[from] CannotRoute),
+    /// The network is too large to build out.
+    #[error(transparent)]
+    BuildOut(#[from] CannotBuildOut),
+    /// The network is too large to search.
+    #[error(transparent)]
+    Search(#[from] CannotSearch),
+    /// A paper's claim cannot be measured.
+    #[error(transparent)]
+    Measure(#[from] CannotMeasure),
+    /// There is no firmware.
+    #[error(transparent)]
+    Firmware(#[from] CannotBuildFirmware),
+    /// A serial port cannot be opened to other programs.
+    #[error(transparent)]
+    SerialPort(#[from] CannotOpenPort),
+    /// GDB cannot be served.
+    #[error(transparent)]
+    Gdb(#[from] GdbFailed),
+    /// The sources of the firmware are not found.
+    #[error(transparent)]
+    Repository(#[from] NoRepository),
+    /// A network that cannot be built of boards.
+    #[error("{expression}: {error}")]
+    Boards {
+        /// The network.
+        expression: String,
+        /// What is in the way.
+        error: CannotBuild,
+    },
+    /// A script about a wire or a board that the network does not have.
+    #[error("{expression}: {error}")]
+    Script {
+        /// The network.
+        expression: String,
+        /// Which wire or board.
+        error: BadWire,
+    },
+    /// A board that is not there.
+    #[error("there is no board {0}")]
+    NoBoard(usize),
+    /// A simulation that makes no sense, in a sentence.
+    #[error("{0}")]
+    Load(String),
+    /// A simulation of nodes that makes no sense, in a sentence.
+    #[error("{0}")]
+    Sim(String),
+    /// Neither a file nor a network.
+    #[error("there is no file '{name}', and {refusal}")]
+    NoFile {
+        /// As it was written.
+        name: String,
+        /// Why it is no network.
+        refusal: Box<Refusal>,
+    },
+    /// A trace of which there is no page.
+    #[error(transparent)]
+    Page(#[from] NoPage),
+    /// A mesh file that cannot be read.
+    #[error(transparent)]
+    MeshFile(#[from] BadMesh),
+    /// A mesh that cannot be.
+    #[error(transparent)]
+    Mesh(#[from] MeshRule),
+    /// A mesh that cannot be emulated as asked.
+    #[error(transparent)]
+    Emulated(#[from] CannotEmulate),
+    /// A file that is no firmware.
+    #[error(transparent)]
+    FirmwareFile(#[from] BadFirmware),
+    /// No mesh behind a serial port.
+    #[error(transparent)]
+    Connection(#[from] NoConnection),
+    /// A serial port that fails.
+    #[error(transparent)]
+    Port(#[from] BadPort),
+    /// More than a packet carries.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// Boards that no probe is named for.
+    #[error(transparent)]
+    NoProbes(#[from] NoProbes),
+    /// A configuration page that cannot be written.
+    #[error(transparent)]
+    NoPageWritten(#[from] NoPageWritten),
+    /// No trace of boards.
+    #[error(transparent)]
+    Capture(CannotCapture),
+    /// The rig cannot do what was asked, in a sentence.
+    #[error("{0}")]
+    Rig(String),
+    /// A file that cannot be read, or does not hold what it should.
+    #[error("{path}: {reason}")]
+    File {
+        /// Which file.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The output could not be written.
+    #[error("cannot write the output: {0}")]
+    Output(String),
+}
+
+impl Refusal {
+    /// Of a file.
+    pub(super) fn file(path: &Path, reason: impl ToString) -> Self {
+        Refusal::File {
+            path: path.display().to_string(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+impl From<hopwise_networks::refusal::Refusal> for Refusal {
+    fn from(refusal: hopwise_networks::refusal::Refusal) -> Self {
+        Refusal::Sim(refusal.to_string())
+    }
+}
+
+impl From<CannotCapture> for Refusal {
+    fn from(error: CannotCapture) -> Self {
+        match error {
+            CannotCapture::Output { path, error } => Refusal::Output(format!("{}: {error}", path.display())),
+            CannotCapture::Show(error) => Refusal::Output(error.to_string()),
+            error => Refusal::Capture(error),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! How an event stands in a line of JSON: the fields of [`Event`] beside `event`, its name.
+//!
+//! This is the one representation, for writing and for reading. The compiler holds it against core's types: a field that is
+//! added there and not here does not build.
+
+use hopwise_core::Node;
+use hopwise_core::link::Down;
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{DropReason, PacketId};
+use hopwise_core::wire::{FrameError, Identity, Role};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Event", tag = "event", rename_all = "kebab-case")]
+pub(crate) enum EventForm {
+    LinkUp {
+        link: u8,
+        #[serde(flatten, with = "PeerForm")]
+        peer: Identity,
+    },
+    LinkDown {
+        link: u8,
+        #[serde(with = "down")]
+        reason: Down,
+    },
+    Miswired {
+        link: u8,
+        expected: Option<Node>,
+        #[serde(flatten, with = "FoundForm")]
+        found: Identity,
+    },
+    Damaged {
+        link: u8,
+        error: FrameError,
+    },
+    Sent {
+        link: u8,
+        packet: PacketId,
+        dest: Node,
+        again: bool,
+    },
+    Received {
+        link: u8,
+        packet: PacketId,
+        dest: Node,
+    },
+    Accepted {
+        packet: PacketId,
+        dest: Node,
+    },
+    Forwarded {
+        link: u8,
+        packet: PacketId,
+    },
+    Delivered {
+        packet: PacketId,
+    },
+    Dropped {
+        packet: PacketId,
+        dest: Node,
+        reason: DropReason,
+    },
+    Detoured {
+        packet: PacketId,
+        by: Node,
+    },
+    Settled {
+        number: u32,
+        #[serde(flatten, with = "OutcomeForm")]
+        outcome: Outcome,
+    },
+}
+
+/// `"outcome":"undeliverable","at":5,"reason":"no-route"`.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Outcome", tag = "outcome", rename_all = "kebab-case")]
+enum OutcomeForm {
+    Delivered,
+    Undeliverable { at: Node, reason: DropReason },
+    Interrupted,
+    Unknown,
+}
+
+/// The end of a link under one name: the number of its node, and the rest under names that begin with it. A computer has no
+/// number, and `"computer":true` instead. What a trace does not say is 0.
+macro_rules! identity_form {
+    ($form:ident, $name:ident, $network:ident, $port:ident, $epoch:ident, $largest:ident) => {
+        #[derive(Serialize, Deserialize)]
+        struct $form {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            $name: Option<Node>,
+            #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+            computer: bool,
+            #[serde(default)]
+            $network: u32,
+            #[serde(default)]
+            $port: u8,
+            #[serde(default)]
+            $epoch: u32,
+            #[serde(default)]
+            $largest: u16,
+        }
+
+        impl $form {
+            fn serialize<S: serde::Serializer>(end: &Identity, serializer: S) -> Result<S::Ok, S::Error> {
+                let computer = end.role == Role::Host;
+                let form = $form {
+                    // A computer's address means nothing.
+                    $name: (!computer).then_some(end.address),
+                    computer,
+                    $network: end.network,
+                    $port: end.port,
+                    $epoch: end.epoch,
+                    $largest: end.largest,
+                };
+                Serialize::serialize(&form, serializer)
+            }
+
+            fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Identity, D::Error> {
+                let form = <$form as Deserialize>::deserialize(deserializer)?;
+                let address = form.$name.or(form.computer.then_some(0));
+                let missing = || serde::de::Error::missing_field(stringify!($name));
+                Ok(Identity {
+                    role: if form.computer { Role::Host } else { Role::Node },
+                    network: form.$network,
+                    address: address.ok_or_else(missing)?,
+                    port: form.$port,
+                    epoch: form.$epoch,
+                    largest: form.$largest,
+                })
+            }
+        }
+    };
+}
+
+identity_form!(PeerForm, peer, peer_network, peer_port, peer_epoch, peer_largest);
+identity_form!(FoundForm, found, found_network, found_port, found_epoch, found_largest);
+
+/// A word; of another version of the wire format, `version-2`.
+mod down {
+    use super::{Deserialize, Down, Serialize};
+    use serde::de::IntoDeserializer;
+
+    const VERSION: &str = "version-";
+
+    pub(super) fn serialize<S: serde::Serializer>(reason: &Down, serializer: S) -> Result<S::Ok, S::Error> {
+        match reason {
+            Down::Version(version) => serializer.collect_str(&format_args!("{VERSION}{version}")),
+            word => word.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Down, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        match word.strip_prefix(VERSION).and_then(|version| version.parse().ok()) {
+            Some(version) => Ok(Down::Version(version)),
+            None => Down::deserialize(word.into_deserializer()),
+        }
+    }
+}
