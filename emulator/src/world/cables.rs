@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::conductor::{Condition, Conductor, Port};
 use super::script::{Action, Script};
-use super::wire::{Condition, Conductor, Port};
 use super::{BadWire, UARTS};
 use crate::chip::usart::Edge;
 use crate::time::Time;

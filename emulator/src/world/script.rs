@@ -21,9 +21,9 @@
 
 use std::fmt;
 
-use super::wire::Port;
+use super::conductor::Port;
 use crate::chip::UART_NAMES;
-use crate::chip::line::mix;
+use crate::hash::mix;
 use crate::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 
 /// What happens.

@@ -1,5 +1,5 @@
 //! Every next hop, port, address and broadcast of small networks, pinned: boards of different versions of the program must
-//! agree on them, or broadcasts go round and detours do not end.
+//! agree on them, or broadcasts go round and detours do not end. They are the same whether networks compute with 64 bits or 32.
 //!
 //! `core/tests/golden/pinned.txt` has a line for each network. `HOPWISE_PIN=1 cargo test -p hopwise-core --test all pinned`
 //! writes it anew, when a network is added or its rule is meant to change.
@@ -12,8 +12,10 @@ use crate::support::*;
 
 const PINNED: &str = include_str!("../../golden/pinned.txt");
 
-/// Of larger networks so many nodes are looked at.
+/// So many nodes of a network are looked at, and so many of a large one, where each answer may take a search.
 const MOST_NODES: u64 = 28;
+const MOST_NODES_IF_LARGE: u64 = 12;
+const LARGE: u64 = 400;
 
 fn hash(text: &str) -> u32 {
     Crc::<u32>::new(&CRC_32_ISCSI).checksum(text.as_bytes())
@@ -22,7 +24,12 @@ fn hash(text: &str) -> u32 {
 /// What is pinned of a network, in one line.
 fn line(network: &Network) -> String {
     // An odd step meets all digits of the addresses.
-    let step = (network.nodes() / MOST_NODES) as usize | 1;
+    let most = if network.nodes() < LARGE {
+        MOST_NODES
+    } else {
+        MOST_NODES_IF_LARGE
+    };
+    let step = (network.nodes() / most) as usize | 1;
     let nodes = (0..network.nodes()).step_by(step);
     let mut texts: [String; 7] = Default::default();
     let [links, addresses, methods, exact, paper, depth, steps] = &mut texts;
