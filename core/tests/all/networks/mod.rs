@@ -1,0 +1,8 @@
+//! Networks: what every family promises, against a search of the network built out.
+
+mod audit;
+mod golden;
+#[cfg(feature = "huge-networks")]
+mod huge;
+mod pinned;
+mod steps;
