@@ -95,7 +95,7 @@ fn cycles(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut on_one = 0;
     for (u, v) in (0..14).flat_map(|u| (0..u).map(move |v| (u, v))) {
         let apart = hops_from(&graph, u)[v] as usize;
-        // Along the cycle one way round, the other way is what is left of six.
+        // Along the cycle in one direction; the other is what is left of six.
         let fits = |cycle: &Vec<usize>| cycle[0] == u && cycle[apart] == v;
         on_one += usize::from(cycles.iter().any(fits));
     }
