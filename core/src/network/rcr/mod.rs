@@ -331,7 +331,7 @@ impl Rcr {
         if left + right > (self.ring - 1).max(to_end) {
             return None;
         }
-        // The side without the end comes first. All the way round is the same in both directions.
+        // The side without the end comes first. Once round is the same in both directions.
         let begins_up = if ending.up > 0 {
             left == 0
         } else {

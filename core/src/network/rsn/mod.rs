@@ -69,7 +69,7 @@ enum Word {
 
 /// The next hop.
 enum Hop {
-    /// Within the nucleus, on the way from one node of it to another.
+    /// Within the nucleus, on the path from one node of it to another.
     Within(Vertex, Vertex),
     /// Over a link between clusters, to this node.
     Across(Vertex),
