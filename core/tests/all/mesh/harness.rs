@@ -357,7 +357,7 @@ impl Mesh {
         let now = self.now;
         let board = self.board_mut(node);
         board.config.epoch = epoch;
-        board.router = Box::new(Router::new(&board.config, now).expect("it was there before"));
+        *board.router = Router::new(&board.config, now).expect("it was there before");
     }
 
     pub(crate) fn noise(&mut self, seed: u64, flip_one_in: u64) {

@@ -8,11 +8,11 @@ use crate::support::*;
 fn nothing_is_taken_from_someone_who_does_not_belong_there() {
     let expected = |mesh: &Mesh| {
         let events = mesh.board(1).events.0.iter();
-        let found = events.filter_map(|event| match event {
+        let mut found = events.rev().filter_map(|event| match event {
             Event::Miswired { link, expected, found } => Some((*link, *expected, *found)),
             _ => None,
         });
-        found.last()
+        found.next()
     };
     let mesh = Mesh::up("path(4)");
     let right = mesh.identity(2, 0);

@@ -4,5 +4,6 @@ mod audit;
 mod golden;
 #[cfg(feature = "huge-networks")]
 mod huge;
+mod parameters;
 mod pinned;
 mod steps;

@@ -54,10 +54,14 @@ fn line(network: &Network) -> String {
         }
     }
     let mut line = format!(
-        "{network} id {:08x} longest {} {}",
+        "{network} id {:08x} longest {} {} diameter {} transitive {}",
         network.id(),
         network.longest_route(Rule::Exact),
-        network.longest_route(Rule::Paper)
+        network.longest_route(Rule::Paper),
+        network
+            .diameter()
+            .map_or("unknown".to_string(), |hops| hops.to_string()),
+        network.vertex_transitive()
     );
     let names = ["links", "addresses", "methods", "exact", "paper", "depth", "steps"];
     for (name, text) in names.iter().zip(&texts) {
