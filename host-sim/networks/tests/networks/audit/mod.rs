@@ -165,24 +165,6 @@ fn routes(network: &Network, graph: &Graph, dest: usize, shortest: &[u32]) {
     }
 }
 
-/// Everyone receives exactly once.
-fn receives_once(network: &Network, graph: &Graph, source: usize) {
-    let topology = network.unchecked();
-    let mut received = vec![0u8; graph.nodes()];
-    for here in 0..network.nodes() {
-        for port in (0..topology.degree(here)).filter(|&port| topology.passes_on(here, port, source as Node)) {
-            received[topology.neighbor(here, port).unwrap() as usize] += 1;
-        }
-    }
-    for (node, &copies) in received.iter().enumerate() {
-        assert_eq!(
-            copies,
-            u8::from(node != source),
-            "{network}: broadcast of {source}, node {node}"
-        );
-    }
-}
-
 /// Followed from node to node, a broadcast reaches everyone once by either tree; the one is no deeper than need be where
 /// routes are shortest, the other no slower than the one.
 fn broadcast(network: &Network, graph: &Graph, source: usize) {
