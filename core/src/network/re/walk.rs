@@ -160,14 +160,15 @@ impl Walk<'_> {
             }
             (now, before) = (before, now);
             for (place, &links) in (0..).zip(links.iter().take(places)) {
-                now.gather(place, links, &before)?;
-                self.visit(place, now.at_mut(place)?);
+                let sets = now.gather(place, links, &before)?;
+                self.visit(place, sets);
             }
         }
         None
     }
 
     /// The neighbours of each place as a bit set, since every round asks for them again.
+    #[inline]
     fn links(&self, places: usize) -> [u64; MAX_UNIT as usize] {
         let mut links = [0; MAX_UNIT as usize];
         for (place, links) in (0..).zip(links.iter_mut().take(places)) {
@@ -220,8 +221,9 @@ impl Round<'_> {
         Some(())
     }
 
-    /// A place has what its neighbours had in the round before.
-    fn gather(&mut self, place: Vertex, neighbors: u64, before: &Round<'_>) -> Option<()> {
+    /// A place has what its neighbours had in the round before. Returns its sets.
+    #[inline]
+    fn gather(&mut self, place: Vertex, neighbors: u64, before: &Round<'_>) -> Option<&mut [u64]> {
         let sets = self.at_mut(place)?;
         sets.fill(0);
         for neighbor in bits(neighbors) {
@@ -229,7 +231,7 @@ impl Round<'_> {
                 *set |= other;
             }
         }
-        Some(())
+        Some(sets)
     }
 }
 

@@ -12,4 +12,4 @@ mod steps;
 mod stretch;
 
 /// Every promise is held against a search in networks of up to so many nodes.
-const MOST_AUDITED: u64 = 200;
+const MOST_AUDITED: Option<u64> = Some(200);
