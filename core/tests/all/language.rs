@@ -162,6 +162,8 @@ fn sizes_go_up_to_the_limit() {
         format!("re(complete(2),complete(2),{MAX_BITS})"),
         format!("rdn(complete(2),{})", levels + 1),
         format!("wk(2,{})", MAX_BITS + 1),
+        format!("cor(1,{MAX_BITS})"),
+        format!("ccc({MAX_BITS})"),
         "folded(heawood,17)".to_string(),
     ] {
         assert_eq!(refused(&text).rule, BrokenRule::TooManyNodes, "{text}");
