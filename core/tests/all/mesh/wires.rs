@@ -216,6 +216,10 @@ fn deadlines_are_soon_enough_and_not_too_soon() {
     assert_eq!(board.router.own_deadline(), Micros::MAX);
     assert_eq!(board.router.deadline_after(0), board.router.links()[0].deadline());
     assert_eq!(board.router.deadline_after(PORTS as u8), Micros::MAX);
+    for link in 0..PORTS as u8 {
+        let due = board.router.links()[usize::from(link)].is_due(mesh.now);
+        assert!(!due && !board.router.wants_to_transmit(link, mesh.now), "link {link}");
+    }
     mesh.confirmed(0, 1, b"x").unwrap();
     let own = mesh.board(0).router.own_deadline();
     assert!(own <= mesh.now + times::SWEEP, "{own}");
