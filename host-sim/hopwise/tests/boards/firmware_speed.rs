@@ -1,6 +1,5 @@
 //! What the firmware costs in instructions, and what it carries at full speed.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, firmware};
 use hopwise_core::wire::{Command, Done, LinkCounters, Pattern, Traffic, TrafficReport};
 use hopwise_emulate::computers::Question;

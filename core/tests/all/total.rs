@@ -4,6 +4,8 @@
 use hopwise_core::{Network, Rule, Tree};
 use proptest::prelude::*;
 
+use crate::support::cases;
+
 /// Sizes at both ends of what is legal, and beyond.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
@@ -114,7 +116,7 @@ fn ask_for_trees(network: &Network, a: u64, b: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(400), max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_network_answers_anything(text in expression(), a: u64, b: u64, port in number()) {
@@ -129,7 +131,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(100), max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_network_broadcasts(text in expression(), a: u64, b: u64) {
