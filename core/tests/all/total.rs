@@ -141,3 +141,27 @@ proptest! {
         }
     }
 }
+
+/// A port that no node has leads nowhere, in every base graph.
+#[test]
+fn the_largest_port_leads_nowhere() {
+    for expression in [
+        "ring(5)",
+        "path(5)",
+        "complete(5)",
+        "star(5)",
+        "hypercube(3)",
+        "folded-hypercube(3)",
+        "nstar(4)",
+        "torus(3,3)",
+        "mesh(3,3)",
+        "ghc(3,3)",
+        "petersen",
+        "heawood",
+    ] {
+        let network: Network = expression.parse().unwrap();
+        for port in [u64::MAX, u64::from(u32::MAX)] {
+            assert_eq!(network.neighbor(0, port), Ok(None), "{expression}, port {port}");
+        }
+    }
+}
