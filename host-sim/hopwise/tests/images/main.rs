@@ -20,17 +20,17 @@ fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {
 
 /// Every family, with the KiB of flash of an image that has it alone beside the base graphs.
 const FAMILIES: [(&str, usize); 11] = [
-    ("rdn", 104),
-    ("rcr", 104),
-    ("rsn", 104),
-    ("re", 112),
-    ("wk", 104),
-    ("hypernet", 104),
-    ("exchanged", 104),
-    ("hierarchy", 104),
-    ("hsn", 104),
-    ("hcn3", 104),
-    ("partial-swapped", 104),
+    ("rdn", 83),
+    ("rcr", 83),
+    ("rsn", 83),
+    ("re", 94),
+    ("wk", 83),
+    ("hypernet", 83),
+    ("exchanged", 83),
+    ("hierarchy", 83),
+    ("hsn", 83),
+    ("hcn3", 83),
+    ("partial-swapped", 86),
 ];
 
 #[test]
@@ -38,7 +38,7 @@ fn images_of_one_family_keep_their_budgets() {
     let families = FAMILIES
         .iter()
         .map(|(family, budget)| (std::slice::from_ref(family), *budget));
-    for (families, budget) in std::iter::once((&[][..], 100)).chain(families) {
+    for (families, budget) in std::iter::once((&[][..], 78)).chain(families) {
         let Some(firmware) = built(&stock().with_families(families)) else {
             return;
         };
@@ -58,7 +58,9 @@ fn every_board_has_an_image_that_fits() {
         let (flash, ram) = sizes(&firmware.image);
         println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");
         assert!(ram <= 36 * 1024, "{board}: {ram} bytes of static RAM");
-        assert!(flash <= 128 * 1024, "{board}: {flash} bytes of flash");
+        // embassy's clocks of the H7, with the messages of its panics, take 16 KiB more than those of the others.
+        let budget = if board == "nucleo-h743zi" { 144 } else { 128 };
+        assert!(flash <= budget * 1024, "{board}: {flash} bytes of flash");
         let page = firmware.image.address_of("_configuration_page").expect("a page");
         assert!(
             page >= 0x0800_0000 + flash as u32,
