@@ -105,8 +105,8 @@ families! {
     PartialSwapped in partial_swapped of "partial-swapped": "partial-swapped" => parse;
 }
 
-/// [`Topology::next`] of one family. Not inlined: otherwise the registers and the stack that any family needs would be saved
-/// for all of them.
+/// [`Topology::next`] of one family. Never inlined: in one function with all others, the shortest rule would pay for the
+/// registers and the stack of the longest.
 #[inline(never)]
 fn next_in<T: Topology>(network: &T, here: Vertex, dest: Vertex, rule: Rule) -> Vertex {
     network.next(here, dest, rule)

@@ -14,7 +14,7 @@ mod script;
 
 pub use board::{Board, BoardOptions};
 pub use conductor::Port;
-pub use script::{Action, Script, ScriptError, parse_port, parse_time};
+pub use script::{Action, Script};
 
 use std::hash::{Hash, Hasher};
 
@@ -204,6 +204,7 @@ impl World {
                 Action::PlugInto(port, to) => self.cables.plug(port, to, now, &mut seen),
                 Action::Swap(a, b) => self.cables.swap(a, b, now, &mut seen),
                 Action::OneWay(port) => self.cables.set(port, cut, None, now, &mut seen),
+                Action::BothWays(port) => self.cables.set(port, whole, None, now, &mut seen),
                 Action::Stuck(port) => self.cables.set(port, low, None, now, &mut seen),
                 Action::Noise(port, chance) => interventions.push(self.noise(port, chance, Time::MAX, time)),
                 Action::Burst(port, length) => interventions.push(self.noise(port, 0.5, now + length, time)),

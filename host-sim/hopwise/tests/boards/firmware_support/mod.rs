@@ -10,7 +10,7 @@ use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
 use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::log::{Line, LogFormat, LogReaders};
+use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
 use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
@@ -167,7 +167,7 @@ impl Rig {
         );
     }
 
-    pub(crate) fn log(&mut self) -> Vec<Line> {
+    pub(crate) fn log(&mut self) -> Vec<BoardLine> {
         self.readers.take_lines(&mut self.world)
     }
 

@@ -1,0 +1,401 @@
+//! Hypernets, `hypernet(n,l)`.
+//!
+//! K. Hwang, J. Ghosh, Hypernet: A Communication Efficient Architecture for Constructing Massively Parallel Computers, IEEE
+//! Trans. Computers 36(12), 1987; as a partially linked swapped network in C.-H. Yeh, B. Parhami, Swapped Networks,
+//! ICPADS 1996.
+//!
+//! Level 1 is hypercube(n). Level i is 2^h clusters, each a level i-1, with h = k - i + 1 for clusters of k bits; every two
+//! clusters c and d are joined by one link, from the node d01..1 of c to the node c01..1 of d. A node whose number ends in
+//! 01..1 with i-2 ones is a port: its link, if it has one, is of level i. So every node has at most one.
+//!
+//! Ports: the bits of the hypercube from the lowest, then the link between clusters.
+
+mod last_bits;
+mod pairs;
+
+use core::fmt;
+
+use heapless::Vec;
+
+use crate::arith::{Number, Vertex, ones, wide};
+use crate::limits::MAX_BITS;
+use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
+use crate::topology::{Rule, Topology};
+use last_bits::LastBits;
+
+/// A hypernet.
+///
+/// The path from one cluster to another takes the link between them, or two links through a third cluster. What the third
+/// one costs least is found without trying them all: it is a walk in a cluster of the level below that comes by some
+/// port of this level, from the place in the first cluster to that in the last. So a question about one level is
+/// four questions about the level below, each with the levels whose ports the walk has to touch, and on level 1 only
+/// the last bits matter to that. The next hop is the lowest-numbered neighbour that is closer. The papers have no rule
+/// of their own, so both rules are this one.
+///
+/// Level l takes O(4^l) walks in a graph of at most 32 nodes, with l at most 6 for n >= 3, and 1.5 KiB of stack;
+/// a next hop n + 1 times that. `hypernet(2,l)` has two clusters to a level and takes O(l).
+///
+/// ```
+/// use hopwise_core::{Network, Rule};
+/// let network: Network = "hypernet(3,2)".parse()?;
+/// assert_eq!(network.nodes(), 32);
+/// assert_eq!(network.address(0b01_110)?.to_string(), "(01,110)");
+/// assert_eq!(network.neighbor(0b01_110, 3)?, Some(0b11_010));
+/// assert_eq!(network.distance(0b00_111, 0b11_111)?, Some(5));
+/// assert_eq!(network.next_hop(0b00_111, 0b11_111, Rule::Exact)?, 0b00_110);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hypernet {
+    /// Bits of level 1, n.
+    cube: u8,
+    levels: u8,
+    /// Bits in all.
+    bits: u8,
+}
+
+/// With n >= 3 there are at most 6 levels, and the lowest asks no further.
+const MAX_FRAMES: usize = 5;
+
+/// A set of levels from 2 up: level i is bit i - 2.
+type Levels = u8;
+
+fn only(level: u8) -> Levels {
+    1 << level.saturating_sub(2)
+}
+
+/// The subsets of a set, larger numbers first.
+fn subsets(set: Levels) -> impl Iterator<Item = Levels> {
+    core::iter::successors(Some(set), move |subset| Some(subset.checked_sub(1)? & set))
+}
+
+/// By set of levels, the hops of the shortest walk that touches a port of each.
+#[derive(Clone, Copy)]
+struct Walks([u16; 32]);
+
+impl Walks {
+    fn hops(&self, touching: Levels) -> Number {
+        self.0.get(usize::from(touching)).copied().map_or(0, Number::from)
+    }
+
+    fn set(&mut self, touching: Levels, hops: Number) {
+        if let Some(slot) = self.0.get_mut(usize::from(touching)) {
+            *slot = hops as u16;
+        }
+    }
+
+    /// All take so many hops more.
+    fn add(&mut self, hops: u16) {
+        for slot in &mut self.0 {
+            *slot = slot.saturating_add(hops);
+        }
+    }
+}
+
+/// How long are the walks in a network of this level that touch ports of any of these levels?
+#[derive(Clone, Copy)]
+struct Question {
+    level: u8,
+    from: Vertex,
+    to: Vertex,
+    touching: Levels,
+}
+
+/// The four questions within clusters that a question between two clusters comes down to, in the order they are asked.
+#[derive(Clone, Copy)]
+enum Part {
+    /// In the first cluster, to its end of the link between the two.
+    ToLink,
+    /// In the last cluster, from its end of that link.
+    FromLink,
+    /// In both, by a third cluster: to the port of the third in the first cluster and on from its port in the last. These
+    /// ports have the same place in their clusters, so it is one walk from place to place that touches some port of this level.
+    OutsideThird,
+    /// Across the third, from its port to the first to its port to the last.
+    AcrossThird,
+}
+
+const PARTS: [Part; 4] = [Part::ToLink, Part::FromLink, Part::OutsideThird, Part::AcrossThird];
+
+/// A question between two clusters, and what is known about the walks within them.
+struct Frame {
+    question: Question,
+    /// Bits of a cluster.
+    low: u8,
+    /// For the first so many of [`PARTS`].
+    answers: Vec<Walks, 4>,
+}
+
+impl Frame {
+    fn new(question: Question, low: u8) -> Self {
+        Frame {
+            question,
+            low,
+            answers: Vec::new(),
+        }
+    }
+
+    /// The next question that has no answer yet.
+    fn ask(&self) -> Option<Question> {
+        PARTS.get(self.answers.len()).map(|&part| self.part(part))
+    }
+
+    fn part(&self, part: Part) -> Question {
+        let Question {
+            level,
+            from,
+            to,
+            touching,
+        } = self.question;
+        let within = |node: Vertex| node & ones(Number::from(self.low));
+        let port_to = |node: Vertex| {
+            let cluster = node >> self.low;
+            cluster << (level - 1) | ones(Number::from(level - 2))
+        };
+        let (from, to, touching) = match part {
+            Part::ToLink => (within(from), port_to(to), touching),
+            Part::FromLink => (port_to(from), within(to), touching),
+            Part::OutsideThird => (within(from), within(to), touching | only(level)),
+            Part::AcrossThird => (port_to(from), port_to(to), touching),
+        };
+        Question {
+            level: level - 1,
+            from,
+            to,
+            touching,
+        }
+    }
+
+    /// The shorter of one link and two, with the ports to touch shared out as is best.
+    fn answer(&self) -> Walks {
+        let mut walks = Walks([0; 32]);
+        let [to_link, from_link, outside_third, across_third] = self.answers.as_slice() else {
+            return walks;
+        };
+        let some_port = only(self.question.level);
+        for touching in subsets(self.question.touching) {
+            let hops = subsets(touching).map(|share| {
+                let rest = touching & !share;
+                let by_link = to_link.hops(share) + 1 + from_link.hops(rest);
+                let by_third = outside_third.hops(share | some_port) + 2 + across_third.hops(rest);
+                by_link.min(by_third)
+            });
+            walks.set(touching, hops.min().unwrap_or(0));
+        }
+        walks
+    }
+}
+
+impl Hypernet {
+    /// Reads what follows `hypernet`.
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
+        const CUBE: &str = "n of hypernet(n,l)";
+        const LEVELS: &str = "l of hypernet(n,l)";
+        reader.open(CUBE)?;
+        let cube = reader.number(CUBE, 1, MAX_BITS.into())?;
+        reader.comma(LEVELS)?;
+        let levels = reader.number(LEVELS, 1, Number::MAX)?;
+        if cube == 1 && levels > 1 {
+            let rule =
+                BrokenRule::Expected("1 if n is 1: a cluster of two nodes has no room for the number of another");
+            return reader.refuse(LEVELS, rule);
+        }
+        let mut bits = cube;
+        // Each level adds a bit or more.
+        for level in 2..=levels {
+            bits = 2 * bits + 1 - level;
+            if bits > Number::from(MAX_BITS) {
+                return reader.refuse(LEVELS, BrokenRule::TooManyNodes);
+            }
+        }
+        reader.close(LEVELS)?;
+        Some(Hypernet {
+            cube: cube as u8,
+            levels: levels as u8,
+            bits: bits as u8,
+        })
+    }
+
+    /// Bits of level 1, n.
+    pub fn cube_bits(&self) -> u64 {
+        u64::from(self.cube)
+    }
+
+    /// How many levels there are, l.
+    pub fn levels(&self) -> u64 {
+        u64::from(self.levels)
+    }
+
+    /// Bits of a node of a level: n on level 1, then k + h with h = k - i + 1.
+    pub fn level_bits(&self, level: u64) -> u64 {
+        wide(self.bits_of(level as Number))
+    }
+
+    fn bits_of(&self, level: Number) -> Number {
+        (2..=level).fold(Number::from(self.cube), |bits, level| 2 * bits + 1 - level)
+    }
+
+    /// The other end of the link between clusters, if the node has one.
+    fn link(&self, node: Vertex) -> Option<Vertex> {
+        let level = Number::from(node.trailing_ones()) + 2;
+        if level > Number::from(self.levels) {
+            return None;
+        }
+        let fixed = level - 1;
+        let field = self.bits_of(level) - self.bits_of(level - 1);
+        let (inner, outer) = (node >> fixed & ones(field), node >> (fixed + field) & ones(field));
+        let both = inner ^ outer;
+        (both != 0).then_some(node ^ both << fixed ^ both << (fixed + field))
+    }
+
+    /// The lowest level that is walked through node by node: where the ports of all levels can be told apart.
+    fn lowest(&self) -> u8 {
+        if self.cube == 3 && self.levels > 4 { 2 } else { 1 }
+    }
+
+    /// The same question in the smallest cluster that holds both nodes.
+    fn narrowed(&self, question: Question) -> (Question, u8) {
+        let Question {
+            mut level,
+            mut from,
+            mut to,
+            touching,
+        } = question;
+        loop {
+            let low = self.bits_of(Number::from(level - 1)) as u8;
+            if level == self.lowest() || from >> low != to >> low {
+                let question = Question {
+                    level,
+                    from,
+                    to,
+                    touching,
+                };
+                return (question, low);
+            }
+            level -= 1;
+            from &= ones(Number::from(low));
+            to &= ones(Number::from(low));
+        }
+    }
+
+    /// The answer on the lowest level, where only the last bits decide which ports a walk touches: the others are flipped
+    /// whenever it suits.
+    fn lowest_walks(&self, question: &Question) -> Walks {
+        let Question { from, to, touching, .. } = *question;
+        if self.lowest() > 1 {
+            return LastBits::LINKED_CUBE.walks(from, to, touching);
+        }
+        let bits = usize::from(self.levels - 1).min(4);
+        let last = ones(bits as Number);
+        let mut walks = LastBits::cube(bits).walks(from & last, to & last, touching);
+        walks.add(((from ^ to) >> bits).count_ones() as u16);
+        walks
+    }
+
+    /// The distance for n >= 3: each question is split up until its parts are on the lowest level, depth first.
+    fn hops(&self, from: Vertex, to: Vertex) -> Option<Number> {
+        let mut frames = Vec::<Frame, MAX_FRAMES>::new();
+        let mut question = Question {
+            level: self.levels,
+            from,
+            to,
+            touching: 0,
+        };
+        loop {
+            let (narrowed, low) = self.narrowed(question);
+            if narrowed.level > self.lowest() {
+                let frame = Frame::new(narrowed, low);
+                question = frame.ask()?;
+                frames.push(frame).ok()?;
+                continue;
+            }
+            let mut answer = self.lowest_walks(&narrowed);
+            // A frame that has all its answers is one for the frame above.
+            question = loop {
+                let Some(frame) = frames.last_mut() else {
+                    return Some(answer.hops(0));
+                };
+                frame.answers.push(answer).ok()?;
+                if let Some(next) = frame.ask() {
+                    break next;
+                }
+                answer = frame.answer();
+                frames.pop();
+            };
+        }
+    }
+}
+
+impl Topology for Hypernet {
+    fn nodes(&self) -> Number {
+        1 << self.bits
+    }
+
+    fn degree(&self, node: Vertex) -> Number {
+        Number::from(self.cube) + Number::from(self.link(node).is_some())
+    }
+
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        match port.checked_sub(Number::from(self.cube)) {
+            None => Some(node ^ 1 << port),
+            Some(0) => self.link(node),
+            Some(_) => None,
+        }
+    }
+
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
+        let Some(hops) = self.distance(here, dest) else {
+            return here;
+        };
+        let neighbors = (0..self.degree(here)).filter_map(|port| self.neighbor(here, port));
+        let closer = neighbors.filter(|&neighbor| self.distance(neighbor, dest).is_some_and(|left| left < hops));
+        closer.min().unwrap_or(here)
+    }
+
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
+        match self.cube {
+            _ if self.levels == 1 => Some(Number::from((from ^ to).count_ones())),
+            2 => Some(pairs::hops(self.levels, from, to)),
+            _ => self.hops(from, to),
+        }
+    }
+
+    /// Twice the level below and a link, if no third cluster is shorter: 2^(l-1) (n + 1) - 1.
+    fn longest_route(&self, _rule: Rule) -> Number {
+        ((Number::from(self.cube) + 1) << (self.levels - 1)) - 1
+    }
+
+    /// The largest distance: n on level 1 and 2n + 1 on level 2. Opposite nodes c1 and d1 of opposite clusters d' and c',
+    /// each opposite to the other's number, are so far by one link and a hop more by two. No form is known above.
+    fn known_diameter(&self) -> Option<Number> {
+        (self.levels <= 2).then(|| self.longest_route(Rule::Exact))
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        self.levels == 1
+    }
+
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut high = Number::from(self.bits);
+        for level in (1..=Number::from(self.levels)).rev() {
+            out.write_str(if level == Number::from(self.levels) { "(" } else { "," })?;
+            let low = if level == 1 { 0 } else { self.bits_of(level - 1) };
+            write!(
+                out,
+                "{:0>1$b}",
+                node >> low & ones(high - low),
+                (high - low).min(64) as usize
+            )?;
+            high = low;
+        }
+        out.write_str(")")
+    }
+}
+
+impl Spelled for Hypernet {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text("hypernet(").number(self.cube);
+        pen.text(",").number(self.levels).text(")");
+    }
+}

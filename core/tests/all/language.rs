@@ -1,0 +1,239 @@
+//! The expression language: what it accepts, how it prints, and that nothing makes it panic.
+
+use hopwise_core::limits::{MAX_BITS, MAX_NODES};
+use hopwise_core::network::expression::BrokenRule;
+use hopwise_core::{Base, Network, ParseError};
+use proptest::prelude::*;
+
+fn refused(text: &str) -> ParseError {
+    text.parse::<Network>()
+        .map(|network| network.to_string())
+        .expect_err(text)
+}
+
+#[test]
+fn expressions_print_in_their_canonical_spelling() {
+    for (written, printed) in [
+        (" ring ( 7 ) ", "ring(7)"),
+        ("ring(007)", "ring(7)"),
+        ("torus(4, 3,\t2)", "torus(4,3,2)"),
+        ("rdn( ring(3) , 2 )", "rdn(ring(3),2)"),
+        ("re(ring(4),ring(4),2,sk)", "re(ring(4),ring(4),2)"),
+        ("re(ring(4),ring(4),2,sd)", "re(ring(4),ring(4),2,sd)"),
+        ("re([ring(3),ring(4)],complete(3))", "re([ring(3),ring(4)],complete(3))"),
+        ("re([ring(3),ring(3)],complete(3))", "re(ring(3),complete(3),2)"),
+        ("rcr(2,2,1)", "rcr(2,2,1)"),
+        ("folded-hypercube(4)", "folded-hypercube(4)"),
+        ("ccc( 5 )", "ccc(5)"),
+        ("cor(2, 3)", "cor(2,3)"),
+        ("dualcube(4 )", "dualcube(4)"),
+        ("bsw( petersen )", "bsw(petersen)"),
+        ("wk(4 ,3)", "wk(4,3)"),
+        ("symmetric-hypernet(2, 4)", "symmetric-hypernet(2,4)"),
+        ("hypernet(3, 2)", "hypernet(3,2)"),
+        ("exchanged-hypercube(3, 2)", "exchanged-hypercube(3,2)"),
+        ("petersen", "petersen"),
+        ("folded( heawood, 2)", "folded(heawood,2)"),
+        ("root-folded(ring(3),4)", "root-folded(ring(3),4)"),
+        ("flooded(petersen,3)", "flooded(petersen,3)"),
+        ("re-heawood-2(3,all)", "re-heawood-2(3)"),
+        ("re-heawood-2(3,one)", "re-heawood-2(3,one)"),
+    ] {
+        let network: Network = written.parse().unwrap_or_else(|error| panic!("{written}: {error}"));
+        assert_eq!(network.to_string(), printed);
+        assert_eq!(printed.parse(), Ok(network));
+    }
+}
+
+/// The message without the feature `huge-networks`, if the program has not got it.
+fn in_this_width(message: &str) -> String {
+    if cfg!(feature = "huge-networks") {
+        return message.to_string();
+    }
+    message
+        // The first dimension is too large by itself.
+        .replace("byte 17: a dimension", "byte 6: a dimension")
+        .replace("2^63 nodes", "2^31 nodes: this program was built without huge networks")
+        .replace("at most 9223372036854775808", "at most 2147483648")
+        .replace("at most 63", "at most 31")
+        .replace("at most 20", "at most 12")
+}
+
+#[test]
+fn errors_name_the_position_the_parameter_and_the_rule() {
+    for (text, message) in [
+        ("", "byte 0: the expression must be the name of a network"),
+        ("rong(3)", "byte 0: the expression must be the name of a network"),
+        ("ring", "byte 4: n of ring(n) must be followed by '('"),
+        ("ring(2)", "byte 5: n of ring(n) must be at least 3"),
+        ("ring(-3)", "byte 5: n of ring(n) must be a whole number"),
+        ("ring(3.5)", "byte 5: n of ring(n) must be a whole number"),
+        ("ring(3", "byte 6: n of ring(n) must be followed by ')'"),
+        (
+            "ring(3))",
+            "byte 7: the expression must be all of the text: nothing may follow it",
+        ),
+        (
+            "ring(99999999999999999999999)",
+            "byte 5: n of ring(n) must be at most 9223372036854775808",
+        ),
+        ("hypercube(64)", "byte 10: n of hypercube(n) must be at most 63"),
+        ("nstar(21)", "byte 6: n of nstar(n) must be at most 20"),
+        ("torus(4,1)", "byte 8: a dimension of torus(a,b,..) must be at least 2"),
+        (
+            "torus(2000000000,2000000000,2000000000)",
+            if MAX_BITS == 63 {
+                "byte 28: a dimension of torus(a,b,..) makes more than 2^63 nodes"
+            } else {
+                "byte 17: a dimension of torus(a,b,..) makes more than 2^63 nodes"
+            },
+        ),
+        (
+            "mesh(2,2,2,2,2,2,2,2,2)",
+            "byte 21: a dimension of mesh(a,b,..) may list at most 8",
+        ),
+        ("rdn(ring(3),7)", "byte 12: k of rdn(BASE,k) makes more than 2^63 nodes"),
+        (
+            "rdn(rdn(ring(3),1),1)",
+            "byte 4: BASE of rdn(BASE,k) must be a base graph",
+        ),
+        (
+            "folded(complete(2),3)",
+            "byte 17: BASE of folded(BASE,n) must have at least 3 nodes",
+        ),
+        (
+            "root-folded(ring(3),0)",
+            "byte 20: n of root-folded(BASE,n) must be at least 1",
+        ),
+        (
+            "folded(heawood,17)",
+            "byte 15: n of folded(BASE,n) makes more than 2^63 nodes",
+        ),
+        (
+            "flooded(ring(3),62)",
+            "byte 16: n of flooded(BASE,n) makes more than 2^63 nodes",
+        ),
+        ("re-heawood-2(1)", "byte 13: n of re-heawood-2(n) must be at least 2"),
+        ("re-heawood-2(16)", "byte 13: n of re-heawood-2(n) must be at most 15"),
+        (
+            "re-heawood-2(3,two)",
+            "byte 15: the links of re-heawood-2(n,..) must be all or one",
+        ),
+        ("rdn(ring(3))", "byte 11: k of rdn(BASE,k) must be preceded by ','"),
+        (
+            "re(ring(4),ring(65),2)",
+            "byte 18: UNIT of re(FRAME,UNIT,r) must have 2 to 64 nodes",
+        ),
+        (
+            "re(ring(4),ring(4),0)",
+            "byte 19: r of re(FRAME,UNIT,r) must be at least 1",
+        ),
+        (
+            "re(ring(4),ring(4),31)",
+            "byte 19: r of re(FRAME,UNIT,r) makes more than 2^63 nodes",
+        ),
+        (
+            "re(ring(4),ring(4),2,sx)",
+            "byte 21: the pivot choice of re(..) must be sk or sd",
+        ),
+        ("rcr(2,0,1)", "byte 6: r of rcr(k,r,j) must be at least 1"),
+        ("rcr(0,1,0)", "byte 8: r of rcr(k,r,j) makes a network of a single node"),
+        (
+            "rcr(0,3,2)",
+            "byte 8: j of rcr(k,r,j) must be 0 when k is 0: there are no cube links to expand",
+        ),
+        (
+            "rcr(2,2,5)",
+            "byte 8: r of rcr(k,r,j) is too small, r*k must be at least k+j: disconnected: 2^3 components",
+        ),
+    ] {
+        assert_eq!(refused(text).to_string(), in_this_width(message), "{text}");
+    }
+    assert_eq!(refused("ring(2)").rule, BrokenRule::AtLeast(3));
+}
+
+#[test]
+fn sizes_go_up_to_the_limit() {
+    let levels = if MAX_BITS == 63 { 5 } else { 4 };
+    for text in [
+        format!("hypercube({MAX_BITS})"),
+        format!("rdn(complete(2),{levels})"),
+        format!("ring({MAX_NODES})"),
+        format!("rcr(3,{},0)", MAX_NODES / 8),
+        format!("re(complete(2),complete(2),{})", MAX_BITS - 1),
+    ] {
+        assert_eq!(text.parse::<Network>().unwrap().nodes(), MAX_NODES, "{text}");
+    }
+    for text in [
+        format!("re(complete(2),complete(2),{MAX_BITS})"),
+        format!("rdn(complete(2),{})", levels + 1),
+        format!("wk(2,{})", MAX_BITS + 1),
+        format!("cor(1,{MAX_BITS})"),
+        format!("ccc({MAX_BITS})"),
+        "folded(heawood,17)".to_string(),
+    ] {
+        assert_eq!(refused(&text).rule, BrokenRule::TooManyNodes, "{text}");
+    }
+}
+
+#[test]
+#[cfg(not(feature = "huge-networks"))]
+fn a_network_for_64_bits_is_refused_with_32() {
+    for text in ["re-heawood-2(9)", "hcn(16)", "hsn(32,path(2))", "torus(65536,32769)"] {
+        assert_eq!(refused(text).rule, BrokenRule::TooManyNodes, "{text}");
+    }
+}
+
+#[test]
+fn the_largest_rings_are_walked_without_overflow() {
+    let largest = [
+        (format!("rcr(0,{MAX_NODES},0)"), 1),
+        (format!("rcr(1,{},0)", MAX_NODES / 2), 2),
+    ];
+    for (text, distance) in largest {
+        let network: Network = text.parse().unwrap();
+        assert_eq!(network.distance(0, network.nodes() - 1), Ok(Some(distance)), "{text}");
+    }
+}
+
+#[test]
+fn nodes_that_do_not_exist_are_refused() {
+    let network: Network = "rdn(ring(3),1)".parse().unwrap();
+    let error = network.next_hop(0, 18, Default::default()).unwrap_err();
+    assert_eq!(error.to_string(), "there is no node 18: the network has nodes 0 to 17");
+    assert!(network.degree(u64::MAX).is_err());
+    assert!(network.fanout(18, 0).is_err() && network.fanout(0, 18).is_err());
+}
+
+#[test]
+fn a_network_is_a_small_value() {
+    // A node on a board keeps one: it is part of its RAM budget.
+    assert!(
+        size_of::<Network>() <= 1024,
+        "a network takes {} bytes",
+        size_of::<Network>()
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC*") {
+        let _ = text.parse::<Network>();
+        let _ = text.parse::<Base>();
+    }
+
+    #[test]
+    fn nothing_made_of_its_own_tokens_makes_the_reader_panic(tokens in prop::collection::vec(
+        prop::sample::select(vec![
+            "ring", "torus", "rdn", "re", "rcr", "heawood", "nstar", "star", "(", ")", "[", "]", ",", " ", "0", "1", "2", "3",
+            "20", "63", "64", "18446744073709551615", "sd", "sk", "-", "é", "folded", "root-folded", "flooded",
+            "re-heawood-2", "all", "one",
+        ]),
+        0..24,
+    )) {
+        let text = tokens.concat();
+        if let Ok(network) = text.parse::<Network>() {
+            prop_assert_eq!(network.to_string().parse(), Ok(network));
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Two ends of one wire, whatever happens on it.
+
+mod frames;
+mod pair;
+mod rate;
+mod sessions;
+mod torture;

@@ -1,0 +1,258 @@
+//! Boards and mesh files: pins as in the firmware, rules with the line that breaks them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hopwise_core::wire::{Page, Pattern};
+use hopwise_emulate::firmware::BOARDS;
+
+use crate::boards::{BoardKind, KINDS, Uart, kind};
+use crate::mesh::{Mesh, NodePort};
+use crate::plan::describe;
+
+fn repository(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Serial ports and pins of a board's firmware: lines such as `USART1: tx PA9 DMA.., rx PA10 DMA..;` of its table.
+fn wires_of_firmware(kind: &BoardKind) -> Vec<[String; 3]> {
+    let text = repository(&format!("firmware/src/boards/{}.rs", kind.name.replace('-', "_")));
+    let wires = text.lines().filter_map(|line| {
+        let (uart, pins) = line.trim().split_once(": tx ")?;
+        let (tx, rx) = pins.split_once(", rx ")?;
+        let first = |pins: &str| pins.split_whitespace().next().map(String::from);
+        Some([uart.into(), first(tx)?, first(rx)?])
+    });
+    wires.collect()
+}
+
+#[test]
+fn pins_are_those_of_the_firmware() {
+    for kind in KINDS {
+        let ours = kind.links.iter().chain([&kind.serial]);
+        let ours: Vec<_> = ours
+            .map(|uart| [uart.name, uart.tx.name, uart.rx.name].map(String::from))
+            .collect();
+        assert_eq!(ours, wires_of_firmware(kind), "{}", kind.name);
+    }
+}
+
+#[test]
+fn pages_are_where_the_linker_leaves_room() {
+    for kind in KINDS {
+        let file = match kind.name {
+            "nucleo-f446re" => "memory.x".into(),
+            name => format!("firmware/memory/{name}.x"),
+        };
+        let text = repository(&file);
+        let line = text
+            .lines()
+            .find(|line| line.contains("CONFIGURATION :"))
+            .expect("a line");
+        let place = line.split(['=', ',']).nth(1).expect("an address").trim();
+        let place = u32::from_str_radix(place.trim_start_matches("0x"), 16).expect("a number");
+        assert_eq!(place, kind.page, "{}", kind.name);
+    }
+}
+
+#[test]
+fn kinds_are_those_with_firmware_and_no_pin_serves_twice() {
+    assert_eq!(KINDS.map(|kind| kind.name), BOARDS);
+    for board in KINDS {
+        let pins = || {
+            let uarts = board.links.iter().chain([&board.serial]);
+            uarts.flat_map(|uart| [uart.tx, uart.rx])
+        };
+        let count = 2 * (board.links.len() + 1);
+        assert_eq!(pins().map(|pin| pin.name).collect::<BTreeSet<_>>().len(), count);
+        assert_eq!(pins().map(|pin| pin.header).collect::<BTreeSet<_>>().len(), count);
+        assert!(board.ground.iter().all(|place| pins().all(|pin| pin.header != *place)));
+        assert_eq!(kind(board.name), Some(board));
+    }
+    assert_eq!(kind("nucleo-f103rb"), None);
+}
+
+#[test]
+fn the_wiring_guide_has_the_same_pins() {
+    let guide = repository("docs/rig.md");
+    for kind in KINDS {
+        let section = guide
+            .split("\n### ")
+            .find(|section| section.lines().next().unwrap_or("").contains(kind.name));
+        let section = section.unwrap_or_else(|| panic!("{} has no section", kind.name));
+        let section = section.split("\n## ").next().unwrap_or("");
+        let rows: Vec<&str> = section
+            .lines()
+            .filter(|line| line.starts_with("| ") && !line.contains("UART | TX"))
+            .collect();
+        let row = |(link, uart): (usize, &Uart)| {
+            format!(
+                "| {link} | {} | {} | {} |",
+                uart.name,
+                describe(&uart.tx),
+                describe(&uart.rx)
+            )
+        };
+        let expected: Vec<String> = kind.links.iter().enumerate().map(row).collect();
+        assert_eq!(rows, expected, "{}", kind.name);
+        assert!(
+            section.contains(&format!("ST-LINK: {}", kind.serial.name)) || section.contains("as above"),
+            "{}",
+            kind.name
+        );
+    }
+}
+
+#[test]
+fn what_is_said_is_kept_and_the_rest_has_defaults() {
+    let text = r#"
+network = "ring(4)"
+board = "nucleo-f446re"
+log-packets = true
+traffic = { rate = 5, pattern = "broadcast" }
+
+[[node]]
+address = 2
+probe = "066DFF"
+name = "north"
+uarts = ["UART5", "usart1"]
+
+[[node]]
+address = 3
+probe = "0483:3752:0670FF"
+"#;
+    let mesh = Mesh::parse(text).unwrap();
+    assert_eq!((mesh.baud, mesh.degree(2), mesh.name(2)), (1_000_000, 2, "north"));
+    assert_eq!(mesh.probe(2).as_deref(), Some("0483:374b:066DFF"));
+    assert_eq!(mesh.probe(3).as_deref(), Some("0483:3752:0670FF"));
+    assert_eq!((mesh.probe(0), mesh.is_emulated()), (None, false));
+    let end = |node, port| NodePort { node, port };
+    assert_eq!(
+        (mesh.uart(end(2, 0)).name, mesh.uart(end(2, 1)).name),
+        ("UART5", "USART1")
+    );
+    assert_eq!(
+        (mesh.uart(end(0, 0)).name, mesh.uart(end(0, 1)).name),
+        ("USART1", "USART3")
+    );
+    assert_eq!((mesh.port_at(2, 3), mesh.port_at(2, 1)), (Some(end(2, 0)), None));
+    let page = Page::read(&mesh.page(2).unwrap()).unwrap();
+    assert_eq!((page.address, page.name.as_str(), page.options), (2, "north", 1));
+    let traffic = page.traffic.unwrap();
+    assert_eq!(
+        (traffic.rate, traffic.count, traffic.pattern, traffic.size),
+        (5, 0, Pattern::Broadcast, 32)
+    );
+}
+
+#[test]
+fn a_new_file_is_one_for_the_same_mesh() {
+    for (expression, board) in [
+        ("rdn(ring(3),1)", "nucleo-f446re"),
+        ("ring(5)", "nucleo-f401re"),
+        ("complete(7)", "nucleo-h743zi"),
+    ] {
+        let mesh = Mesh::new(expression.parse().unwrap(), kind(board).unwrap()).unwrap();
+        let again = Mesh::parse(&mesh.template()).unwrap();
+        assert_eq!(
+            (again.network.to_string(), again.kind.name),
+            (expression.to_string(), board)
+        );
+        assert!(again.nodes().all(|node| again.page(node) == mesh.page(node)));
+        assert_eq!(mesh.template().matches("[[node]]").count() as u64, mesh.network.nodes());
+    }
+}
+
+#[test]
+fn every_broken_rule_is_told_with_its_line() {
+    let good = "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n";
+    let cases = [
+        ("network = \"ring(4)\"\n".to_string(), "line 1: missing field `board`"),
+        ("board = \"nucleo-f446re\"\n".into(), "line 1: missing field `network`"),
+        (
+            "\nboard = \"uno\"\nnetwork = \"ring(4)\"".into(),
+            "line 2: there is no board 'uno', only nucleo-f446re, ",
+        ),
+        (
+            good.replace("ring(4)", "ring(x)"),
+            "line 1: 'ring(x)' is not a network: ",
+        ),
+        (
+            good.replace("ring(4)", "complete(7)"),
+            "line 1: node 0 of complete(7) has 6 links, and a nucleo-f446re has 5 UARTs for links",
+        ),
+        (
+            good.replace("ring(4)", "ring(9999)"),
+            "line 1: ring(9999) has 9999 nodes, too many",
+        ),
+        (good.to_string() + "bauds = 5", "line 3: unknown field `bauds`"),
+        (
+            good.to_string() + "baud = 9600",
+            "line 3: 9600 baud is too slow or too fast",
+        ),
+        (
+            good.to_string() + "baud = \"fast\"",
+            "line 3: invalid type: string \"fast\", expected u32",
+        ),
+        (
+            good.to_string() + "probe = \"066DFF\"",
+            "line 3: probe = \"emulated\" is for all boards; a real probe belongs to one",
+        ),
+        (
+            good.to_string() + "traffic = { rate = 0 }",
+            "line 3: traffic needs a rate",
+        ),
+        (
+            good.to_string() + "traffic = { rate = 1, size = 4 }",
+            "line 3: packets have 5 to 200 bytes, not 4",
+        ),
+        (good.to_string() + "[[node]]\naddress = 4", "line 4: ring(4): "),
+        (
+            good.to_string() + "[[node]]\nname = \"x\"",
+            "line 3: missing field `address`",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\n[[node]]\naddress = 1",
+            "line 6: node 1 is there twice",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\nprobe = \"AB\"\n[[node]]\naddress = 2\nprobe = \"0483:374b:ab\"",
+            "line 8: probe 0483:374b:ab is already that of node 1",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\nprobe = \"\"",
+            "line 5: node 1 has an empty probe",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\nprobe = \"emulated\"",
+            "line 5: probe = \"emulated\" is for all boards: write it above",
+        ),
+        (
+            good.to_string() + "probe = \"emulated\"\n[[node]]\naddress = 1\nprobe = \"AB\"",
+            "line 6: node 1 has a probe, but all boards are emulated",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\nname = \"a name that is too long\"",
+            "line 5: a name has at most 16 bytes",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\nuarts = [\"USART1\"]",
+            "line 5: node 1 has 2 ports, and uarts names 1",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\nuarts = [\"USART1\", \"USART2\"]",
+            "line 5: USART2 is no link of a nucleo-f446re, which has USART1, ",
+        ),
+        (
+            good.to_string() + "[[node]]\naddress = 1\nuarts = [\"USART1\", \"USART1\"]",
+            "line 5: node 1 uses USART1 twice",
+        ),
+        (good.to_string() + "baud", "line 3: "),
+    ];
+    for (text, reason) in cases {
+        let refusal = Mesh::parse(&text).unwrap_err().to_string();
+        assert!(refusal.starts_with(reason), "{text:?}: {refusal}");
+        assert!(!refusal.contains('\n'), "{refusal}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Nothing is wrong: everything arrives once, and the same seed gives the same run.
+
+use hopwise_language::Traffic;
+use hopwise_sim::Settings;
+
+use crate::{SMALL, TORTURED, assert_all_delivered, events, on, run, traced};
+
+const HOT_SPOT: Traffic = Traffic::HotSpot { node: 0, share: 0.3 };
+
+/// Conservation is checked by every run: each node's counters must account for what it holds, and none may be lost.
+#[test]
+fn all_patterns_are_delivered_once_on_every_small_network() {
+    let patterns = [
+        Traffic::Uniform,
+        Traffic::PingAll,
+        HOT_SPOT,
+        Traffic::Permutation,
+        Traffic::Neighbors,
+        Traffic::BitComplement,
+        Traffic::Tornado,
+        Traffic::Broadcast,
+        Traffic::BroadcastStorm,
+        Traffic::AllToAll,
+    ];
+    for network in SMALL {
+        for traffic in patterns {
+            let settings = Settings {
+                traffic: Some(traffic),
+                ..on(network)
+            };
+            let account = run(&settings);
+            assert_all_delivered(&settings, &account);
+            let nodes = settings.run().unwrap().build.network.nodes();
+            if matches!(traffic, Traffic::Broadcast | Traffic::BroadcastStorm) {
+                assert_eq!(
+                    account.tally.broadcast_deliveries,
+                    nodes * (nodes - 1),
+                    "{}",
+                    settings.command()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn confirmed_packets_are_all_confirmed() {
+    for network in SMALL {
+        let settings = Settings {
+            traffic: Some(Traffic::AllToAll),
+            confirmed: true,
+            ..on(network)
+        };
+        let (account, trace) = traced(&settings);
+        assert_all_delivered(&settings, &account);
+        let settled = events(&trace, "settled");
+        assert_eq!(settled.len() as u64, account.tally.sent, "{network}");
+        assert!(settled.iter().all(|event| event["outcome"] == "delivered"), "{network}");
+    }
+}
+
+#[test]
+fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
+    for network in TORTURED {
+        for traffic in [Traffic::Uniform, HOT_SPOT, Traffic::Permutation, Traffic::AllToAll] {
+            for (confirmed, payload) in [(false, 200), (true, 200), (false, 4)] {
+                let settings = Settings {
+                    traffic: Some(traffic),
+                    packets: Some(1_500),
+                    rate: Some(1e5),
+                    payload: Some(payload),
+                    confirmed,
+                    ..on(network)
+                };
+                let account = run(&settings);
+                if confirmed {
+                    // When many confirmed packets crowd one node, a few are not confirmed in time, and their senders know.
+                    let tally = &account.tally;
+                    assert_eq!(tally.delivered + tally.undeliverable, 1_500, "{}", settings.command());
+                    assert!(tally.undeliverable <= 3, "{}: {tally:?}", settings.command());
+                } else {
+                    assert_all_delivered(&settings, &account);
+                }
+            }
+        }
+    }
+}
+
+/// All nodes broadcast large packets as fast as they can: hardly a packet is kept waiting until it expires, and that is known.
+#[test]
+fn a_storm_of_broadcasts_starves_nobody() {
+    let small = SMALL
+        .into_iter()
+        .chain(["torus(4,4)", "re(ring(4),complete(3),1)", "ring(12)"]);
+    for network in small {
+        let settings = Settings {
+            traffic: Some(Traffic::BroadcastStorm),
+            packets: Some(1_500),
+            rate: Some(2e3),
+            payload: Some(200),
+            ..on(network)
+        };
+        let tally = run(&settings).tally;
+        assert_eq!(tally.delivered + tally.undeliverable, 1_500, "{}", settings.command());
+        assert!(tally.undeliverable <= 15, "{}: {tally:?}", settings.command());
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let with_seed = |seed| Settings {
+        packets: Some(200),
+        rate: Some(20.0),
+        confirmed: true,
+        ber: Some(1e-4),
+        pull_every: Some("300ms".parse().unwrap()),
+        reset_every: Some("500ms".parse().unwrap()),
+        events: Some("600ms noise 1.0 1e-3; 700ms stuck 2.0; 750ms swap 0.0 5.0; 900ms plug 2.0".into()),
+        seed: Some(seed),
+        ..on("rdn(ring(3),1)")
+    };
+    let (first, first_trace) = traced(&with_seed(1));
+    let (again, trace_again) = traced(&with_seed(1));
+    assert_eq!(first.trace_sha256, again.trace_sha256);
+    assert!(first_trace == trace_again, "the traces differ");
+    assert!(!events(&first_trace, "delivered").is_empty());
+    assert_eq!(run(&with_seed(1)).trace_sha256, first.trace_sha256, "without a trace");
+    let (other, other_trace) = traced(&with_seed(2));
+    assert_ne!(first.trace_sha256, other.trace_sha256);
+    assert!(first_trace != other_trace, "two seeds give one trace");
+}
+
+#[test]
+fn a_large_mesh_fits_in_one_process() {
+    let settings = Settings {
+        packets: Some(300),
+        ..on("torus(40,25)")
+    };
+    assert_all_delivered(&settings, &run(&settings));
+}

@@ -1,0 +1,264 @@
+//! Boards and cables that are wrong from the beginning: packets go round them, and what is wrong is said.
+
+use std::collections::HashMap;
+
+use hopwise_language::Traffic;
+use hopwise_sim::Settings;
+use hopwise_sim::run::Account;
+use serde_json::Value;
+
+use crate::{SMALL, events, on, run, traced};
+
+const NETWORK: &str = "rdn(ring(3),1)";
+const NODES: u64 = 18;
+
+fn with(events: &str, traffic: Traffic) -> Settings {
+    Settings {
+        traffic: Some(traffic),
+        events: Some(events.into()),
+        ..on(NETWORK)
+    }
+}
+
+/// What no path leads to is reported, everything else arrives.
+fn assert_detoured(settings: &Settings) -> Account {
+    let account = run(settings);
+    let tally = &account.tally;
+    let command = settings.command();
+    assert_eq!(tally.undeliverable, tally.cut_off, "{command}");
+    assert_eq!(tally.delivered + tally.cut_off, tally.sent, "{command}");
+    account
+}
+
+fn single_cables(network: &str) -> Vec<String> {
+    let network = on(network).run().unwrap().build.network;
+    let upwards = |node: u64| {
+        let neighbors = network.neighbors(node).unwrap().enumerate();
+        let ports = neighbors
+            .filter(move |&(_, neighbor)| neighbor > node)
+            .map(|(port, _)| port);
+        ports.map(move |port| format!("0s cut {node}.{port}"))
+    };
+    (0..network.nodes()).flat_map(upwards).collect()
+}
+
+#[test]
+fn any_single_dead_cable_is_gone_round() {
+    let cables = single_cables(NETWORK);
+    assert_eq!(cables.len(), 27);
+    for cable in &cables {
+        for traffic in [Traffic::AllToAll, Traffic::PingAll, Traffic::Broadcast] {
+            let account = assert_detoured(&with(cable, traffic));
+            assert_eq!(account.tally.delivered, account.tally.sent, "{cable} {traffic:?}");
+        }
+        assert_detoured(&Settings {
+            confirmed: true,
+            ..with(cable, Traffic::AllToAll)
+        });
+    }
+}
+
+/// A ring is the hardest case: the only other path leads past all nodes, and away from the destination at first.
+#[test]
+fn any_single_dead_cable_is_gone_round_in_all_kinds_of_networks() {
+    for network in SMALL.into_iter().chain(["ring(6)", "ring(9)", "torus(4,4)"]) {
+        for cable in single_cables(network) {
+            for traffic in [Traffic::AllToAll, Traffic::Broadcast] {
+                let settings = Settings {
+                    network: Some(network.into()),
+                    ..with(&cable, traffic)
+                };
+                assert_detoured(&settings);
+            }
+        }
+    }
+}
+
+#[test]
+fn any_single_dead_board_is_gone_round() {
+    for board in 0..NODES {
+        let dead = format!("0s off {board}");
+        for traffic in [Traffic::AllToAll, Traffic::PingAll] {
+            let account = assert_detoured(&with(&dead, traffic));
+            assert!(account.tally.cut_off > 0, "{dead}: nobody sent to it");
+        }
+        let account = assert_detoured(&with(&dead, Traffic::Broadcast));
+        let tally = account.tally;
+        assert_eq!(tally.broadcast_deliveries, tally.sent * (NODES - 2), "{dead}");
+        let confirmed = Settings {
+            confirmed: true,
+            ..with(&dead, Traffic::AllToAll)
+        };
+        assert_detoured(&confirmed);
+    }
+}
+
+/// A cable goes while everything is under way: confirmed packets and broadcasts arrive all the same.
+#[test]
+fn a_cable_may_go_at_any_time() {
+    for cable in single_cables(NETWORK) {
+        let pulled = cable.replace("0s", "520ms");
+        for (confirmed, traffic) in [(true, Traffic::AllToAll), (false, Traffic::AllToAll)] {
+            let settings = Settings {
+                confirmed,
+                ..with(&pulled, traffic)
+            };
+            let tally = run(&settings).tally;
+            assert_eq!(tally.delivered, tally.sent, "{}", settings.command());
+        }
+    }
+}
+
+const CUT_OFF: &str = "0s cut 5.0; 0s cut 5.1; 0s cut 5.2";
+
+/// When each packet of a kind was accepted: by its node and number.
+fn accepted(trace: &[u8], kind: &str) -> HashMap<(u64, u64), (f64, u64)> {
+    let events = events(trace, "accepted")
+        .into_iter()
+        .filter(|event| event["packet"]["kind"] == kind);
+    let entry = |event: &Value| {
+        let id = (event["node"].as_u64()?, event["packet"]["number"].as_u64()?);
+        Some((id, (event["t"].as_f64()?, event["dest"].as_u64()?)))
+    };
+    events.map(|event| entry(&event).unwrap()).collect()
+}
+
+/// SHALL: the sender of a confirmed packet to a part that is cut off is told within half of the time after which it would be
+/// given up anyway, 12 s.
+#[test]
+fn a_partition_is_reported_long_before_the_deadline() {
+    let settings = Settings {
+        confirmed: true,
+        rate: Some(20.0),
+        ..with(CUT_OFF, Traffic::AllToAll)
+    };
+    let (account, trace) = traced(&settings);
+    let accepted = accepted(&trace, "confirmed");
+    let outcomes = events(&trace, "settled");
+    let undeliverable: Vec<_> = outcomes
+        .iter()
+        .filter(|event| event["outcome"] == "undeliverable")
+        .collect();
+    assert_eq!(undeliverable.len() as u64, account.tally.undeliverable);
+    assert!(undeliverable.len() > 20);
+    for event in undeliverable {
+        let id = (event["node"].as_u64().unwrap(), event["number"].as_u64().unwrap());
+        let (sent, dest) = accepted[&id];
+        let took = event["t"].as_f64().unwrap() - sent;
+        assert!(took < 6.0, "node {} was told after {took} s about {dest}", id.0);
+        assert!(id.0 == 5 || dest == 5, "from {} to {dest}", id.0);
+    }
+}
+
+/// SHALL: the sender of a datagram that no path leads to gets it back at once.
+#[test]
+fn a_datagram_that_cannot_arrive_is_reported_at_once() {
+    let (account, trace) = traced(&Settings {
+        rate: Some(20.0),
+        ..with(CUT_OFF, Traffic::AllToAll)
+    });
+    let drops = events(&trace, "dropped");
+    assert_eq!(drops.len() as u64, account.tally.undeliverable);
+    assert!(drops.len() > 20);
+    let accepted = accepted(&trace, "datagram");
+    for drop in &drops {
+        let packet = &drop["packet"];
+        let id = (packet["source"].as_u64().unwrap(), packet["number"].as_u64().unwrap());
+        let took = drop["t"].as_f64().unwrap() - accepted[&id].0;
+        assert_eq!(drop["reason"], "no-route");
+        assert!(took < 0.1, "node {} would be told after {took} s", id.0);
+    }
+    let reports = events(&trace, "delivered")
+        .into_iter()
+        .filter(|event| event["packet"]["kind"] == "undeliverable");
+    assert_eq!(reports.count(), drops.len());
+}
+
+#[test]
+fn a_wire_that_is_dead_in_one_direction_is_reported_as_that() {
+    // Node 3 does not hear node 4, which learns of it from node 3.
+    let (account, trace) = traced(&with("0s one-way 3.0", Traffic::AllToAll));
+    assert_eq!(account.tally.delivered, account.tally.sent);
+    let down = events(&trace, "link-down");
+    assert_eq!(down.len(), 1, "{down:?}");
+    assert_eq!(
+        (&down[0]["node"], &down[0]["link"], &down[0]["reason"]),
+        (&4.into(), &1.into(), &"one-way".into())
+    );
+}
+
+#[test]
+fn plugs_at_wrong_boards_are_reported_with_who_should_be_there_and_who_is() {
+    let (account, trace) = traced(&with("0s swap 0.0 5.0", Traffic::AllToAll));
+    assert_eq!(account.tally.delivered, account.tally.sent);
+    let field = |event: &Value, name: &str| event[name].as_u64().unwrap();
+    let names = ["node", "link", "expected", "found"];
+    let found = events(&trace, "miswired");
+    let mut found: Vec<[u64; 4]> = found.iter().map(|event| names.map(|name| field(event, name))).collect();
+    found.sort_unstable();
+    assert_eq!(found, [[0, 0, 1, 3], [1, 1, 0, 5], [3, 1, 5, 0], [5, 0, 3, 1]]);
+}
+
+#[test]
+fn plugs_at_other_ports_of_the_same_board_do_no_harm() {
+    let (account, trace) = traced(&with("0s swap 0.0 0.2; 0s swap 7.1 7.2", Traffic::AllToAll));
+    assert_eq!(account.tally.delivered, account.tally.sent);
+    assert_eq!(account.links_up, 54);
+    assert_eq!(account.detours, 0);
+    assert!(events(&trace, "miswired").is_empty());
+}
+
+/// Whatever the script does and undoes, the mesh is whole again afterwards.
+#[test]
+fn what_is_undone_leaves_nothing_behind() {
+    let faults = [
+        ("cut", "plug"),
+        ("reverse", "plug"),
+        ("one-way", "both-ways"),
+        ("one-way", "plug"),
+        ("stuck", "both-ways"),
+        ("noise", "quiet"),
+    ];
+    for (fault, undo) in faults {
+        let chance = if fault == "noise" { " 0.5" } else { "" };
+        let settings = Settings {
+            confirmed: true,
+            ..with(&format!("0s {fault} 3.0{chance}; 100ms {undo} 3.0"), Traffic::AllToAll)
+        };
+        let account = run(&settings);
+        assert_eq!(account.tally.delivered, account.tally.sent, "{fault}");
+        assert_eq!((account.links_up, account.detours), (54, 0), "{fault}, {undo}");
+    }
+    // A burst is over by itself.
+    let settings = Settings {
+        confirmed: true,
+        ..with("0s burst 3.0 100ms", Traffic::AllToAll)
+    };
+    let account = run(&settings);
+    assert_eq!(account.tally.delivered, account.tally.sent, "{}", settings.command());
+    assert_eq!((account.links_up, account.detours), (54, 0), "{}", settings.command());
+}
+
+/// Plugs of two running pairs are exchanged, faster than silence is noticed, and no packet is taken for another's.
+#[test]
+fn plugs_exchanged_while_all_is_under_way_lose_nothing() {
+    for rate in [20.0, 400.0] {
+        for (confirmed, traffic) in [
+            (true, Traffic::AllToAll),
+            (false, Traffic::AllToAll),
+            (false, Traffic::Broadcast),
+        ] {
+            let settings = Settings {
+                confirmed,
+                rate: Some(rate),
+                ..with("520ms swap 0.0 5.0; 700ms swap 0.0 5.0; 750ms swap 1.2 9.0", traffic)
+            };
+            let tally = run(&settings).tally;
+            assert!(
+                tally.sent > 0 && tally.delivered == tally.sent,
+                "{}",
+                settings.command()
+            );
+        }
+    }
+}
