@@ -7,3 +7,4 @@ mod firmware_copy;
 mod firmware_panic;
 mod firmware_speed;
 mod firmware_support;
+mod next_hop;
