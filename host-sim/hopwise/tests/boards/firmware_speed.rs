@@ -2,7 +2,7 @@
 
 use crate::firmware_support::{Rig, firmware};
 use crate::next_hop::{a_next_hop_takes_at_most, start};
-use hopwise_core::wire::{Command, LinkCounters, Pattern, Traffic, TrafficReport};
+use hopwise_core::wire::{Command, Done, LinkCounters, Pattern, Traffic, TrafficReport};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
