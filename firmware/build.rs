@@ -1,4 +1,4 @@
-//! Gives the linker the memory layout of the chosen board.
+//! Gives the linker the memory layout of the chosen board, and the compiler the family of its chip.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -33,6 +33,11 @@ fn main() {
     fs::copy(&layout, Path::new(&out).join("memory.x")).unwrap();
     println!("cargo:rerun-if-changed={}", layout.display());
     println!("cargo:rustc-link-search={}", out.display());
+    // Serial ports and reset flags of the F4 differ from those of the other chips.
+    println!("cargo:rustc-check-cfg=cfg(chip_f4)");
+    if board.starts_with("nucleo-f4") {
+        println!("cargo:rustc-cfg=chip_f4");
+    }
     for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
         println!("cargo:rustc-link-arg-bins={argument}");
     }

@@ -1,24 +1,27 @@
 //! Routing in recursively built networks, from addresses alone.
 //!
 //! A node knows its own address and the expression of its network, nothing else. From that and a packet's destination it
-//! computes the next hop; from that and a broadcast's source, whom to pass it on to; and which buffers to use so
-//! that finite ones never deadlock. Nothing is stored per node or per destination, nothing is learned, nothing is
-//! allocated: the same code serves 18 boards and 2^63 nodes. Programs for boards do without the feature `huge-networks`: a network then
-//! has at most 2^31 nodes. Those that must be small do without the feature `all-networks` too and name the families they need, such
-//! as `rdn`.
+//! computes the next hop; from that and a broadcast's source, whom to pass it on to. Nothing is stored per node or per
+//! destination, nothing is learned, nothing is allocated: the same code serves 18 boards and 2^63 nodes.
 //!
 //! # The tour of a packet
 //!
-//! Bytes come in on a cable and leave on another. Each room uses only those named after it:
+//! 1. Bytes come off a cable. [`wire`] has every byte that leaves a board as a typed form: here a frame, and in it a packet.
+//! 2. [`link`] is one end of a cable: it puts the bytes of a frame together, checks it, drops what came twice, acknowledges, and
+//!    sends again what the other end has missed.
+//! 3. [`router`] takes the packet: for this node it goes to the application or to the node's own services, for another one it
+//!    waits for the link that leads on, a broadcast for several.
+//! 4. [`network`] says who is next: [`Network`] is any of the families, each in a file of its own, over the small graphs of
+//!    [`graph`] that they are built from, such as rings, tori and hypercubes.
+//! 5. Then back: the router gives the packet to that link, the link writes it as a frame, and bytes go out.
 //!
-//! - [`router`]: takes a packet in, delivers it, forwards it, passes a broadcast on, confirms, and answers for the node;
-//! - [`endpoint`]: what is at the end of a cable and no router: a computer, or a board without configuration;
-//! - [`link`]: one cable: who is at the other end, and packets in order, once each;
-//! - [`wire`]: every byte that leaves a board, as typed forms;
-//! - [`network`]: where a packet goes: one file a family, the language in which networks are written, and [`Network`], which is any of
-//!   them;
-//! - [`graph`]: the small graphs that networks are built from, such as rings, tori and hypercubes;
-//! - [`limits`]: every fixed capacity.
+//! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
+//! [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
+//! network uses graph.
+//!
+//! Nodes and ports have 64 bits everywhere ([`Node`], [`Port`]). Networks compute with 64 too, or, without the feature
+//! `huge-networks`, with 32: enough for 2^31 nodes in half the code, as programs for boards do. Those that must be small do
+//! without the feature `all-networks` and name the families they need, such as `rdn`.
 //!
 //! ```
 //! use hopwise_core::{Network, Rule};

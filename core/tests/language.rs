@@ -1,5 +1,6 @@
 //! The expression language: what it accepts, how it prints, and that nothing makes it panic.
 
+use hopwise_core::limits::{MAX_BITS, MAX_NODES};
 use hopwise_core::network::expression::BrokenRule;
 use hopwise_core::{Base, Network, ParseError};
 use proptest::prelude::*;
@@ -42,6 +43,18 @@ fn expressions_print_in_their_canonical_spelling() {
         assert_eq!(network.to_string(), printed);
         assert_eq!(printed.parse(), Ok(network));
     }
+}
+
+/// The message without the feature `huge-networks`, if the program has not got it.
+fn in_this_width(message: &str) -> String {
+    if cfg!(feature = "huge-networks") {
+        return message.to_string();
+    }
+    message
+        .replace("2^63 nodes", "2^31 nodes: this program was built without huge networks")
+        .replace("at most 9223372036854775808", "at most 2147483648")
+        .replace("at most 63", "at most 31")
+        .replace("at most 20", "at most 12")
 }
 
 #[test]
@@ -128,32 +141,48 @@ fn errors_name_the_position_the_parameter_and_the_rule() {
             "byte 8: r of rcr(k,r,j) is too small, r*k must be at least k+j: disconnected: 2^3 components",
         ),
     ] {
-        assert_eq!(refused(text).to_string(), message, "{text}");
+        assert_eq!(refused(text).to_string(), in_this_width(message), "{text}");
     }
     assert_eq!(refused("ring(2)").rule, BrokenRule::AtLeast(3));
 }
 
 #[test]
-fn sizes_go_up_to_two_to_the_63() {
-    let limit = 1u64 << 63;
+fn sizes_go_up_to_the_limit() {
+    let levels = if MAX_BITS == 63 { 5 } else { 4 };
     for text in [
-        "hypercube(63)",
-        "rdn(complete(2),5)",
-        "ring(9223372036854775808)",
-        "rcr(3,1152921504606846976,0)",
+        format!("hypercube({MAX_BITS})"),
+        format!("rdn(complete(2),{levels})"),
+        format!("ring({MAX_NODES})"),
+        format!("rcr(3,{},0)", MAX_NODES / 8),
+        format!("re(complete(2),complete(2),{})", MAX_BITS - 1),
     ] {
-        assert_eq!(text.parse::<Network>().unwrap().nodes(), limit, "{text}");
+        assert_eq!(text.parse::<Network>().unwrap().nodes(), MAX_NODES, "{text}");
     }
-    assert_eq!(
-        "re(complete(2),complete(2),62)".parse::<Network>().unwrap().nodes(),
-        limit
-    );
-    assert_eq!(refused("re(complete(2),complete(2),63)").rule, BrokenRule::TooManyNodes);
+    for text in [
+        format!("re(complete(2),complete(2),{MAX_BITS})"),
+        format!("rdn(complete(2),{})", levels + 1),
+        format!("wk(2,{})", MAX_BITS + 1),
+        "folded(heawood,17)".to_string(),
+    ] {
+        assert_eq!(refused(&text).rule, BrokenRule::TooManyNodes, "{text}");
+    }
+}
+
+#[test]
+#[cfg(not(feature = "huge-networks"))]
+fn a_network_for_64_bits_is_refused_with_32() {
+    for text in ["re-heawood-2(9)", "hcn(16)", "hsn(32,path(2))", "torus(65536,32769)"] {
+        assert_eq!(refused(text).rule, BrokenRule::TooManyNodes, "{text}");
+    }
 }
 
 #[test]
 fn the_largest_rings_are_walked_without_overflow() {
-    for (text, distance) in [("rcr(0,9223372036854775808,0)", 1), ("rcr(1,4611686018427387904,0)", 2)] {
+    let largest = [
+        (format!("rcr(0,{MAX_NODES},0)"), 1),
+        (format!("rcr(1,{},0)", MAX_NODES / 2), 2),
+    ];
+    for (text, distance) in largest {
         let network: Network = text.parse().unwrap();
         assert_eq!(network.distance(0, network.nodes() - 1), Ok(Some(distance)), "{text}");
     }

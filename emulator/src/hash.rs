@@ -1,5 +1,5 @@
 //! A hash of a board's state: FNV-1a with 64 bits, over words for speed. It is the same on every little-endian machine and
-//! with every compiler, which the standard library's hashes do not promise.
+//! with every compiler, which the standard library's hashes do not promise. Also what chance is made of.
 
 use std::hash::Hasher;
 
@@ -53,4 +53,12 @@ impl Hasher for StateHash {
     fn finish(&self) -> u64 {
         self.0
     }
+}
+
+/// Scatters a number: the finalizer of SplitMix64.
+pub(crate) fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
 }

@@ -7,7 +7,9 @@ use object::{Endianness, Object, ObjectSymbol, SymbolKind, elf};
 
 use crate::cpu::decode::decode;
 use crate::cpu::instruction::Decoded;
-use crate::memory::FLASH;
+
+/// Where flash begins.
+pub const FLASH: u32 = 0x0800_0000;
 
 /// No STM32F4 has more flash.
 const MOST: u32 = 2 << 20;

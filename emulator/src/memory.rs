@@ -9,8 +9,8 @@ use crate::cpu::decode::decode;
 use crate::cpu::instruction::{Decoded, Op};
 use crate::image::Image;
 
-/// Where flash begins.
-pub const FLASH: u32 = 0x0800_0000;
+pub use crate::image::FLASH;
+
 /// Where RAM begins.
 pub const SRAM: u32 = 0x2000_0000;
 /// Where the core-coupled memory begins, on chips that have it.

@@ -160,10 +160,12 @@ fn good(world: &World, board: usize, link: usize) -> u32 {
 fn swapped_plugs_take_the_frames_to_the_other_board() {
     let Some(image) = firmware() else { return };
     let mut world = chain(&image, 4, u32::MAX, 1_000_000, |_| CLEAN);
-    let script = "100ms swap 0.USART1 2.USART1\n200ms cut 0.USART1";
-    world
-        .set_script(Script::parse(script).expect("a script"))
-        .expect("wires");
+    let [first, third] = [0, 2].map(|board| Port { board, uart: 0 });
+    let script = vec![
+        (100 * MILLISECOND, Action::Swap(first, third)),
+        (200 * MILLISECOND, Action::Cut(first)),
+    ];
+    world.set_script(Script::new(script)).expect("wires");
     world.run_until(100 * MILLISECOND);
     let before = [good(&world, 1, 1), good(&world, 3, 1)];
     world.run_until(200 * MILLISECOND);
@@ -189,10 +191,12 @@ fn a_plug_in_a_new_place_takes_the_frames_there() {
     let Some(image) = firmware() else { return };
     let mut world = chain(&image, 3, u32::MAX, 1_000_000, |_| CLEAN);
     // The wire from 0 to 1 is parked at a port that nobody uses, and 2 is connected to where it was.
-    let script = "100ms plug 0.USART1 2.UART4\n100ms plug 2.USART3 1.USART3";
-    world
-        .set_script(Script::parse(script).expect("a script"))
-        .expect("wires");
+    let port = |board, uart| Port { board, uart };
+    let script = vec![
+        (100 * MILLISECOND, Action::PlugInto(port(0, 0), port(2, 3))),
+        (100 * MILLISECOND, Action::PlugInto(port(2, 2), port(1, 2))),
+    ];
+    world.set_script(Script::new(script)).expect("wires");
     world.run_until(100 * MILLISECOND);
     let before = [(0, 0), (1, 0), (1, 1), (2, 1)].map(|(board, link)| good(&world, board, link));
     world.run_until(200 * MILLISECOND);
@@ -286,8 +290,14 @@ fn a_board_lives_four_times_and_remembers() {
     let image = support::image(&elf.with_file_name("peripherals"));
     let mut world = World::new(1);
     world.add(hopwise_emulator::world::Board::new(&image, CLEAN));
-    let script = Script::parse("1.5s press 0 for 20ms\n2s press 0 for 100ms\n2.5s reset 0").expect("a script");
-    world.set_script(script).expect("a board");
+    let script = vec![
+        (1500 * MILLISECOND, Action::Press(0)),
+        (1520 * MILLISECOND, Action::Release(0)),
+        (2000 * MILLISECOND, Action::Press(0)),
+        (2100 * MILLISECOND, Action::Release(0)),
+        (2500 * MILLISECOND, Action::Reset(0)),
+    ];
+    world.set_script(Script::new(script)).expect("a board");
     world.run_until(3 * SECOND);
     assert_no_trouble(&world);
     let kept = world.boards()[0].variable("KEPT", 11).expect("a variable");

@@ -4,7 +4,7 @@ use core::cell::Cell;
 
 use heapless::{LenType, String};
 use hopwise_core::link::Micros;
-use hopwise_core::wire::{BoardState, Card, Page, Status};
+use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, Page, Status};
 
 use crate::boards::{self, ResetCause};
 use crate::kept::{Boot, Trouble};
@@ -33,7 +33,7 @@ impl About {
         About {
             epoch: boot.epoch,
             state,
-            baud: page.map_or(hopwise_core::wire::DEFAULT_BAUD, |page| page.baud),
+            baud: page.map_or(DEFAULT_BAUD, |page| page.baud),
             unique_id,
             stack_free: Cell::new(0),
             name: page.map(|page| page.name.clone()).unwrap_or_default(),

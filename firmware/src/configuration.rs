@@ -12,24 +12,18 @@ use crate::boards::LINKS;
 const FLASH_BASE: u32 = 0x0800_0000;
 
 unsafe extern "C" {
-    // From memory.x: only their addresses mean something.
+    // SAFETY: memory.x defines both. Only their addresses are used, or the flash behind the first.
     static _configuration_page: u8;
     static _configuration_size: u8;
 }
 
-/// The bytes of the page, whatever they are.
-#[inline(never)]
+/// The bytes of the page, whatever they are. Volatile, since the page changes without the compiler's knowledge.
 pub(crate) fn bytes() -> [u8; PAGE_BYTES] {
-    let mut bytes = [0; PAGE_BYTES];
-    for (place, byte) in bytes.iter_mut().enumerate() {
-        // One by one: a volatile read of them all is as many instructions in a row.
-        // SAFETY: the flash is there, and as long as the page.
-        *byte = unsafe { addr_of!(_configuration_page).add(place).read_volatile() };
-    }
-    bytes
+    // SAFETY: the linker script keeps at least as many bytes of flash for the page.
+    core::array::from_fn(|place| unsafe { addr_of!(_configuration_page).add(place).read_volatile() })
 }
 
-/// The configuration in some bytes, if a board like this one can do what it says.
+/// Reads a configuration, if a board like this one can do what it says.
 pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), BoardState> {
     let page = Page::read(bytes).map_err(|error| match error {
         BadPage::Missing => BoardState::NoPage,
@@ -46,7 +40,8 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
     }
 }
 
-/// Erases and writes the page. Nothing else runs meanwhile: up to two seconds where sectors are large.
+/// Erases and writes the page, and says whether it is written. Nothing else runs meanwhile, for up to two seconds where
+/// sectors are large.
 pub(crate) fn write(flash: &mut Flash<'static, Blocking>, page: &[u8; PAGE_BYTES]) -> bool {
     let offset = addr_of!(_configuration_page) as u32 - FLASH_BASE;
     let size = addr_of!(_configuration_size) as u32;

@@ -1,13 +1,15 @@
 //! Hopwise on a Nucleo board.
 //!
-//! The node of `hopwise-core` decides everything about packets; this is what carries bytes and time to and from it.
+//! The router of `hopwise-core` decides everything about packets; this carries bytes and time to and from it. A module
+//! uses only those below it:
 //!
-//! - [`boards`]: one file a board;
-//! - [`wire`]: receiving by DMA; [`shell`]: the tasks around the node;
-//! - [`configuration`]: the page in the flash; [`mesh`]: a board that has one; [`lobby`]: one that has none;
-//! - [`about`], [`answer`]: what it tells a computer; [`watch`]: what it logs; [`traffic`]: packets of its own;
-//! - [`life`], [`stack`], [`kept`]: LED, button, watchdog, stack, and what survives a reset;
-//! - [`runtime`], [`division`]: what the compiler calls.
+//! - [`housekeeping`]: watchdog, button, and what the board does to itself; [`led`]: what the LED shows;
+//! - [`driver`]: the tasks that share one router: two for each serial port, and one for the clock;
+//! - [`mesh`]: a board with a configuration; [`unconfigured`]: one without;
+//! - [`answer`]: what both reply to a computer's commands; [`about`]: what a board knows about itself;
+//! - [`configuration`]: the page in the flash; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
+//! - [`boards`]: one file a board; [`uart`]: serial ports;
+//! - [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of the stack was never used.
 #![no_std]
 #![no_main]
 
@@ -15,17 +17,17 @@ mod about;
 mod answer;
 mod boards;
 mod configuration;
-mod division;
+mod crash;
+mod driver;
+mod housekeeping;
 mod kept;
-mod life;
-mod lobby;
+mod led;
 mod mesh;
-mod runtime;
-mod shell;
+mod observer;
 mod stack;
 mod traffic;
-mod watch;
-mod wire;
+mod uart;
+mod unconfigured;
 
 use defmt_rtt as _;
 use embassy_executor::Spawner;
@@ -35,42 +37,43 @@ use static_cell::StaticCell;
 
 use about::About;
 use boards::LINKS;
-use lobby::Lobby;
+use driver::{Driver, Mode, now};
 use mesh::Mesh;
-use shell::{Brain, Shell, now};
+use unconfigured::Unconfigured;
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
 /// Cycles for which a board only listens: about a millisecond at 180 MHz.
 const LISTEN_FIRST: u32 = 120_000;
+/// Why spawning a task cannot fail.
+const ONCE: &str = "a task is spawned once for each port that it serves";
 
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
     let peripherals = embassy_stm32::init(boards::clocks());
-    let shell = start();
-    shell.about.log();
-    let board = boards::open(peripherals, shell.about.baud);
+    let driver = start();
+    driver.about.log();
+    let board = boards::open(peripherals, driver.about.baud);
     // Boards that are switched on together all listen before the first of them says hello.
     cortex_m::asm::delay(LISTEN_FIRST);
-    let in_mesh = matches!(&*shell.brain(), Brain::Mesh(_));
-    for (link, wire) in (0..).zip(board.wires) {
+    let in_mesh = matches!(&*driver.mode(), Mode::Mesh(_));
+    for (link, port) in (0..).zip(board.ports) {
         // A board without configuration is silent on its links.
         if in_mesh || link == LINKS as u8 {
-            spawner.spawn(defmt::unwrap!(shell::receive(shell, link, wire.rx).ok()));
-            spawner.spawn(defmt::unwrap!(shell::transmit(shell, link, wire.tx).ok()));
+            spawner.spawn(driver::receive(driver, link, port.rx).expect(ONCE));
+            spawner.spawn(driver::transmit(driver, link, port.tx).expect(ONCE));
         }
     }
-    spawner.spawn(defmt::unwrap!(shell::keep_time(shell).ok()));
-    spawner.spawn(defmt::unwrap!(
-        life::watch_button(shell, board.button, board.pressed_high).ok()
-    ));
-    life::live(shell, board.led, board.watchdog, board.flash).await
+    spawner.spawn(driver::keep_time(driver).expect(ONCE));
+    spawner.spawn(housekeeping::watch_button(driver, board.button, board.pressed_high).expect(ONCE));
+    housekeeping::run(driver, board.led, board.watchdog, board.flash).await
 }
 
-/// What the board is to be, from its configuration page.
+/// Makes of the board what its configuration page says.
+// Not inlined: its stack frame, which holds a whole router, ends with it.
 #[inline(never)]
-fn start() -> &'static Shell {
-    static SHELL: StaticCell<Shell> = StaticCell::new();
+fn start() -> &'static Driver {
+    static DRIVER: StaticCell<Driver> = StaticCell::new();
     let unique_id = embassy_stm32::uid::uid();
     let boot = kept::boot(&unique_id);
     let cause = boards::reset_cause();
@@ -84,12 +87,12 @@ fn start() -> &'static Shell {
             ConfigError::TooFewLinks { .. } => BoardState::TooFewLinks,
         })
     });
-    let brain = match mesh {
-        Ok(mesh) => Brain::Mesh(mesh),
+    let mode = match mesh {
+        Ok(mesh) => Mode::Mesh(mesh),
         Err(state) => {
             about.state = state;
-            Brain::Lobby(Lobby::new(&about, now()))
+            Mode::Unconfigured(Unconfigured::new(&about, now()))
         }
     };
-    SHELL.init(Shell::new(brain, about))
+    DRIVER.init(Driver::new(mode, about))
 }

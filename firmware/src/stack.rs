@@ -1,17 +1,17 @@
 //! How much of the stack was never used.
 //!
 //! The start-up code paints the whole stack. A probe goes up through the paint a little at a time, so that nobody waits for
-//! it; where the paint ends the stack has been.
+//! it. The stack has never been deeper than where the paint ends.
 
 use core::ptr::addr_of;
 
 /// What `cortex-m-rt` paints with.
 const PAINT: u32 = 0xcccc_cccc;
-/// Words in one step.
+/// Words that are looked at in one step.
 const STRIDE: usize = 2_048;
 
 unsafe extern "C" {
-    // From the linker script: only their addresses mean something.
+    // SAFETY: the linker script of cortex-m-rt defines both; memory from the first up to the second is the stack.
     static _stack_end: u32;
     static _stack_start: u32;
 }
@@ -27,10 +27,10 @@ impl StackProbe {
         }
     }
 
-    /// Goes on; the free bytes when the end of the paint is reached, from where it begins again.
+    /// Goes on. Returns the free bytes at the end of the paint, and begins again.
     pub(crate) fn step(&mut self) -> Option<u32> {
         for _ in 0..STRIDE {
-            // SAFETY: reads of the stack's own memory, below its start.
+            // SAFETY: it reads RAM between the end of the stack and its start; volatile, since the stack is in use.
             let painted = self.at < addr_of!(_stack_start) && unsafe { self.at.read_volatile() } == PAINT;
             if !painted {
                 let free = self.at as u32 - addr_of!(_stack_end) as u32;

@@ -2,22 +2,20 @@
 
 use hopwise_core::Node;
 use hopwise_core::link::Micros;
-use hopwise_core::router::SendError;
+use hopwise_core::router::{Observer, Router, SendError};
 use hopwise_core::wire::{Pattern, Traffic, TrafficReport};
 
-use crate::mesh::BoardRouter;
-use crate::watch::Watch;
-
-/// No more packets in a row: the wires must not wait for all that the node can hold.
-const AT_ONCE: usize = 4;
-/// A node that had no room is asked again so much later.
-const AGAIN: Micros = 300;
+/// No more packets in a row: the ports must not wait until the router's buffers are full.
+const BURST: usize = 4;
+/// When to try again if the router had no room.
+const RETRY_AFTER: Micros = 300;
 
 /// Sends what was ordered.
 pub(crate) struct Generator {
     order: Traffic,
     due: Micros,
-    chance: u64,
+    /// State of the random numbers.
+    random: u64,
     pub(crate) report: TrafficReport,
 }
 
@@ -26,12 +24,12 @@ impl Generator {
         Generator {
             order: Traffic::NONE,
             due: 0,
-            chance: seed | 1,
+            random: seed | 1,
             report: TrafficReport::default(),
         }
     }
 
-    /// Begins what is ordered at a time; an order of no packets ends what runs.
+    /// Begins at a time with what is ordered; an order of no packets ends what runs.
     pub(crate) fn start(&mut self, order: Traffic, at: Micros) {
         self.order = order;
         self.due = at;
@@ -45,33 +43,38 @@ impl Generator {
         if self.report.running { self.due } else { Micros::MAX }
     }
 
-    /// A packet of someone's generator has come.
+    /// Counts a packet from the generator of another board.
     pub(crate) fn count(&mut self, payload: &[u8]) {
         self.report.received = self.report.received.wrapping_add(1);
         self.report.received_bytes = self.report.received_bytes.wrapping_add(payload.len() as u32);
     }
 
     /// Sends the packets that are due.
-    pub(crate) fn run(&mut self, node: &mut BoardRouter, now: Micros, watch: &mut Watch) {
-        for _ in 0..AT_ONCE {
+    pub(crate) fn run<const LINKS: usize>(
+        &mut self,
+        router: &mut Router<LINKS>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) {
+        for _ in 0..BURST {
             if now < self.deadline() {
                 return;
             }
-            self.run_once(node, now, watch);
+            self.run_once(router, now, observer);
         }
     }
 
-    fn run_once(&mut self, node: &mut BoardRouter, now: Micros, watch: &mut Watch) {
-        match self.send(node, now, watch) {
+    fn run_once<const LINKS: usize>(&mut self, router: &mut Router<LINKS>, now: Micros, observer: &mut impl Observer) {
+        match self.send(router, now, observer) {
             Ok(_) => {
                 self.report.sent += 1;
-                // Late packets are not made up for all at once.
+                // What is late by more than a millisecond is not made up for.
                 self.due = (self.due + 1_000_000 / u64::from(self.order.rate)).max(now.saturating_sub(1_000));
                 self.report.running = self.order.count == 0 || self.report.sent < self.order.count;
             }
             Err(_) => {
                 self.report.refused = self.report.refused.wrapping_add(1);
-                self.due = now + AGAIN;
+                self.due = now + RETRY_AFTER;
             }
         }
         if !self.report.running {
@@ -79,27 +82,37 @@ impl Generator {
         }
     }
 
-    fn send(&mut self, node: &mut BoardRouter, now: Micros, watch: &mut Watch) -> Result<u32, SendError> {
+    fn send<const LINKS: usize>(
+        &mut self,
+        router: &mut Router<LINKS>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
         let mut payload = [0; 256];
         let number = self.report.sent.to_le_bytes();
         payload[0] = Traffic::MARK;
         payload[1..5].copy_from_slice(&number);
         let payload = &payload[..usize::from(self.order.size)];
-        match self.destination(node) {
-            Some(destination) => node.send(destination, payload, now, watch),
-            None => node.broadcast(payload, now, watch),
+        match self.destination(router) {
+            Some(destination) => router.send(destination, payload, now, observer),
+            None => router.broadcast(payload, now, observer),
         }
     }
 
-    fn destination(&mut self, node: &BoardRouter) -> Option<Node> {
+    fn destination<const LINKS: usize>(&mut self, router: &Router<LINKS>) -> Option<Node> {
         if self.order.pattern == Pattern::Neighbors {
-            let place = self.report.sent as usize % node.neighbors().count().max(1);
-            return node.neighbors().nth(place).map(|(neighbor, _)| neighbor);
+            let place = self.report.sent as usize % router.neighbors().count().max(1);
+            return router.neighbors().nth(place).map(|(neighbor, _)| neighbor);
         }
         // Xorshift.
-        self.chance ^= self.chance << 13;
-        self.chance ^= self.chance >> 7;
-        self.chance ^= self.chance << 17;
-        Traffic::destination(self.order.pattern, node.address(), node.network().nodes(), self.chance)
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        Traffic::destination(
+            self.order.pattern,
+            router.address(),
+            router.network().nodes(),
+            self.random,
+        )
     }
 }

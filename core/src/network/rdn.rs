@@ -190,21 +190,30 @@ impl Rdn {
     #[inline]
     fn next_by(&self, here: Vertex, dest: Vertex, divide: impl Fn(Number, Number) -> (Number, Number)) -> Vertex {
         let (mut from, mut to) = (here, dest);
-        for &size in self.sizes.iter().take(usize::from(self.levels)).rev() {
-            let half = size * size;
-            let (kind, wanted_kind) = (from >= half, to >= half);
-            let (cluster, node) = divide(if kind { from - half } else { from }, size);
-            let (wanted_cluster, wanted_node) = divide(if wanted_kind { to - half } else { to }, size);
-            let (wanted, crosses) = if kind == wanted_kind {
-                (wanted_node, cluster != wanted_cluster)
-            } else {
-                (wanted_cluster, node == wanted_cluster)
-            };
-            if crosses {
-                let other_half = if kind { 0 } else { half };
-                return here - from + other_half + node * size + cluster;
+        let clusters = self.sizes.get(..usize::from(self.levels)).unwrap_or_default();
+        for &size in clusters.iter().rev() {
+            // The clusters of type 0 are numbered from 0, those of type 1 from `size`.
+            let (cluster, node) = divide(from, size);
+            let (wanted_cluster, wanted_node) = divide(to, size);
+            if cluster == wanted_cluster {
+                (from, to) = (node, wanted_node);
+                continue;
             }
-            (from, to) = (node, wanted);
+            let is_first = cluster < size;
+            let entry = if wanted_cluster < size {
+                wanted_cluster
+            } else {
+                wanted_cluster - size
+            };
+            if is_first == (wanted_cluster < size) || node == entry {
+                let crossed = if is_first {
+                    (node + size) * size + cluster
+                } else {
+                    node * size + cluster - size
+                };
+                return here - from + crossed;
+            }
+            (from, to) = (node, entry);
         }
         here - from + self.base.step(from, to)
     }

@@ -3,6 +3,7 @@
 //! `cargo test -p hopwise-core --test fuzz` runs each for a second, after its corpus; `tools/fuzz` for longer. A failure prints
 //! its input, made small, and the BOLERO_RANDOM_SEED that gives it again.
 
+mod endpoints;
 mod expressions;
 mod frames;
 mod input;

@@ -56,11 +56,11 @@ fn run(mut ours: Ours, instructions: u64) -> Result<(), String> {
     same_registers(&ours, &theirs)?;
     while ours.instructions() < instructions {
         let pc = ours.next();
-        let step = ours.step();
+        let executed = ours.step();
         if let Some(fault) = ours.fault() {
             return Err(format!("our core stops: {fault}"));
         }
-        theirs.follow(&ours, &step);
+        theirs.follow(&ours, &executed);
         let compared = theirs.same_accesses().and_then(|()| same_registers(&ours, &theirs));
         compared.map_err(|difference| {
             format!(

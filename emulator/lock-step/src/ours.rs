@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hopwise_emulator::chip::{Chip, Model};
-use hopwise_emulator::cpu::{Bus, Cpu, Cycles, Lines, Sleep};
+use hopwise_emulator::cpu::{Bus, Cpu, Cycles, InterruptLines, Sleep};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::memory::Memory;
 
@@ -59,7 +59,7 @@ impl Noted {
     }
 
     fn received(&self) -> u64 {
-        LINKS.iter().map(|link| self.chip.uart(*link).traffic.received).sum()
+        LINKS.iter().map(|link| self.chip.uart(*link).counters.received).sum()
     }
 
     /// What one port sends, the other receives.
@@ -103,8 +103,8 @@ impl Bus for Noted {
         self.chip.poll(now, memory)
     }
 
-    fn lines(&self) -> Lines {
-        self.chip.lines()
+    fn interrupt_lines(&self) -> InterruptLines {
+        self.chip.interrupt_lines()
     }
 
     fn take_stall(&mut self) -> Cycles {
@@ -112,8 +112,8 @@ impl Bus for Noted {
     }
 }
 
-/// What happened in one step of our core.
-pub struct Step {
+/// What one step of our core has done.
+pub struct Executed {
     /// Whether an instruction was executed or a handler entered: nothing happens while it sleeps.
     pub did_something: bool,
     /// WFI or WFE.
@@ -146,7 +146,7 @@ impl Ours {
         })
     }
 
-    pub fn step(&mut self) -> Step {
+    pub fn step(&mut self) -> Executed {
         let before = (self.cpu.instructions, self.cpu.exceptions, self.cpu.bus.received());
         let waited = self
             .cpu
@@ -157,7 +157,7 @@ impl Ours {
         self.cpu.bus.carry();
         let has_executed = self.cpu.instructions != before.0;
         let has_received = self.cpu.bus.received() != before.2;
-        Step {
+        Executed {
             did_something: has_executed || self.cpu.exceptions != before.1,
             waited: waited && has_executed,
             accesses: std::mem::take(&mut self.cpu.bus.accesses),
@@ -194,8 +194,8 @@ impl Ours {
         self.cpu.bus.received()
     }
 
-    pub fn lines(&self) -> Lines {
-        self.cpu.bus.lines()
+    pub fn interrupt_lines(&self) -> InterruptLines {
+        self.cpu.bus.interrupt_lines()
     }
 
     pub fn ram(&self) -> &[u8] {

@@ -9,7 +9,7 @@ use rsemu::core::space::{
 };
 use rsemu::cpu::arm::v7m::{ArmV7m, Config};
 
-use crate::ours::{Access, Ours, REGISTERS, Registers, Step};
+use crate::ours::{Access, Executed, Ours, REGISTERS, Registers};
 
 const FLASH: u32 = 0x0800_0000;
 const RAM: u32 = 0x2000_0000;
@@ -41,9 +41,9 @@ impl Expected {
                 ours.value
             }
             _ => {
-                let way = if is_write { "writes" } else { "reads" };
+                let verb = if is_write { "writes" } else { "reads" };
                 self.difference.get_or_insert_with(|| {
-                    format!("rsemu {way} {bytes} bytes at {address:#010x} ({written:08x}), ours {ours:x?}")
+                    format!("rsemu {verb} {bytes} bytes at {address:#010x} ({written:08x}), ours {ours:x?}")
                 });
                 0
             }
@@ -144,21 +144,21 @@ impl Theirs {
     }
 
     /// Does what our core has done.
-    pub fn follow(&mut self, ours: &Ours, step: &Step) {
-        for (address, length) in &step.written_by_dma {
+    pub fn follow(&mut self, ours: &Ours, executed: &Executed) {
+        for (address, length) in &executed.written_by_dma {
             let begin = (address - RAM) as usize;
             let content = &ours.ram()[begin..begin + length];
             self.ram.write_at(begin as u64, content).expect("a buffer in the RAM");
         }
-        if step.waited {
+        if executed.waited {
             self.core.set_pc(ours.next());
-        } else if step.did_something {
+        } else if executed.did_something {
             self.expected
                 .lock()
                 .expect("one thread only")
                 .accesses
-                .extend(&step.accesses);
-            self.request(ours.lines());
+                .extend(&executed.accesses);
+            self.request(ours.interrupt_lines());
             self.core.step();
         }
     }

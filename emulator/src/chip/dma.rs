@@ -166,8 +166,8 @@ impl Dma {
             stream.control & EN != 0
                 && stream.direction() == direction
                 && stream.left > 0
-                && REQUESTS.iter().any(|&(port, way, place, channel)| {
-                    (port, way, place, channel) == (uart, direction, number, stream.channel())
+                && REQUESTS.iter().any(|&(port, towards, place, channel)| {
+                    (port, towards, place, channel) == (uart, direction, number, stream.channel())
                         && stream.peripheral == DATA_REGISTERS[uart]
                 })
         })

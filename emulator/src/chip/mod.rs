@@ -10,10 +10,10 @@ mod dma;
 mod exti;
 mod flash;
 mod gpio;
-pub(crate) mod line;
 mod map;
 mod power;
 mod rcc;
+pub(crate) mod rx_pin;
 mod syscfg;
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ mod timer;
 pub mod usart;
 mod watchdog;
 
-use crate::cpu::{Bus, Cycles, Lines, NEVER, Stop};
+use crate::cpu::{Bus, Cycles, InterruptLines, NEVER, Stop};
 use crate::memory::{FLASH, Memory, MemorySizes};
 use backup::Backup;
 use clocks::Clocks;
@@ -148,7 +148,7 @@ pub struct Chip {
     clocks: Clocks,
     /// Set when `clocks` has changed and the board has not yet taken notice.
     clock_changed: bool,
-    lines: Lines,
+    lines: InterruptLines,
     /// When each timed unit is due.
     due: [Cycles; TIMED],
     /// The earliest of them.
@@ -533,7 +533,7 @@ impl Bus for Chip {
         self.next
     }
 
-    fn lines(&self) -> Lines {
+    fn interrupt_lines(&self) -> InterruptLines {
         self.lines
     }
 

@@ -53,7 +53,7 @@ impl Script {
     }
 
     fn requested(&self, interrupt: usize) -> bool {
-        self.chip.lines()[interrupt / 32] >> (interrupt % 32) & 1 != 0
+        self.chip.interrupt_lines()[interrupt / 32] >> (interrupt % 32) & 1 != 0
     }
 
     fn remarks(&self) -> Vec<&str> {
@@ -105,7 +105,7 @@ fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
     assert!(script.requested(17), "the last byte has been taken");
     script.run(160 * 2);
     assert_eq!(
-        (script.chip.uart(1).traffic.sent, script.read(USART2) & 0xc0),
+        (script.chip.uart(1).counters.sent, script.read(USART2) & 0xc0),
         (3, 0xc0)
     );
     assert_eq!(script.read(stream + 0x04), 0);

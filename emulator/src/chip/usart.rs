@@ -5,8 +5,8 @@
 //! come out of the same sampling.
 
 use super::Peripheral;
-pub use super::line::Edge;
-use super::line::{Line, Noise};
+pub use super::rx_pin::Edge;
+use super::rx_pin::{Noise, RxPin};
 use crate::cpu::{Cycles, NEVER};
 
 const TXE: u32 = 1 << 7;
@@ -35,7 +35,7 @@ const ONEBIT: u32 = 1 << 11;
 
 /// What has passed through a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Traffic {
+pub struct UartCounters {
     /// Bytes sent.
     pub sent: u64,
     /// Bytes received, with or without errors.
@@ -70,7 +70,7 @@ pub struct Usart {
     clock: u64,
     /// When the shift register is free again.
     sending_until: Option<Cycles>,
-    line: Line,
+    rx_pin: RxPin,
     /// Start of the frame being received.
     receiving_since: Option<Cycles>,
     /// Since when the line is idle after a reception; `None` once that has been reported.
@@ -79,8 +79,8 @@ pub struct Usart {
     output: Vec<Edge<Cycles>>,
     /// Bytes sent since they were last taken, if anyone wants them.
     bytes: Option<Vec<u8>>,
-    /// Statistics.
-    pub traffic: Traffic,
+    /// What has passed through it.
+    pub counters: UartCounters,
 }
 
 impl Default for Usart {
@@ -95,18 +95,18 @@ impl Default for Usart {
             status_read: false,
             clock: 1,
             sending_until: None,
-            line: Line::default(),
+            rx_pin: RxPin::default(),
             receiving_since: None,
             idle_since: None,
             output: Vec::new(),
             bytes: None,
-            traffic: Traffic::default(),
+            counters: UartCounters::default(),
         }
     }
 }
 
 impl Usart {
-    /// Registers go back to what they are at reset; the wire and the statistics stay. A frame that is being sent ends.
+    /// Registers go back to what they are at reset; the level of the pin and the counters stay. A frame that is being sent ends.
     pub(super) fn reset(&mut self, now: Cycles) {
         if self.sending_until.is_some_and(|end| end > now) {
             self.output.push(Edge { at: now, level: true });
@@ -114,18 +114,18 @@ impl Usart {
         let old = std::mem::take(self);
         let Usart {
             clock,
-            line,
+            rx_pin,
             output,
             bytes,
-            traffic,
+            counters,
             ..
         } = old;
         *self = Usart {
             clock,
-            line,
+            rx_pin,
             output,
             bytes,
-            traffic,
+            counters,
             ..Usart::default()
         };
     }
@@ -202,12 +202,12 @@ impl Usart {
 
     /// An edge arrives at the receiver.
     pub fn push_edge(&mut self, edge: Edge<Cycles>) {
-        self.line.push(edge);
+        self.rx_pin.push(edge);
     }
 
     /// Disturbs the receiver's wire from now on, or no longer.
     pub(crate) fn set_noise(&mut self, noise: Option<Noise>) {
-        self.line.set_noise(noise);
+        self.rx_pin.set_noise(noise);
     }
 
     /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
@@ -281,7 +281,7 @@ impl Usart {
             }
             self.sending_until = Some(at + self.frame_time());
             self.status = self.status & !TC | TXE;
-            self.traffic.sent += 1;
+            self.counters.sent += 1;
             if let Some(bytes) = &mut self.bytes {
                 bytes.push(data as u8);
             }
@@ -327,7 +327,7 @@ impl Usart {
 
     fn advance_receiver(&mut self, now: Cycles) {
         if !self.can_receive() {
-            self.line.level_at(now);
+            self.rx_pin.level_at(now);
             (self.receiving_since, self.idle_since) = (None, None);
             return;
         }
@@ -339,7 +339,7 @@ impl Usart {
                     // Up to the time at which the line counts as idle nothing but an edge matters.
                     let idle = self.idle_decision();
                     let until = idle.map_or(now, |idle| idle.min(now));
-                    self.receiving_since = self.line.falling_edge(until);
+                    self.receiving_since = self.rx_pin.falling_edge(until);
                     if self.receiving_since.is_some() {
                         self.idle_since = None;
                     } else if idle.is_some_and(|idle| idle <= now) {
@@ -363,7 +363,7 @@ impl Usart {
         let bit = self.bit_time();
         // Samples 8, 9 and 10 of 16, or 4, 5 and 6 of 8.
         let (first, shift) = if self.control[0] & OVER8 != 0 { (4, 3) } else { (8, 4) };
-        let mut look = |sample: u64| self.line.sample(bit_start + ((bit * sample) >> shift), bit);
+        let mut look = |sample: u64| self.rx_pin.sample(bit_start + ((bit * sample) >> shift), bit);
         let levels = [look(first), look(first + 1), look(first + 2)];
         if self.control[2] & ONEBIT != 0 {
             return (levels[1], false);
@@ -398,25 +398,25 @@ impl Usart {
     fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
         if self.status & RXNE != 0 {
             self.status |= ORE;
-            self.traffic.overruns += 1;
+            self.counters.overruns += 1;
             return;
         }
         self.received = data;
         self.status |= RXNE;
-        self.traffic.received += 1;
+        self.counters.received += 1;
         if noise {
             self.status |= NF;
-            self.traffic.noise_errors += 1;
+            self.counters.noise_errors += 1;
         }
         if framing_error {
             self.status |= FE;
-            self.traffic.framing_errors += 1;
-            self.traffic.breaks += u64::from(data == 0);
+            self.counters.framing_errors += 1;
+            self.counters.breaks += u64::from(data == 0);
         }
         let last = self.data_bits() as u32 - 1;
         if self.control[0] & PCE != 0 && self.parity_of(data & !(1 << last)) != data >> last & 1 {
             self.status |= PE;
-            self.traffic.parity_errors += 1;
+            self.counters.parity_errors += 1;
         }
     }
 
@@ -425,7 +425,7 @@ impl Usart {
         self.control[0] = value;
         if !was_receiving && self.can_receive() {
             // Only what comes from now on is listened to.
-            self.line.level_at(now);
+            self.rx_pin.level_at(now);
             (self.receiving_since, self.idle_since) = (None, None);
         }
         if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || self.waiting.is_some()) {
@@ -449,7 +449,7 @@ impl Peripheral for Usart {
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
             0x00 => {
-                self.traffic.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
+                self.counters.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
                 self.status &= value | !(TC | RXNE);
             }
             0x04 => self.give_data(value, now),
@@ -484,7 +484,7 @@ impl Peripheral for Usart {
         }
         let received = match self.receiving_since {
             Some(start) => self.decided_at(start),
-            None => self.line.next_edge().unwrap_or(NEVER),
+            None => self.rx_pin.next_edge().unwrap_or(NEVER),
         };
         sent.min(received).min(self.idle_decision().unwrap_or(NEVER))
     }

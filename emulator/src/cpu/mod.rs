@@ -1,7 +1,7 @@
 //! A Cortex-M4F: registers, instructions, exceptions and the system control space.
 //!
-//! The way of an instruction: [`decode`] looks up its encoding once, `run` fetches the decoded form, `execute` does
-//! what it says, `access` carries its loads and stores to memory or to the [`Bus`]. Whatever interrupts that way is
+//! The path of an instruction: [`decode`] looks up its encoding once, `run` fetches the decoded form, `execute` does
+//! what it says, `access` carries its loads and stores to memory or to the [`Bus`]. Whatever interrupts that path is
 //! in `exceptions` and [`fault`]; `nvic`, `systick` and `scs` hold the registers of the system control space.
 
 mod access;
@@ -37,7 +37,7 @@ pub type Cycles = u64;
 /// A time that never comes.
 pub const NEVER: Cycles = Cycles::MAX;
 /// Interrupt request lines of the chip, one bit each.
-pub type Lines = [u32; 4];
+pub type InterruptLines = [u32; 4];
 
 /// What is around the core: all addresses that are neither memory nor the core's own registers.
 pub trait Bus {
@@ -48,7 +48,7 @@ pub trait Bus {
     /// Does all that is due up to `now` and returns when something is due next.
     fn poll(&mut self, now: Cycles, memory: &mut Memory) -> Cycles;
     /// The interrupt requests as of the last poll.
-    fn lines(&self) -> Lines;
+    fn interrupt_lines(&self) -> InterruptLines;
     /// Cycles for which the core stands still after a write, asked for once.
     fn take_stall(&mut self) -> Cycles {
         0

@@ -2,7 +2,7 @@
 //!
 //! Exceptions are numbered as in the manual: 1 to 15 are the core's own, 16 and above the interrupts of the chip.
 
-use super::Lines;
+use super::InterruptLines;
 
 /// Exceptions there are room for: 16 of the core and 112 interrupts.
 pub(super) const EXCEPTIONS: usize = 128;
@@ -62,7 +62,7 @@ impl Set {
     }
 
     /// The set of the given interrupts of the chip.
-    fn of_lines(lines: Lines) -> Self {
+    fn of_lines(lines: InterruptLines) -> Self {
         let mut set = Set::default();
         let mut below = 0;
         for (word, line) in set.0.iter_mut().zip(lines) {
@@ -140,7 +140,7 @@ impl Nvic {
 
     /// Takes over the requests of the chip: a rising one stays pending even if it falls again at once.
     /// Returns whether anything became pending.
-    pub(super) fn see_lines(&mut self, lines: Lines) -> bool {
+    pub(super) fn see_lines(&mut self, lines: InterruptLines) -> bool {
         let lines = Set::of_lines(lines);
         if lines == self.lines {
             return false;

@@ -5,7 +5,7 @@ mod instructions;
 use std::sync::Arc;
 
 use super::fault::Fault;
-use super::{Bus, Cpu, Cycles, Lines, NEVER, Sleep, Stop};
+use super::{Bus, Cpu, Cycles, InterruptLines, NEVER, Sleep, Stop};
 use crate::chip::Model;
 use crate::image::Image;
 use crate::memory::{FLASH, Memory, SRAM};
@@ -13,7 +13,7 @@ use crate::memory::{FLASH, Memory, SRAM};
 /// Interrupt lines that a test pulls, one register at 0x4000_0000, and how long the core stands still after a write.
 #[derive(Default)]
 struct Pins {
-    lines: Lines,
+    lines: InterruptLines,
     register: u32,
     stall: Cycles,
 }
@@ -35,7 +35,7 @@ impl Bus for Pins {
     fn poll(&mut self, _: Cycles, _: &mut Memory) -> Cycles {
         NEVER
     }
-    fn lines(&self) -> Lines {
+    fn interrupt_lines(&self) -> InterruptLines {
         self.lines
     }
     fn take_stall(&mut self) -> Cycles {

@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::chip::clocks::Source;
-use crate::chip::line::Noise;
-use crate::chip::usart::{Edge, Traffic};
+use crate::chip::rx_pin::Noise;
+use crate::chip::usart::{Edge, UartCounters};
 use crate::chip::{Chip, Model, Remark, ResetCause, UARTS};
 use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
@@ -50,7 +50,7 @@ impl Default for BoardOptions {
 
 /// Something done to a board from outside.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Command {
+pub(crate) enum Intervention {
     Reset,
     Button(bool),
     Noise {
@@ -233,8 +233,8 @@ impl Board {
     }
 
     /// What has passed through a serial port.
-    pub fn traffic(&self, uart: usize) -> Traffic {
-        self.cpu.bus.uart(uart).traffic
+    pub fn traffic(&self, uart: usize) -> UartCounters {
+        self.cpu.bus.uart(uart).counters
     }
 
     /// The level of an output pin; ports are numbered from A.
@@ -259,11 +259,11 @@ impl Board {
         self.cpu.profile = vec![0; self.cpu.memory.image().code().len()];
     }
 
-    pub(crate) fn command(&mut self, command: Command) {
-        match command {
-            Command::Reset => self.reset(ResetCause::Pin),
-            Command::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
-            Command::Noise { uart, noise } => {
+    pub(crate) fn intervene(&mut self, intervention: Intervention) {
+        match intervention {
+            Intervention::Reset => self.reset(ResetCause::Pin),
+            Intervention::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
+            Intervention::Noise { uart, noise } => {
                 let clock = self.clock;
                 let noise = noise.map(|(chance, seed, until)| Noise {
                     chance,

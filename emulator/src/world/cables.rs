@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::conductor::{Condition, Conductor, Port};
 use super::script::{Action, Script};
-use super::wire::{Condition, Conductor, Port};
 use super::{BadWire, UARTS};
 use crate::chip::usart::Edge;
 use crate::time::Time;
@@ -166,7 +166,10 @@ impl Cables {
                         ends.extend([(a, far_b), (far_b, a), (b, far_a), (far_a, b)]);
                     }
                 }
-                Action::Cut(port) | Action::Plug(port) | Action::OneWay(port) | Action::Reverse(port) => {
+                Action::Cut(port) | Action::Plug(port) | Action::Reverse(port) => {
+                    wired(&ends, port)?;
+                }
+                Action::OneWay(port) | Action::BothWays(port) => {
                     wired(&ends, port)?;
                 }
                 Action::Stuck(port) | Action::Noise(port, _) | Action::Quiet(port) | Action::Burst(port, _) => {
@@ -262,30 +265,32 @@ mod tests {
     #[test]
     fn a_script_is_checked_against_the_wires_of_its_time() {
         let cables = cables();
-        let check = |text: &str| {
-            let script = Script::parse(text).expect("a script");
+        let check = |actions: &[Action]| {
+            let script = Script::new((1..).zip(actions.iter().copied()).collect());
             cables
                 .check(&script, |port| port.board == 4)
                 .map_err(|error| error.to_string())
         };
-        assert_eq!(check("1s swap 0.USART1 2.USART1\n2s cut 1.USART1"), Ok(vec![]));
-        assert_eq!(
-            check("1s plug 0.USART1 4.USART1\n2s cut 4.USART1"),
-            Ok(vec![port(0), port(4)])
-        );
-        for (text, sentence) in [
+        let (swap, plug) = (Action::Swap(port(0), port(2)), Action::PlugInto(port(0), port(4)));
+        assert_eq!(check(&[swap, Action::Cut(port(1))]), Ok(vec![]));
+        assert_eq!(check(&[plug, Action::Cut(port(4))]), Ok(vec![port(0), port(4)]));
+        let other = Port { board: 3, uart: 3 };
+        for (actions, sentence) in [
             (
-                "1s plug 0.USART1 4.USART1\n2s cut 1.USART1",
+                &[plug, Action::BothWays(port(1))][..],
                 "there is no wire at port 1.USART1",
             ),
-            ("1s plug 0.USART1 2.USART1", "port 2.USART1 already has a wire"),
-            ("1s plug 0.USART1 3.UART4", "port 3.UART4 already has a wire"),
-            ("1s swap 0.USART1 4.USART1", "there is no wire at port 4.USART1"),
-            ("1s plug 0.USART1 9.USART1", "there is no port 9.USART1"),
-            ("1s plug 0.USART1 0.USART1", "there is no port 0.USART1"),
-            ("1s reset 5", "there is no board 5"),
+            (
+                &[Action::PlugInto(port(0), port(2))],
+                "port 2.USART1 already has a wire",
+            ),
+            (&[Action::PlugInto(port(0), other)], "port 3.UART4 already has a wire"),
+            (&[Action::Swap(port(0), port(4))], "there is no wire at port 4.USART1"),
+            (&[Action::PlugInto(port(0), port(9))], "there is no port 9.USART1"),
+            (&[Action::PlugInto(port(0), port(0))], "there is no port 0.USART1"),
+            (&[Action::Reset(5)], "there is no board 5"),
         ] {
-            assert_eq!(check(text), Err(sentence.to_string()), "{text}");
+            assert_eq!(check(actions), Err(sentence.to_string()), "{actions:?}");
         }
     }
 }

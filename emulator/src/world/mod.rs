@@ -8,24 +8,23 @@
 
 mod board;
 mod cables;
+mod conductor;
 mod rounds;
 mod script;
-mod wire;
 
 pub use board::{Board, BoardOptions};
-pub use script::{Action, Script, ScriptError, parse_port, parse_time};
-pub use wire::Port;
+pub use conductor::Port;
+pub use script::{Action, Script};
 
 use std::hash::{Hash, Hasher};
 
 use crate::chip::UARTS;
-use crate::chip::line::mix;
 use crate::chip::usart::Edge;
-use crate::hash::StateHash;
+use crate::hash::{StateHash, mix};
 use crate::time::Time;
-use board::Command;
+use board::Intervention;
 use cables::{Arrivals, Cables};
-use wire::Condition;
+use conductor::Condition;
 
 /// Boards, wires and what happens to them.
 pub struct World {
@@ -106,7 +105,7 @@ impl World {
         self.boards.len() - 1
     }
 
-    /// Connects two ports, TX to RX both ways.
+    /// Connects two ports, the TX of each to the RX of the other.
     pub fn wire(&mut self, a: Port, b: Port) -> Result<(), BadWire> {
         for port in [a, b] {
             let connected = self
@@ -188,7 +187,7 @@ impl World {
     }
 
     /// Does what the script says for the present time. Returns the edges that arrive because of it.
-    fn play(&mut self, commands: &mut Vec<(usize, Command)>) -> Arrivals {
+    fn play(&mut self, interventions: &mut Vec<(usize, Intervention)>) -> Arrivals {
         let mut seen = Arrivals::new();
         while let Some(&(time, action)) = self
             .script
@@ -205,24 +204,27 @@ impl World {
                 Action::PlugInto(port, to) => self.cables.plug(port, to, now, &mut seen),
                 Action::Swap(a, b) => self.cables.swap(a, b, now, &mut seen),
                 Action::OneWay(port) => self.cables.set(port, cut, None, now, &mut seen),
+                Action::BothWays(port) => self.cables.set(port, whole, None, now, &mut seen),
                 Action::Stuck(port) => self.cables.set(port, low, None, now, &mut seen),
-                Action::Noise(port, chance) => commands.push(self.noise(port, chance, Time::MAX, time)),
-                Action::Burst(port, length) => commands.push(self.noise(port, 0.5, now + length, time)),
-                Action::Quiet(Port { board, uart }) => commands.push((board, Command::Noise { uart, noise: None })),
-                Action::Press(board) => commands.push((board, Command::Button(true))),
-                Action::Release(board) => commands.push((board, Command::Button(false))),
-                Action::Reset(board) => commands.push((board, Command::Reset)),
+                Action::Noise(port, chance) => interventions.push(self.noise(port, chance, Time::MAX, time)),
+                Action::Burst(port, length) => interventions.push(self.noise(port, 0.5, now + length, time)),
+                Action::Quiet(Port { board, uart }) => {
+                    interventions.push((board, Intervention::Noise { uart, noise: None }))
+                }
+                Action::Press(board) => interventions.push((board, Intervention::Button(true))),
+                Action::Release(board) => interventions.push((board, Intervention::Button(false))),
+                Action::Reset(board) => interventions.push((board, Intervention::Reset)),
             }
         }
         seen
     }
 
-    fn noise(&self, port: Port, chance: f64, until: Time, at: Time) -> (usize, Command) {
+    fn noise(&self, port: Port, chance: f64, until: Time, at: Time) -> (usize, Intervention) {
         let seed = mix(self.seed ^ mix(at) ^ mix((port.board * UARTS + port.uart) as u64));
         let chance = (chance * f64::from(u32::MAX)) as u32;
         (
             port.board,
-            Command::Noise {
+            Intervention::Noise {
                 uart: port.uart,
                 noise: Some((chance, seed, until)),
             },

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::board::{Board, Command, Horizon};
+use super::board::{Board, Horizon, Intervention};
 use super::{Port, World};
 use crate::chip::UARTS;
 use crate::chip::usart::Edge;
@@ -15,7 +15,7 @@ const LONGEST_DEAF_ROUND: Time = 10 * MICROSECOND;
 /// What the boards of one thread shall do in a round.
 struct Job {
     until: Time,
-    commands: Vec<(usize, Command)>,
+    interventions: Vec<(usize, Intervention)>,
     edges: Vec<(Port, Edge<Time>)>,
 }
 
@@ -37,8 +37,8 @@ struct Share<'a> {
 
 impl Share<'_> {
     fn run(&mut self, job: Job) -> Outcome {
-        for (board, command) in job.commands {
-            self.boards[board - self.first].command(command);
+        for (board, intervention) in job.interventions {
+            self.boards[board - self.first].intervene(intervention);
             self.wake[board - self.first] = 0;
         }
         for (port, edge) in job.edges {
@@ -133,25 +133,25 @@ impl World {
             waiting[port.board / per_thread].push((port, edge));
         }
         while self.now < end {
-            let mut commands = Vec::new();
-            for (port, edge) in self.play(&mut commands) {
+            let mut interventions = Vec::new();
+            for (port, edge) in self.play(&mut interventions) {
                 horizons[port.board].wake = horizons[port.board].wake.min(edge.at);
                 waiting[port.board / per_thread].push((port, edge));
             }
-            for (board, _) in &commands {
+            for (board, _) in &interventions {
                 horizons[*board].wake = self.now;
             }
             let until = self.round_end(end, &horizons);
             let mut outcomes = Vec::new();
             for (number, worker) in workers.iter_mut().enumerate() {
-                let commands = commands
+                let interventions = interventions
                     .iter()
                     .copied()
                     .filter(|(board, _)| board / per_thread == number)
                     .collect();
                 let job = Job {
                     until,
-                    commands,
+                    interventions,
                     edges: std::mem::take(&mut waiting[number]),
                 };
                 match worker {

@@ -1,28 +1,10 @@
-//! What chips newer than the F4 have in common.
+//! What chips newer than the F4 have in common: reset flags.
 
 use embassy_stm32::pac;
-use embassy_stm32::pac::usart::Usart;
 
 use super::ResetCause;
 
-/// Whether the line has fallen idle since the last call. Clears errors too: an overrun would stop the receiver for good.
-pub(crate) fn take_line_idle(registers: Usart) -> bool {
-    let flags = registers.isr().read();
-    registers.icr().write(|w| {
-        w.set_idle(true);
-        w.set_ore(true);
-        w.set_fe(true);
-        w.set_ne(true);
-    });
-    flags.idle()
-}
-
-/// Where received bytes are.
-pub(crate) fn data_register(registers: Usart) -> *mut u8 {
-    registers.rdr().as_ptr().cast()
-}
-
-/// Why the board started. Asked once: the flags are cleared for the next time.
+/// Why the board started. To be called once: it clears the flags for the next start.
 pub(crate) fn reset_cause() -> ResetCause {
     #[cfg(not(feature = "nucleo-h743zi"))]
     let (watchdog, power, flags) = {
@@ -40,7 +22,7 @@ pub(crate) fn reset_cause() -> ResetCause {
             flags,
         )
     };
-    // The flag of the reset pin is set by all others, and that of software by some.
+    // Every reset also sets the flag of the reset pin, and some set that of a software reset.
     if watchdog {
         ResetCause::Watchdog
     } else if flags.lpwrrstf() {

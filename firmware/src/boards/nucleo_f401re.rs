@@ -4,7 +4,7 @@ use embassy_stm32::rcc::{APBPrescaler, PllMul, PllPDiv};
 
 super::board! {
     name: "nucleo-f401re",
-    wires: {
+    ports: {
         USART1: tx PA9 DMA2_CH7 DMA2_STREAM7, rx PA10 DMA2_CH5 DMA2_STREAM5;
         USART6: tx PC6 DMA2_CH6 DMA2_STREAM6, rx PC7 DMA2_CH1 DMA2_STREAM1;
         USART2: tx PA2 DMA1_CH6 DMA1_STREAM6, rx PA3 DMA1_CH5 DMA1_STREAM5;

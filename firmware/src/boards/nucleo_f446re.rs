@@ -4,7 +4,7 @@ use embassy_stm32::rcc::{APBPrescaler, PllMul, PllPDiv};
 
 super::board! {
     name: "nucleo-f446re",
-    wires: {
+    ports: {
         USART1: tx PA9 DMA2_CH7 DMA2_STREAM7, rx PA10 DMA2_CH5 DMA2_STREAM5;
         USART3: tx PB10 DMA1_CH3 DMA1_STREAM3, rx PC5 DMA1_CH1 DMA1_STREAM1;
         UART4: tx PA0 DMA1_CH4 DMA1_STREAM4, rx PA1 DMA1_CH2 DMA1_STREAM2;

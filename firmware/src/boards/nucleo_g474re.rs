@@ -5,7 +5,7 @@ use embassy_stm32::time::Hertz;
 
 super::board! {
     name: "nucleo-g474re",
-    wires: {
+    ports: {
         USART1: tx PC4 DMA1_CH1 DMA1_CHANNEL1, rx PC5 DMA1_CH2 DMA1_CHANNEL2;
         USART2: tx PB3 DMA1_CH3 DMA1_CHANNEL3, rx PB4 DMA1_CH4 DMA1_CHANNEL4;
         USART3: tx PB10 DMA1_CH5 DMA1_CHANNEL5, rx PB11 DMA1_CH6 DMA1_CHANNEL6;

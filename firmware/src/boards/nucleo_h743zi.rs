@@ -5,7 +5,7 @@ use embassy_stm32::time::Hertz;
 
 super::board! {
     name: "nucleo-h743zi",
-    wires: {
+    ports: {
         USART2: tx PD5 DMA1_CH0 DMA1_STREAM0, rx PD6 DMA1_CH1 DMA1_STREAM1;
         UART4: tx PC10 DMA1_CH2 DMA1_STREAM2, rx PC11 DMA1_CH3 DMA1_STREAM3;
         UART5: tx PC12 DMA1_CH4 DMA1_STREAM4, rx PD2 DMA1_CH5 DMA1_STREAM5;

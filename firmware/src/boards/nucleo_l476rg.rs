@@ -5,7 +5,7 @@ use embassy_stm32::time::Hertz;
 
 super::board! {
     name: "nucleo-l476rg",
-    wires: {
+    ports: {
         USART1: tx PA9 DMA1_CH4 DMA1_CHANNEL4, rx PA10 DMA1_CH5 DMA1_CHANNEL5;
         USART3: tx PC4 DMA1_CH2 DMA1_CHANNEL2, rx PC5 DMA1_CH3 DMA1_CHANNEL3;
         UART4: tx PA0 DMA2_CH3 DMA2_CHANNEL3, rx PA1 DMA2_CH5 DMA2_CHANNEL5;

@@ -9,6 +9,7 @@ pub mod host_port;
 pub mod log;
 pub mod profile;
 pub mod repository;
+pub mod script;
 pub mod serial;
 pub mod session;
 pub mod setup;

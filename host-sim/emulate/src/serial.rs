@@ -4,7 +4,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
-use hopwise_emulator::world::{BadWire, Port, World, parse_port};
+use hopwise_emulator::world::{BadWire, Port, World};
+use hopwise_language::script::{BadPort, NoSuchPlace, PortName};
+
+use super::script::default_port;
 
 /// Why a text does not say where a serial port goes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,8 +16,11 @@ pub enum BadSerialPort {
     #[error("'{0}' is not PORT=pty or PORT=unix:PATH")]
     Form(String),
     /// There is no such port.
-    #[error("{0}")]
-    Port(String),
+    #[error(transparent)]
+    Port(#[from] BadPort),
+    /// The board has no such port.
+    #[error(transparent)]
+    NoSuchPort(#[from] NoSuchPlace),
     /// There is no such place.
     #[error("'{0}' is neither pty nor unix:PATH")]
     Place(String),
@@ -58,7 +64,7 @@ impl SerialPort {
     /// Reads `PORT=pty` or `PORT=unix:PATH`.
     pub fn parse(text: &str) -> Result<Self, BadSerialPort> {
         let (port, place) = text.split_once('=').ok_or_else(|| BadSerialPort::Form(text.into()))?;
-        let port = parse_port(port).map_err(BadSerialPort::Port)?;
+        let port = default_port(&port.parse::<PortName>()?)?;
         match place.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(SerialPort {
                 port,

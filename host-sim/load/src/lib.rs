@@ -1,7 +1,32 @@
 //! Latency against load: a network of routers, cycle by cycle.
 //!
+//! One experiment simulates a network at a rate until its mean latency is known well enough:
+//!
+//! ```
+//! use hopwise_core::{Network, Rule};
+//! use hopwise_language::Traffic;
+//! use hopwise_load::measure::{self, Effort, Experiment};
+//! use hopwise_load::parameters::{Parameters, Process};
+//!
+//! let network: Network = "torus(4,4)".parse()?;
+//! let point = measure::run(&Experiment {
+//!     network: &network,
+//!     rule: Rule::Exact,
+//!     parameters: Parameters::BOOKSIM,
+//!     traffic: Traffic::Uniform,
+//!     process: Process::Bernoulli,
+//!     rate: 0.1,
+//!     seed: 1,
+//!     effort: Effort::default(),
+//! })?;
+//! assert!(!point.saturated);
+//! // A hop takes 5 cycles, entering and leaving the network 7; the rest is waiting for others.
+//! assert!(point.latency_mean > 7.0 + 5.0 * point.hops_mean);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! - [`parameters`]: how long the steps of a router take, and what it can hold;
-//! - [`traffic`]: who sends to whom; `source`: when;
+//! - [`hopwise_language::Traffic`]: who sends to whom; `source`: when;
 //! - `wiring`, `routes`: the network as numbered ports, and core's rules made ready for the inner loop;
 //! - `engine`: the routers; `wheel`: events a few cycles ahead; `record`: what is written down;
 //! - [`measure`]: one experiment, warmed up, measured and drained; [`watchdog`]: what a deadlock looks like;
@@ -19,7 +44,6 @@ pub mod saturation;
 mod source;
 pub mod study;
 pub mod sweep;
-pub mod traffic;
 pub mod watchdog;
 mod wheel;
 mod wiring;

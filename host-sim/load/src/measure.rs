@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use hopwise_core::{Network, Rule};
+use hopwise_language::{BadDestinations, Destinations, Traffic, UnsuitableTraffic};
 use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
-use super::parameters::{Parameters, Process};
-use super::traffic::{Pattern, Traffic};
-use super::watchdog::{Deadlock, find_circle};
+use super::parameters::{BadParameters, Parameters, Process};
+use super::watchdog::{Deadlock, find_cycle};
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ pub struct Point {
     pub latency_p99: u64,
     /// The longest latency measured.
     pub latency_max: u64,
-    /// Mean number of links on the way.
+    /// Mean number of links on a path.
     pub hops_mean: f64,
     /// Packets that were made.
     pub offered_rate: f64,
@@ -97,7 +97,7 @@ pub struct Point {
     pub accepted_rate: f64,
     /// Whether the network cannot carry the load.
     pub saturated: bool,
-    /// The circle of waiting channels, if packets block each other for good.
+    /// The cycle of waiting channels, if packets block each other for good.
     pub deadlock: Option<String>,
     /// Cycles simulated, with warm-up and drain.
     pub cycles: u64,
@@ -137,7 +137,7 @@ const GROUPS: usize = 10;
 const STUDENT: f64 = 2.262;
 
 /// Why a run was ended before its time.
-enum End {
+enum Stop {
     Halt(Halt),
     Deadlock(Deadlock),
 }
@@ -151,13 +151,13 @@ pub struct Progress {
     pub enough: u32,
 }
 
-/// Runs an experiment; one sentence if it makes no sense.
-pub fn run(experiment: &Experiment<'_>) -> Result<Point, String> {
+/// Runs an experiment, if it makes sense.
+pub fn run(experiment: &Experiment<'_>) -> Result<Point, BadExperiment> {
     run_watched(experiment, &mut |_| ())
 }
 
 /// As [`run`]; `watch` is called from time to time.
-pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress)) -> Result<Point, String> {
+pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress)) -> Result<Point, BadExperiment> {
     check(experiment)?;
     let mut classes = 0;
     loop {
@@ -185,7 +185,7 @@ pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress))
         };
         let begun = Instant::now();
         let outcome = measurement.run();
-        if let Err(End::Halt(Halt::MoreClasses(more))) = outcome {
+        if let Err(Stop::Halt(Halt::MoreClasses(more))) = outcome {
             classes = more;
             continue;
         }
@@ -198,48 +198,99 @@ pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress))
 const MOST_NODES: u64 = 1 << 24;
 const MOST_LINK_ENDS: u64 = 1 << 27;
 
-/// One sentence if an experiment makes no sense.
-pub fn check(experiment: &Experiment<'_>) -> Result<(), String> {
+/// An experiment that makes no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BadExperiment {
+    /// A number of the routers.
+    #[error(transparent)]
+    Parameters(#[from] BadParameters),
+    /// Traffic that routers cannot make.
+    #[error(transparent)]
+    Traffic(#[from] UnsuitableTraffic),
+    /// Traffic that means nothing on the network.
+    #[error(transparent)]
+    Destinations(#[from] BadDestinations),
+    /// The network is too large.
+    #[error("{network} has {nodes} nodes, too many to simulate (at most {MOST_NODES})")]
+    Nodes {
+        /// The network.
+        network: String,
+        /// How many it has.
+        nodes: u64,
+    },
+    /// The network has too many links.
+    #[error("{network} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})")]
+    LinkEnds {
+        /// The network.
+        network: String,
+        /// How many it has.
+        ends: u64,
+    },
+    /// The interval is none.
+    #[error("a precision is above 0 and below 1, not {0}")]
+    Precision(f64),
+    /// Everything would count as saturated.
+    #[error("a latency limit is above 0, not {0}")]
+    LatencyLimit(f64),
+    /// Batches are too short or too long.
+    #[error("a batch has 2 to 2^20 cycles")]
+    Batch,
+    /// The measurement would never end.
+    #[error("at most 2^30 cycles are measured")]
+    Cycles,
+    /// A node cannot make so many packets.
+    #[error("a rate is from 0 to 1 packets a node a cycle, not {0}")]
+    Rate(f64),
+}
+
+/// What routers make: there are no questions with answers here, and a storm is a rate that is too high.
+fn can_make(traffic: Traffic) -> bool {
+    !matches!(traffic, Traffic::PingAll | Traffic::BroadcastStorm)
+}
+
+/// Whether an experiment makes sense.
+pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
     experiment.parameters.check()?;
-    let nodes = experiment.network.nodes();
+    let network = experiment.network;
+    let nodes = network.nodes();
     if nodes > MOST_NODES {
-        return Err(format!(
-            "{} has {nodes} nodes, too many to simulate (at most {MOST_NODES})",
-            experiment.network
-        ));
+        return Err(BadExperiment::Nodes {
+            network: network.to_string(),
+            nodes,
+        });
     }
-    let topology = experiment.network.unchecked();
+    let topology = network.unchecked();
     let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
     if ends > MOST_LINK_ENDS {
-        return Err(format!(
-            "{} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})",
-            experiment.network
-        ));
+        return Err(BadExperiment::LinkEnds {
+            network: network.to_string(),
+            ends,
+        });
     }
     let Effort {
         precision,
+        most_cycles,
         latency_limit,
+        batch_bits,
         ..
     } = experiment.effort;
     if !(precision > 0.0 && precision < 1.0) {
-        return Err(format!("a precision is above 0 and below 1, not {precision}"));
+        return Err(BadExperiment::Precision(precision));
     }
     if latency_limit.is_nan() || latency_limit <= 0.0 {
-        return Err(format!("a latency limit is above 0, not {latency_limit}"));
+        return Err(BadExperiment::LatencyLimit(latency_limit));
     }
-    if !(1..=20).contains(&experiment.effort.batch_bits) {
-        return Err("a batch has 2 to 2^20 cycles".into());
+    if !(1..=20).contains(&batch_bits) {
+        return Err(BadExperiment::Batch);
     }
-    if experiment.effort.most_cycles > 1 << 30 {
-        return Err("at most 2^30 cycles are measured".into());
+    if most_cycles > 1 << 30 {
+        return Err(BadExperiment::Cycles);
     }
     if !(0.0..=1.0).contains(&experiment.rate) {
-        return Err(format!(
-            "a rate is from 0 to 1 packets a node a cycle, not {}",
-            experiment.rate
-        ));
+        return Err(BadExperiment::Rate(experiment.rate));
     }
-    Pattern::new(experiment.traffic, experiment.network, experiment.seed).map(|_| ())
+    experiment.traffic.for_user("a load", can_make)?;
+    Ok(Destinations::check(experiment.traffic, network)?)
 }
 
 struct Measurement<'a> {
@@ -256,7 +307,7 @@ struct Measurement<'a> {
 
 impl Measurement<'_> {
     /// Whether all measured packets arrived.
-    fn run(&mut self) -> Result<bool, End> {
+    fn run(&mut self) -> Result<bool, Stop> {
         self.warm_up()?;
         self.from = self.engine.now;
         self.engine.recorder.open(self.from, self.experiment.effort.batch_bits);
@@ -267,32 +318,32 @@ impl Measurement<'_> {
         self.drain()
     }
 
-    fn batch(&mut self) -> Result<(), End> {
+    fn batch(&mut self) -> Result<(), Stop> {
         let cycles = 1 << self.experiment.effort.batch_bits;
-        self.engine.run(cycles).map_err(End::Halt)?;
+        self.engine.run(cycles).map_err(Stop::Halt)?;
         self.look_for_locks()
     }
 
-    /// Looks for packets that wait for each other in a circle. That nothing moves without a circle would be a fault of the
+    /// Looks for packets that wait for each other in a cycle. That nothing moves without one would be a fault of the
     /// simulator; it must not run on for ever.
-    fn look_for_locks(&mut self) -> Result<(), End> {
-        if let Some(deadlock) = find_circle(&self.engine) {
-            return Err(End::Deadlock(deadlock));
+    fn look_for_locks(&mut self) -> Result<(), Stop> {
+        if let Some(deadlock) = find_cycle(&self.engine.routers) {
+            return Err(Stop::Deadlock(deadlock));
         }
         let moved = std::mem::replace(&mut self.moved, self.engine.moved);
-        self.stalled = if self.engine.alive > 0 && moved == self.moved {
+        self.stalled = if self.engine.alive() > 0 && moved == self.moved {
             self.stalled + 1
         } else {
             0
         };
         let patience = 1 + (self.experiment.parameters.longest_delay() >> self.experiment.effort.batch_bits);
         if self.stalled > patience {
-            return Err(End::Deadlock(Deadlock { circle: Vec::new() }));
+            return Err(Stop::Deadlock(Deadlock { cycle: Vec::new() }));
         }
         Ok(())
     }
 
-    fn warm_up(&mut self) -> Result<(), End> {
+    fn warm_up(&mut self) -> Result<(), Stop> {
         let mut before: Option<f64> = None;
         for batch in 0..MOST_WARM_UP {
             self.batch()?;
@@ -312,13 +363,13 @@ impl Measurement<'_> {
         Ok(())
     }
 
-    fn measure(&mut self) -> Result<(), End> {
+    fn measure(&mut self) -> Result<(), Stop> {
         let effort = &self.experiment.effort;
         loop {
             self.batch()?;
             let cycles = self.engine.now - self.from;
             let Estimate { mean, half_width } = self.estimate();
-            let overloaded = self.engine.throttled || self.overloaded(2.0 * SHORTFALL);
+            let overloaded = self.engine.throttled() || self.overloaded(2.0 * SHORTFALL);
             let hopeless = overloaded && cycles >= HOPELESS << effort.batch_bits;
             let done = half_width <= effort.precision * mean || mean > effort.latency_limit;
             // The interval shrinks with the square root of the time.
@@ -342,8 +393,8 @@ impl Measurement<'_> {
     }
 
     /// Sources go on, so that the last measured packets meet the same traffic as the first.
-    fn drain(&mut self) -> Result<bool, End> {
-        if self.engine.throttled || self.overloaded(SHORTFALL) {
+    fn drain(&mut self) -> Result<bool, Stop> {
+        if self.engine.throttled() || self.overloaded(SHORTFALL) {
             return Ok(false);
         }
         let effort = &self.experiment.effort;
@@ -395,7 +446,7 @@ impl Measurement<'_> {
         }
     }
 
-    fn point(&self, outcome: Result<bool, End>, setup_seconds: f64, wall_seconds: f64) -> Point {
+    fn point(&self, outcome: Result<bool, Stop>, setup_seconds: f64, wall_seconds: f64) -> Point {
         let Self { experiment, engine, .. } = self;
         let record = &engine.recorder;
         let nodes = experiment.network.nodes();
@@ -404,12 +455,12 @@ impl Measurement<'_> {
         let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
         let saturated = match &outcome {
             Ok(drained) => {
-                !drained || mean > experiment.effort.latency_limit || engine.throttled || self.overloaded(SHORTFALL)
+                !drained || mean > experiment.effort.latency_limit || engine.throttled() || self.overloaded(SHORTFALL)
             }
             Err(_) => true,
         };
         let deadlock = match outcome {
-            Err(End::Deadlock(deadlock)) => Some(deadlock.to_string()),
+            Err(Stop::Deadlock(deadlock)) => Some(deadlock.to_string()),
             _ => None,
         };
         let per_second = |count: f64| count / wall_seconds.max(1e-9);
@@ -424,10 +475,10 @@ impl Measurement<'_> {
             seed: experiment.seed,
             latency_mean: mean,
             latency_ci95: if half_width.is_finite() { half_width } else { 0.0 },
-            latency_p50: record.quantile(0.50),
-            latency_p95: record.quantile(0.95),
-            latency_p99: record.quantile(0.99),
-            latency_max: record.longest,
+            latency_p50: record.latencies.percentile(50),
+            latency_p95: record.latencies.percentile(95),
+            latency_p99: record.latencies.percentile(99),
+            latency_max: record.latencies.greatest(),
             hops_mean: record.hops as f64 / record.measured.max(1) as f64,
             offered_rate: rate(record.offered),
             accepted_rate: rate(record.accepted),
@@ -437,8 +488,8 @@ impl Measurement<'_> {
             packets: record.delivered,
             packets_measured: record.measured,
             flit_hops: engine.moved,
-            classes: engine.classes(),
-            virtual_channels: engine.channels,
+            classes: engine.routers.classes,
+            virtual_channels: engine.routers.channels,
             bytes_per_node: engine.bytes() as u64 / nodes,
             setup_seconds,
             wall_seconds,

@@ -1,7 +1,9 @@
 //! The numbers that describe a router and its links.
 
+use std::fmt;
 use std::str::FromStr;
 
+use hopwise_language::Traffic;
 use serde::{Deserialize, Serialize};
 
 /// How long each step of a router takes, in cycles, and how much it can hold.
@@ -36,12 +38,12 @@ pub struct Parameters {
 }
 
 /// How rings and tori are routed where there is a choice. Other networks have none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rings {
-    /// As the rule says: a tie goes +1, the class changes at the wrap
+    /// As the rule says: a tie goes +1, the class changes at the wrap.
     Core,
-    /// A tie is tossed; a packet keeps the class it enters a ring with
+    /// A tie is tossed; a packet keeps the class it enters a ring with.
     Balanced,
 }
 
@@ -99,8 +101,8 @@ impl Parameters {
         .unwrap_or(1)
     }
 
-    /// One sentence on the first number that makes no sense.
-    pub fn check(&self) -> Result<(), String> {
+    /// Whether all numbers make sense.
+    pub fn check(&self) -> Result<(), BadParameters> {
         let positive = [
             ("vc-alloc", self.vc_alloc),
             ("switch-alloc", self.switch_alloc),
@@ -109,9 +111,9 @@ impl Parameters {
             ("class-limit", self.class_limit.unwrap_or(1)),
         ];
         if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
-            return Err(format!("{name} has to be at least 1"));
+            return Err(BadParameters::Zero(name));
         }
-        let all = [
+        let delays = [
             self.routing,
             self.vc_alloc,
             self.switch_alloc,
@@ -119,23 +121,45 @@ impl Parameters {
             self.channel,
             self.credit,
         ];
-        if all.into_iter().any(|delay| delay > 10_000) {
-            return Err("a delay is at most 10000 cycles".into());
+        if delays.into_iter().any(|delay| delay > MOST_DELAY) {
+            return Err(BadParameters::Delay);
         }
-        if self.buffers > 60_000 || self.packet_flits > 60_000 {
-            return Err("buffers and packets have at most 60000 flits".into());
+        if self.buffers > MOST_FLITS || self.packet_flits > MOST_FLITS {
+            return Err(BadParameters::Flits);
         }
-        if self.shared_channels > 1_000 {
-            return Err("a link has at most 1000 virtual channels for all".into());
+        if self.shared_channels > MOST_SHARED {
+            return Err(BadParameters::Channels);
         }
         Ok(())
     }
 }
 
-/// Named sets of parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+const MOST_DELAY: u32 = 10_000;
+const MOST_FLITS: u32 = 60_000;
+const MOST_SHARED: u32 = 1_000;
+
+/// A number of a router that makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadParameters {
+    /// Nothing would ever move.
+    #[error("{0} has to be at least 1")]
+    Zero(&'static str),
+    /// A step takes too long.
+    #[error("a delay is at most {MOST_DELAY} cycles")]
+    Delay,
+    /// A buffer or packet is too large.
+    #[error("buffers and packets have at most {MOST_FLITS} flits")]
+    Flits,
+    /// Too many virtual channels.
+    #[error("a link has at most {MOST_SHARED} virtual channels for all")]
+    Channels,
+}
+
+/// Named sets of parameters, with the traffic that goes with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// BookSim 2: every step one cycle, two virtual channels of eight flits
+    /// BookSim 2: every step one cycle, two virtual channels of eight flits. What it calls uniform is
+    /// [`Traffic::UniformWithSelf`]: a node sends to itself as often as to any other.
     #[default]
     Booksim,
 }
@@ -147,11 +171,18 @@ impl Preset {
             Preset::Booksim => Parameters::BOOKSIM,
         }
     }
+
+    /// Who sends to whom unless said otherwise.
+    pub fn traffic(self) -> Traffic {
+        match self {
+            Preset::Booksim => Traffic::UniformWithSelf,
+        }
+    }
 }
 
 /// When packets are made.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Process {
     /// Every node tosses a coin every cycle.
     Bernoulli,
@@ -164,31 +195,52 @@ pub enum Process {
     },
 }
 
-impl FromStr for Process {
-    type Err = String;
+/// Text that is no process.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadProcess {
+    /// No such process.
+    #[error("'{0}' is not a source: bernoulli or bursty(LENGTH,PEAK)")]
+    Unknown(String),
+    /// Bursts that are none.
+    #[error("a burst lasts at least 1 cycle and has a peak above 0 and at most 1")]
+    Burst,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Process {
+    type Err = BadProcess;
+
+    fn from_str(text: &str) -> Result<Self, BadProcess> {
         if text == "bernoulli" {
             return Ok(Process::Bernoulli);
         }
-        let wrong = || format!("'{text}' is not a source: bernoulli or bursty(LENGTH,PEAK)");
-        let inner = text
-            .strip_prefix("bursty(")
-            .and_then(|rest| rest.strip_suffix(')'))
-            .ok_or_else(wrong)?;
-        let (length, peak) = inner.split_once(',').ok_or_else(wrong)?;
-        let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
-        let (length, peak) = (number(length)?, number(peak)?);
+        let inner = text.strip_prefix("bursty(").and_then(|rest| rest.strip_suffix(')'));
+        let numbers = inner.and_then(|inner| inner.split_once(','));
+        let numbers = numbers.and_then(|(length, peak)| Some((length.trim().parse().ok()?, peak.trim().parse().ok()?)));
+        let (length, peak): (f64, f64) = numbers.ok_or_else(|| BadProcess::Unknown(text.into()))?;
         if length >= 1.0 && length.is_finite() && peak > 0.0 && peak <= 1.0 {
             Ok(Process::Bursty { length, peak })
         } else {
-            Err("a burst lasts at least 1 cycle and has a peak above 0 and at most 1".into())
+            Err(BadProcess::Burst)
         }
     }
 }
 
-impl std::fmt::Display for Process {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl TryFrom<String> for Process {
+    type Error = BadProcess;
+
+    fn try_from(text: String) -> Result<Self, BadProcess> {
+        text.parse()
+    }
+}
+
+impl From<Process> for String {
+    fn from(process: Process) -> String {
+        process.to_string()
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Process::Bernoulli => write!(f, "bernoulli"),
             Process::Bursty { length, peak } => write!(f, "bursty({length},{peak})"),

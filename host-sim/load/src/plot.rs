@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use hopwise_figures::{decimal, escape};
+
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
@@ -94,7 +96,7 @@ impl Chart {
                  <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
                 left - 6.0,
                 at + 4.0,
-                number(y)
+                decimal(y, 4)
             );
         }
         for x in ticks(self.x_end()) {
@@ -105,7 +107,7 @@ impl Chart {
                  <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
                 bottom + 5.0,
                 bottom + 20.0,
-                number(x)
+                decimal(x, 4)
             );
         }
         let _ = write!(
@@ -183,17 +185,4 @@ fn ticks(end: f64) -> impl Iterator<Item = f64> {
     (0..=10)
         .map(move |i| f64::from(i) * step)
         .take_while(move |&tick| tick <= end * 1.0001)
-}
-
-fn number(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
-/// Text for XML and HTML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

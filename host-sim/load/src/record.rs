@@ -1,7 +1,9 @@
 //! What is written down while a simulation runs.
 
-/// Latencies up to this many cycles are counted one by one; longer ones share a bin.
-const BINS: usize = 1 << 16;
+use hopwise_figures::Histogram;
+
+/// Latencies below this many cycles are told apart.
+const TOLD_APART: usize = 1 << 16;
 
 /// The packets made in the cycles `from..to`, and what became of them.
 pub(super) struct Recorder {
@@ -9,7 +11,8 @@ pub(super) struct Recorder {
     to: u32,
     /// Cycles of a batch, as a power of two.
     batch_bits: u32,
-    bins: Vec<u32>,
+    /// Of the measured packets.
+    pub(super) latencies: Histogram,
     /// Sum of latencies and number of packets, by the time of making.
     pub(super) batches: Vec<(u64, u64)>,
     pub(super) hops: u64,
@@ -19,7 +22,6 @@ pub(super) struct Recorder {
     pub(super) measured: u64,
     /// Packets delivered in the window, whenever made.
     pub(super) accepted: u64,
-    pub(super) longest: u64,
     /// All packets ever delivered.
     pub(super) delivered: u64,
     /// Sum and number of the latencies delivered since the last [`take_recent`](Self::take_recent).
@@ -32,14 +34,13 @@ impl Recorder {
             from: u32::MAX,
             to: u32::MAX,
             batch_bits: 0,
-            bins: Vec::new(),
+            latencies: Histogram::new(TOLD_APART),
             batches: Vec::new(),
             hops: 0,
             offered: 0,
             expected: 0,
             measured: 0,
             accepted: 0,
-            longest: 0,
             delivered: 0,
             recent: (0, 0),
         }
@@ -80,35 +81,13 @@ impl Recorder {
         }
         self.measured += 1;
         self.hops += u64::from(hops);
-        self.longest = self.longest.max(u64::from(latency));
         let batch = ((born - self.from) >> self.batch_bits) as usize;
         if batch >= self.batches.len() {
             self.batches.resize(batch + 1, (0, 0));
         }
         self.batches[batch].0 += u64::from(latency);
         self.batches[batch].1 += 1;
-        let bin = (latency as usize).min(BINS - 1);
-        if bin >= self.bins.len() {
-            self.bins.resize((bin + 1).next_power_of_two(), 0);
-        }
-        self.bins[bin] += 1;
-    }
-
-    /// The latency that a share of the measured packets did not exceed.
-    pub(super) fn quantile(&self, share: f64) -> u64 {
-        let wanted = (self.measured as f64 * share).ceil() as u64;
-        let mut seen = 0;
-        for (latency, &count) in self.bins.iter().enumerate() {
-            seen += u64::from(count);
-            if seen >= wanted && seen > 0 {
-                return if latency == BINS - 1 {
-                    self.longest
-                } else {
-                    latency as u64
-                };
-            }
-        }
-        self.longest
+        self.latencies.add(u64::from(latency));
     }
 
     /// Mean latency of what was delivered since the last call.

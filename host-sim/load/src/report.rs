@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
+use hopwise_figures::escape;
 use serde::Serialize;
 
-use super::plot::{Chart, Series, escape};
+use super::plot::{Chart, Series};
 use super::sweep::{Finding, Job};
 
 /// A line of the table.
@@ -31,7 +32,7 @@ pub struct Row {
     pub latency_ci95: Option<f64>,
     /// 99 of 100 packets took no longer.
     pub latency_p99: Option<u64>,
-    /// Mean number of links on the way.
+    /// Mean number of links on a path.
     pub hops_mean: Option<f64>,
     /// Packets delivered, a node a cycle.
     pub accepted_rate: Option<f64>,
@@ -39,7 +40,7 @@ pub struct Row {
     pub saturated: Option<bool>,
     /// The highest rate that it carries.
     pub saturation_rate: Option<f64>,
-    /// The circle of a deadlock.
+    /// The cycle of a deadlock.
     pub deadlock: Option<String>,
 }
 
@@ -49,8 +50,8 @@ impl Row {
         let mut row = Self {
             network: job.network.clone(),
             rule: job.rule.clone(),
-            traffic: job.traffic.clone(),
-            process: job.process.clone(),
+            traffic: job.traffic.to_string(),
+            process: job.process.to_string(),
             packet_flits: job.parameters.packet_flits,
             seed: job.seed,
             rate: None,
@@ -97,13 +98,13 @@ pub fn rows(findings: &[(&Job, Finding)]) -> Vec<Row> {
 }
 
 /// The table as CSV.
-pub fn csv(rows: &[Row]) -> Result<String, String> {
+pub fn csv(rows: &[Row]) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        writer.serialize(row).map_err(|error| error.to_string())?;
+        writer.serialize(row)?;
     }
-    let bytes = writer.into_inner().map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|error| error.to_string())
+    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// One line of a chart a network, rule and traffic, over the rates that were carried; several seeds are averaged.

@@ -15,7 +15,7 @@ const SAMPLES: u64 = 256;
 
 /// The step of a packet out of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct Hop {
     /// The port, counted from 0 at its node.
     pub(super) port: u32,
     /// The buffer class for the link behind it.
@@ -33,12 +33,12 @@ impl Packed {
     /// A network with a table has routes of at most 1,023 hops, hence fewer than 512 valleys.
     const CLASS_BITS: u32 = 11;
 
-    fn new(step: Step) -> Self {
+    fn new(step: Hop) -> Self {
         Self(step.port << Self::CLASS_BITS | step.class | if step.tie { Self::TIE } else { 0 })
     }
 
-    fn step(self) -> Step {
-        Step {
+    fn step(self) -> Hop {
+        Hop {
             port: (self.0 & !Self::TIE) >> Self::CLASS_BITS,
             class: self.0 & ((1 << Self::CLASS_BITS) - 1),
             tie: self.0 & Self::TIE != 0,
@@ -95,9 +95,9 @@ impl Routes {
         routes
     }
 
-    /// The way from `here` to another node. `valleys` is the packet's own count, if packets carry one.
+    /// The hop from `here` towards another node. `valleys` is the packet's own count, if packets carry one.
     #[inline]
-    pub(super) fn step(&self, here: u32, dest: u32, valleys: &mut Valleys) -> Step {
+    pub(super) fn step(&self, here: u32, dest: u32, valleys: &mut Valleys) -> Hop {
         if !self.table.is_empty() {
             return self.table[here as usize * self.network.nodes() as usize + dest as usize].step();
         }
@@ -113,8 +113,8 @@ impl Routes {
         self.to(here, dest, next, class)
     }
 
-    fn to(&self, here: Node, dest: Node, next: Node, class: u32) -> Step {
-        Step {
+    fn to(&self, here: Node, dest: Node, next: Node, class: u32) -> Hop {
+        Hop {
             port: self.network.unchecked().port_to(here, next).unwrap_or(0) as u32,
             class,
             tie: self.tie(here, dest),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::measure::{self, Effort, Experiment};
+use super::measure::{self, BadExperiment, Effort, Experiment};
 
 /// Where a network saturates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,17 @@ pub struct Saturation {
     pub runs: u32,
 }
 
+/// A search that makes no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BadSearch {
+    /// The interval would never be small enough, or is from the beginning.
+    #[error("the precision of a saturation is above 0 and below 1")]
+    Precision,
+    /// The experiments make no sense.
+    #[error(transparent)]
+    Experiment(#[from] BadExperiment),
+}
+
 /// The rate at which the hops of a packet are counted before the search.
 const PROBE: f64 = 0.001;
 
@@ -25,9 +36,9 @@ pub fn expected_runs(precision: f64) -> u32 {
 
 /// Halves the interval between 0 and what the links could carry at best, until it is at most `precision` of the rate.
 /// Every rate is simulated with the same seed. `tried` is called after each with the number of rates so far.
-pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) -> Result<Saturation, String> {
+pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) -> Result<Saturation, BadSearch> {
     if !(precision > 0.0 && precision < 1.0) {
-        return Err("the precision of a saturation is above 0 and below 1".into());
+        return Err(BadSearch::Precision);
     }
     // Only whether a rate is carried matters here, not how exactly its latency is known.
     let effort = Effort {

@@ -5,10 +5,10 @@
 use std::fmt::Write;
 
 use super::measure::Effort;
-use super::parameters::Parameters;
+use super::parameters::{Preset, Process};
 use super::plot::Chart;
 use super::report::{self, Row};
-use super::sweep::{Job, Plan, Task};
+use super::sweep::{Job, JobList, Task};
 
 /// Networks of about one size. The first two are what everybody knows.
 pub struct Size {
@@ -107,7 +107,7 @@ fn effort(nodes: u32) -> Effort {
 }
 
 /// The jobs of the study: [`SIZES`], or others.
-pub fn plan(sizes: &[Size]) -> Plan {
+pub fn plan(sizes: &[Size]) -> JobList {
     let mut jobs = Vec::new();
     for size in sizes {
         for &network in size.networks {
@@ -117,9 +117,9 @@ pub fn plan(sizes: &[Size]) -> Plan {
                     jobs.push(Job {
                         network: network.into(),
                         rule: rule.into(),
-                        traffic: "uniform".into(),
-                        process: "bernoulli".into(),
-                        parameters: Parameters::BOOKSIM,
+                        traffic: Preset::Booksim.traffic(),
+                        process: Process::Bernoulli,
+                        parameters: Preset::Booksim.parameters(),
                         effort: effort(size.nodes),
                         seed: 1,
                         task,
@@ -128,7 +128,7 @@ pub fn plan(sizes: &[Size]) -> Plan {
             }
         }
     }
-    Plan { jobs }
+    JobList { jobs }
 }
 
 /// The document, and the charts that it shows, by file name.
@@ -140,7 +140,7 @@ pub struct Study {
 }
 
 /// What is told of a network under a rule.
-struct Line<'a> {
+struct Entry<'a> {
     network: &'a str,
     rule: &'a str,
     nodes: u64,
@@ -150,7 +150,7 @@ struct Line<'a> {
     saturation: f64,
 }
 
-impl Line<'_> {
+impl Entry<'_> {
     /// Packets a cycle at saturation for every link end that had to be built.
     fn yield_per_link(&self) -> f64 {
         self.saturation / self.degree as f64
@@ -169,7 +169,7 @@ impl Line<'_> {
 pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let mut text = String::from(INTRODUCTION);
     let mut charts = Vec::new();
-    let described: Vec<Vec<Line<'_>>> = sizes
+    let described: Vec<Vec<Entry<'_>>> = sizes
         .iter()
         .map(|size| {
             size.networks
@@ -201,8 +201,8 @@ pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
 
 const INTRODUCTION: &str = "# Latency against load: the papers' networks, torus and hypercube
 
-Uniform traffic, packets of one flit, routers with the parameters of `--preset booksim`: every pipeline step and every
-link one cycle, buffers of 8 flits. A rate is packets that a node makes in a cycle; the saturation is the highest rate
+Uniform traffic as BookSim has it, with packets to oneself (`uniform-with-self`), packets of one flit, routers with the
+parameters of `--preset booksim`: every pipeline step and every link one cycle, buffers of 8 flits. A rate is packets that a node makes in a cycle; the saturation is the highest rate
 that is carried (mean latency at most 500 cycles and nothing left behind), found by bisection to 2%. Every network has the
 virtual channels that it needs to be free of deadlock; the torus has two. Solid lines are the rule `exact`, dashed
 lines the rule `paper`, where the paper has an order of its own.
@@ -214,7 +214,7 @@ This page and its charts are written by
     hopwise load study --out docs
 ";
 
-fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Line<'a>> {
+fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {
     let Ok(parsed) = network.parse::<hopwise_core::Network>() else {
         return Vec::new();
     };
@@ -228,7 +228,7 @@ fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Line<'a>> {
                 .filter(move |row| row.network == network && row.rule == rule)
         };
         let lowest = mine().find(|row| row.rate.is_some())?;
-        Some(Line {
+        Some(Entry {
             network,
             rule,
             nodes: parsed.nodes(),
@@ -241,11 +241,11 @@ fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Line<'a>> {
     rules(network).iter().filter_map(|rule| line(rule)).collect()
 }
 
-fn table(text: &mut String, lines: &[Line<'_>]) {
+fn table(text: &mut String, lines: &[Entry<'_>]) {
     text.push_str("| network | rule | nodes | degree | mean hops | latency at the lowest rate | saturation | saturation / degree |\n");
     text.push_str("|---|---|--:|--:|--:|--:|--:|--:|\n");
     for line in lines {
-        let Line {
+        let Entry {
             network,
             rule,
             nodes,
@@ -263,7 +263,7 @@ fn table(text: &mut String, lines: &[Line<'_>]) {
 }
 
 /// Who wins at each size, from the figures; those that cannot be told apart are named together.
-fn winners(text: &mut String, sizes: &[Size], described: &[Vec<Line<'_>>]) {
+fn winners(text: &mut String, sizes: &[Size], described: &[Vec<Entry<'_>>]) {
     text.push_str("\n## What wins where\n\n");
     text.push_str(
         "| nodes | shortest latency when idle | highest saturation | most for its links |\n|--:|---|---|---|\n",
@@ -280,23 +280,23 @@ fn winners(text: &mut String, sizes: &[Size], described: &[Vec<Line<'_>>]) {
     }
 }
 
-fn best(lines: &[Line<'_>], value: impl Fn(&Line<'_>) -> f64) -> String {
+fn best(lines: &[Entry<'_>], value: impl Fn(&Entry<'_>) -> f64) -> String {
     let most = lines.iter().map(&value).fold(0.0, f64::max);
     let names: Vec<String> = lines
         .iter()
         .filter(|line| value(line) >= most * (1.0 - PRECISION))
-        .map(Line::name)
+        .map(Entry::name)
         .collect();
     names.join("; ")
 }
 
 /// What the exact rule gains over the paper's.
-fn rules_compared(text: &mut String, described: &[Vec<Line<'_>>]) {
+fn rules_compared(text: &mut String, described: &[Vec<Entry<'_>>]) {
     text.push_str("\n## Exact against paper routing\n\n");
     text.push_str("| network | hops, exact | hops, paper | saturation, exact | saturation, paper | exact carries |\n");
     text.push_str("|---|--:|--:|--:|--:|--:|\n");
     for paper in described.iter().flatten().filter(|line| line.rule == "paper") {
-        let same = |line: &&Line<'_>| line.network == paper.network && line.rule == "exact";
+        let same = |line: &&Entry<'_>| line.network == paper.network && line.rule == "exact";
         if let Some(exact) = described.iter().flatten().find(same) {
             let _ = writeln!(
                 text,

@@ -7,14 +7,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hopwise_core::{Network, Rule};
+use hopwise_core::{Network, ParseError, Rule};
+use hopwise_language::Traffic;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::measure::{self, Effort, Experiment, Point};
+use super::measure::{self, BadExperiment, Effort, Experiment, Point};
 use super::parameters::{Parameters, Process};
-use super::saturation::{self, Saturation};
-use super::traffic::Traffic;
+use super::saturation::{self, BadSearch, Saturation};
 
 /// What a job finds out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,10 +39,10 @@ pub struct Job {
     pub network: String,
     /// The rule, as it is written.
     pub rule: String,
-    /// Who sends to whom, as it is written.
-    pub traffic: String,
-    /// When, as it is written.
-    pub process: String,
+    /// Who sends to whom.
+    pub traffic: Traffic,
+    /// When.
+    pub process: Process,
     /// The routers.
     pub parameters: Parameters,
     /// How long.
@@ -65,52 +65,122 @@ pub enum Finding {
 
 /// A list of jobs; a job's number is its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct JobList {
     /// The jobs.
     pub jobs: Vec<Job>,
 }
 
-/// Something about the folder of a sweep, in a sentence.
-fn trouble(path: &Path, what: &str, error: impl std::fmt::Display) -> String {
-    format!("cannot {what} {}: {error}", path.display())
+/// A job that makes no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BadJob {
+    /// The expression is not a network.
+    #[error("'{expression}' is not a network: {error}")]
+    Network {
+        /// As it was written.
+        expression: String,
+        /// What is wrong with it.
+        error: ParseError,
+    },
+    /// There is no such rule.
+    #[error("'{0}' is not a rule: exact or paper")]
+    Rule(String),
+    /// The experiment makes no sense.
+    #[error(transparent)]
+    Experiment(#[from] BadExperiment),
+    /// The search makes no sense.
+    #[error(transparent)]
+    Search(#[from] BadSearch),
+}
+
+/// Something is wrong with the folder of a sweep.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A job makes no sense.
+    #[error(transparent)]
+    Job(#[from] BadJob),
+    /// A file or folder cannot be read or written.
+    #[error("cannot {what} {path}: {error}", path = .path.display())]
+    Io {
+        /// What was to be done.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A file does not hold what it should.
+    #[error("cannot understand {path}: {error}", path = .path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: serde_json::Error,
+    },
+    /// The folder is another sweep's.
+    #[error("{path} holds the results of another plan; choose another folder", path = .0.display())]
+    AnotherPlan(PathBuf),
+    /// Results are missing.
+    #[error("{missing} of {all} jobs are not done, the first is number {first}")]
+    NotDone {
+        /// How many are missing.
+        missing: usize,
+        /// How many jobs there are.
+        all: usize,
+        /// The first of the missing.
+        first: usize,
+    },
+}
+
+fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderError {
+    let path = path.to_path_buf();
+    move |error| FolderError::Io { what, path, error }
+}
+
+fn content_error(path: &Path) -> impl FnOnce(serde_json::Error) -> FolderError {
+    let path = path.to_path_buf();
+    move |error| FolderError::Content { path, error }
 }
 
 impl Job {
-    /// Does the job. One sentence if it makes no sense.
-    pub fn run(&self) -> Result<Finding, String> {
+    /// Does the job.
+    pub fn run(&self) -> Result<Finding, BadJob> {
         let network = self.network()?;
         let experiment = self.experiment(&network)?;
         match self.task {
-            Task::Point { .. } => measure::run(&experiment).map(|point| Finding::Point(Box::new(point))),
+            Task::Point { .. } => Ok(Finding::Point(Box::new(measure::run(&experiment)?))),
             Task::Saturation { precision } => {
-                saturation::find(&experiment, precision, &|_| ()).map(Finding::Saturation)
+                let found = saturation::find(&experiment, precision, &|_| ())?;
+                Ok(Finding::Saturation(found))
             }
         }
     }
 
-    /// One sentence if the job makes no sense.
-    pub fn check(&self) -> Result<(), String> {
-        measure::check(&self.experiment(&self.network()?)?)
+    /// Whether the job makes sense.
+    pub fn check(&self) -> Result<(), BadJob> {
+        Ok(measure::check(&self.experiment(&self.network()?)?)?)
     }
 
-    fn network(&self) -> Result<Network, String> {
+    fn network(&self) -> Result<Network, BadJob> {
         let parsed: Result<Network, _> = self.network.parse();
-        let network = parsed.map_err(|error| format!("'{}' is not a network: {error}", self.network))?;
+        let network = parsed.map_err(|error| BadJob::Network {
+            expression: self.network.clone(),
+            error,
+        })?;
         Ok(network.with_search_memory(usize::MAX))
     }
 
     /// The experiment, at the job's rate if it has one.
-    fn experiment<'a>(&self, network: &'a Network) -> Result<Experiment<'a>, String> {
+    fn experiment<'a>(&self, network: &'a Network) -> Result<Experiment<'a>, BadJob> {
         Ok(Experiment {
             network,
             rule: match self.rule.as_str() {
                 "exact" => Rule::Exact,
                 "paper" => Rule::Paper,
-                other => return Err(format!("'{other}' is not a rule: exact or paper")),
+                other => return Err(BadJob::Rule(other.into())),
             },
             parameters: self.parameters,
-            traffic: self.traffic.parse::<Traffic>()?,
-            process: self.process.parse::<Process>()?,
+            traffic: self.traffic,
+            process: self.process,
             rate: match self.task {
                 Task::Point { rate } => rate,
                 Task::Saturation { .. } => 0.0,
@@ -125,42 +195,39 @@ impl Job {
 pub struct Folder {
     path: PathBuf,
     /// The plan.
-    pub plan: Plan,
+    pub list: JobList,
 }
 
 impl Folder {
     /// Puts a plan into a folder. The same plan may be there already, with results; a different one is refused, and so
     /// is one with a job that makes no sense.
-    pub fn create(path: &Path, plan: Plan) -> Result<Self, String> {
-        plan.jobs.iter().try_for_each(Job::check)?;
-        fs::create_dir_all(path).map_err(|error| trouble(path, "make the folder", error))?;
+    pub fn create(path: &Path, list: JobList) -> Result<Self, FolderError> {
+        list.jobs.iter().try_for_each(Job::check)?;
+        fs::create_dir_all(path).map_err(io_error("make the folder", path))?;
         let file = path.join("plan.json");
         if file.exists() {
             let folder = Self::open(path)?;
-            if folder.plan != plan {
-                return Err(format!(
-                    "{} holds the results of another plan; choose another folder",
-                    path.display()
-                ));
+            if folder.list != list {
+                return Err(FolderError::AnotherPlan(path.into()));
             }
             return Ok(folder);
         }
-        let text = serde_json::to_string_pretty(&plan).map_err(|error| error.to_string())?;
-        write_whole(&file, &text).map_err(|error| trouble(&file, "write", error))?;
+        let text = serde_json::to_string_pretty(&list).map_err(content_error(&file))?;
+        write_whole(&file, &text).map_err(io_error("write", &file))?;
         Ok(Self {
             path: path.into(),
-            plan,
+            list,
         })
     }
 
     /// Reads the plan of a folder.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
         let file = path.join("plan.json");
-        let text = fs::read_to_string(&file).map_err(|error| trouble(&file, "read", error))?;
-        let plan = serde_json::from_str(&text).map_err(|error| trouble(&file, "understand", error))?;
+        let text = fs::read_to_string(&file).map_err(io_error("read", &file))?;
+        let list = serde_json::from_str(&text).map_err(content_error(&file))?;
         Ok(Self {
             path: path.into(),
-            plan,
+            list,
         })
     }
 
@@ -169,39 +236,37 @@ impl Folder {
     }
 
     /// The result of a job, if it is done.
-    pub fn finding(&self, number: usize) -> Result<Option<Finding>, String> {
+    pub fn finding(&self, number: usize) -> Result<Option<Finding>, FolderError> {
         let file = self.file(number);
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(trouble(&file, "read", error)),
+            Err(error) => return Err(io_error("read", &file)(error)),
         };
-        serde_json::from_str(&text)
-            .map(Some)
-            .map_err(|error| trouble(&file, "understand", error))
+        serde_json::from_str(&text).map(Some).map_err(content_error(&file))
     }
 
     /// Does a job unless it is done; says whether there was something to do.
-    pub fn work(&self, number: usize) -> Result<bool, String> {
+    pub fn work(&self, number: usize) -> Result<bool, FolderError> {
         if self.finding(number)?.is_some() {
             return Ok(false);
         }
-        let finding = self.plan.jobs[number].run()?;
-        let text = serde_json::to_string(&finding).map_err(|error| error.to_string())?;
+        let finding = self.list.jobs[number].run()?;
         let file = self.file(number);
-        write_whole(&file, &text).map_err(|error| trouble(&file, "write", error))?;
+        let text = serde_json::to_string(&finding).map_err(content_error(&file))?;
+        write_whole(&file, &text).map_err(io_error("write", &file))?;
         Ok(true)
     }
 
     /// The numbers of the jobs of a share.
     pub fn share(&self, share: Share) -> Vec<usize> {
-        (0..self.plan.jobs.len())
+        (0..self.list.jobs.len())
             .filter(|&number| share.includes(number))
             .collect()
     }
 
     /// Does jobs on all cores, unless they are done; `done` is called after each. Returns how many there were to do.
-    pub fn work_all(&self, numbers: &[usize], done: impl Fn() + Sync) -> Result<usize, String> {
+    pub fn work_all(&self, numbers: &[usize], done: impl Fn() + Sync) -> Result<usize, FolderError> {
         let work = |&number: &usize| {
             let worked = self.work(number).map(usize::from);
             done();
@@ -210,11 +275,11 @@ impl Folder {
         numbers.par_iter().map(work).sum()
     }
 
-    /// All jobs with their results; one sentence if some are missing.
-    pub fn findings(&self) -> Result<Vec<(&Job, Finding)>, String> {
+    /// All jobs with their results.
+    pub fn findings(&self) -> Result<Vec<(&Job, Finding)>, FolderError> {
         let mut found = Vec::new();
         let mut missing = Vec::new();
-        for (number, job) in self.plan.jobs.iter().enumerate() {
+        for (number, job) in self.list.jobs.iter().enumerate() {
             match self.finding(number)? {
                 Some(finding) => found.push((job, finding)),
                 None => missing.push(number),
@@ -222,11 +287,11 @@ impl Folder {
         }
         match missing.first() {
             None => Ok(found),
-            Some(first) => Err(format!(
-                "{} of {} jobs are not done, the first is number {first}",
-                missing.len(),
-                self.plan.jobs.len()
-            )),
+            Some(&first) => Err(FolderError::NotDone {
+                missing: missing.len(),
+                all: self.list.jobs.len(),
+                first,
+            }),
         }
     }
 }
@@ -247,6 +312,25 @@ pub struct Share {
     pub count: usize,
 }
 
+/// A batch system that says something else than expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadShare {
+    /// A variable is no number.
+    #[error("{name} is '{text}', not a number")]
+    NoNumber {
+        /// The variable.
+        name: &'static str,
+        /// What it is.
+        text: String,
+    },
+    /// The number of this process is too high or too low.
+    #[error("this process's number is not among the {count} that share the work")]
+    NotAmong {
+        /// How many share it.
+        count: usize,
+    },
+}
+
 impl Share {
     /// All jobs.
     pub const ALL: Self = Self { index: 0, count: 1 };
@@ -263,13 +347,13 @@ impl Share {
         variable: impl Fn(&str) -> Option<String>,
         shards: Option<usize>,
         jobs: usize,
-    ) -> Result<Option<Self>, String> {
-        let number = |name: &str| match variable(name) {
+    ) -> Result<Option<Self>, BadShare> {
+        let number = |name: &'static str| match variable(name) {
             None => Ok(None),
             Some(text) => text
                 .parse::<usize>()
                 .map(Some)
-                .map_err(|_| format!("{name} is '{text}', not a number")),
+                .map_err(|_| BadShare::NoNumber { name, text }),
         };
         let mut count = shards;
         let index = if let Some(task) = number("SLURM_ARRAY_TASK_ID")? {
@@ -285,9 +369,7 @@ impl Share {
         let count = count.unwrap_or(jobs);
         match index {
             Some(index) if index < count => Ok(Some(Self { index, count })),
-            _ => Err(format!(
-                "this process's number is not among the {count} that share the work"
-            )),
+            _ => Err(BadShare::NotAmong { count }),
         }
     }
 }

@@ -1,21 +1,21 @@
 //! Packets that wait for each other for good, found while others still move.
 
-use super::engine::{Engine, NONE, State};
+use super::engine::{NONE, Routers, State};
 
-/// A circle of channels, each waiting for the next.
+/// A cycle of channels, each waiting for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// The nodes on the circle and the virtual channel, on the link into the node, whose first packet cannot move.
-    pub circle: Vec<(u32, u32)>,
+    /// The nodes on the cycle and the virtual channel, on the link into the node, whose first packet cannot move.
+    pub cycle: Vec<(u32, u32)>,
 }
 
 impl std::fmt::Display for Deadlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "deadlock: ")?;
-        for (node, channel) in &self.circle {
+        for (node, channel) in &self.cycle {
             write!(f, "node {node} (channel {channel}) waits for ")?;
         }
-        match self.circle.first() {
+        match self.cycle.first() {
             Some((node, channel)) => write!(f, "node {node} (channel {channel})"),
             None => write!(f, "nothing moves, and nobody waits for another"),
         }
@@ -35,11 +35,11 @@ enum Wait {
 /// Those that can move are struck off, then those that wait for one of them, and so on; what is left is locked. A flit or
 /// credit on its way counts as a move to come, so that a lock may be seen only some cycles after it has closed, but nothing
 /// is taken for a lock that is none.
-pub(super) fn find_circle(engine: &Engine<'_>) -> Option<Deadlock> {
-    let locked = locked(engine);
+pub(super) fn find_cycle(routers: &Routers) -> Option<Deadlock> {
+    let locked = locked(routers);
     let start = locked.iter().position(|&locked| locked)? as u32;
     // Everything that a locked channel waits for is locked: following the first of them must come back.
-    let first = |channel| match waits(engine, channel) {
+    let first = |channel| match waits(routers, channel) {
         Wait::ForAny(others) => others.first().copied().unwrap_or(channel),
         Wait::No => channel,
     };
@@ -48,24 +48,24 @@ pub(super) fn find_circle(engine: &Engine<'_>) -> Option<Deadlock> {
     while !std::mem::replace(&mut seen[here as usize], true) {
         here = first(here);
     }
-    let (mut circle, end) = (Vec::new(), here);
+    let (mut cycle, end) = (Vec::new(), here);
     loop {
-        circle.push(engine.place(here));
+        cycle.push(routers.place(here));
         here = first(here);
         if here == end {
-            return Some(Deadlock { circle });
+            return Some(Deadlock { cycle });
         }
     }
 }
 
 /// Which input channels are locked.
-fn locked(engine: &Engine<'_>) -> Vec<bool> {
-    let count = engine.inputs.len();
+fn locked(routers: &Routers) -> Vec<bool> {
+    let count = routers.inputs.len();
     let mut locked = vec![false; count];
     // Who waits for a channel, as lists in one array.
     let (mut first, mut links) = (vec![NONE; count], Vec::<(u32, u32)>::new());
     for channel in 0..count as u32 {
-        let Wait::ForAny(others) = waits(engine, channel) else {
+        let Wait::ForAny(others) = waits(routers, channel) else {
             continue;
         };
         locked[channel as usize] = true;
@@ -90,21 +90,21 @@ fn locked(engine: &Engine<'_>) -> Vec<bool> {
 
 /// What an input channel waits for: the owners of the output channels that its packet may use, and where one of them is
 /// short of buffers or the packet has it already, the full channel behind it.
-fn waits(engine: &Engine<'_>, channel: u32) -> Wait {
-    let input = &engine.inputs[channel as usize];
+fn waits(routers: &Routers, channel: u32) -> Wait {
+    let input = &routers.inputs[channel as usize];
     match input.state {
         // Active: a flit has won a channel and has a credit; if it has not come yet, it is on its way.
         State::Idle | State::Active => Wait::No,
-        State::Starved => match full_channel_behind(engine, input.out) {
+        State::Starved => match routers.full_channel_behind(input.out) {
             Some(next) => Wait::ForAny(vec![next]),
             None => Wait::No,
         },
         State::Seeking => {
             let mut others = Vec::new();
-            for out in engine.choices(channel) {
-                match engine.outputs[out as usize].owner {
-                    NONE if engine.has_room(channel, out) => return Wait::No,
-                    NONE => match full_channel_behind(engine, out) {
+            for out in routers.choices(channel) {
+                match routers.outputs[out as usize].owner {
+                    NONE if routers.has_room(channel, out) => return Wait::No,
+                    NONE => match routers.full_channel_behind(out) {
                         Some(next) => others.push(next),
                         None => return Wait::No,
                     },
@@ -116,21 +116,14 @@ fn waits(engine: &Engine<'_>, channel: u32) -> Wait {
     }
 }
 
-/// The input channel at the other end of an output channel, unless a flit or a credit between them is on its way.
-fn full_channel_behind(engine: &Engine<'_>, out: u32) -> Option<u32> {
-    let next = engine.behind(out)?;
-    let held = u32::from(engine.inputs[next as usize].filled) + u32::from(engine.outputs[out as usize].credits);
-    (held == engine.buffers()).then_some(next)
-}
-
 #[cfg(test)]
 mod tests {
     use hopwise_core::{Network, Rule};
+    use hopwise_language::Traffic;
 
     use super::*;
-    use crate::engine::Scene;
+    use crate::engine::{Engine, Scene};
     use crate::parameters::{Parameters, Process};
-    use crate::traffic::Traffic;
 
     /// With one class of buffers, some rings of a torus lock while the others go on: that is seen at once, and it is true, for
     /// the locked channels never change again.
@@ -145,7 +138,7 @@ mod tests {
                 packet_flits: 4,
                 ..Parameters::BOOKSIM
             },
-            traffic: Traffic::Uniform,
+            traffic: Traffic::UniformWithSelf,
             process: Process::Bernoulli,
             rate: 0.12,
             seed: 1,
@@ -155,22 +148,22 @@ mod tests {
         let mut deadlock = None;
         for _ in 0..10_000 {
             engine.run(16).unwrap();
-            deadlock = find_circle(&engine);
+            deadlock = find_cycle(&engine.routers);
             if deadlock.is_some() {
                 break;
             }
         }
         let deadlock = deadlock.expect("a torus with one class locks");
-        assert!(deadlock.circle.len() >= 2, "{deadlock}");
-        let locked = locked(&engine);
+        assert!(deadlock.cycle.len() >= 2, "{deadlock}");
+        let locked = locked(&engine.routers);
         let count = locked.iter().filter(|&&locked| locked).count();
-        let busy = engine.inputs.iter().filter(|input| input.filled > 0).count();
+        let busy = engine.routers.inputs.iter().filter(|input| input.filled > 0).count();
         assert!(
             count < busy / 2,
             "{count} of {busy} busy channels are locked: not a part"
         );
         let look = |engine: &Engine<'_>| -> Vec<(State, u16, u32)> {
-            let mine = engine.inputs.iter().zip(&locked).filter(|(_, locked)| **locked);
+            let mine = engine.routers.inputs.iter().zip(&locked).filter(|(_, locked)| **locked);
             mine.map(|(input, _)| (input.state, input.filled, input.own)).collect()
         };
         let (before, moved) = (look(&engine), engine.moved);

@@ -3,8 +3,8 @@
 //! The ports of node `n` are `first[n]..first[n + 1]`. The first is the local port, through which the node sends and
 //! receives; the others are its links in core's order.
 
-use hopwise_core::graph::{Factor, Shape};
-use hopwise_core::{Family, Network};
+use hopwise_core::Network;
+use hopwise_language::ring_sizes;
 
 /// The port numbers and which leads where.
 pub(super) struct Wiring {
@@ -90,17 +90,5 @@ impl RingPorts {
         };
         let opposite = (0..node.len() as u32).map(opposite_of).collect();
         Self { sizes, axis, opposite }
-    }
-}
-
-/// The sizes of the dimensions, if the network is a ring or torus.
-pub(super) fn ring_sizes(network: &Network) -> Option<Vec<u64>> {
-    let Family::Base(base) = network.family() else {
-        return None;
-    };
-    match base.shape() {
-        Shape::Line(Factor::Ring, nodes) => Some(vec![nodes]),
-        Shape::Product(Factor::Ring, sizes) => Some(sizes.iter().map(|&size| size.into()).collect()),
-        _ => None,
     }
 }

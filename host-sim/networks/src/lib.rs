@@ -19,6 +19,5 @@ pub mod isomorphism;
 pub mod levels;
 pub mod papers;
 pub mod profile;
-pub mod refusal;
 pub mod routes;
 pub mod stretch;

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use hopwise_core::limits::MAX_PAYLOAD;
 use hopwise_core::wire::{
-    BoardState, Command, Done, NodeReport, Page, Query, RouterCounters, Status, Verdict, trace_records,
+    BoardState, Command, Done, DropReason, NodeReport, Page, Query, RouterCounters, Status, Verdict, trace_records,
 };
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 
 use super::serial_line::{BadPort, SerialMesh};
-use super::talk::{Talk, ask_nodes, read, why_not};
+use super::talk::{NoAnswer, Talk, ask_nodes, read};
 
 /// A confirmed packet is settled within this: packets live for six seconds.
 const SETTLED_WITHIN: Duration = Duration::from_secs(7);
@@ -60,7 +60,7 @@ pub fn check_length(bytes: &[u8]) -> Result<(), TooLong> {
 }
 
 /// What became of something that was sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The destination has it.
     Delivered,
@@ -71,7 +71,7 @@ pub enum Fate {
     /// The destination restarted.
     Interrupted,
     /// It could not be delivered; why.
-    Undeliverable(String),
+    Undeliverable(DropReason),
     /// Nobody answered in time.
     Unknown,
     /// The board at the port has no room for it.
@@ -131,23 +131,23 @@ impl Connection {
     }
 
     /// Asks a node whether it is there. How long that took, or why there is no answer.
-    pub fn ping(&mut self, node: u64) -> Result<Duration, String> {
+    pub fn ping(&mut self, node: u64) -> Result<Duration, NoAnswer> {
         let begin = Instant::now();
         let reply = ask(&mut self.mesh, node, Query::Ping, PING);
         match &reply {
             Some(Reply::Answer(bytes)) if bytes == PING => Ok(begin.elapsed()),
-            _ => Err(why_not(&reply)),
+            _ => Err(NoAnswer::of(&reply)),
         }
     }
 
     /// The path to a node: the nodes on it, and how many microseconds a packet was at each; or why it is not known.
-    pub fn trace(&mut self, node: u64) -> Result<Vec<(u64, u64)>, String> {
+    pub fn trace(&mut self, node: u64) -> Result<Vec<(u64, u64)>, NoAnswer> {
         let reply = ask(&mut self.mesh, node, Query::Trace, &[]);
         match &reply {
             Some(Reply::Answer(answer)) => Ok(trace_records(answer)
                 .map(|record| (record.node, record.waited))
                 .collect()),
-            _ => Err(why_not(&reply)),
+            _ => Err(NoAnswer::of(&reply)),
         }
     }
 
@@ -184,19 +184,19 @@ impl Connection {
             Some(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
             Some(Reply::Confirmed(Verdict::Busy)) => Fate::Busy,
             Some(Reply::Confirmed(Verdict::Restarted)) => Fate::Interrupted,
-            Some(Reply::Undeliverable(_)) => Fate::Undeliverable(why_not(&reply)),
+            Some(Reply::Undeliverable(reason)) => Fate::Undeliverable(*reason),
             _ if confirmed => Fate::Unknown,
             _ => Fate::Sent,
         })
     }
 
     /// Lets a node broadcast bytes; or why it does not.
-    pub fn broadcast(&mut self, from: u64, bytes: &[u8]) -> Result<(), String> {
+    pub fn broadcast(&mut self, from: u64, bytes: &[u8]) -> Result<(), NoAnswer> {
         let command = Command::Broadcast(bytes);
         let reply = ask(&mut self.mesh, from, command.query(), &command.payload());
         match read(&reply) {
             Some(Done::Done) => Ok(()),
-            _ => Err(why_not(&reply)),
+            _ => Err(NoAnswer::of(&reply)),
         }
     }
 }

@@ -41,3 +41,6 @@ pub mod survey;
 pub mod talk;
 mod time_line;
 pub mod wiring_check;
+
+#[cfg(test)]
+mod tests;

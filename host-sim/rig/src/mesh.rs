@@ -129,25 +129,14 @@ struct TrafficTable {
     rate: u32,
     #[serde(default)]
     count: u32,
-    #[serde(default = "PatternName::usual")]
-    pattern: PatternName,
+    #[serde(default = "usual_pattern")]
+    pattern: hopwise_language::Traffic,
     #[serde(default = "usual_size")]
     size: u8,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum PatternName {
-    Uniform,
-    Neighbors,
-    Opposite,
-    Broadcast,
-}
-
-impl PatternName {
-    fn usual() -> Self {
-        PatternName::Uniform
-    }
+fn usual_pattern() -> hopwise_language::Traffic {
+    hopwise_language::Traffic::Uniform
 }
 
 fn usual_size() -> u8 {
@@ -240,6 +229,8 @@ pub enum MeshRule {
     NoLink { uart: String, kind: &'static BoardKind },
     #[error("node {node} uses {uart} twice")]
     UartTwice { node: u64, uart: String },
+    #[error(transparent)]
+    Pattern(#[from] hopwise_language::UnsuitableTraffic),
     #[error("traffic needs a rate of at least 1 packet a second")]
     NoRate,
     #[error("packets have {least} to 200 bytes, not {0}", least = Traffic::SMALLEST)]
@@ -537,12 +528,7 @@ fn read_traffic(table: &TrafficTable) -> Result<Traffic, MeshRule> {
     let traffic = Traffic {
         rate: table.rate,
         count: table.count,
-        pattern: match table.pattern {
-            PatternName::Uniform => Pattern::Uniform,
-            PatternName::Neighbors => Pattern::Neighbors,
-            PatternName::Opposite => Pattern::Opposite,
-            PatternName::Broadcast => Pattern::Broadcast,
-        },
+        pattern: Pattern::try_from(table.pattern)?,
         size: table.size,
     };
     if traffic.rate == 0 {

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::wire::{BoardState, Command, Status};
-use hopwise_core::wire::{LinkReport, NodeReport, Query};
+use hopwise_core::wire::{BoardState, Command, LinkReport, NodeReport, Query, Status};
 
 use super::mesh::Mesh;
 use super::talk::{Talk, ask_nodes, read};

@@ -8,8 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use hopwise_core::router::Event;
-use hopwise_core::wire::PacketId;
-use hopwise_core::wire::Role;
+use hopwise_core::wire::{PacketId, Role};
 use hopwise_trace::line::{Header, Nanos, Record, TraceLine};
 use hopwise_trace::reader::{BadTrace, Reader};
 use hopwise_trace::writer::Writer;

@@ -1,20 +1,43 @@
 //! Many nodes in virtual time: the same state machine that runs on the boards, wires that take the time of every byte, and
-//! faults by seed and by script.
+//! faults by seed and by script. Every packet is accounted for, and a promise of delivery that is broken is told with the
+//! command that shows it again.
 //!
-//! - [`wire`]: cables and what they do to bytes; [`world`]: boards, cables, time; [`agenda`]: what happens when;
-//! - [`traffic`]: who sends to whom; [`script`]: what happens to boards and cables;
-//! - [`oracle`]: the judge, who knows what was sent and what came;
+//! ```
+//! use hopwise_sim::{Settings, simulate};
+//!
+//! let settings = Settings {
+//!     network: Some("rdn(ring(3),1)".into()),
+//!     packets: Some(200),
+//!     confirmed: true,
+//!     events: Some("0s cut 3.0; 600ms off 7; 1s on 7".into()),
+//!     ..Settings::default()
+//! };
+//! let account = simulate(&settings.run()?, None, &mut |_| ())?;
+//! assert_eq!(account.violation, None);
+//! assert_eq!((account.tally.sent, account.tally.lost), (200, 0));
+//! assert!(account.detours > 0, "packets went round the cable that was cut");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file;
-//! - [`run`]: one run from beginning to end; [`sizes`]: for networks of any width; [`report`]: what is said of it.
+//! - [`run`]: one run from beginning to end; `sizes`: for networks of any width; [`report`]: what is said of it;
+//! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
+//! - [`world`]: boards, cables, time; [`wire`]: cables and what they do to bytes; [`agenda`]: what happens when;
+//! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
+//!
+//! Arrows go one way: settings make a run, a run plays a world, a world knows neither.
 
 pub mod agenda;
 pub mod oracle;
 pub mod report;
 pub mod run;
 pub mod scenario;
-pub mod script;
 pub mod settings;
-pub mod sizes;
-pub mod traffic;
+mod sizes;
+mod stage;
 pub mod wire;
 pub mod world;
+
+pub use run::SimRun;
+pub use settings::Settings;
+pub use sizes::simulate;

@@ -75,7 +75,7 @@ pub struct Tally {
     pub corrupted: u64,
     /// Reported as such to their sender, or dropped with a reason.
     pub undeliverable: u64,
-    /// Those of them that no way leads to, in a mesh that stays as it is.
+    /// Those of them that no path leads to, in a mesh that stays as it is.
     pub cut_off: u64,
     /// Not delivered, and an end restarted, or a board died with them, while they were under way.
     pub interrupted: u64,

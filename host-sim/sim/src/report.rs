@@ -1,12 +1,12 @@
 //! What a run says at its end, for programs and for people.
 
 use hopwise_core::wire::DropReason;
+use hopwise_figures::Spread;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::run::{Account, Plan};
+use super::run::{Account, SimRun};
 use super::settings::Settings;
-use hopwise_trace::samples::Spread;
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
@@ -41,9 +41,9 @@ pub struct Report {
 
 impl Report {
     /// Of a run by some settings.
-    pub fn new(settings: &Settings, plan: &Plan, account: &Account) -> Self {
+    pub fn new(settings: &Settings, run: &SimRun, account: &Account) -> Self {
         let tally = &account.tally;
-        let latency = Spread::of(account.latencies.iter().map(|&nanos| nanos as i64).collect());
+        let latency = Spread::of(account.latencies.iter().map(|&nanos| nanos as f64 / 1e3).collect());
         let drops = DropReason::ALL
             .iter()
             .zip(&account.drops)
@@ -57,9 +57,9 @@ impl Report {
             )
         });
         Report {
-            network: plan.build.network.to_string(),
-            nodes: plan.build.network.nodes(),
-            seed: plan.build.seed,
+            network: run.build.network.to_string(),
+            nodes: run.build.network.nodes(),
+            seed: run.build.seed,
             settings: settings.table(),
             sent: tally.sent,
             delivered: tally.delivered,
@@ -77,8 +77,8 @@ impl Report {
             retransmissions: account.retransmissions,
             detours: account.detours,
             links_up: account.links_up,
-            latency_mean_us: latency.map(|latency| latency.mean_us),
-            latency_p99_us: latency.map(|latency| latency.p99_us),
+            latency_mean_us: latency.map(|latency| latency.mean),
+            latency_p99_us: latency.map(|latency| latency.p99),
             buffers_used: account.buffers_used,
             virtual_seconds: account.virtual_seconds,
             wall_seconds: account.wall_seconds,
@@ -88,7 +88,7 @@ impl Report {
     }
 
     /// Takes another run of the same settings, but for the seed, into this one's row.
-    pub fn add(&mut self, other: &Report) {
+    fn add(&mut self, other: &Report) {
         self.settings.remove("seed");
         self.sent += other.sent;
         self.delivered += other.delivered;
@@ -119,7 +119,7 @@ impl Report {
         let latency = self.latency_mean_us.zip(self.latency_p99_us);
         let cut_off = match self.cut_off {
             0 => String::new(),
-            count => format!(", {count} of them where no way leads"),
+            count => format!(", {count} of them where no path leads"),
         };
         vec![
             ("sent", self.sent.to_string()),
@@ -189,4 +189,21 @@ impl Report {
             },
         ]
     }
+}
+
+/// Runs that differ only in the seed, as one.
+pub fn summed(reports: &[Report]) -> Vec<Report> {
+    let unseeded = |report: &Report| {
+        let mut settings = report.settings.clone();
+        settings.remove("seed");
+        settings
+    };
+    let mut sums: Vec<Report> = Vec::new();
+    for report in reports {
+        match sums.iter_mut().find(|sum| unseeded(sum) == unseeded(report)) {
+            Some(sum) => sum.add(report),
+            None => sums.push(report.clone()),
+        }
+    }
+    sums
 }

@@ -5,8 +5,9 @@ use std::io::Write;
 use std::time::Instant;
 
 use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
-
 use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
+use hopwise_language::script::Action;
+use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic};
 use hopwise_trace::hash::TraceHash;
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
@@ -14,10 +15,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::oracle::{Oracle, Service, Tally, Violation};
-use super::script::{Action, Script};
-use super::traffic::{Destinations, Traffic};
 use super::wire::Nanos;
-use super::world::{Build, Mark, Step, Watcher, World};
+use super::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
 
 const MILLISECOND: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000 * MILLISECOND;
@@ -29,6 +28,8 @@ const TRY_AGAIN: Nanos = MILLISECOND / 2;
 /// A cable that was pulled comes back after this; so does a board that was reset.
 const PULLED_FOR: Nanos = 700 * MILLISECOND;
 const OFF_FOR: Nanos = 300 * MILLISECOND;
+/// The chance of a bit to be inverted in a burst of noise.
+const BURST: f64 = 0.5;
 /// After the last packet was sent everything must be settled within this.
 const SETTLES_WITHIN: Nanos = 40 * SECOND;
 /// Where things go wrong, copies that come late are waited for.
@@ -36,9 +37,9 @@ const LATE_COPIES: Nanos = 2 * SECOND;
 /// If nothing arrives anywhere for this long although something is under way, that is a stall.
 const STALL: Nanos = 30 * SECOND;
 
-/// What to simulate.
+/// What to simulate: [settings](super::settings::Settings) that make sense, with their defaults.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SimRun {
     /// The mesh.
     pub build: Build,
     /// Who sends to whom.
@@ -56,7 +57,7 @@ pub struct Plan {
     /// A board is reset so often.
     pub reset_every: Option<Nanos>,
     /// What else happens, and when.
-    pub script: Script,
+    pub script: Script<WireEnd>,
     /// The traffic begins here; links need some time to come up.
     pub begin: Nanos,
 }
@@ -129,49 +130,56 @@ impl Watcher for Notes<'_> {
 
 /// What a mark asks for. The low bits are a number.
 #[derive(Clone, Copy)]
-enum Plan32 {
+enum Task {
     Start(u32),
     Send(u32),
     Pull,
     Plug(u32),
     Reset,
     Script(u32),
+    /// The end of the burst that an event of the script began.
+    AfterBurst(u32),
     Begin,
 }
 
-impl Plan32 {
+impl Task {
     fn mark(self) -> Mark {
         let (kind, number) = match self {
-            Plan32::Start(board) => (0, board),
-            Plan32::Send(board) => (1, board),
-            Plan32::Pull => (2, 0),
-            Plan32::Plug(cable) => (3, cable),
-            Plan32::Reset => (4, 0),
-            Plan32::Script(line) => (5, line),
-            Plan32::Begin => (6, 0),
+            Task::Start(board) => (0, board),
+            Task::Send(board) => (1, board),
+            Task::Pull => (2, 0),
+            Task::Plug(cable) => (3, cable),
+            Task::Reset => (4, 0),
+            Task::Script(line) => (5, line),
+            Task::AfterBurst(line) => (6, line),
+            Task::Begin => (7, 0),
         };
         kind << 28 | number
     }
 
-    fn of(mark: Mark) -> Plan32 {
+    fn of(mark: Mark) -> Task {
         let number = mark & 0x0fff_ffff;
         match mark >> 28 {
-            0 => Plan32::Start(number),
-            1 => Plan32::Send(number),
-            2 => Plan32::Pull,
-            3 => Plan32::Plug(number),
-            4 => Plan32::Reset,
-            5 => Plan32::Script(number),
-            _ => Plan32::Begin,
+            0 => Task::Start(number),
+            1 => Task::Send(number),
+            2 => Task::Pull,
+            3 => Task::Plug(number),
+            4 => Task::Reset,
+            5 => Task::Script(number),
+            6 => Task::AfterBurst(number),
+            _ => Task::Begin,
         }
     }
 }
 
-struct Run<'a, const PORTS: usize, const PEERS: usize> {
-    plan: &'a Plan,
+struct Player<'a, const PORTS: usize, const PEERS: usize> {
+    run: &'a SimRun,
     world: World<PORTS, PEERS>,
     notes: Notes<'a>,
     destinations: Destinations,
+    /// Draws destinations.
+    choices: Xoshiro256PlusPlus,
+    /// Draws all else.
     random: Xoshiro256PlusPlus,
     to_send: u64,
     interval: Nanos,
@@ -185,38 +193,41 @@ struct Run<'a, const PORTS: usize, const PEERS: usize> {
     buffers_used: u32,
 }
 
-/// Runs a plan; the trace is written down if there is somewhere to write it.
-pub fn run<'a, const PORTS: usize, const PEERS: usize>(
-    plan: &'a Plan,
+/// Plays a run; the trace is written down if there is somewhere to write it.
+pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
+    run: &'a SimRun,
     trace: Option<&'a mut dyn Write>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
     let started = Instant::now();
-    let header = Header::new(&plan.build.network, plan.build.baud);
+    let header = Header::new(&run.build.network, run.build.baud);
     let trace = trace
         .map(|out| Writer::new(out, &header))
         .transpose()
         .map_err(RunError::Trace)?;
-    let nodes = plan.build.network.nodes() as u32;
-    let calm = plan.pull_every.is_none() && plan.reset_every.is_none() && plan.script.is_empty();
-    let mut run = Run::<PORTS, PEERS> {
-        plan,
-        world: World::new(plan.build.clone()),
+    let nodes = run.build.network.nodes() as u32;
+    let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
+    let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
+    let calm = run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty();
+    let mut player = Player::<PORTS, PEERS> {
+        run,
+        world: World::new(run.build.clone()),
         notes: Notes {
             hash: TraceHash::default(),
             trace,
             failed: None,
-            oracle: Oracle::new(nodes, plan.build.seed, plan.packets),
+            oracle: Oracle::new(nodes, run.build.seed, run.packets),
             drops: vec![0; DropReason::ALL.len()],
             resent: 0,
             detours: 0,
             links_up: 0,
             last_arrival: 0,
         },
-        destinations: Destinations::new(plan.traffic, nodes, plan.build.seed ^ 0x7261_6666),
-        random: Xoshiro256PlusPlus::seed_from_u64(plan.build.seed ^ 0x6661_756c),
-        to_send: plan.packets,
-        interval: (1e9 / plan.rate) as Nanos,
+        destinations,
+        choices,
+        random: Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x6661_756c),
+        to_send: run.packets,
+        interval: (1e9 / run.rate) as Nanos,
         retried: 0,
         finished_sending: None,
         settled_at: None,
@@ -225,14 +236,17 @@ pub fn run<'a, const PORTS: usize, const PEERS: usize>(
         cut_cables: HashSet::new(),
         buffers_used: 0,
     };
-    run.schedule();
-    run.play(progress)?;
-    run.finish(started)
+    player.schedule();
+    player.play(progress)?;
+    player.finish(started)
 }
 
 /// Why a run did not end in an account.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The traffic means nothing on the network.
+    #[error(transparent)]
+    Traffic(#[from] BadDestinations),
     /// A node cannot be.
     #[error("node {0}: {1}")]
     Config(u32, ConfigError),
@@ -241,26 +255,26 @@ pub enum RunError {
     Trace(std::io::Error),
 }
 
-impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
+impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
     fn schedule(&mut self) {
-        let plan = self.plan;
-        for (line, (at, _)) in plan.script.events().iter().enumerate() {
-            self.world.mark(*at, Plan32::Script(line as u32).mark());
+        let run = self.run;
+        for (line, event) in run.script.events().iter().enumerate() {
+            self.world.mark(event.at.nanos(), Task::Script(line as u32).mark());
         }
-        self.world.mark(plan.begin, Plan32::Begin.mark());
+        self.world.mark(run.begin, Task::Begin.mark());
         for board in 0..self.world.boards() {
             let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
-            self.world.mark(at, Plan32::Start(board).mark());
-            if self.to_send > 0 {
+            self.world.mark(at, Task::Start(board).mark());
+            if self.to_send > 0 && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
-                self.world.mark(plan.begin + first, Plan32::Send(board).mark());
+                self.world.mark(run.begin + first, Task::Send(board).mark());
             }
         }
-        if let Some(every) = plan.pull_every {
-            self.world.mark(plan.begin + every / 2, Plan32::Pull.mark());
+        if let Some(every) = run.pull_every {
+            self.world.mark(run.begin + every / 2, Task::Pull.mark());
         }
-        if let Some(every) = plan.reset_every {
-            self.world.mark(plan.begin + every, Plan32::Reset.mark());
+        if let Some(every) = run.reset_every {
+            self.world.mark(run.begin + every, Task::Reset.mark());
         }
     }
 
@@ -268,15 +282,15 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
         let mut shown = 0;
         loop {
             match self.world.step(Nanos::MAX, &mut self.notes) {
-                Step::End => break,
-                Step::Nothing => {}
-                Step::Board(board) => self.fetch(board),
-                Step::Mark(mark) => self.act(Plan32::of(mark))?,
+                StepOutcome::End => break,
+                StepOutcome::Nothing => {}
+                StepOutcome::Board(board) => self.fetch(board),
+                StepOutcome::Mark(mark) => self.act(Task::of(mark))?,
             }
             if self.notes.oracle.violation().is_some() || self.notes.failed.is_some() {
                 break;
             }
-            let done = self.plan.packets - self.to_send;
+            let done = self.run.packets - self.to_send;
             if done >= shown + 1_000 {
                 shown = done;
                 progress(done);
@@ -295,7 +309,7 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
     fn over(&mut self) -> bool {
         let now = self.world.now();
         if self.to_send > 0 {
-            if now > self.plan.begin + STALL && now > self.notes.last_arrival + STALL {
+            if now > self.run.begin + STALL && now > self.notes.last_arrival + STALL {
                 self.notes
                     .oracle
                     .broken(now, 0, "nothing has arrived anywhere for 30 seconds".into());
@@ -304,7 +318,7 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
             return false;
         }
         let finished = *self.finished_sending.get_or_insert(now);
-        let quiet_from = finished.max(self.plan.script.events().last().map_or(0, |&(at, _)| at));
+        let quiet_from = finished.max(self.run.script.events().last().map_or(0, |event| event.at.nanos()));
         if self.notes.oracle.open() > 0 {
             self.settled_at = None;
             return now > quiet_from + SETTLES_WITHIN;
@@ -314,51 +328,60 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
         now >= settled.max(quiet_from) + wait
     }
 
-    fn act(&mut self, what: Plan32) -> Result<(), RunError> {
+    fn act(&mut self, what: Task) -> Result<(), RunError> {
         let now = self.world.now();
         match what {
-            Plan32::Start(board) => {
+            Task::Start(board) => {
                 if self.world.node(board).is_none() && !self.dead_boards.contains(&board) {
                     self.notes.oracle.started(board);
                     let started = self.world.start(board, &mut self.notes);
                     started.map_err(|error| RunError::Config(board, error))?;
                 }
             }
-            Plan32::Send(board) => self.send(board),
-            Plan32::Pull => {
+            Task::Send(board) => self.send(board),
+            Task::Pull => {
                 let cable = self.random.random_range(0..self.world.cables());
                 self.world.plug(cable, false, &mut self.notes);
-                self.world.mark(now + PULLED_FOR, Plan32::Plug(cable).mark());
-                if let Some(every) = self.plan.pull_every.filter(|_| self.to_send > 0) {
-                    self.world.mark(now + every, Plan32::Pull.mark());
+                self.world.mark(now + PULLED_FOR, Task::Plug(cable).mark());
+                if let Some(every) = self.run.pull_every.filter(|_| self.to_send > 0) {
+                    self.world.mark(now + every, Task::Pull.mark());
                 }
             }
-            Plan32::Plug(cable) => {
+            Task::Plug(cable) => {
                 if !self.cut_cables.contains(&cable) {
                     self.world.plug(cable, true, &mut self.notes);
                 }
             }
-            Plan32::Reset => {
+            Task::Reset => {
                 let board = self.random.random_range(0..self.world.boards());
                 self.switch_off(board);
-                self.world.mark(now + OFF_FOR, Plan32::Start(board).mark());
-                if let Some(every) = self.plan.reset_every.filter(|_| self.to_send > 0) {
-                    self.world.mark(now + every, Plan32::Reset.mark());
+                self.world.mark(now + OFF_FOR, Task::Start(board).mark());
+                if let Some(every) = self.run.reset_every.filter(|_| self.to_send > 0) {
+                    self.world.mark(now + every, Task::Reset.mark());
                 }
             }
-            Plan32::Script(line) => {
-                let (_, action) = self.plan.script.events()[line as usize];
+            Task::Script(line) => {
+                let action = self.run.script.events()[line as usize].action;
+                if let Action::Burst(_, length) = action {
+                    self.world.mark(now + length.nanos(), Task::AfterBurst(line).mark());
+                }
                 self.perform(action)?;
             }
-            Plan32::Begin => self.judge_reach(),
+            Task::AfterBurst(line) => {
+                if let Action::Burst(end, _) = self.run.script.events()[line as usize].action {
+                    self.world.set_noise(end, None, &mut self.notes);
+                }
+            }
+            Task::Begin => self.judge_reach(),
         }
         Ok(())
     }
 
     /// Tells the judge who can reach whom, if that stays as it is.
     fn judge_reach(&mut self) {
-        let plan = self.plan;
-        if plan.pull_every.is_some() || plan.reset_every.is_some() || !plan.script.is_over_by(plan.begin) {
+        let run = self.run;
+        if run.pull_every.is_some() || run.reset_every.is_some() || !run.script.is_over_by(Time::from_nanos(run.begin))
+        {
             return;
         }
         let mut part: Vec<u32> = (0..self.world.boards()).collect();
@@ -375,10 +398,11 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
         self.notes.oracle.reach(part);
     }
 
-    fn perform(&mut self, action: Action) -> Result<(), RunError> {
+    fn perform(&mut self, action: Action<WireEnd>) -> Result<(), RunError> {
         let notes = &mut self.notes;
         match action {
-            Action::Cut(end) => {
+            // A cable the wrong way round carries as little as one that is pulled.
+            Action::Cut(end) | Action::Reverse(end) => {
                 if let Some(cable) = self.world.cable_at(end) {
                     self.cut_cables.insert(cable);
                     self.world.plug(cable, false, notes);
@@ -402,20 +426,26 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
             Action::Stuck(end) => self.world.set_stuck(end, true, notes),
             Action::Break(end) => self.world.send_break(end, notes),
             Action::Noise(end, chance) => self.world.set_noise(end, Some(chance), notes),
+            Action::Burst(end, _) => self.world.set_noise(end, Some(BURST), notes),
             Action::Quiet(end) => self.world.set_noise(end, None, notes),
             Action::Swap(a, b) => self.world.swap(a, b, notes),
-            Action::Reset(board) => {
+            Action::Reset(node) => {
+                let board = node as u32;
                 self.switch_off(board);
-                self.world.mark(self.world.now() + OFF_FOR, Plan32::Start(board).mark());
+                self.world.mark(self.world.now() + OFF_FOR, Task::Start(board).mark());
             }
-            Action::Off(board) => {
+            Action::Off(node) => {
+                let board = node as u32;
                 self.dead_boards.insert(board);
                 self.switch_off(board);
             }
-            Action::On(board) => {
+            Action::On(node) => {
+                let board = node as u32;
                 self.dead_boards.remove(&board);
-                return self.act(Plan32::Start(board));
+                return self.act(Task::Start(board));
             }
+            // A simulated mesh refuses scripts with these.
+            Action::PlugInto(..) | Action::Press(_) | Action::Release(_) => {}
         }
         Ok(())
     }
@@ -447,15 +477,15 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
         }
         let now = self.world.now();
         if self.world.node(board).is_none() {
-            self.world.mark(now + OFF_FOR, Plan32::Send(board).mark());
+            self.world.mark(now + OFF_FOR, Task::Send(board).mark());
             return;
         }
-        let dest = self.destinations.next(board);
-        let payload = self.notes.oracle.payload(self.plan.payload);
-        let (service, kind) = match self.plan.traffic {
+        let dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+        let payload = self.notes.oracle.payload(self.run.payload);
+        let (service, kind) = match self.run.traffic {
             Traffic::PingAll => (Service::Ping, Kind::Request),
-            Traffic::BroadcastAll | Traffic::BroadcastStorm => (Service::Broadcast, Kind::Broadcast),
-            _ if self.plan.confirmed => (Service::Confirmed, Kind::Confirmed),
+            Traffic::Broadcast | Traffic::BroadcastStorm => (Service::Broadcast, Kind::Broadcast),
+            _ if self.run.confirmed => (Service::Confirmed, Kind::Confirmed),
             _ => (Service::Datagram, Kind::Datagram),
         };
         let epoch = self.world.epoch(board);
@@ -488,14 +518,14 @@ impl<const PORTS: usize, const PEERS: usize> Run<'_, PORTS, PEERS> {
                 self.notes.oracle.sent(service, now, id, dest);
                 early.iter().for_each(|event| self.notes.oracle.note(event));
                 self.to_send -= 1;
-                let wait = match self.plan.traffic {
+                let wait = match self.run.traffic {
                     Traffic::BroadcastStorm => 0,
                     _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
                 };
-                self.world.mark(now + wait, Plan32::Send(board).mark());
+                self.world.mark(now + wait, Task::Send(board).mark());
                 self.fetch(board);
             }
-            Some(Err(SendError::Full)) => self.world.mark(now + TRY_AGAIN, Plan32::Send(board).mark()),
+            Some(Err(SendError::Full)) => self.world.mark(now + TRY_AGAIN, Task::Send(board).mark()),
             Some(Err(error)) => self
                 .notes
                 .oracle

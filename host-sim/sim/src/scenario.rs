@@ -11,7 +11,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -36,12 +36,61 @@ pub struct Scenario {
     axes: Vec<Axis>,
 }
 
+/// A scenario that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    /// The file cannot be read.
+    #[error("{path}: {error}", path = .0.display(), error = .1)]
+    Read(PathBuf, std::io::Error),
+    /// The file makes no sense.
+    #[error("{path} {error}", path = .0.display(), error = .1)]
+    File(PathBuf, BadScenario),
+    /// There are too many runs.
+    #[error("the scenario has more than {MOST_RUNS} runs")]
+    TooManyRuns,
+    /// The settings of a run do not go together.
+    #[error("{0}")]
+    Settings(#[from] serde_json::Error),
+}
+
+/// A line that is no setting and its values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct BadScenario {
+    /// Which line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: BadAxis,
+}
+
+/// What is wrong with a setting and its values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadAxis {
+    /// The file is not TOML.
+    #[error("{0}")]
+    Toml(String),
+    /// There is no such setting.
+    #[error("{0}")]
+    Unknown(String),
+    /// A setting without values.
+    #[error("{0} has no values")]
+    NoValues(String),
+    /// A table that is no range.
+    #[error("{0} is a value, a list of values or a range {{ from = 1, to = 50, step = 1 }} of whole numbers")]
+    Range(String),
+    /// A number that is none.
+    #[error("{0} cannot be {1}")]
+    NotFinite(String, String),
+    /// A value that the setting cannot have.
+    #[error("{0}: {1}")]
+    Value(String, String),
+}
+
 impl Scenario {
-    /// Reads a file. What is wrong with it is told in a sentence that names it.
-    pub fn read(path: &Path) -> Result<Self, String> {
-        let name = path.display();
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
-        let mut scenario = Self::parse(&text).map_err(|error| format!("{name} {error}"))?;
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self, ScenarioError> {
+        let text = std::fs::read_to_string(path).map_err(|error| ScenarioError::Read(path.into(), error))?;
+        let mut scenario = Self::parse(&text).map_err(|error| ScenarioError::File(path.into(), error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         for axis in scenario.axes.iter_mut().filter(|axis| axis.name == "script") {
             for value in &mut axis.values {
@@ -53,26 +102,25 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Reads a scenario. What is wrong with it is told with its line.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let line = |place: usize| text[..place.min(text.len())].matches('\n').count() + 1;
+    /// Reads a scenario.
+    pub fn parse(text: &str) -> Result<Self, BadScenario> {
+        let at = |place: usize, reason| BadScenario {
+            line: text[..place.min(text.len())].matches('\n').count() + 1,
+            reason,
+        };
         let settings: BTreeMap<String, Spanned<toml::Value>> = toml::from_str(text).map_err(|error| {
-            let place = error.span().map_or(0, |span| span.start);
-            format!(
-                "line {}: {}",
-                line(place),
-                error.message().lines().collect::<Vec<_>>().join(", ")
-            )
+            let message = error.message().lines().collect::<Vec<_>>().join(", ");
+            at(error.span().map_or(0, |span| span.start), BadAxis::Toml(message))
         })?;
         let mut settings: Vec<_> = settings.into_iter().collect();
         // In the order of the file, so that its first setting varies last.
         settings.sort_by_key(|(_, value)| value.span().start);
         let axis = |(name, value): (String, Spanned<toml::Value>)| {
-            let line = line(value.span().start);
-            let values = values(&name, value.into_inner()).map_err(|what| format!("line {line}: {what}"))?;
+            let place = value.span().start;
+            let values = values(&name, value.into_inner()).map_err(|reason| at(place, reason))?;
             Ok(Axis { name, values })
         };
-        let axes = settings.into_iter().map(axis).collect::<Result<_, String>>()?;
+        let axes = settings.into_iter().map(axis).collect::<Result<_, BadScenario>>()?;
         Ok(Scenario { axes })
     }
 
@@ -93,76 +141,71 @@ impl Scenario {
             .map(|axis| axis.name.as_str())
     }
 
-    /// All runs.
-    pub fn runs(&self) -> Result<Vec<Settings>, String> {
+    /// The settings of all runs.
+    pub fn runs(&self) -> Result<Vec<Settings>, ScenarioError> {
         let count = self
             .axes
             .iter()
             .try_fold(1_usize, |count, axis| count.checked_mul(axis.values.len()));
-        let count = count.filter(|&count| count <= MOST_RUNS);
-        let count = count.ok_or_else(|| format!("the scenario has more than {MOST_RUNS} runs"))?;
-        (0..count).map(|run| self.run(run)).collect()
+        let count = count
+            .filter(|&count| count <= MOST_RUNS)
+            .ok_or(ScenarioError::TooManyRuns)?;
+        (0..count).map(|run| Ok(self.run(run)?)).collect()
     }
 
-    fn run(&self, mut number: usize) -> Result<Settings, String> {
+    fn run(&self, mut number: usize) -> Result<Settings, serde_json::Error> {
         let mut table = Map::new();
         for axis in self.axes.iter().rev() {
             let value = &axis.values[number % axis.values.len()];
             number /= axis.values.len();
             table.insert(axis.name.clone(), value.clone());
         }
-        Settings::of(&table).map_err(|error| error.to_string())
+        Settings::of(&table)
     }
 }
 
 /// The values of a setting, each of which it can have.
-fn values(name: &str, value: toml::Value) -> Result<Vec<Value>, String> {
+fn values(name: &str, value: toml::Value) -> Result<Vec<Value>, BadAxis> {
     let values = match value {
         toml::Value::Array(values) => values,
-        toml::Value::Table(range) => range_of(name, &range)?,
+        toml::Value::Table(range) => range_of(&range).ok_or_else(|| BadAxis::Range(name.into()))?,
         value => vec![value],
     };
     if values.is_empty() {
-        return Err(format!("{name} has no values"));
+        return Err(BadAxis::NoValues(name.into()));
     }
     values.into_iter().map(|value| checked(name, value)).collect()
 }
 
-fn checked(name: &str, value: toml::Value) -> Result<Value, String> {
+fn checked(name: &str, value: toml::Value) -> Result<Value, BadAxis> {
+    let refused = |error: serde_json::Error| BadAxis::Value(name.into(), error.to_string());
     let value = match value {
-        toml::Value::Float(number) if !number.is_finite() => return Err(format!("{name} cannot be {number}")),
-        value => serde_json::to_value(value).map_err(|error| error.to_string())?,
+        toml::Value::Float(number) if !number.is_finite() => {
+            return Err(BadAxis::NotFinite(name.into(), number.to_string()));
+        }
+        value => serde_json::to_value(value).map_err(refused)?,
     };
     let alone = Map::from_iter([(name.to_string(), value.clone())]);
     match Settings::of(&alone) {
         Ok(_) => Ok(value),
         Err(error) if error.to_string().starts_with("unknown field") => {
-            Err(error.to_string().replace("field", "setting"))
+            Err(BadAxis::Unknown(error.to_string().replace("field", "setting")))
         }
-        Err(error) => Err(format!("{name}: {error}")),
+        Err(error) => Err(refused(error)),
     }
 }
 
-/// `{ from = 1, to = 50 }`, with both ends, perhaps with a `step`.
-fn range_of(name: &str, range: &toml::Table) -> Result<Vec<toml::Value>, String> {
-    let wrong =
-        || format!("{name} is a value, a list of values or a range {{ from = 1, to = 50, step = 1 }} of whole numbers");
+/// `{ from = 1, to = 50 }`, with both ends, perhaps with a `step`; `None` if it is no range.
+fn range_of(range: &toml::Table) -> Option<Vec<toml::Value>> {
     if range.keys().any(|key| !["from", "to", "step"].contains(&key.as_str())) {
-        return Err(wrong());
+        return None;
     }
     let number = |key: &str| range.get(key).and_then(toml::Value::as_integer);
-    let (from, to) = number("from").zip(number("to")).ok_or_else(wrong)?;
-    let step = if range.contains_key("step") {
-        number("step").ok_or_else(wrong)?
-    } else {
-        1
-    };
-    let step = usize::try_from(step).ok().filter(|&step| step > 0).ok_or_else(wrong)?;
-    Ok((from..=to)
-        .step_by(step)
-        .take(MOST_RUNS + 1)
-        .map(toml::Value::Integer)
-        .collect())
+    let (from, to) = (number("from")?, number("to")?);
+    let step = if range.contains_key("step") { number("step")? } else { 1 };
+    let step = usize::try_from(step).ok().filter(|&step| step > 0)?;
+    let numbers = (from..=to).step_by(step).take(MOST_RUNS + 1);
+    Some(numbers.map(toml::Value::Integer).collect())
 }
 
 #[cfg(test)]
@@ -201,7 +244,7 @@ mod tests {
             ("seed = [1, -1]", "line 1: seed: invalid "),
             (
                 "\n\ntraffic = \"some\"",
-                "line 3: traffic: unknown variant `some`, expected one of `uniform`, ",
+                "line 3: traffic: 'some' is no traffic: uniform, ",
             ),
             (
                 "pull-every = \"often\"",
@@ -222,12 +265,12 @@ mod tests {
             ("seed = 1\nseed = 2", "line 2: duplicate key"),
             ("seed 1", "line 1: "),
         ] {
-            let refusal = Scenario::parse(text).unwrap_err();
+            let refusal = Scenario::parse(text).unwrap_err().to_string();
             assert!(refusal.starts_with(reason), "{text:?}: {refusal}");
             assert!(!refusal.contains('\n'), "{refusal}");
         }
         let many = "seed = { from = 1, to = 9000000000000000000 }";
         let refusal = Scenario::parse(many).unwrap().runs().unwrap_err();
-        assert_eq!(refusal, "the scenario has more than 1000000 runs");
+        assert_eq!(refusal.to_string(), "the scenario has more than 1000000 runs");
     }
 }

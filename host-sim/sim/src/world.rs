@@ -32,10 +32,10 @@ pub struct Build {
 }
 
 /// An end of a cable: a board and the number of its link.
-pub type End = (u32, u8);
+pub type WireEnd = (u32, u8);
 
 struct Cable {
-    ends: [End; 2],
+    ends: [WireEnd; 2],
     /// From each end to the other.
     directions: [Direction; 2],
     random: Xoshiro256PlusPlus,
@@ -150,7 +150,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         world
     }
 
-    fn lay(&mut self, a: End, b: End) {
+    fn lay(&mut self, a: WireEnd, b: WireEnd) {
         let index = self.cables.len() as u32;
         let seed = self.build.seed ^ 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(index) + 1);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -187,12 +187,12 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// The ends of a cable.
-    pub fn ends(&self, cable: u32) -> [End; 2] {
+    pub fn ends(&self, cable: u32) -> [WireEnd; 2] {
         self.cables[cable as usize].ends
     }
 
     /// The cable at a link, if one is laid there.
-    pub fn cable_at(&self, (board, link): End) -> Option<u32> {
+    pub fn cable_at(&self, (board, link): WireEnd) -> Option<u32> {
         *self.boards.get(board as usize)?.cables.get(usize::from(link))?
     }
 
@@ -242,21 +242,21 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// Makes the direction of a cable that leads to `to` dead or live.
-    pub fn set_dead(&mut self, to: End, dead: bool, watcher: &mut impl Watcher) {
+    pub fn set_dead(&mut self, to: WireEnd, dead: bool, watcher: &mut impl Watcher) {
         if let Some((cable, side)) = self.side(to) {
             self.change_both(cable, watcher, |cable| cable.directions[1 - side].dead = dead);
         }
     }
 
     /// Holds the line that leads to `to` low, or lets go of it.
-    pub fn set_stuck(&mut self, to: End, stuck: bool, watcher: &mut impl Watcher) {
+    pub fn set_stuck(&mut self, to: WireEnd, stuck: bool, watcher: &mut impl Watcher) {
         if let Some((cable, side)) = self.side(to) {
             self.change_both(cable, watcher, |cable| cable.directions[1 - side].stuck_low = stuck);
         }
     }
 
     /// Gives the line that leads to `to` its own chance of a bit to be flipped; without one, that of all.
-    pub fn set_noise(&mut self, to: End, bit_errors: Option<f64>, watcher: &mut impl Watcher) {
+    pub fn set_noise(&mut self, to: WireEnd, bit_errors: Option<f64>, watcher: &mut impl Watcher) {
         let noise = Noise {
             bit_errors: bit_errors.unwrap_or(self.build.noise.bit_errors),
             ..self.build.noise
@@ -269,7 +269,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// Holds the line that leads to `to` low for a moment: the receiver sees some zeros in the midst of what is sent.
-    pub fn send_break(&mut self, to: End, watcher: &mut impl Watcher) {
+    pub fn send_break(&mut self, to: WireEnd, watcher: &mut impl Watcher) {
         if let Some((cable, _)) = self.side(to)
             && self.cables[cable as usize].plugged
         {
@@ -294,7 +294,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// Exchanges the plugs at two links.
-    pub fn swap(&mut self, a: End, b: End, watcher: &mut impl Watcher) {
+    pub fn swap(&mut self, a: WireEnd, b: WireEnd, watcher: &mut impl Watcher) {
         let (Some((cable_a, side_a)), Some((cable_b, side_b))) = (self.side(a), self.side(b)) else {
             return;
         };
@@ -306,7 +306,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         self.boards[b.0 as usize].cables[usize::from(b.1)] = Some(cable_a);
     }
 
-    fn side(&self, from: End) -> Option<(u32, usize)> {
+    fn side(&self, from: WireEnd) -> Option<(u32, usize)> {
         let cable = self.cable_at(from)?;
         let side = self.cables[cable as usize].ends.iter().position(|&end| end == from)?;
         Some((cable, side))
@@ -325,7 +325,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// Bytes of the frame under way that have left and not been carried.
-    fn passed(&self, (board, link): End) -> usize {
+    fn passed(&self, (board, link): WireEnd) -> usize {
         let state = &self.boards[board as usize];
         if state.busy & only(link) == 0 {
             return 0;
@@ -337,7 +337,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             .saturating_sub(transmitter.missed)
     }
 
-    fn break_off(&mut self, end: End) {
+    fn break_off(&mut self, end: WireEnd) {
         let state = &mut self.boards[end.0 as usize];
         if state.busy & only(end.1) != 0 {
             let transmitter = &mut state.transmitters[usize::from(end.1)];
@@ -368,28 +368,28 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Goes on to the next thing that happens, not after `until`. Says which board may have something for its application, or
     /// which mark came.
-    pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> Step {
+    pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> StepOutcome {
         if self.agenda.is_empty() {
-            return Step::End;
+            return StepOutcome::End;
         }
         let Some((at, occasion)) = self.agenda.next(until) else {
             self.now = until;
-            return Step::End;
+            return StepOutcome::End;
         };
         self.now = at;
         match occasion {
-            Occasion::Mark(mark) => Step::Mark(mark),
+            Occasion::Mark(mark) => StepOutcome::Mark(mark),
             Occasion::Timer(board) => {
                 let state = &mut self.boards[board as usize];
                 if state.timer != at {
-                    return Step::Nothing;
+                    return StepOutcome::Nothing;
                 }
                 state.timer = Nanos::MAX;
                 if let Some(node) = state.node.as_deref_mut() {
                     node.tick(micros(at), &mut |event: Event| watcher.note(at, board, &event));
                 }
                 self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
-                Step::Board(board)
+                StepOutcome::Board(board)
             }
             Occasion::Sent(board, link) => self.sent((board, link), watcher),
             Occasion::Arrived(board, link, parked) => {
@@ -397,24 +397,24 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 self.give((board, link), &bytes, watcher);
                 self.parked[parked as usize] = bytes;
                 self.free_parked.push(parked);
-                Step::Board(board)
+                StepOutcome::Board(board)
             }
         }
     }
 
     /// The last byte of a frame has left: it arrives, and the next one may be sent.
-    fn sent(&mut self, from: End, watcher: &mut impl Watcher) -> Step {
+    fn sent(&mut self, from: WireEnd, watcher: &mut impl Watcher) -> StepOutcome {
         let length = self.boards[from.0 as usize].transmitters[usize::from(from.1)].length;
         let reached = self.carry(from, length, watcher);
         let free = only(from.1);
         self.boards[from.0 as usize].busy &= !free;
         // The others were asked when something happened to them.
         self.serve(from.0, free, 0, watcher);
-        reached.map_or(Step::Nothing, Step::Board)
+        reached.map_or(StepOutcome::Nothing, StepOutcome::Board)
     }
 
     /// Carries the next `count` bytes of the frame under way to the other end, and says which board that is.
-    fn carry(&mut self, from: End, count: usize, watcher: &mut impl Watcher) -> Option<u32> {
+    fn carry(&mut self, from: WireEnd, count: usize, watcher: &mut impl Watcher) -> Option<u32> {
         let (cable, side) = self.side(from)?;
         let Cable {
             ends,
@@ -441,7 +441,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         reached.then_some(to.0)
     }
 
-    fn deliver(&mut self, to: End, bytes: &[u8], watcher: &mut impl Watcher) {
+    fn deliver(&mut self, to: WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
         if self.build.processing == 0 {
             return self.give(to, bytes, watcher);
         }
@@ -456,7 +456,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             .plan(self.now + self.build.processing, Occasion::Arrived(to.0, to.1, place));
     }
 
-    fn give(&mut self, (board, link): End, bytes: &[u8], watcher: &mut impl Watcher) {
+    fn give(&mut self, (board, link): WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
         let now = self.now;
         let Some(node) = self.boards[board as usize].node.as_deref_mut() else {
             return;
@@ -507,7 +507,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
 /// What a step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum StepOutcome {
     /// Nothing for anyone.
     Nothing,
     /// This board's node has done something.

@@ -8,8 +8,7 @@ use std::io::BufRead;
 
 use hopwise_core::router::times::REMEMBER_PEER;
 use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::PacketId;
-use hopwise_core::wire::Role;
+use hopwise_core::wire::{PacketId, Role};
 use hopwise_core::{Network, Node};
 
 use crate::line::{Nanos, Record, TraceLine};

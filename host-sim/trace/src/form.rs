@@ -6,8 +6,7 @@
 use hopwise_core::Node;
 use hopwise_core::link::Down;
 use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{DropReason, PacketId};
-use hopwise_core::wire::{FrameError, Identity, Role};
+use hopwise_core::wire::{DropReason, FrameError, Identity, PacketId, Role};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]

@@ -3,8 +3,7 @@
 use hopwise_core::link::Down;
 
 use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{DropReason, Kind, PacketId};
-use hopwise_core::wire::{FrameError, Identity, Role};
+use hopwise_core::wire::{DropReason, FrameError, Identity, Kind, PacketId, Role};
 use proptest::prelude::*;
 
 use crate::hash::TraceHash;

@@ -20,3 +20,6 @@
 pub mod data;
 pub mod layout;
 pub mod page;
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@
 
 use super::phase::Pivots;
 use super::{Choice, Re};
-use crate::arith::Number;
+use crate::arith::{Number, fits_short};
 use crate::graph::{Base, Heawood, Kind};
 use crate::limits::{BOARD_SEARCH_WORDS, MAX_FRAMES};
 use crate::network::expression::{BrokenRule, Reader};
@@ -37,6 +37,7 @@ impl Re {
         reader.open(DIGITS)?;
         // Digit 15 would have the pivots of digit 1 again.
         let digits = reader.number(DIGITS, 2, 15)?;
+        let nodes = (1..digits).try_fold(14, |nodes, _| reader.product(nodes, 14, DIGITS))?;
         let choice = if reader.accept(b',') {
             match reader.word() {
                 "all" => Choice::EveryPort,
@@ -57,7 +58,7 @@ impl Re {
             pivot_stride: 1,
             unit_nodes: 14,
             frame_nodes: [14; MAX_FRAMES],
-            is_short: digits <= 8,
+            is_short: fits_short(nodes),
             memory: BOARD_SEARCH_WORDS as u32,
         })
     }

@@ -70,7 +70,7 @@ fn a_byte_not_taken_is_an_overrun() {
     carry(&mut from, &mut to);
     advance(&mut to, BIT * 30);
     assert_eq!(to.read(0x00, 0) & (RXNE | ORE), RXNE | ORE);
-    assert_eq!((to.read(0x04, 0), to.traffic.overruns), (0x11, 1));
+    assert_eq!((to.read(0x04, 0), to.counters.overruns), (0x11, 1));
     assert_eq!(to.read(0x00, 0) & (RXNE | ORE), 0, "status and data were read");
 }
 
@@ -112,7 +112,7 @@ fn a_line_that_stays_low_is_one_break() {
     to.push_edge(Edge { at: 50, level: false });
     advance(&mut to, BIT * 100);
     assert_eq!(to.read(0x00, 0) & (RXNE | FE | ORE), RXNE | FE);
-    assert_eq!((to.read(0x04, 0), to.traffic.breaks), (0, 1));
+    assert_eq!((to.read(0x04, 0), to.counters.breaks), (0, 1));
     to.push_edge(Edge {
         at: BIT * 100,
         level: true,
@@ -167,5 +167,5 @@ fn writing_zero_to_rxne_loses_a_byte() {
     carry(&mut from, &mut to);
     advance(&mut to, BIT * 10);
     to.write(0x00, !(TC | RXNE), 0);
-    assert_eq!((to.status & RXNE, to.traffic.discarded), (0, 1));
+    assert_eq!((to.status & RXNE, to.counters.discarded), (0, 1));
 }

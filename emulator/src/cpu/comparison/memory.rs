@@ -237,7 +237,7 @@ fn literal_is_inside(op: &Op, reach: &Reach, at: u32) -> bool {
     reach.list & 1 << 15 == 0 && (0..0x1_0000).contains(&address)
 }
 
-/// Makes the registers point into the arena; what is loaded into the program counter becomes a way on.
+/// Makes the registers point into the arena; what is loaded into the program counter becomes an address to go on at.
 fn place(random: &mut Random, reach: &Reach, case: &mut Case, site: &mut Site<'_>) -> bool {
     let jumps = reach.list & 1 << 15 != 0;
     let align = if jumps { 4 } else { reach.align };
@@ -254,7 +254,7 @@ fn place(random: &mut Random, reach: &Reach, case: &mut Case, site: &mut Site<'_
     }
     case.inputs.r[usize::from(reach.rn)] = base;
     if jumps {
-        // The way on skips `adds r7, #1`.
+        // It skips `adds r7, #1`.
         case.code.push(0x3701);
         let word = (low + reach.bytes) as usize / 4 - 1;
         site.content[word] = (site.code + case.code.len() as u32 * 2) | 1;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use self::program::{ARENA, CASES, Case, LEFT, Program, RESULTS, result_name};
 use self::random::Random;
 use super::decode::{decode, rows};
-use super::{Bus, Cpu, Cycles, Lines, NEVER};
+use super::{Bus, Cpu, Cycles, InterruptLines, NEVER};
 use crate::chip::Model;
 use crate::image::Image;
 use crate::memory::Memory;
@@ -59,7 +59,7 @@ impl Bus for NoBus {
     fn poll(&mut self, _: Cycles, _: &mut Memory) -> Cycles {
         NEVER
     }
-    fn lines(&self) -> Lines {
+    fn interrupt_lines(&self) -> InterruptLines {
         [0; 4]
     }
 }

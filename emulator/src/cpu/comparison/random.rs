@@ -1,8 +1,8 @@
 //! Instructions and operands by chance, from a seed.
 
 use super::program::Inputs;
-use crate::chip::line::mix;
 use crate::cpu::decode::{Row, name};
+use crate::hash::mix;
 
 /// A source of numbers for one seed.
 pub(super) struct Random(pub(super) u64);

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use clap::Args;
 use hopwise_emulator::time::{SECOND, Time};
-use hopwise_emulator::world::parse_time;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::capture::{Capture, CaptureSummary, LogLine};
 use hopwise_rig::emulated::Firmware;
 use hopwise_rig::log_sources::{EmulatedRun, LEVELS, from_emulated, from_probes, from_streams};
 use hopwise_trace::line::Record;
 
+use super::emulate::picoseconds;
 use super::output::{Outcome, print, print_json};
 use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg};
@@ -50,7 +50,7 @@ pub(super) struct CaptureArgs {
     #[arg(long, value_name = "FOLDER")]
     recorded: Option<PathBuf>,
     /// How long [default: until Ctrl-C; emulated boards 2s]
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    #[arg(long = "for", value_name = "TIME", value_parser = picoseconds)]
     duration: Option<Time>,
     /// Show only some of the lines on the terminal
     #[arg(long, value_name = "FILTER", value_parser = Filter::parse)]

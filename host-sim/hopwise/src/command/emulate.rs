@@ -9,7 +9,9 @@ use hopwise_core::Network;
 use hopwise_core::wire::DEFAULT_BAUD;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Script, World, parse_time};
+use hopwise_emulator::world::{Port, Script, World};
+use hopwise_language::BadTime;
+use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 
 use super::output::{Outcome, print, print_json, progress_bar};
 use super::refusal::Refusal;
@@ -20,9 +22,9 @@ use hopwise_emulate::gdb::GdbServer;
 use hopwise_emulate::log::{Line, LogFormat};
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
-use hopwise_emulate::setup;
+use hopwise_emulate::{script, setup};
 use hopwise_rig::emulated;
-use hopwise_rig::mesh::Mesh;
+use hopwise_rig::mesh::{Mesh, NodePort};
 
 #[derive(Args)]
 pub(super) struct EmulateArgs {
@@ -33,16 +35,20 @@ pub(super) struct EmulateArgs {
     #[arg(long, value_name = "FILE")]
     elf: Option<PathBuf>,
     /// How much virtual time to run: 10s, 500ms ...
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = parse_time)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = picoseconds)]
     duration: Time,
     /// Decides all that happens by chance
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What happens to wires and boards, and when
+    /// What happens to wires and boards, one event a line: "2s cut 3.0" pulls the cable at port 0 of node 3, and so does
+    /// "2s cut 3.USART1"; also plug, one-way, both-ways, reverse, stuck, noise, quiet, burst, swap, reset, press, release
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
+    /// The same, said here and separated by semicolons
+    #[arg(long, value_name = "EVENTS", conflicts_with = "script")]
+    events: Option<String>,
     /// Faults by chance: about this many a second at each port, instead of a script
-    #[arg(long, value_name = "RATE", conflicts_with = "script", value_parser = parse_rate)]
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["script", "events"], value_parser = parse_rate)]
     faults: Option<f64>,
     /// Crystals are off by up to this many parts in a million
     #[arg(long, value_name = "PPM", default_value_t = 0.0, value_parser = parse_drift)]
@@ -74,6 +80,12 @@ pub(super) struct EmulateArgs {
     /// Print a JSON object and no logs
     #[arg(long)]
     json: bool,
+}
+
+/// A time as emulated boards count it.
+pub(super) fn picoseconds(text: &str) -> Result<Time, BadTime> {
+    text.parse::<hopwise_language::Time>()
+        .map(hopwise_language::Time::picos)
 }
 
 fn parse_rate(text: &str) -> Result<f64, String> {
@@ -136,6 +148,27 @@ impl Subject {
                 error,
             }),
             Subject::Mesh(mesh) => Ok(emulated::build(mesh, image, differences)?),
+        }
+    }
+
+    /// Where a port of a script is.
+    fn place(&self, name: &PortName) -> Result<Port, NoSuchPlace> {
+        match self {
+            Subject::Network(_) => script::default_port(name),
+            Subject::Mesh(mesh) => {
+                let port = match &name.port {
+                    PortOf::Number(port) => Some(*port),
+                    PortOf::Uart(uart) => {
+                        let link = mesh.kind.link_of(uart);
+                        link.and_then(|link| mesh.port_at(name.node, link)).map(|end| end.port)
+                    }
+                };
+                let Some(port) = port else {
+                    return script::default_port(name);
+                };
+                let port = NodePort { node: name.node, port };
+                emulated::port(mesh, port).map_err(|error| NoSuchPlace::NotOnBoard(error.to_string()))
+            }
         }
     }
 }
@@ -206,13 +239,15 @@ fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<Wo
     };
     let mut world = subject.build(image, differences)?;
     world.set_threads(args.threads);
-    let script = match (&args.script, args.faults) {
-        (Some(path), _) => {
+    let read = |text: &str| script::read(text, subject.network(), |name| subject.place(name));
+    let script = match (&args.script, &args.events, args.faults) {
+        (Some(path), _, _) => {
             let text = std::fs::read_to_string(path).map_err(|error| Refusal::file(path, error))?;
-            Script::parse(&text).map_err(|error| Refusal::file(path, error))?
+            read(&text).map_err(|error| Refusal::file(path, error))?
         }
-        (None, Some(rate)) => Script::random(args.seed, &world.wired_ports(), rate, args.duration),
-        (None, None) => Script::default(),
+        (None, Some(events), _) => read(events).map_err(Refusal::Events)?,
+        (None, None, Some(rate)) => Script::random(args.seed, &world.wired_ports(), rate, args.duration),
+        (None, None, None) => Script::default(),
     };
     world.set_script(script).map_err(|error| Refusal::Script {
         expression: subject.network().to_string(),

@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use hopwise_core::Rule;
 
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
+use hopwise_language::Traffic;
 use hopwise_load::measure::{self, Effort, Experiment, Point, Progress, rule_name};
 use hopwise_load::parameters::{Parameters, Preset, Process, Rings};
 use hopwise_load::report;
 use hopwise_load::saturation;
 use hopwise_load::study::{self, Study};
-use hopwise_load::sweep::{Folder, Job, Plan, Share, Task};
-use hopwise_load::traffic::Traffic;
+use hopwise_load::sweep::{Folder, Job, JobList, Share, Task};
 
 /// With an expression, one experiment; with a command, many.
 #[derive(Args)]
@@ -69,11 +69,11 @@ struct PointArgs {
 struct SceneArgs {
     /// The routers; the options below change single numbers
     #[arg(long, value_enum, default_value = "booksim")]
-    preset: Preset,
-    /// Who sends to whom: uniform, uniform-others, transpose, bit-complement, bit-reverse, shuffle, tornado,
-    /// random-permutation, hotspot(NODE,SHARE), nearest-neighbor, broadcast, all-to-all
-    #[arg(long, default_value = "uniform")]
-    traffic: Traffic,
+    preset: PresetArg,
+    /// Who sends to whom: uniform, uniform-with-self, neighbors, all-to-all, permutation, transpose, bit-complement,
+    /// bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast [default: that of the preset]
+    #[arg(long)]
+    traffic: Option<Traffic>,
     /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean cycles and the rate of a burst
     #[arg(long, default_value = "bernoulli")]
     process: Process,
@@ -88,7 +88,7 @@ struct SceneArgs {
     shared_channels: Option<u32>,
     /// What rings do at a tie, and with their two classes
     #[arg(long, value_enum)]
-    rings: Option<Rings>,
+    rings: Option<RingsArg>,
     /// Use no more buffer classes than this, although packets may then block each other for good
     #[arg(long)]
     class_limit: Option<u32>,
@@ -124,9 +124,47 @@ struct SceneArgs {
     latency_limit: f64,
 }
 
+/// Named sets of parameters.
+#[derive(Clone, Copy, ValueEnum)]
+enum PresetArg {
+    /// BookSim 2: every step one cycle, two virtual channels of eight flits, and unless said otherwise its uniform traffic, in
+    /// which nodes send to themselves too: uniform-with-self
+    Booksim,
+}
+
+/// How rings and tori are routed where there is a choice.
+#[derive(Clone, Copy, ValueEnum)]
+enum RingsArg {
+    /// As the rule says: a tie goes +1, the class changes at the wrap
+    Core,
+    /// A tie is tossed; a packet keeps the class it enters a ring with
+    Balanced,
+}
+
+impl From<PresetArg> for Preset {
+    fn from(arg: PresetArg) -> Self {
+        match arg {
+            PresetArg::Booksim => Preset::Booksim,
+        }
+    }
+}
+
+impl From<RingsArg> for Rings {
+    fn from(arg: RingsArg) -> Self {
+        match arg {
+            RingsArg::Core => Rings::Core,
+            RingsArg::Balanced => Rings::Balanced,
+        }
+    }
+}
+
 impl SceneArgs {
+    fn traffic(&self) -> Traffic {
+        self.traffic.unwrap_or(Preset::from(self.preset).traffic())
+    }
+
     fn parameters(&self) -> Parameters {
-        let preset = self.preset.parameters();
+        let preset = Preset::from(self.preset).parameters();
         Parameters {
             routing: self.routing_delay.unwrap_or(preset.routing),
             vc_alloc: self.vc_alloc_delay.unwrap_or(preset.vc_alloc),
@@ -138,7 +176,7 @@ impl SceneArgs {
             shared_channels: self.shared_channels.unwrap_or(preset.shared_channels),
             packet_flits: self.packet_flits.unwrap_or(preset.packet_flits),
             class_limit: self.class_limit,
-            rings: self.rings.unwrap_or(preset.rings),
+            rings: self.rings.map_or(preset.rings, Rings::from),
         }
     }
 
@@ -222,7 +260,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
         None => point(&args.point),
         Some(Action::Plan(sweep)) => {
             let folder = plan(sweep)?;
-            print(|out| writeln!(out, "{} jobs in {}", folder.plan.jobs.len(), sweep.jobs.display()))?;
+            print(|out| writeln!(out, "{} jobs in {}", folder.list.jobs.len(), sweep.jobs.display()))?;
             Ok(Outcome::Done)
         }
         Some(Action::Sweep(sweep)) => {
@@ -231,19 +269,18 @@ pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
             merge(&folder, &sweep.out)
         }
         Some(Action::Work(args)) => {
-            let folder = Folder::open(&args.jobs).map_err(Refusal::Load)?;
+            let folder = Folder::open(&args.jobs)?;
             let variable = |name: &str| std::env::var(name).ok();
             let share = Share::from_environment(
                 variable,
                 args.shards.map(|count| count as usize),
-                folder.plan.jobs.len(),
-            )
-            .map_err(Refusal::Load)?;
+                folder.list.jobs.len(),
+            )?;
             work(&folder, share.unwrap_or(Share::ALL))?;
             Ok(Outcome::Done)
         }
         Some(Action::Study(args)) => study(args),
-        Some(Action::Merge(args)) => merge(&Folder::open(&args.jobs).map_err(Refusal::Load)?, &args.out),
+        Some(Action::Merge(args)) => merge(&Folder::open(&args.jobs)?, &args.out),
     }
 }
 
@@ -256,7 +293,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         network: &network,
         rule: args.rule.into(),
         parameters: args.scene.parameters(),
-        traffic: args.scene.traffic,
+        traffic: args.scene.traffic(),
         process: args.scene.process,
         rate: args.rate,
         seed: args.seed,
@@ -268,7 +305,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
             "trying rates",
         );
         let tried = |runs| bar.set_position(u64::from(runs));
-        let found = saturation::find(&experiment, SATURATION_PRECISION, &tried).map_err(Refusal::Load)?;
+        let found = saturation::find(&experiment, SATURATION_PRECISION, &tried)?;
         bar.finish_and_clear();
         if args.json {
             print_json(&found)?;
@@ -288,7 +325,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         bar.set_length(u64::from(progress.enough));
         bar.set_position(u64::from(progress.measured));
     };
-    let point = measure::run_watched(&experiment, &mut watch).map_err(Refusal::Load)?;
+    let point = measure::run_watched(&experiment, &mut watch)?;
     bar.finish_and_clear();
     if args.json {
         print_json(&point)?;
@@ -296,7 +333,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         show(&point)?;
     }
     Ok(match point.deadlock {
-        Some(circle) => Outcome::CheckFailed(circle),
+        Some(cycle) => Outcome::CheckFailed(cycle),
         None => Outcome::Done,
     })
 }
@@ -342,7 +379,7 @@ fn show(point: &Point) -> Result<(), Refusal> {
 
 /// The jobs of a sweep, network by network, in the order of the arguments.
 fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
-    let rates = rates(&args.rates).map_err(Refusal::Load)?;
+    let rates = rates(&args.rates)?;
     let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
     if args.saturation {
         tasks.push(Task::Saturation {
@@ -360,8 +397,8 @@ fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
                 jobs.extend((1..=args.seeds).map(|seed| Job {
                     network: network.to_string(),
                     rule: rule_name(Rule::from(rule)).into(),
-                    traffic: args.scene.traffic.to_string(),
-                    process: args.scene.process.to_string(),
+                    traffic: args.scene.traffic(),
+                    process: args.scene.process,
                     parameters: args.scene.parameters(),
                     effort: args.scene.effort(),
                     seed,
@@ -370,14 +407,14 @@ fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
             }
         }
     }
-    Folder::create(&args.jobs, Plan { jobs }).map_err(Refusal::Load)
+    Ok(Folder::create(&args.jobs, JobList { jobs })?)
 }
 
 /// Numbers, and ranges FROM:TO:STEP with both ends.
-fn rates(texts: &[String]) -> Result<Vec<f64>, String> {
+fn rates(texts: &[String]) -> Result<Vec<f64>, Refusal> {
     let mut rates = Vec::new();
     for text in texts {
-        let wrong = || format!("'{text}' is not a rate: a number, or FROM:TO:STEP with a step above 0");
+        let wrong = || Refusal::Rate(text.clone());
         let numbers: Result<Vec<f64>, _> = text.split(':').map(str::parse).collect();
         match numbers.map_err(|_| wrong())?[..] {
             [rate] => rates.push(rate),
@@ -395,7 +432,7 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, String> {
 fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
     let numbers = folder.share(share);
     let bar = progress_bar(numbers.len() as u64, "simulating");
-    let done = folder.work_all(&numbers, || bar.inc(1)).map_err(Refusal::Load)?;
+    let done = folder.work_all(&numbers, || bar.inc(1))?;
     bar.finish_and_clear();
     print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
 }
@@ -403,13 +440,16 @@ fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
 fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
     let findings = match folder.findings() {
         Ok(findings) => findings,
-        Err(missing) => return Ok(Outcome::CheckFailed(missing)),
+        Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
     };
     let rows = report::rows(&findings);
     let chart = report::latency_chart("Latency against load", &rows);
     let json = serde_json::to_string_pretty(&rows).map_err(|error| Refusal::Output(error.to_string()))?;
     let files = [
-        ("load.csv", report::csv(&rows).map_err(Refusal::Output)?),
+        (
+            "load.csv",
+            report::csv(&rows).map_err(|error| Refusal::Output(error.to_string()))?,
+        ),
         ("load.json", json + "\n"),
         ("load.svg", chart.svg()),
         ("load.html", report::page("Latency against load", &[chart], &rows)),
@@ -420,9 +460,9 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
 }
 
 fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
-    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES)).map_err(Refusal::Load)?;
+    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES))?;
     work(&folder, Share::ALL)?;
-    let findings = folder.findings().map_err(Refusal::Load)?;
+    let findings = folder.findings()?;
     let Study { text, charts } = study::write(&study::SIZES, &report::rows(&findings));
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));

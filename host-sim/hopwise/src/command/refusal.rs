@@ -9,6 +9,10 @@ use hopwise_emulate::repository::NoRepository;
 use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::setup::CannotBuild;
 use hopwise_emulator::world::BadWire;
+use hopwise_language::script::ScriptError;
+use hopwise_load::measure::BadExperiment;
+use hopwise_load::saturation::BadSearch;
+use hopwise_load::sweep::{BadShare, FolderError};
 use hopwise_networks::figures::CannotSearch;
 use hopwise_networks::graph::CannotBuildOut;
 use hopwise_networks::papers::CannotMeasure;
@@ -19,6 +23,9 @@ use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
 use hopwise_rig::flash::{NoPageWritten, NoProbes};
 use hopwise_rig::mesh::{BadMesh, MeshRule};
 use hopwise_rig::serial_line::BadPort;
+use hopwise_sim::run::RunError;
+use hopwise_sim::scenario::ScenarioError;
+use hopwise_sim::settings::BadSettings;
 use hopwise_view::data::NoPage;
 
 /// Bad input, said in one sentence; the exit status is 2.
@@ -105,12 +112,33 @@ pub(super) enum Refusal {
     /// A board that is not there.
     #[error("there is no board {0}")]
     NoBoard(usize),
-    /// A simulation that makes no sense, in a sentence.
-    #[error("{0}")]
-    Load(String),
-    /// A simulation of nodes that makes no sense, in a sentence.
-    #[error("{0}")]
-    Sim(String),
+    /// Events that cannot happen.
+    #[error("events, {0}")]
+    Events(ScriptError),
+    /// A rate that is none.
+    #[error("'{0}' is not a rate: a number, or FROM:TO:STEP with a step above 0")]
+    Rate(String),
+    /// A load that makes no sense.
+    #[error(transparent)]
+    Experiment(#[from] BadExperiment),
+    /// A search for the highest load that makes no sense.
+    #[error(transparent)]
+    Saturation(#[from] BadSearch),
+    /// The folder of a sweep.
+    #[error(transparent)]
+    Jobs(#[from] FolderError),
+    /// A share of the jobs of a sweep.
+    #[error(transparent)]
+    Share(#[from] BadShare),
+    /// A simulation that makes no sense.
+    #[error(transparent)]
+    Settings(#[from] BadSettings),
+    /// A file of simulations that makes no sense.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A simulation that did not come to its end.
+    #[error(transparent)]
+    Simulation(#[from] RunError),
     /// Neither a file nor a network.
     #[error("there is no file '{name}', and {refusal}")]
     NoFile {
@@ -175,12 +203,6 @@ impl Refusal {
             path: path.display().to_string(),
             reason: reason.to_string(),
         }
-    }
-}
-
-impl From<hopwise_networks::refusal::Refusal> for Refusal {
-    fn from(refusal: hopwise_networks::refusal::Refusal) -> Self {
-        Refusal::Sim(refusal.to_string())
     }
 }
 

@@ -12,13 +12,12 @@ use serde_json::Value;
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::refusal::Refusal;
 use super::table;
+use hopwise_language::script::on_one_line;
+use hopwise_language::{Time, Traffic};
 use hopwise_rig::mesh::Mesh;
-use hopwise_sim::report::Report;
-use hopwise_sim::run::Plan;
+use hopwise_sim::report::{Report, summed};
 use hopwise_sim::scenario::Scenario;
-use hopwise_sim::script::on_one_line;
-use hopwise_sim::settings::Settings;
-use hopwise_sim::sizes::simulate;
+use hopwise_sim::{Settings, SimRun, simulate};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -28,7 +27,7 @@ given besides it come in their place. Examples are in scenarios/.
 Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a promise of delivery was broken, 2 for bad input.")]
 pub(super) struct SimArgs {
     #[command(flatten)]
-    settings: Settings,
+    settings: SettingsArgs,
     /// Write every event to this file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -40,12 +39,104 @@ pub(super) struct SimArgs {
     json: bool,
 }
 
+/// What is simulated. What is not said has its default.
+#[derive(Args)]
+struct SettingsArgs {
+    /// The network, as an expression such as 'rdn(ring(3),1)'; or a mesh or scenario file, whose name ends in .toml
+    #[arg(value_name = "EXPR|FILE.toml")]
+    network: String,
+    /// Who sends to whom: uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse,
+    /// shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm [default: uniform]
+    #[arg(long)]
+    traffic: Option<Traffic>,
+    /// How many packets in all [default: each pair once for ping-all and all-to-all, each node once for broadcasts, otherwise
+    /// 1000]
+    #[arg(long, value_name = "N")]
+    packets: Option<u64>,
+    /// Confirmed packets instead of datagrams
+    #[arg(long)]
+    confirmed: bool,
+    /// Bytes of each packet's payload [default: 32]
+    #[arg(long, value_name = "BYTES")]
+    payload: Option<usize>,
+    /// Packets a second of each node [default: a tenth of what a wire carries]
+    #[arg(long, value_name = "RATE")]
+    rate: Option<f64>,
+    /// Speed of the wires, in bits a second [default: 1000000]
+    #[arg(long)]
+    baud: Option<u32>,
+    /// From the last byte of a frame to the node's looking at it [default: 0s]
+    #[arg(long, value_name = "TIME")]
+    processing: Option<Time>,
+    /// The chance of each bit to be flipped
+    #[arg(long, value_name = "P")]
+    ber: Option<f64>,
+    /// The chance of each byte to begin a burst of random bits
+    #[arg(long, value_name = "P")]
+    bursts: Option<f64>,
+    /// How many bits a burst has [default: 16]
+    #[arg(long, value_name = "BITS")]
+    burst_bits: Option<u32>,
+    /// The chance of each byte to be lost
+    #[arg(long, value_name = "P")]
+    lost_bytes: Option<f64>,
+    /// The chance of each byte to have a random one inserted before it
+    #[arg(long, value_name = "P")]
+    inserted_bytes: Option<f64>,
+    /// The chance of each byte to come twice
+    #[arg(long, value_name = "P")]
+    doubled_bytes: Option<f64>,
+    /// A cable is pulled this often, for 0.7 s
+    #[arg(long, value_name = "TIME")]
+    pull_every: Option<Time>,
+    /// A board is reset this often, and off for 0.3 s
+    #[arg(long, value_name = "TIME")]
+    reset_every: Option<Time>,
+    /// What happens to boards and cables, one event a line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
+    /// node 3 off; also plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, on
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// The same, said here and separated by semicolons
+    #[arg(long, value_name = "EVENTS")]
+    events: Option<String>,
+    /// Decides all that happens by chance [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+impl SettingsArgs {
+    fn settings(&self) -> Settings {
+        Settings {
+            network: Some(self.network.clone()),
+            traffic: self.traffic,
+            packets: self.packets,
+            confirmed: self.confirmed,
+            payload: self.payload,
+            rate: self.rate,
+            baud: self.baud,
+            processing: self.processing,
+            ber: self.ber,
+            bursts: self.bursts,
+            burst_bits: self.burst_bits,
+            lost_bytes: self.lost_bytes,
+            inserted_bytes: self.inserted_bytes,
+            doubled_bytes: self.doubled_bytes,
+            pull_every: self.pull_every,
+            reset_every: self.reset_every,
+            script: self.script.clone(),
+            events: self.events.clone(),
+            seed: self.seed,
+        }
+    }
+}
+
 pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
-    let file = args.settings.network.as_deref().filter(|name| name.ends_with(".toml"));
+    let settings = args.settings.settings();
+    let file = settings.network.as_deref().filter(|name| name.ends_with(".toml"));
     match file.map(Path::new) {
-        Some(file) if Mesh::is_mesh_file(file) => one(args, &of_mesh(file, &args.settings)?),
-        Some(file) => sweep(args, file),
-        None => one(args, &args.settings),
+        Some(file) if Mesh::is_mesh_file(file) => one(args, &of_mesh(file, &settings)?),
+        Some(file) => sweep(args, file, &settings),
+        None => one(args, &settings),
     }
 }
 
@@ -60,23 +151,23 @@ fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
 }
 
 fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
-    let plan = settings.plan()?;
+    let run = settings.run()?;
     let mut file = match &args.trace {
         Some(path) => {
-            let file = File::create(path).map_err(|error| Refusal::Sim(format!("{}: {error}", path.display())))?;
+            let file = File::create(path).map_err(|error| Refusal::file(path, error))?;
             Some(BufWriter::new(file))
         }
         None => None,
     };
-    let bar = progress_bar(plan.packets, "packets");
+    let bar = progress_bar(run.packets, "packets");
     let trace = file.as_mut().map(|file| file as &mut dyn Write);
-    let account = simulate(&plan, trace, &mut |done| bar.set_position(done));
+    let account = simulate(&run, trace, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
-    let account = account.map_err(|error| Refusal::Sim(error.to_string()))?;
+    let account = account?;
     if let Some(mut file) = file {
         file.flush().map_err(|error| Refusal::Output(error.to_string()))?;
     }
-    let report = Report::new(settings, &plan, &account);
+    let report = Report::new(settings, &run, &account);
     if args.json {
         print_json(&report)?;
     } else {
@@ -87,31 +178,28 @@ fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
 }
 
 /// All runs of a scenario, on all cores.
-fn sweep(args: &SimArgs, path: &Path) -> Result<Outcome, Refusal> {
-    let named = |what: String| Refusal::Sim(format!("{}: {what}", path.display()));
-    let mut scenario = Scenario::read(path).map_err(Refusal::Sim)?;
-    let mut said = args.settings.table();
+fn sweep(args: &SimArgs, path: &Path, said: &Settings) -> Result<Outcome, Refusal> {
+    let mut scenario = Scenario::read(path)?;
+    let mut said = said.table();
     said.remove("network");
     scenario.set(said);
-    let runs = scenario.runs().map_err(named)?;
+    let runs = scenario.runs().map_err(|error| Refusal::file(path, error))?;
     if let ([run], true) = (&runs[..], args.trace.is_some()) {
         return one(args, run);
     }
     if args.trace.is_some() {
-        return Err(named(format!(
-            "a trace is of one run, and the scenario has {}",
-            runs.len()
-        )));
+        let reason = format!("a trace is of one run, and the scenario has {}", runs.len());
+        return Err(Refusal::file(path, reason));
     }
-    let planned = |settings: Settings| settings.plan().map(|plan| (settings, plan));
-    let plans = runs.into_iter().map(planned).collect::<Result<Vec<_>, _>>();
-    let plans: Vec<(Settings, Plan)> = plans.map_err(|refusal| named(refusal.to_string()))?;
-    let bar = progress_bar(plans.len() as u64, "runs");
-    let report = |(settings, plan): &(Settings, Plan)| -> Result<Report, Refusal> {
-        let account = simulate(plan, None, &mut |_| ()).map_err(|error| Refusal::Sim(error.to_string()))?;
-        Ok(Report::new(settings, plan, &account))
+    let checked = |settings: Settings| settings.run().map(|run| (settings, run));
+    let runs = runs.into_iter().map(checked).collect::<Result<Vec<_>, _>>();
+    let runs: Vec<(Settings, SimRun)> = runs.map_err(|error| Refusal::file(path, error))?;
+    let bar = progress_bar(runs.len() as u64, "runs");
+    let report = |(settings, run): &(Settings, SimRun)| -> Result<Report, Refusal> {
+        let account = simulate(run, None, &mut |_| ())?;
+        Ok(Report::new(settings, run, &account))
     };
-    let reports = plans
+    let reports = runs
         .par_iter()
         .progress_with(bar.clone())
         .map(report)
@@ -167,23 +255,6 @@ fn show(args: &SimArgs, scenario: &Scenario, reports: &[Report]) -> Result<(), R
     print(|out| writeln!(out, "{text}\n{summary}"))
 }
 
-/// Runs that differ only in the seed, as one.
-fn summed(reports: &[Report]) -> Vec<Report> {
-    let unseeded = |report: &Report| {
-        let mut settings = report.settings.clone();
-        settings.remove("seed");
-        settings
-    };
-    let mut sums: Vec<Report> = Vec::new();
-    for report in reports {
-        match sums.iter_mut().find(|sum| unseeded(sum) == unseeded(report)) {
-            Some(sum) => sum.add(report),
-            None => sums.push(report.clone()),
-        }
-    }
-    sums
-}
-
 fn verdict(reports: &[Report]) -> Outcome {
     let broken: Vec<&str> = reports
         .iter()
@@ -196,5 +267,76 @@ fn verdict(reports: &[Report]) -> Outcome {
             broken.len(),
             reports.len()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        settings: SettingsArgs,
+    }
+
+    /// What a shell makes of a command whose words are plain or in single quotes.
+    fn words(command: &str) -> Vec<String> {
+        let (mut words, mut word, mut inside) = (Vec::new(), String::new(), false);
+        let mut letters = command.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\'' => inside = !inside,
+                '\\' if !inside => word.extend(letters.next()),
+                ' ' if !inside => words.push(std::mem::take(&mut word)),
+                letter => word.push(letter),
+            }
+        }
+        words.push(word);
+        words
+    }
+
+    proptest! {
+        /// Whatever was set, the command that is printed when a promise is broken sets the same.
+        #[test]
+        fn the_command_says_it_all(
+            numbers: (Option<u64>, Option<usize>, Option<u32>, Option<u64>),
+            chances: (Option<f64>, Option<f64>),
+            times in (proptest::option::of(0..1_000_000_u64), proptest::option::of(0..1_000_000_000_u64)),
+            confirmed: bool,
+            script in proptest::option::of("[a-z' /]{1,12}"),
+            event in proptest::option::of((0..18_u8, 0..3_u8)),
+            traffic in proptest::sample::select(vec!["ping-all", "uniform", "hot-spot(3,0.25)"]),
+        ) {
+            let finite = |chance: Option<f64>| chance.filter(|chance| chance.is_finite()).map(f64::abs);
+            let events = event.map(|(board, port)| format!("1s cut {board}.{port} # it's; not all\n\n2s off {board}"));
+            let settings = Settings {
+                network: Some("rdn(ring(3),1)".into()),
+                traffic: Some(traffic.parse().expect("a pattern")),
+                packets: numbers.0,
+                payload: numbers.1,
+                baud: numbers.2,
+                seed: numbers.3,
+                confirmed,
+                ber: finite(chances.0),
+                rate: finite(chances.1),
+                pull_every: times.1.map(Time::from_nanos),
+                reset_every: times.0.map(Time::from_millis),
+                script: script.filter(|script| !script.starts_with('-')).map(PathBuf::from),
+                events,
+                ..Settings::default()
+            };
+            let words = words(&settings.command());
+            prop_assert_eq!(&words[..2], ["hopwise", "sim"]);
+            let parsed = CommandLine::try_parse_from(&words[1..]);
+            prop_assert!(parsed.is_ok(), "{:?}: {}", words, parsed.err().map_or(String::new(), |error| error.to_string()));
+            let again = parsed.map(|line| line.settings.settings()).unwrap_or_default();
+            let normal = |events: &Option<String>| events.as_deref().map(on_one_line);
+            prop_assert_eq!(normal(&again.events), normal(&settings.events));
+            prop_assert_eq!(Settings { events: None, ..again }, Settings { events: None, ..settings });
+        }
     }
 }

@@ -114,7 +114,7 @@ pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
                 times.push(millis);
                 format!("answer in {millis:.1} ms")
             }
-            Err(why) => failure.insert(why).clone(),
+            Err(why) => failure.insert(why).to_string(),
         };
         if !args.json {
             let (node, from) = (args.node, connection.board);
@@ -278,7 +278,7 @@ pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {
     let mut connection = args.at.connect()?;
     check_node(&connection, args.node)?;
     let fate = connection.send(args.node, args.text.as_bytes(), args.confirmed)?;
-    let (outcome, failed) = match &fate {
+    let (outcome, failed) = match fate {
         Fate::NoRoom => {
             let board = connection.board;
             return Ok(Outcome::CheckFailed(format!(
@@ -289,7 +289,7 @@ pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {
         Fate::Sent => ("sent", None),
         Fate::Busy => ("busy", Some("the node takes no more at present")),
         Fate::Interrupted => ("interrupted", Some("the node has restarted")),
-        Fate::Undeliverable(why) => ("undeliverable", Some(why.as_str())),
+        Fate::Undeliverable(reason) => ("undeliverable", Some(reason.name())),
         Fate::Unknown => ("unknown", Some("no answer")),
     };
     if args.json {

@@ -15,7 +15,7 @@ use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
 use hopwise_sim::wire::{Nanos, Noise};
-use hopwise_sim::world::{Build, Step, Watcher, World};
+use hopwise_sim::world::{Build, StepOutcome, Watcher, World};
 
 const NETWORK: &str = "rcr(2,2,1)";
 /// The cable that is cut: at port 1 of node 0.
@@ -91,7 +91,7 @@ impl Simulated {
     fn run_until(&mut self, milliseconds: u64) {
         let end = milliseconds * 1_000_000;
         assert!(self.0.now() <= end, "the simulator is late");
-        while self.0.step(end, &mut Unwatched) != Step::End {}
+        while self.0.step(end, &mut Unwatched) != StepOutcome::End {}
     }
 
     /// The answers at a board, by their questions' numbers.
@@ -122,14 +122,14 @@ impl Mesh for Simulated {
         let end = self.0.now() + 1_000_000_000;
         while !open.is_empty() {
             match self.0.step(end, &mut Unwatched) {
-                Step::Board(board) => {
+                StepOutcome::Board(board) => {
                     for (number, answer) in self.answers(board) {
                         if let Some(index) = open.remove(&(board, number)) {
                             answers[index] = Some(answer);
                         }
                     }
                 }
-                Step::End => break,
+                StepOutcome::End => break,
                 _ => {}
             }
         }

@@ -162,7 +162,7 @@ fn broken(firmware: &'static crate::firmware_support::Firmware, instructions: &[
     let symbols = firmware.image.symbols();
     let go = symbols.iter().find(|symbol| {
         let name = demangle(&symbol.name);
-        name.contains("node::forward") && name.ends_with(">::go")
+        name.contains("router::passage") && name.ends_with(">::go")
     });
     let place = go.expect("the function that sends packets on their way").address & !1;
     let bytes: Vec<u8> = instructions.iter().flat_map(|half| half.to_le_bytes()).collect();
@@ -197,32 +197,6 @@ fn a_fault_is_kept_over_the_reset_and_reported() {
             .any(|line| line.starts_with("before the restart: fault at ")),
         "{lines:?}"
     );
-}
-
-/// Instructions that go on at an address.
-fn jump(address: u32) -> Vec<u16> {
-    // MOVW and MOVT of r12, then BX r12.
-    let half = |opcode: u16, value: u32| {
-        let value = value as u16;
-        [
-            opcode | value >> 12 | (value >> 11 & 1) << 10,
-            0x0c00 | (value >> 8 & 7) << 12 | value & 0xff,
-        ]
-    };
-    [half(0xf240, address | 1), half(0xf2c0, address >> 16), [0x4760, 0xbf00]].concat()
-}
-
-#[test]
-fn the_place_of_a_panic_is_kept_over_the_reset_and_reported() {
-    let Some(firmware) = firmware() else { return };
-    let panics = firmware.image.address_of("_defmt_panic").expect("the symbol of defmt");
-    let mut rig = broken(firmware, &jump(panics));
-    let lines = lines_after_ping(&mut rig, 0);
-    let report = lines
-        .iter()
-        .find_map(|line| line.strip_prefix("before the restart: panic kept.rs:"));
-    let line = report.unwrap_or_else(|| panic!("{lines:?}"));
-    assert!(line.parse::<u32>().is_ok(), "{line}");
 }
 
 #[test]
@@ -270,24 +244,43 @@ fn sizes(image: &Image) -> (usize, u32) {
     (image.bytes().len(), address("_stack_end") - address("__sdata"))
 }
 
-/// Bytes of functions, by whether they are about networks.
-fn network_code(image: &Image) -> u32 {
-    const NETWORKS: [&str; 4] = [
-        "hopwise_core::network",
-        "hopwise_core::graph",
-        "hopwise_core::route",
-        "Topology",
-    ];
+/// The rooms of an image, each with what the names of its functions contain. The first that matches counts.
+const ROOMS: [(&str, &[&str]); 7] = [
+    (
+        "networks",
+        &["hopwise_core::network", "hopwise_core::graph", "Topology"],
+    ),
+    (
+        "router",
+        &[
+            "hopwise_core::router",
+            "hopwise_core::service",
+            "hopwise_core::endpoint",
+        ],
+    ),
+    ("link", &["hopwise_core::link"]),
+    ("wire", &["hopwise_core::wire"]),
+    // The tasks are in the storage that embassy polls.
+    ("board", &["hopwise_firmware", "embassy_executor::raw::TaskStorage"]),
+    ("embassy", &["embassy"]),
+    ("log", &["defmt"]),
+];
+
+/// Bytes of functions by room: what is inlined counts where it was inlined to, and what is in no room is called the rest.
+fn code_by_room(image: &Image) -> BTreeMap<&'static str, u32> {
     let mut functions = BTreeMap::new();
     for symbol in image.symbols().iter().filter(|symbol| symbol.is_function) {
         functions.insert(symbol.address, (demangle(&symbol.name), symbol.size));
     }
-    let about_networks = |name: &str| NETWORKS.iter().any(|part| name.contains(part));
-    functions
-        .values()
-        .filter(|(name, _)| about_networks(name))
-        .map(|(_, size)| size)
-        .sum()
+    let mut rooms = BTreeMap::new();
+    for (name, size) in functions.values() {
+        let room = ROOMS
+            .iter()
+            .find(|(_, parts)| parts.iter().any(|part| name.contains(part)))
+            .map_or("the rest", |(room, _)| room);
+        *rooms.entry(room).or_default() += size;
+    }
+    rooms
 }
 
 fn read_image(path: &Path) -> Image {
@@ -298,10 +291,14 @@ fn read_image(path: &Path) -> Image {
 fn the_image_keeps_its_budgets() {
     let Some(firmware) = firmware() else { return };
     let (flash, ram) = sizes(&firmware.image);
-    let networks = network_code(&firmware.image);
-    println!("nucleo-f446re: {flash} bytes of flash, of these {networks} for all networks; {ram} bytes of RAM");
+    println!("nucleo-f446re: {flash} bytes of flash, {ram} bytes of RAM; functions by room:");
+    let rooms = code_by_room(&firmware.image);
+    for (room, bytes) in &rooms {
+        println!("{room}: {bytes}");
+    }
+    println!("no function: {}", flash as u32 - rooms.values().sum::<u32>());
     assert!(ram <= 32 * 1024, "{ram} bytes of static RAM");
-    assert!(flash <= 103 * 1024, "{flash} bytes of flash");
+    assert!(flash <= 128 * 1024, "{flash} bytes of flash");
 }
 
 /// An image with one family of networks has at most 64 KiB, where that is possible: docs/firmware.md tells where it is not.

@@ -3,6 +3,6 @@
 mod firmware;
 mod firmware_and_sim;
 mod firmware_board;
-mod firmware_numbers;
+mod firmware_panic;
 mod firmware_speed;
 mod firmware_support;

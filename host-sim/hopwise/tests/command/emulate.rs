@@ -94,6 +94,16 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
         ("--serial", "0.USART1=pty", "port 0.USART1 already has a wire"),
         ("--for", "soon", "is no time such as"),
         ("--script", script_path, "there is no wire at port 1.USART6"),
+        (
+            "--events",
+            "1s cut 0.2",
+            "events, line 1: ring(3): node 0 has ports 0 to 1, not 2",
+        ),
+        (
+            "--events",
+            "1s off 0",
+            "'off' cannot happen to emulated boards; what can is cut, plug",
+        ),
     ] {
         let output = emulate(&["ring(3)", "--elf", elf, option, value]);
         let text = String::from_utf8_lossy(&output.stderr);

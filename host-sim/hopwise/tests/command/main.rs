@@ -11,7 +11,6 @@ mod repository;
 mod rig_capture;
 mod rig_check;
 mod rig_flash;
-mod rig_mesh;
 mod rig_support;
 mod rig_talk;
 mod sim;

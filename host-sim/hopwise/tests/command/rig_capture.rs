@@ -1,210 +1,20 @@
-//! Logs of all boards as one trace: events read back, clocks aligned, the same from boards, streams and probe-rs.
+//! Logs of all boards as one trace: clocks aligned, the same from boards, streams and probe-rs.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::rig_support::{Folder, elf, hopwise, json, refusal};
-use hopwise_core::link::Down;
-use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{DropReason, FrameError, Identity, Kind, PacketId, Role};
 use hopwise_emulate::log::LogFormat;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_rig::capture::Capture;
-use hopwise_rig::clocks::{Pair, align};
+use hopwise_rig::capture::{Capture, LogLine};
 use hopwise_rig::emulated::{Firmware, blueprint};
-use hopwise_rig::log_text::read_event;
 use hopwise_rig::mesh::Mesh;
-use proptest::prelude::*;
+use hopwise_trace::reader::Reader;
 use serde_json::{Value, json as value};
-
-fn identity(role: Role) -> Identity {
-    Identity {
-        role,
-        network: u32::MAX,
-        address: u64::MAX,
-        port: 3,
-        epoch: 7,
-        largest: 274,
-    }
-}
-
-fn packet(kind: Kind, from_host: bool) -> PacketId {
-    PacketId {
-        source: 12,
-        from_host,
-        epoch: 65_535,
-        kind,
-        number: 4_000_000_000,
-    }
-}
-
-/// One of every kind of event, with every kind of reason.
-fn events() -> Vec<Event> {
-    let any = packet(Kind::Datagram, false);
-    let kinds = [
-        Kind::Datagram,
-        Kind::Broadcast,
-        Kind::Confirmed,
-        Kind::Confirmation,
-        Kind::Undeliverable,
-        Kind::Request,
-        Kind::Response,
-    ];
-    let downs = [
-        Down::Silent,
-        Down::OneWay,
-        Down::Restarted,
-        Down::Ended,
-        Down::Version(2),
-        Down::Replaced,
-    ];
-    let errors = [
-        FrameError::Encoding,
-        FrameError::TooLong,
-        FrameError::Crc,
-        FrameError::Form,
-    ];
-    let mut events: Vec<Event> = [Role::Node, Role::Host]
-        .map(|role| Event::LinkUp {
-            link: 1,
-            peer: identity(role),
-        })
-        .to_vec();
-    events.extend(downs.map(|reason| Event::LinkDown { link: 0, reason }));
-    events.extend([None, Some(4)].map(|expected| Event::Miswired {
-        link: 2,
-        expected,
-        found: identity(Role::Node),
-    }));
-    events.extend(errors.map(|error| Event::Damaged { link: 5, error }));
-    events.extend(kinds.map(|kind| Event::Sent {
-        link: 3,
-        packet: packet(kind, true),
-        dest: 9,
-        again: kind == Kind::Request,
-    }));
-    events.extend([
-        Event::Received {
-            link: 4,
-            packet: any,
-            dest: 2,
-        },
-        Event::Accepted { packet: any, dest: 1 },
-        Event::Forwarded { link: 0, packet: any },
-        Event::Delivered { packet: any },
-        Event::Detoured { packet: any, by: 8 },
-    ]);
-    events.extend(DropReason::ALL.map(|reason| Event::Dropped {
-        packet: any,
-        dest: 3,
-        reason,
-    }));
-    let undeliverable = Outcome::Undeliverable {
-        at: 5,
-        reason: DropReason::NoRoute,
-    };
-    let outcomes = [
-        Outcome::Delivered,
-        undeliverable,
-        Outcome::Interrupted,
-        Outcome::Unknown,
-    ];
-    events.extend(outcomes.map(|outcome| Event::Settled { number: 1, outcome }));
-    events
-}
-
-#[test]
-fn every_event_is_read_back() {
-    for event in events() {
-        assert_eq!(read_event(&format!("{event:?}")), Some(event));
-    }
-    for text in [
-        "",
-        "hello",
-        "Sent",
-        "Sent { link: 1 }",
-        "LinkDown { link: 0, reason: Tired }",
-        "LinkDown { link: 0",
-    ] {
-        assert_eq!(read_event(text), None, "{text}");
-    }
-}
-
-proptest! {
-    /// Whatever a board prints, nothing breaks.
-    #[test]
-    fn any_text_is_read_or_not(text in "[A-Z][a-z]{0,9}[ {}():,a-z0-9]{0,80}") {
-        let _ = read_event(&text);
-    }
-
-    /// Clocks with offsets of up to an hour and crystals of the usual kind agree to microseconds, whatever the graph.
-    #[test]
-    fn clocks_agree_after_alignment(
-        offsets in proptest::collection::vec(-3600.0..3600.0f64, 5),
-        drifts in proptest::collection::vec(-50e-6..50e-6f64, 5),
-        more in proptest::collection::vec((0usize..5, 0usize..5, 0.0..20.0f64, 0usize..2), 10..40),
-    ) {
-        // What a clock shows at a common time.
-        let shown = |clock: usize, time: f64| time * (1.0 + drifts[clock]) + offsets[clock];
-        let delays = [400e-6, 900e-6];
-        // A ring in both directions at both ends of the time, and whatever else there is.
-        let ring = (0..5).flat_map(|a| [(a, (a + 1) % 5), ((a + 1) % 5, a)]);
-        let ring = ring.flat_map(|(a, b)| [0.0, 20.0].map(|time| (a, b, time, 0)));
-        let pairs: Vec<Pair> = ring
-            .chain(more)
-            .filter(|(a, b, ..)| a != b)
-            .map(|(from, to, time, class)| Pair {
-                from,
-                to,
-                sent: shown(from, time),
-                received: shown(to, time + delays[class]),
-                class,
-            })
-            .collect();
-        let alignment = align(5, &pairs, &[500e-6; 2]);
-        prop_assert!(alignment.residual_worst < 3e-6, "{:?}", alignment);
-        for time in [0.0, 10.0, 20.0] {
-            let times: Vec<f64> = (0..5).map(|clock| alignment.clocks[clock].common(shown(clock, time))).collect();
-            let spread = times.iter().fold(0.0f64, |spread, other| spread.max((other - times[0]).abs()));
-            prop_assert!(spread < 5e-6, "{times:?}");
-        }
-    }
-}
-
-#[test]
-fn a_late_packet_does_not_spoil_the_clocks() {
-    let pair = |number: usize| {
-        let (from, to) = (number % 2, 1 - number % 2);
-        let shown = |clock: usize, time: f64| time + 5.0 * clock as f64;
-        let time = number as f64 * 0.1;
-        // Every tenth is noticed a millisecond late.
-        let late = if number % 10 == 3 { 1e-3 } else { 0.0 };
-        Pair {
-            from,
-            to,
-            sent: shown(from, time),
-            received: shown(to, time + 400e-6 + late),
-            class: 0,
-        }
-    };
-    let pairs: Vec<Pair> = (0..100).map(pair).collect();
-    let alignment = align(3, &pairs, &[400e-6]);
-    let difference = alignment.clocks[1].common(10.0) - alignment.clocks[0].common(5.0);
-    assert!(difference.abs() < 10e-6, "{difference}");
-    assert!(
-        alignment.residual_median < 10e-6 && alignment.residual_worst > 0.9e-3,
-        "{alignment:?}"
-    );
-    assert_eq!(
-        alignment.clocks.iter().map(|clock| clock.group).collect::<Vec<_>>(),
-        [0, 0, 1]
-    );
-}
 
 /// The lines of a trace after the first, which names its network.
 fn lines(path: &str) -> Vec<Value> {
@@ -301,7 +111,7 @@ fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
 fn the_common_time_is_that_of_the_world() {
     let Some(elf) = elf() else { return };
     let mesh = Mesh::parse(&format!("{MESH}log-packets = true\ntraffic = {{ rate = 20 }}\n")).unwrap();
-    let firmware = Firmware::load(Some(Path::new(elf))).unwrap();
+    let firmware = Firmware::load(Path::new(elf)).unwrap();
     let format = LogFormat::of_elf(&firmware.elf).unwrap();
     let mut blueprint = blueprint(&mesh).unwrap();
     blueprint.starts = mesh.nodes().map(|node| node * 5 % 18 * 50 * MILLISECOND).collect();
@@ -311,17 +121,31 @@ fn the_common_time_is_that_of_the_world() {
     };
     let mut world = setup::assemble(&blueprint, &firmware.image, differences).unwrap();
     world.run_until(3 * SECOND);
-    let mut capture = Capture::default();
+    let folder = Folder::new("capture-world");
+    let trace = folder.path("trace.jsonl");
+    let mut show = |_: &LogLine, _: &_| Ok(());
+    let mut capture = Capture::create(Path::new(&trace), &mesh, &mut show).unwrap();
+    // The lines of a board stay in their order.
+    let mut arrivals: HashMap<u64, Vec<f64>> = HashMap::new();
     for line in format.readers(18).take_lines(&mut world) {
-        let arrived = line.at as f64 / SECOND as f64;
-        capture.add(line.board as u64, line.stamp.unwrap(), Some(arrived), "info", line.text);
+        let (node, arrived) = (line.board as u64, line.at as f64 / SECOND as f64);
+        arrivals.entry(node).or_default().insert(0, arrived);
+        let line = LogLine {
+            node,
+            stamp: line.stamp.unwrap(),
+            arrived: Some(arrived),
+            level: "info",
+            text: line.text,
+        };
+        capture.add(&line).unwrap();
     }
-    let aligned = capture.align(&mesh);
-    assert_eq!(aligned.apart, [0; 0]);
+    let summary = capture.finish().unwrap();
+    assert_eq!(summary.nodes_not_aligned, [0; 0]);
     // All boards have the same common time, whose beginning is that of any of them.
-    let late: Vec<f64> = aligned
-        .entries()
-        .map(|(time, entry)| entry.arrived.unwrap() - time)
+    let text = std::fs::read(&trace).unwrap();
+    let lines = Reader::new(&text[..]).unwrap().map(Result::unwrap);
+    let late: Vec<f64> = lines
+        .map(|line| arrivals.get_mut(&line.node).unwrap().pop().unwrap() - line.at as f64 / 1e9)
         .collect();
     let mut sorted = late.clone();
     sorted.sort_by(f64::total_cmp);
@@ -333,11 +157,7 @@ fn the_common_time_is_that_of_the_world() {
         "{} lines: half within {median:.1} us of the truth, the worst off by {worst:.1} us",
         off.len()
     );
-    assert!(
-        median < 50.0 && worst < 500.0,
-        "{median} us, {worst} us, {:?}",
-        aligned.alignment
-    );
+    assert!(median < 50.0 && worst < 500.0, "{median} us, {worst} us, {summary:?}");
 }
 
 /// No packet is received before it was sent, on the common time line.

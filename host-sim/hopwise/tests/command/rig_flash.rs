@@ -1,6 +1,5 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::os::unix::fs::PermissionsExt;
 
 use crate::rig_support::{Folder, elf, hopwise, refusal};

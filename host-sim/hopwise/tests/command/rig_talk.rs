@@ -1,6 +1,5 @@
 //! A running mesh, asked through a pseudo-terminal as through a board's USB port.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

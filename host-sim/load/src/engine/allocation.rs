@@ -1,6 +1,7 @@
 //! Who gets an output channel, and who the switch.
 
-use super::{Engine, Input, NONE, State};
+use super::Engine;
+use super::routers::{Input, NONE, State};
 
 /// Who crosses the switch from an input port, and where to.
 #[derive(Clone, Copy)]
@@ -28,48 +29,25 @@ impl Engine<'_> {
     /// is longer than a buffer, has it for itself. J. Duato, A new theory of deadlock-free adaptive routing in wormhole
     /// networks, IEEE Transactions on Parallel and Distributed Systems 4(12), 1993.
     pub(super) fn allocate_channels(&mut self) {
-        let seekers = self.desk.seeking.take(self.now);
+        let seekers = self.districts.current.seeking.take(self.now);
         for &channel in &seekers {
             self.bid(channel);
         }
-        self.desk.seeking.give_back(self.now, seekers);
-        let mut bidders = std::mem::take(&mut self.desk.bidders);
+        self.districts.current.seeking.give_back(self.now, seekers);
+        let mut bidders = std::mem::take(&mut self.districts.current.bidders);
         for channel in bidders.drain(..) {
             self.settle(channel);
         }
-        self.desk.bidders = bidders;
-    }
-
-    /// The output channels that the packet at the head of a channel may use: its own, and a range.
-    fn candidates(&self, channel: u32) -> (u32, std::ops::Range<u32>) {
-        let Input { own, out_port, .. } = self.inputs[channel as usize];
-        let first = out_port * self.channels;
-        let shared = if self.leads_out(out_port) { 1 } else { self.classes };
-        (own, first + shared..first + self.channels)
-    }
-
-    /// The same as one list, for the watchdog.
-    pub(crate) fn choices(&self, channel: u32) -> impl Iterator<Item = u32> {
-        let (own, shared) = self.candidates(channel);
-        std::iter::once(own).chain(shared)
-    }
-
-    /// Whether there are buffers enough behind an output channel for the packet at the head of an input channel to claim it.
-    pub(crate) fn has_room(&self, channel: u32, out: u32) -> bool {
-        out == self.inputs[channel as usize].own || self.outputs[out as usize].credits >= self.room_for_all
-    }
-
-    fn leads_out(&self, out_port: u32) -> bool {
-        self.ports[out_port as usize].local == out_port
+        self.districts.current.bidders = bidders;
     }
 
     /// Asks for all that are free; each goes, round robin, to the first after its last owner.
     fn bid(&mut self, channel: u32) {
-        let (own, shared) = self.candidates(channel);
-        let room = self.room_for_all;
+        let (own, shared) = self.routers.candidates(channel);
+        let room = self.routers.room_for_all;
         let mut any = false;
         for out in std::iter::once(own).chain(shared) {
-            let output = &mut self.outputs[out as usize];
+            let output = &mut self.routers.outputs[out as usize];
             let rival = output.owner;
             if (rival != NONE && !output.claimed) || (out != own && output.credits < room) {
                 continue;
@@ -80,28 +58,28 @@ impl Engine<'_> {
             }
         }
         if any {
-            self.desk.bidders.push(channel);
+            self.districts.current.bidders.push(channel);
             return;
         }
-        let port = &mut self.ports[self.inputs[channel as usize].out_port as usize];
-        self.inputs[channel as usize].next_waiter = std::mem::replace(&mut port.first_waiter, channel);
+        let port = &mut self.routers.ports[self.routers.inputs[channel as usize].out_port as usize];
+        self.routers.inputs[channel as usize].next_waiter = std::mem::replace(&mut port.first_waiter, channel);
     }
 
     /// Takes one of the output channels that were won and gives back the others: round robin, but the channel of a class
     /// only if there is no other, for it is the way out when all else is blocked.
     fn settle(&mut self, channel: u32) {
-        let (own, shared) = self.candidates(channel);
+        let (own, shared) = self.routers.candidates(channel);
         let Input {
             out: last, out_port, ..
-        } = self.inputs[channel as usize];
-        let last_resort = if self.classes == 1 || self.leads_out(out_port) {
+        } = self.routers.inputs[channel as usize];
+        let last_resort = if self.routers.classes == 1 || self.routers.leads_out(out_port) {
             NONE
         } else {
             own
         };
         let mut best = NONE;
         for out in std::iter::once(own).chain(shared) {
-            let output = &mut self.outputs[out as usize];
+            let output = &mut self.routers.outputs[out as usize];
             if output.owner != channel || !output.claimed {
                 continue;
             }
@@ -111,63 +89,66 @@ impl Engine<'_> {
             }
         }
         if best == NONE {
-            self.desk.seeking.put(self.now + 1, channel);
+            self.districts.current.seeking.put(self.now + 1, channel);
             return;
         }
-        let output = &mut self.outputs[best as usize];
+        let output = &mut self.routers.outputs[best as usize];
         (output.owner, output.last) = (channel, channel);
-        let input = &mut self.inputs[channel as usize];
+        let input = &mut self.routers.inputs[channel as usize];
         (input.out, input.state) = (best, State::Active);
-        self.desk.ready.put(self.now + self.scene.parameters.vc_alloc, channel);
+        self.districts
+            .current
+            .ready
+            .put(self.now + self.scene.parameters.vc_alloc, channel);
     }
 
     pub(super) fn allocate_switch(&mut self) {
-        let ready = self.desk.ready.take(self.now);
+        let ready = self.districts.current.ready.take(self.now);
         for &channel in &ready {
             self.contend(channel);
         }
-        self.desk.ready.give_back(self.now, ready);
+        self.districts.current.ready.give_back(self.now, ready);
         self.request_outputs();
         self.accept_grants();
-        let mut winners = std::mem::take(&mut self.desk.winners);
+        let mut winners = std::mem::take(&mut self.districts.current.winners);
         for in_port in winners.drain(..) {
-            let place = (in_port - self.desk.first_port) as usize;
-            let winner = std::mem::replace(&mut self.accepted[place], Winner::NONE);
+            let place = (in_port - self.districts.current.first_port) as usize;
+            let winner = std::mem::replace(&mut self.routers.accepted[place], Winner::NONE);
             self.send(winner);
         }
-        self.desk.winners = winners;
+        self.districts.current.winners = winners;
     }
 
     /// Every output port picks one of the channels that want it.
     fn request_outputs(&mut self) {
         let mut kept = 0;
-        for index in 0..self.desk.contenders.len() {
-            let channel = self.desk.contenders[index];
-            let input = &mut self.inputs[channel as usize];
+        for index in 0..self.districts.current.contenders.len() {
+            let channel = self.districts.current.contenders[index];
+            let input = &mut self.routers.inputs[channel as usize];
             let out = input.out;
             if input.state != State::Active || input.filled == 0 {
                 input.contending = false;
                 continue;
             }
             let out_port = input.out_port;
-            let port = &self.ports[out_port as usize];
-            if self.outputs[out as usize].credits == 0 && port.local != out_port {
+            let port = &self.routers.ports[out_port as usize];
+            if self.routers.outputs[out as usize].credits == 0 && port.local != out_port {
                 input.state = State::Starved;
                 input.contending = false;
                 continue;
             }
-            self.desk.contenders[kept] = channel;
+            self.districts.current.contenders[kept] = channel;
             kept += 1;
-            let choice = &mut self.granted[(out_port - self.desk.first_port) as usize];
+            let choice = &mut self.routers.granted[(out_port - self.districts.current.first_port) as usize];
             if *choice == NONE {
                 *choice = channel;
-                self.desk.wanted.push(out_port);
+                self.districts.current.wanted.push(out_port);
                 continue;
             }
             let rival = *choice;
-            let (mine, theirs) = (input.port, self.inputs[rival as usize].port);
+            let (mine, theirs) = (input.port, self.routers.inputs[rival as usize].port);
             let better = if mine == theirs {
-                let last = self.ports[mine as usize].last_vc;
+                let last = self.routers.ports[mine as usize].last_vc;
                 turn_after(last, channel) < turn_after(last, rival)
             } else {
                 turn_after(port.last_input, mine) < turn_after(port.last_input, theirs)
@@ -176,19 +157,19 @@ impl Engine<'_> {
                 *choice = channel;
             }
         }
-        self.desk.contenders.truncate(kept);
+        self.districts.current.contenders.truncate(kept);
     }
 
     /// Every input port picks one of the output ports that chose it.
     fn accept_grants(&mut self) {
-        let first = self.desk.first_port;
-        for out_port in self.desk.wanted.drain(..) {
-            let channel = std::mem::replace(&mut self.granted[(out_port - first) as usize], NONE);
-            let in_port = self.inputs[channel as usize].port;
-            let accepted = &mut self.accepted[(in_port - first) as usize];
-            let last = self.ports[in_port as usize].last_output;
+        let first = self.districts.current.first_port;
+        for out_port in self.districts.current.wanted.drain(..) {
+            let channel = std::mem::replace(&mut self.routers.granted[(out_port - first) as usize], NONE);
+            let in_port = self.routers.inputs[channel as usize].port;
+            let accepted = &mut self.routers.accepted[(in_port - first) as usize];
+            let last = self.routers.ports[in_port as usize].last_output;
             if accepted.channel == NONE {
-                self.desk.winners.push(in_port);
+                self.districts.current.winners.push(in_port);
             } else if turn_after(last, out_port) > turn_after(last, accepted.out_port) {
                 continue;
             }

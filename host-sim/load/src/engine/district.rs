@@ -1,7 +1,7 @@
 //! The network in parts that fit the processor's cache.
 //!
 //! In a cycle, the routers and sources of a district need nothing of the others: flits and credits between nodes are
-//! always on the way for some cycles. So the districts take turns, each for as many cycles as the shortest way lasts, and
+//! always under way for some cycles. So the districts take turns, each for as many cycles as the shortest of them lasts, and
 //! while it has its turn its routers stay in the cache. Every district has its own random numbers; a network of
 //! one district is not divided at all.
 
@@ -69,7 +69,7 @@ impl District {
     }
 
     /// Bytes of its lists.
-    pub(super) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         let lists = [
             &self.made,
             &self.busy_sources,
@@ -86,15 +86,91 @@ impl District {
     }
 }
 
-/// A network divided.
-pub(super) struct Division {
-    pub(super) districts: Vec<District>,
-    /// A district of no nodes.
-    pub(super) empty: District,
+/// The districts of a network. They take turns: one is the current district, the others wait.
+pub(super) struct Districts {
+    all: Vec<District>,
+    /// The district that is worked on; between turns, one of no nodes.
+    pub(super) current: District,
+    /// Its number; its place in the list is taken by the one of no nodes meanwhile.
+    number: usize,
+    /// Nodes of a district.
+    size: u32,
     /// Cycles that a district can go on without the others.
     pub(super) window: u32,
     /// Ports of the district that has most.
     pub(super) most_ports: usize,
+}
+
+impl Districts {
+    /// Divides a network into districts of `size` nodes.
+    pub(super) fn new(scene: &Scene<'_>, wiring: &Wiring, size: u32) -> Self {
+        let parameters = &scene.parameters;
+        let nodes = wiring.nodes() as u32;
+        let window = if size < nodes {
+            parameters.flight().min(parameters.credit_return())
+        } else {
+            u32::MAX
+        };
+        // A district can be that much behind the one that sends to it.
+        let delay = parameters.longest_delay() + if size < nodes { window } else { 0 };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed);
+        let mut next = |nodes: Range<u32>| {
+            let first_port = wiring.first[nodes.start as usize];
+            let district = District::new(scene, nodes, first_port, delay, rng.clone());
+            rng.jump();
+            district
+        };
+        let ranges = || {
+            (0..nodes)
+                .step_by(size as usize)
+                .map(|start| start..nodes.min(start.saturating_add(size)))
+        };
+        let ports = |nodes: Range<u32>| wiring.first[nodes.end as usize] - wiring.first[nodes.start as usize];
+        Self {
+            all: ranges().map(&mut next).collect(),
+            current: next(0..0),
+            number: 0,
+            size,
+            window,
+            most_ports: ranges().map(ports).max().unwrap_or(0) as usize,
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The number of the district of a node.
+    pub(super) fn of(&self, node: u32) -> u16 {
+        (node / self.size) as u16
+    }
+
+    /// A district begins its turn.
+    pub(super) fn take_up(&mut self, number: usize) {
+        self.number = number;
+        std::mem::swap(&mut self.current, &mut self.all[number]);
+    }
+
+    /// The turn of the current district is over.
+    pub(super) fn put_back(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.all[self.number]);
+    }
+
+    /// A district by its number, whether or not it is its turn.
+    #[inline]
+    pub(super) fn at(&mut self, number: u16) -> &mut District {
+        if usize::from(number) == self.number {
+            &mut self.current
+        } else {
+            &mut self.all[usize::from(number)]
+        }
+    }
+
+    /// Bytes of their lists.
+    pub(super) fn bytes(&self) -> usize {
+        self.all.iter().map(District::bytes).sum()
+    }
 }
 
 /// Nodes of a district, in a network with so many virtual channels.
@@ -102,36 +178,4 @@ pub(super) fn size(nodes: usize, channels: usize) -> u32 {
     let most = nodes.min(usize::from(u16::MAX));
     let districts = channels.div_ceil(CHANNELS).clamp(1, most);
     nodes.div_ceil(districts) as u32
-}
-
-/// Divides a network into districts of `size` nodes.
-pub(super) fn divide(scene: &Scene<'_>, wiring: &Wiring, size: u32) -> Division {
-    let parameters = &scene.parameters;
-    let nodes = wiring.nodes() as u32;
-    let window = if size < nodes {
-        parameters.flight().min(parameters.credit_return())
-    } else {
-        u32::MAX
-    };
-    // A district can be that much behind the one that sends to it.
-    let delay = parameters.longest_delay() + if size < nodes { window } else { 0 };
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed);
-    let mut next = |nodes: Range<u32>| {
-        let first_port = wiring.first[nodes.start as usize];
-        let district = District::new(scene, nodes, first_port, delay, rng.clone());
-        rng.jump();
-        district
-    };
-    let ranges = || {
-        (0..nodes)
-            .step_by(size as usize)
-            .map(|start| start..nodes.min(start.saturating_add(size)))
-    };
-    let ports = |nodes: Range<u32>| wiring.first[nodes.end as usize] - wiring.first[nodes.start as usize];
-    Division {
-        districts: ranges().map(&mut next).collect(),
-        empty: next(0..0),
-        window,
-        most_ports: ranges().map(ports).max().unwrap_or(0) as usize,
-    }
 }

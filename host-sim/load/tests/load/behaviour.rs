@@ -1,11 +1,11 @@
 //! What the simulator promises: every packet arrives, the same seed gives the same run, no network of the papers locks up,
-//! and if one is made to, the circle is named.
+//! and if one is made to, the cycle is named.
 
 use crate::support::{Setup, network};
 use hopwise_core::Rule;
+use hopwise_language::Traffic;
 use hopwise_load::measure::Point;
 use hopwise_load::parameters::Process;
-use hopwise_load::traffic::Traffic;
 use proptest::prelude::*;
 
 fn without_times(mut point: Point) -> Point {
@@ -85,24 +85,24 @@ fn no_network_locks_up_under_overload() {
 }
 
 #[test]
-fn watchdog_names_the_circle() {
+fn watchdog_names_the_cycle() {
     let setup = Setup {
         rate: 0.9,
         flits: 4,
         class_limit: Some(1),
         ..Setup::new("ring(8)")
     };
-    let circle = setup.run().deadlock.expect("a ring with one class of buffers locks up");
-    assert!(circle.starts_with("deadlock: node "), "{circle}");
-    // The circle closes, and neighbours on it are neighbours on the ring, or the same node.
-    let nodes: Vec<i64> = circle
+    let cycle = setup.run().deadlock.expect("a ring with one class of buffers locks up");
+    assert!(cycle.starts_with("deadlock: node "), "{cycle}");
+    // The cycle closes, and neighbours on it are neighbours on the ring, or the same node.
+    let nodes: Vec<i64> = cycle
         .split("node ")
         .skip(1)
         .filter_map(|part| part.split(' ').next()?.parse().ok())
         .collect();
-    assert!(nodes.len() > 8 && nodes.first() == nodes.last(), "{circle}");
+    assert!(nodes.len() > 8 && nodes.first() == nodes.last(), "{cycle}");
     for pair in nodes.windows(2) {
-        assert!([0, 1, 7].contains(&(pair[1] - pair[0]).rem_euclid(8)), "{circle}");
+        assert!([0, 1, 7].contains(&(pair[1] - pair[0]).rem_euclid(8)), "{cycle}");
     }
     assert_eq!(
         Setup {
@@ -117,8 +117,8 @@ fn watchdog_names_the_circle() {
 
 #[test]
 fn every_pattern_is_carried_at_low_load() {
-    let patterns = "uniform uniform-others transpose bit-complement bit-reverse shuffle tornado random-permutation \
-                    hotspot(3,0.2) nearest-neighbor all-to-all";
+    let patterns = "uniform uniform-with-self transpose bit-complement bit-reverse shuffle tornado permutation \
+                    hot-spot(3,0.2) neighbors all-to-all";
     for name in patterns.split_whitespace() {
         let traffic: Traffic = name.parse().unwrap();
         assert_eq!(traffic.to_string(), name);
@@ -155,9 +155,16 @@ fn hops_are_those_of_the_pattern() {
     };
     assert_eq!(hops("tornado", "torus(8,8)"), 6.0); // three steps in each dimension
     assert_eq!(hops("bit-complement", "hypercube(5)"), 5.0);
-    assert_eq!(hops("nearest-neighbor", "rdn(petersen,1)"), 1.0);
-    let all = hops("all-to-all", "hypercube(4)");
-    assert!((all - 32.0 / 15.0).abs() < 0.02, "{all}");
+    assert_eq!(hops("neighbors", "rdn(petersen,1)"), 1.0);
+    // The mean over all others; and over all nodes, if packets to oneself take no hop.
+    for (name, mean) in [
+        ("all-to-all", 32.0 / 15.0),
+        ("uniform", 32.0 / 15.0),
+        ("uniform-with-self", 2.0),
+    ] {
+        let hops = hops(name, "hypercube(4)");
+        assert!((hops - mean).abs() < 0.03, "{name}: {hops}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The simulator against the reference simulator BookSim 2: topology=torus routing_function=dim_order, or topology=anynet
 //! routing_function=min; num_vcs=2 vc_buf_size=8 traffic=uniform use_noc_latency=0, every pipeline delay 1.
+//! Its uniform traffic is from every node to every node, itself included: `uniform-with-self`.
 
 use crate::support::{Setup, network};
 use hopwise_load::parameters::Parameters;

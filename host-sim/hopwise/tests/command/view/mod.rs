@@ -165,7 +165,10 @@ fn nonsense_is_refused_in_a_sentence() {
         sentence,
         "hopwise: hypercube(11) has 2048 nodes, too many for a page (at most 1024)"
     );
-    let trace = folder.write("trace.jsonl", "{\"t\":1,\"node\":3,\"event\":\"damaged\",\"link\":0}\n");
+    let trace = folder.write(
+        "trace.jsonl",
+        "{\"t\":1,\"node\":3,\"event\":\"damaged\",\"link\":0,\"error\":\"crc\"}\n",
+    );
     let sentence = refused(&["view", &trace, "-o", &file]);
     assert!(
         sentence.ends_with("the trace does not name its network; say it with --network EXPR"),

@@ -1,13 +1,10 @@
 //! Shared by the tests of the load simulator.
 
-// Each test binary uses a part of it.
-#![allow(dead_code)]
-
 use hopwise_core::{Network, Rule};
+use hopwise_language::Traffic;
 use hopwise_load::measure::{self, Effort, Experiment, Point};
-use hopwise_load::parameters::{Parameters, Process};
+use hopwise_load::parameters::{Parameters, Preset, Process};
 use hopwise_load::saturation;
-use hopwise_load::traffic::Traffic;
 
 /// A network from its expression.
 pub(crate) fn network(expression: &str) -> Network {
@@ -35,7 +32,7 @@ impl Setup {
         Self {
             expression: expression.into(),
             rule: Rule::Exact,
-            traffic: Traffic::Uniform,
+            traffic: Preset::Booksim.traffic(),
             process: Process::Bernoulli,
             rate: 0.05,
             flits: 1,

@@ -1,28 +1,28 @@
-//! The log: every event of the node as a defmt frame.
+//! Events of the router: each is a line of the log, and some are shown by the LED.
 
 use hopwise_core::router::{Event, Observer};
 
-/// Watches the node for the log and the LED.
-pub(crate) struct Watch {
+/// Observes the router for the log and the LED.
+pub(crate) struct BoardObserver {
     /// Log packets whatever level was built in.
     pub(crate) log_packets: bool,
     /// A packet came or went since the LED looked.
-    pub(crate) traffic: bool,
-    /// Links with someone at the other end who does not belong there: bit 0 is link 0.
+    pub(crate) packets_passed: bool,
+    /// Links whose neighbour does not belong there: bit 0 is link 0.
     pub(crate) miswired: u32,
 }
 
-impl Watch {
+impl BoardObserver {
     pub(crate) const fn new(log_packets: bool) -> Self {
-        Watch {
+        BoardObserver {
             log_packets,
-            traffic: false,
+            packets_passed: false,
             miswired: 0,
         }
     }
 }
 
-impl Observer for Watch {
+impl Observer for BoardObserver {
     fn note(&mut self, event: Event) {
         let wanted = match event {
             Event::LinkUp { link, .. } | Event::LinkDown { link, .. } => {
@@ -35,7 +35,7 @@ impl Observer for Watch {
             }
             Event::Damaged { .. } => return defmt::debug!("{}", event),
             Event::Sent { .. } | Event::Received { .. } => {
-                self.traffic = true;
+                self.packets_passed = true;
                 if !self.log_packets {
                     return defmt::trace!("{}", event);
                 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use hopwise_language::Traffic;
+use hopwise_sim::Settings;
 use hopwise_sim::run::Account;
-use hopwise_sim::settings::Settings;
-use hopwise_sim::traffic::Traffic;
 use serde_json::Value;
 
-use super::{SMALL, events, on, run, traced};
+use crate::{SMALL, events, on, run, traced};
 
 const NETWORK: &str = "rdn(ring(3),1)";
 const NODES: u64 = 18;
@@ -20,7 +20,7 @@ fn with(events: &str, traffic: Traffic) -> Settings {
     }
 }
 
-/// What no way leads to is reported, everything else arrives.
+/// What no path leads to is reported, everything else arrives.
 fn assert_detoured(settings: &Settings) -> Account {
     let account = run(settings);
     let tally = &account.tally;
@@ -31,7 +31,7 @@ fn assert_detoured(settings: &Settings) -> Account {
 }
 
 fn single_cables(network: &str) -> Vec<String> {
-    let network = on(network).plan().unwrap().build.network;
+    let network = on(network).run().unwrap().build.network;
     let upwards = |node: u64| {
         let neighbors = network.neighbors(node).unwrap().enumerate();
         let ports = neighbors
@@ -47,7 +47,7 @@ fn any_single_dead_cable_is_gone_round() {
     let cables = single_cables(NETWORK);
     assert_eq!(cables.len(), 27);
     for cable in &cables {
-        for traffic in [Traffic::AllToAll, Traffic::PingAll, Traffic::BroadcastAll] {
+        for traffic in [Traffic::AllToAll, Traffic::PingAll, Traffic::Broadcast] {
             let account = assert_detoured(&with(cable, traffic));
             assert_eq!(account.tally.delivered, account.tally.sent, "{cable} {traffic:?}");
         }
@@ -58,12 +58,12 @@ fn any_single_dead_cable_is_gone_round() {
     }
 }
 
-/// A ring is the hardest case: the only other way leads past all nodes, and away from the destination at first.
+/// A ring is the hardest case: the only other path leads past all nodes, and away from the destination at first.
 #[test]
 fn any_single_dead_cable_is_gone_round_in_all_kinds_of_networks() {
     for network in SMALL.into_iter().chain(["ring(6)", "ring(9)", "torus(4,4)"]) {
         for cable in single_cables(network) {
-            for traffic in [Traffic::AllToAll, Traffic::BroadcastAll] {
+            for traffic in [Traffic::AllToAll, Traffic::Broadcast] {
                 let settings = Settings {
                     network: Some(network.into()),
                     ..with(&cable, traffic)
@@ -82,7 +82,7 @@ fn any_single_dead_board_is_gone_round() {
             let account = assert_detoured(&with(&dead, traffic));
             assert!(account.tally.cut_off > 0, "{dead}: nobody sent to it");
         }
-        let account = assert_detoured(&with(&dead, Traffic::BroadcastAll));
+        let account = assert_detoured(&with(&dead, Traffic::Broadcast));
         let tally = account.tally;
         assert_eq!(tally.broadcast_deliveries, tally.sent * (NODES - 2), "{dead}");
         let confirmed = Settings {
@@ -150,7 +150,7 @@ fn a_partition_is_reported_long_before_the_deadline() {
     }
 }
 
-/// SHALL: the sender of a datagram that no way leads to gets it back at once.
+/// SHALL: the sender of a datagram that no path leads to gets it back at once.
 #[test]
 fn a_datagram_that_cannot_arrive_is_reported_at_once() {
     let (account, trace) = traced(&Settings {
@@ -213,6 +213,7 @@ fn plugs_at_other_ports_of_the_same_board_do_no_harm() {
 fn what_is_undone_leaves_nothing_behind() {
     let faults = [
         ("cut", "plug"),
+        ("reverse", "plug"),
         ("one-way", "both-ways"),
         ("one-way", "plug"),
         ("stuck", "both-ways"),
@@ -228,6 +229,14 @@ fn what_is_undone_leaves_nothing_behind() {
         assert_eq!(account.tally.delivered, account.tally.sent, "{fault}");
         assert_eq!((account.links_up, account.detours), (54, 0), "{fault}, {undo}");
     }
+    // A burst is over by itself.
+    let settings = Settings {
+        confirmed: true,
+        ..with("0s burst 3.0 100ms", Traffic::AllToAll)
+    };
+    let account = run(&settings);
+    assert_eq!(account.tally.delivered, account.tally.sent, "{}", settings.command());
+    assert_eq!((account.links_up, account.detours), (54, 0), "{}", settings.command());
 }
 
 /// Plugs of two running pairs are exchanged, faster than silence is noticed, and no packet is taken for another's.
@@ -237,7 +246,7 @@ fn plugs_exchanged_while_all_is_under_way_lose_nothing() {
         for (confirmed, traffic) in [
             (true, Traffic::AllToAll),
             (false, Traffic::AllToAll),
-            (false, Traffic::BroadcastAll),
+            (false, Traffic::Broadcast),
         ] {
             let settings = Settings {
                 confirmed,

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use hopwise_core::wire::{Page, Pattern};
 use hopwise_emulate::firmware::BOARDS;
-use hopwise_rig::boards::{BoardKind, KINDS, Uart, kind};
-use hopwise_rig::mesh::{End, Mesh};
-use hopwise_rig::plan::describe;
+
+use crate::boards::{BoardKind, KINDS, Uart, kind};
+use crate::mesh::{Mesh, NodePort};
+use crate::plan::describe;
 
 fn repository(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
@@ -126,7 +127,7 @@ probe = "0483:3752:0670FF"
     assert_eq!(mesh.probe(2).as_deref(), Some("0483:374b:066DFF"));
     assert_eq!(mesh.probe(3).as_deref(), Some("0483:3752:0670FF"));
     assert_eq!((mesh.probe(0), mesh.is_emulated()), (None, false));
-    let end = |node, port| End { node, port };
+    let end = |node, port| NodePort { node, port };
     assert_eq!(
         (mesh.uart(end(2, 0)).name, mesh.uart(end(2, 1)).name),
         ("UART5", "USART1")
@@ -250,7 +251,7 @@ fn every_broken_rule_is_told_with_its_line() {
         (good.to_string() + "baud", "line 3: "),
     ];
     for (text, reason) in cases {
-        let refusal = Mesh::parse(&text).unwrap_err();
+        let refusal = Mesh::parse(&text).unwrap_err().to_string();
         assert!(refusal.starts_with(reason), "{text:?}: {refusal}");
         assert!(!refusal.contains('\n'), "{refusal}");
     }

@@ -1,9 +1,11 @@
 //! Nothing is wrong: everything arrives once, and the same seed gives the same run.
 
-use hopwise_sim::settings::Settings;
-use hopwise_sim::traffic::Traffic;
+use hopwise_language::Traffic;
+use hopwise_sim::Settings;
 
-use super::{SMALL, TORTURED, assert_all_delivered, events, on, run, traced};
+use crate::{SMALL, TORTURED, assert_all_delivered, events, on, run, traced};
+
+const HOT_SPOT: Traffic = Traffic::HotSpot { node: 0, share: 0.3 };
 
 /// Conservation is checked by every run: each node's counters must account for what it holds, and none may be lost.
 #[test]
@@ -11,9 +13,12 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
     let patterns = [
         Traffic::Uniform,
         Traffic::PingAll,
-        Traffic::HotSpot,
+        HOT_SPOT,
         Traffic::Permutation,
-        Traffic::BroadcastAll,
+        Traffic::Neighbors,
+        Traffic::BitComplement,
+        Traffic::Tornado,
+        Traffic::Broadcast,
         Traffic::BroadcastStorm,
         Traffic::AllToAll,
     ];
@@ -25,8 +30,8 @@ fn all_patterns_are_delivered_once_on_every_small_network() {
             };
             let account = run(&settings);
             assert_all_delivered(&settings, &account);
-            let nodes = settings.plan().unwrap().build.network.nodes();
-            if matches!(traffic, Traffic::BroadcastAll | Traffic::BroadcastStorm) {
+            let nodes = settings.run().unwrap().build.network.nodes();
+            if matches!(traffic, Traffic::Broadcast | Traffic::BroadcastStorm) {
                 assert_eq!(
                     account.tally.broadcast_deliveries,
                     nodes * (nodes - 1),
@@ -57,12 +62,7 @@ fn confirmed_packets_are_all_confirmed() {
 #[test]
 fn senders_above_what_the_wires_carry_bring_nothing_to_a_halt() {
     for network in TORTURED {
-        for traffic in [
-            Traffic::Uniform,
-            Traffic::HotSpot,
-            Traffic::Permutation,
-            Traffic::AllToAll,
-        ] {
+        for traffic in [Traffic::Uniform, HOT_SPOT, Traffic::Permutation, Traffic::AllToAll] {
             for (confirmed, payload) in [(false, 200), (true, 200), (false, 4)] {
                 let settings = Settings {
                     traffic: Some(traffic),

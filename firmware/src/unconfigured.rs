@@ -6,28 +6,28 @@ use hopwise_core::link::Micros;
 use hopwise_core::wire::{Command, Content, Done, Packet, Query};
 
 use crate::about::About;
-use crate::answer::{Answer, Order};
-use crate::boards::WIRES;
+use crate::answer::{self, Answer, Deferred};
+use crate::boards::PORTS;
 
-/// The link to the computer, and one answer.
-pub(crate) struct Lobby {
+/// The link to the computer, with room for one answer.
+pub(crate) struct Unconfigured {
     endpoint: Endpoint<1>,
 }
 
-impl Lobby {
+impl Unconfigured {
     pub(crate) fn new(about: &About, now: Micros) -> Self {
-        Lobby {
-            endpoint: Endpoint::board(WIRES as u8, about.epoch, about.baud, now),
+        Unconfigured {
+            endpoint: Endpoint::board(PORTS as u8, about.epoch, about.baud, now),
         }
     }
 
-    pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros, order: &mut Option<Order>) {
+    pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros, deferred: &mut Option<Deferred>) {
         *self.endpoint.card_mut() = about.card();
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
                 Heard::Up(_) => defmt::info!("a computer is there"),
                 Heard::Question(question) => {
-                    let answer = obey(&question, about, now, order);
+                    let answer = obey(&question, about, now, deferred);
                     if !self.endpoint.reply(&question, &answer) {
                         defmt::warn!("no room to answer");
                     }
@@ -50,7 +50,7 @@ impl Lobby {
     }
 }
 
-fn obey(question: &Packet<BODY>, about: &About, now: Micros, order: &mut Option<Order>) -> Answer {
+fn obey(question: &Packet<BODY>, about: &About, now: Micros, deferred: &mut Option<Deferred>) -> Answer {
     let command = match question.content() {
         Some(Content::Request(request)) => match request.query {
             Query::Board(number) => Command::read(number, request.payload),
@@ -59,7 +59,7 @@ fn obey(question: &Packet<BODY>, about: &About, now: Micros, order: &mut Option<
         _ => None,
     };
     match command {
-        Some(command) => Answer::without_mesh(command, about, now, order),
-        None => Answer::of(&Done::Unknown),
+        Some(command) => answer::without_mesh(command, about, now, deferred),
+        None => answer::encode(&Done::Unknown),
     }
 }

@@ -1,8 +1,9 @@
-//! The receiving end of a wire.
+//! The receiving pin of a serial port: what level the wire has there, now and soon.
 
 use std::collections::VecDeque;
 
 use crate::cpu::Cycles;
+use crate::hash::mix;
 
 /// A change of the level of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,25 +31,17 @@ impl Noise {
     }
 }
 
-/// Scatters a number: the finalizer of SplitMix64.
-pub(crate) fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ value >> 31
-}
-
-/// The receiving end of a wire: the level now and the edges to come.
+/// A receiving pin: its level now and the edges to come.
 #[derive(Debug, Hash)]
-pub(super) struct Line {
+pub(super) struct RxPin {
     level: bool,
     edges: VecDeque<Edge<Cycles>>,
     noise: Option<Noise>,
 }
 
-impl Default for Line {
+impl Default for RxPin {
     fn default() -> Self {
-        Line {
+        RxPin {
             level: true,
             edges: VecDeque::new(),
             noise: None,
@@ -56,7 +49,7 @@ impl Default for Line {
     }
 }
 
-impl Line {
+impl RxPin {
     /// Disturbs it from now on, or no longer.
     pub(super) fn set_noise(&mut self, noise: Option<Noise>) {
         self.noise = noise;

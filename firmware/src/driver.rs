@@ -1,0 +1,185 @@
+//! Carries bytes and time to the router: a task for each direction of each serial port, and one for the clock.
+//!
+//! All tasks share one router and never hold it across an await, and no interrupt touches it. So it needs no lock, and
+//! interrupts run while it works.
+
+use core::cell::{Cell, RefCell, RefMut};
+
+use embassy_futures::select::select;
+use embassy_stm32::mode::Async;
+use embassy_stm32::usart::UartTx;
+use embassy_sync::blocking_mutex::raw::NoopRawMutex;
+use embassy_sync::signal::Signal;
+use embassy_time::{Instant, Timer};
+use hopwise_core::link::Micros;
+use hopwise_core::wire::WIRE;
+
+use crate::about::About;
+use crate::answer::Deferred;
+use crate::boards::PORTS;
+use crate::mesh::Mesh;
+use crate::uart::{RING, Receiver};
+use crate::unconfigured::Unconfigured;
+
+/// Between two ticks at least this long: a port may be busy when its turn comes, and would be asked in vain.
+const SHORTEST_WAIT: Micros = 200;
+
+/// What the board is: part of a mesh, or not yet.
+#[allow(clippy::large_enum_variant, reason = "a board has one of them, and it is either")]
+pub(crate) enum Mode {
+    Mesh(Mesh),
+    Unconfigured(Unconfigured),
+}
+
+pub(crate) struct Driver {
+    mode: RefCell<Mode>,
+    pub(crate) about: About,
+    /// There may be something to send at a port.
+    turn: [Signal<NoopRawMutex, ()>; PORTS],
+    /// The next tick must come earlier than planned.
+    earlier: Signal<NoopRawMutex, ()>,
+    /// When the next tick is.
+    alarm: Cell<Micros>,
+    /// What to do soon, and since when.
+    pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
+}
+
+pub(crate) fn now() -> Micros {
+    Instant::now().as_micros()
+}
+
+impl Driver {
+    pub(crate) fn new(mode: Mode, about: About) -> Self {
+        Driver {
+            mode: RefCell::new(mode),
+            about,
+            turn: [const { Signal::new() }; PORTS],
+            earlier: Signal::new(),
+            alarm: Cell::new(0),
+            deferred: Cell::new(None),
+        }
+    }
+
+    /// What the board is, for as long as nothing is awaited.
+    pub(crate) fn mode(&self) -> RefMut<'_, Mode> {
+        self.mode.borrow_mut()
+    }
+
+    /// Bytes of the stack that were never used, for whoever asks.
+    pub(crate) fn set_stack_free(&self, bytes: u32) {
+        self.about.stack_free.set(bytes);
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.card_mut().stack_free = bytes;
+        }
+    }
+
+    fn receive(&self, link: u8, bytes: &[u8]) {
+        let now = now();
+        let mut deferred = None;
+        match &mut *self.mode() {
+            Mode::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now, &mut deferred),
+            Mode::Unconfigured(board) => board.receive(bytes, &self.about, now, &mut deferred),
+        }
+        if let Some(deferred) = deferred {
+            self.deferred.set(Some((deferred, now)));
+        }
+        self.wake_ports(now);
+        self.set_alarm(self.deadline_after(link));
+    }
+
+    fn transmit(&self, link: u8, out: &mut [u8]) -> usize {
+        let now = now();
+        let length = match &mut *self.mode() {
+            Mode::Mesh(mesh) => mesh.transmit(link, out, now),
+            Mode::Unconfigured(board) => board.transmit(out, now),
+        };
+        if length > 0 {
+            self.set_alarm(self.deadline_after(link));
+        }
+        length
+    }
+
+    fn tick(&self) {
+        let now = now();
+        match &mut *self.mode() {
+            Mode::Mesh(mesh) => mesh.tick(now),
+            Mode::Unconfigured(board) => board.tick(now),
+        }
+    }
+
+    fn deadline(&self) -> Micros {
+        match &*self.mode() {
+            Mode::Mesh(mesh) => mesh.deadline(),
+            Mode::Unconfigured(board) => board.deadline(),
+        }
+    }
+
+    /// The same, if nothing but this link was used since the last call.
+    fn deadline_after(&self, link: u8) -> Micros {
+        match &*self.mode() {
+            Mode::Mesh(mesh) => mesh.deadline_after(link),
+            Mode::Unconfigured(board) => board.deadline(),
+        }
+    }
+
+    /// To be called after a change of the router that no byte and no tick has made.
+    pub(crate) fn has_changed(&self) {
+        self.wake_ports(now());
+        self.set_alarm(self.deadline());
+    }
+
+    /// Ports that may have something to send ask for it, once they are free.
+    fn wake_ports(&self, now: Micros) {
+        let mode = self.mode();
+        for (link, turn) in (0..).zip(&self.turn) {
+            let wanted = match &*mode {
+                Mode::Mesh(mesh) => mesh.router.wants_to_transmit(link, now),
+                Mode::Unconfigured(_) => true,
+            };
+            if wanted {
+                turn.signal(());
+            }
+        }
+    }
+
+    fn set_alarm(&self, deadline: Micros) {
+        if deadline < self.alarm.get() {
+            self.earlier.signal(());
+        }
+    }
+}
+
+#[embassy_executor::task(pool_size = PORTS)]
+pub(crate) async fn receive(driver: &'static Driver, link: u8, mut rx: Receiver) {
+    let mut buffer = [0; RING];
+    loop {
+        match rx.read(&mut buffer).await {
+            Some(count) => driver.receive(link, &buffer[..count]),
+            None => defmt::warn!("link {}: bytes were overwritten before they were read", link),
+        }
+    }
+}
+
+#[embassy_executor::task(pool_size = PORTS)]
+pub(crate) async fn transmit(driver: &'static Driver, link: u8, mut tx: UartTx<'static, Async>) {
+    let mut frame = [0; WIRE];
+    loop {
+        match driver.transmit(link, &mut frame) {
+            0 => driver.turn[usize::from(link)].wait().await,
+            // A write by DMA has no errors.
+            length => drop(tx.write(&frame[..length]).await),
+        }
+    }
+}
+
+#[embassy_executor::task]
+pub(crate) async fn keep_time(driver: &'static Driver) {
+    loop {
+        driver.tick();
+        driver.wake_ports(now());
+        let alarm = driver.deadline().max(now() + SHORTEST_WAIT);
+        driver.alarm.set(alarm);
+        driver.earlier.reset();
+        select(Timer::at(Instant::from_micros(alarm)), driver.earlier.wait()).await;
+    }
+}

@@ -1,0 +1,44 @@
+//! What the LED shows: a rhythm of sixteen steps, inverted every other step while packets pass.
+
+use crate::driver::{Driver, Mode};
+
+/// Sixteen steps, the highest bit first.
+type Rhythm = u16;
+const NO_CONFIGURATION: Rhythm = 0b1010_1010_1010_1010;
+const WAITING: Rhythm = 0b1000_0000_1000_0000;
+const MISWIRED: Rhythm = 0b1010_1000_0000_0000;
+const ALL_UP: Rhythm = 0b1111_1111_1111_1111;
+
+/// Where in its rhythm the LED is.
+#[derive(Default)]
+pub(crate) struct Rhythmic {
+    step: u32,
+    /// The last step was inverted because packets pass.
+    inverted: bool,
+}
+
+impl Rhythmic {
+    /// Whether the LED is lit in the next step.
+    pub(crate) fn step(&mut self, driver: &Driver) -> bool {
+        let (rhythm, packets_pass) = rhythm(driver);
+        self.inverted = packets_pass && !self.inverted;
+        let lit = rhythm << self.step & 0x8000 != 0;
+        self.step = (self.step + 1) % Rhythm::BITS;
+        lit != self.inverted
+    }
+}
+
+/// The rhythm for the state of the board, and whether packets passed since the last call.
+fn rhythm(driver: &Driver) -> (Rhythm, bool) {
+    match &mut *driver.mode() {
+        Mode::Unconfigured(_) => (NO_CONFIGURATION, false),
+        Mode::Mesh(mesh) => {
+            let packets_passed = core::mem::take(&mut mesh.observer.packets_passed);
+            match (mesh.observer.miswired, mesh.router.all_links_up()) {
+                (0, true) => (ALL_UP, packets_passed),
+                (0, false) => (WAITING, packets_passed),
+                _ => (MISWIRED, false),
+            }
+        }
+    }
+}

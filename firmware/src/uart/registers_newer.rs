@@ -1,0 +1,20 @@
+//! Status and data registers of the serial ports of chips newer than the F4.
+
+use embassy_stm32::pac::usart::Usart;
+
+/// Whether the line has fallen idle since the last call. Clears errors too: an overrun would stop the receiver for good.
+pub(super) fn take_idle(registers: Usart) -> bool {
+    let flags = registers.isr().read();
+    registers.icr().write(|w| {
+        w.set_idle(true);
+        w.set_ore(true);
+        w.set_fe(true);
+        w.set_ne(true);
+    });
+    flags.idle()
+}
+
+/// Where received bytes are.
+pub(super) fn data_register(registers: Usart) -> *mut u8 {
+    registers.rdr().as_ptr().cast()
+}

@@ -1,0 +1,137 @@
+//! Scripts on emulated boards: from the words of [`hopwise_language`] to what happens to their wires and buttons.
+
+use hopwise_core::Network;
+use hopwise_emulator::chip::UART_NAMES;
+use hopwise_emulator::world::{self, Port};
+use hopwise_language::Script;
+use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, ScriptError, Stage, check_board, check_port};
+
+use super::setup::LINKS;
+
+/// Boards that are emulated, and where their ports are.
+struct EmulatedBoards<'a, F> {
+    network: &'a Network,
+    place: F,
+}
+
+impl<F: Fn(&PortName) -> Result<Port, NoSuchPlace>> Stage for EmulatedBoards<'_, F> {
+    type Port = Port;
+
+    const NAME: &'static str = "to emulated boards";
+
+    /// Boards are on as long as they are emulated, and a break needs to know the speed of the wire.
+    fn can<P>(action: &Action<P>) -> bool {
+        !matches!(action, Action::Break(_) | Action::Off(_) | Action::On(_))
+    }
+
+    fn network(&self) -> &Network {
+        self.network
+    }
+
+    fn port(&self, name: PortName) -> Result<Port, NoSuchPlace> {
+        match name.port {
+            PortOf::Number(port) => check_port(self.network, name.node, port).map(|_| ())?,
+            PortOf::Uart(_) => check_board(self.network, name.node).map(|_| ())?,
+        }
+        (self.place)(&name)
+    }
+}
+
+/// Reads a script for the boards of a network. `place` says which serial port a port is, as [`default_port`] does.
+pub fn read(
+    text: &str,
+    network: &Network,
+    place: impl Fn(&PortName) -> Result<Port, NoSuchPlace>,
+) -> Result<world::Script, ScriptError> {
+    let script = Script::parse(text)?.resolve(&EmulatedBoards { network, place })?;
+    let events = script.events().iter();
+    let events = events.filter_map(|event| Some((event.at.picos(), action(event.action)?)));
+    Ok(world::Script::new(events.collect()))
+}
+
+/// The serial port of a port of the boards that are emulated, whose links have the order of [`LINKS`].
+pub fn default_port(name: &PortName) -> Result<Port, NoSuchPlace> {
+    let uart = match &name.port {
+        PortOf::Number(port) => usize::try_from(*port).ok().and_then(|port| LINKS.get(port)).copied(),
+        PortOf::Uart(uart) => UART_NAMES.iter().position(|known| known == uart),
+    };
+    let uart = uart.ok_or_else(|| NoSuchPlace::Uart {
+        port: name.clone(),
+        example: UART_NAMES[0],
+    })?;
+    Ok(Port {
+        board: name.node as usize,
+        uart,
+    })
+}
+
+/// The same as the emulator knows it; `None` for what is refused.
+fn action(action: Action<Port>) -> Option<world::Action> {
+    Some(match action {
+        Action::Cut(port) => world::Action::Cut(port),
+        Action::Plug(port) => world::Action::Plug(port),
+        Action::PlugInto(port, to) => world::Action::PlugInto(port, to),
+        Action::OneWay(port) => world::Action::OneWay(port),
+        Action::BothWays(port) => world::Action::BothWays(port),
+        Action::Reverse(port) => world::Action::Reverse(port),
+        Action::Stuck(port) => world::Action::Stuck(port),
+        Action::Noise(port, chance) => world::Action::Noise(port, chance),
+        Action::Quiet(port) => world::Action::Quiet(port),
+        Action::Burst(port, length) => world::Action::Burst(port, length.picos()),
+        Action::Swap(a, b) => world::Action::Swap(a, b),
+        Action::Reset(node) => world::Action::Reset(node as usize),
+        Action::Press(node) => world::Action::Press(node as usize),
+        Action::Release(node) => world::Action::Release(node as usize),
+        Action::Break(_) | Action::Off(_) | Action::On(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_emulator::time::MILLISECOND;
+
+    use super::*;
+
+    fn script(text: &str) -> Result<world::Script, String> {
+        let network = "ring(5)".parse().expect("a network");
+        read(text, &network, default_port).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ports_have_numbers_and_names() {
+        let port = |board, uart| Port { board, uart };
+        let text = "1s cut 3.0; 2s plug 3.usart1; 3s cut 3.1\n4s plug 0.0 1.USART6; 5s press 2 for 20ms";
+        let expected = [
+            (1_000, world::Action::Cut(port(3, 0))),
+            (2_000, world::Action::Plug(port(3, 0))),
+            (3_000, world::Action::Cut(port(3, 2))),
+            (4_000, world::Action::PlugInto(port(0, 0), port(1, 5))),
+            (5_000, world::Action::Press(2)),
+            (5_020, world::Action::Release(2)),
+        ];
+        let expected = expected.map(|(millis, action)| (millis * MILLISECOND, action));
+        assert_eq!(script(text).expect("a script").events(), expected);
+    }
+
+    #[test]
+    fn what_cannot_happen_is_refused() {
+        for (text, sentence) in [
+            (
+                "1s off 3",
+                "line 1: 'off' cannot happen to emulated boards; what can is cut, plug, one-way, both-ways, reverse, stuck, \
+                 noise, quiet, burst, swap, reset, press, release",
+            ),
+            (
+                "1s cut 3.USART9",
+                "line 1: '3.USART9' is no port such as 3.0 or 3.USART1",
+            ),
+            ("1s cut 3.2", "line 1: ring(5): node 3 has ports 0 to 1, not 2"),
+            (
+                "1s cut 5.USART1",
+                "line 1: ring(5): there is no node 5: the network has nodes 0 to 4",
+            ),
+        ] {
+            assert_eq!(script(text), Err(sentence.into()));
+        }
+    }
+}

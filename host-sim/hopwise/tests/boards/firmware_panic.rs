@@ -1,0 +1,42 @@
+//! A panic is kept over the reset with its true place, also one of embassy's.
+
+use hopwise_core::wire::{Command, Page, Query, Status};
+use hopwise_emulate::computers::Question;
+use hopwise_emulator::cpu::Bus;
+use hopwise_emulator::time::MILLISECOND;
+
+use crate::firmware_support::{Rig, firmware};
+
+/// Where DMA1 stream 5 writes what USART2 receives from the computer.
+const MEMORY_ADDRESS: u32 = 0x4002_6094;
+/// The F446 has no core-coupled memory.
+const NO_MEMORY: u32 = 0x1000_0000;
+
+#[test]
+fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
+    let Some(firmware) = firmware() else { return };
+    let page = Page::new("path(2)", 0).expect("a page").write();
+    let mut rig = Rig::single(firmware, &page);
+    rig.run_for(100 * MILLISECOND);
+    rig.log();
+    // The next byte cannot be stored: a transfer error, at which embassy's interrupt handler panics.
+    let cpu = &mut rig.world.boards_mut()[0].cpu;
+    let written = cpu.bus.write(MEMORY_ADDRESS, 4, NO_MEMORY, cpu.now, &mut cpu.memory);
+    assert_eq!(written, Some(()));
+    rig.ask(&[Question::new(0, 0, Query::Ping)]);
+    rig.run_for(100 * MILLISECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 1);
+    let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
+    let trouble = lines
+        .iter()
+        .find_map(|line| line.strip_prefix("before the restart: "))
+        .unwrap_or_else(|| panic!("{lines:?}"));
+    let place_and_message = trouble
+        .strip_prefix("panic dma_bdma.rs:")
+        .and_then(|rest| rest.split_once(": "));
+    let (line, message) = place_and_message.unwrap_or_else(|| panic!("{trouble}"));
+    assert!(line.parse::<u32>().is_ok(), "{trouble}");
+    assert_eq!(message, "DMA: error on DMA@40026000 channel 5");
+    let status: Status = rig.ask_one(Question::command(0, &Command::Status));
+    assert_eq!(status.trouble.as_deref(), Some(trouble));
+}

@@ -1,0 +1,244 @@
+//! The routers: ports, and the virtual channels at both ends of every link.
+
+use super::allocation::Winner;
+use super::district::Districts;
+use crate::parameters::{Parameters, Rings};
+use crate::wiring::{NO_AXIS, Wiring};
+
+/// No channel, port, flit or packet.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What an input channel is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No packet.
+    Idle,
+    /// Its first packet is on the way to an output channel, or waits for one.
+    Seeking,
+    /// Its first packet owns an output channel.
+    Active,
+    /// As active, but the output channel has no credit.
+    Starved,
+}
+
+/// A virtual channel at the receiving end of a link. Aligned, like the others below, so that none lies across two lines of
+/// the cache.
+#[repr(align(32))]
+pub(crate) struct Input {
+    pub(super) head: u32,
+    pub(super) tail: u32,
+    /// The output channel that the first packet owns.
+    pub(crate) out: u32,
+    /// The output channel of its class; on the way out of the network, where all are alike, the first.
+    pub(crate) own: u32,
+    /// The next in the queue for the same output port.
+    pub(super) next_waiter: u32,
+    pub(super) port: u32,
+    pub(super) out_port: u32,
+    pub(crate) filled: u16,
+    pub(crate) state: State,
+    /// Whether it is in the list of those who want the switch.
+    pub(super) contending: bool,
+}
+
+/// A virtual channel at the sending end of a link.
+#[derive(Clone)]
+#[repr(align(16))]
+pub(crate) struct Output {
+    pub(crate) owner: u32,
+    /// Who had it last, for the round robin.
+    pub(super) last: u32,
+    pub(crate) credits: u16,
+    /// Whether the owner can still lose it to another in this cycle.
+    pub(super) claimed: bool,
+}
+
+/// A port, in both directions. Compact: in a large network, memory is what takes the time.
+#[repr(align(32))]
+pub(super) struct Port {
+    /// The round robin of the switch: the output port that the receiving side sent to last, and from which channel.
+    pub(super) last_output: u32,
+    pub(super) last_vc: u32,
+    /// The input port that the sending side served last.
+    pub(super) last_input: u32,
+    /// Input channels waiting for any of the output channels.
+    pub(super) first_waiter: u32,
+    pub(super) node: u32,
+    /// The local port of the node, its first.
+    pub(super) local: u32,
+    /// Added to the number of an output channel, gives the input channel at the other end, and the other way round. At a local
+    /// port, added to the number of an input channel, gives the credit counter of the source.
+    pub(super) across: u32,
+    /// The district at the other end.
+    pub(super) district: u16,
+    pub(super) axis: u8,
+}
+
+impl Port {
+    /// What to add to the number of a channel, and the district where it leads.
+    pub(super) fn other_end(&self) -> (u32, u16) {
+        (self.across, self.district)
+    }
+}
+
+/// All routers. Channels are numbered port by port, so that a channel's number tells its port.
+pub(crate) struct Routers {
+    /// Virtual channels of a link: one a class, then those that every packet may use.
+    pub(crate) channels: u32,
+    pub(crate) classes: u32,
+    /// Flits that a channel holds.
+    buffers: u32,
+    /// Free buffers without which a packet does not enter a channel for all. 0 if there is none, or only one class: then
+    /// every channel is as good.
+    pub(super) room_for_all: u16,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs: Vec<Output>,
+    pub(super) ports: Vec<Port>,
+    /// The port that goes the other way round the ring, in rings and tori.
+    pub(super) opposite: Vec<u32>,
+    /// For the ports of the current district: the channel that an output port grants itself to, and the grant that an
+    /// input port accepts. Within a cycle only, so that all districts share the memory.
+    pub(super) granted: Vec<u32>,
+    pub(super) accepted: Vec<Winner>,
+}
+
+/// The virtual channels of a link.
+#[derive(Clone, Copy)]
+pub(super) struct ChannelPlan {
+    pub(super) classes: u32,
+    /// For every packet, whatever its class.
+    shared: u32,
+}
+
+impl ChannelPlan {
+    /// One channel for each of the classes that are wanted and allowed, and some for all.
+    pub(super) fn new(parameters: &Parameters, wiring: &Wiring, wanted: u32) -> Self {
+        let classes = wanted.min(parameters.class_limit.unwrap_or(u32::MAX));
+        let balanced_rings = wiring.rings.is_some() && parameters.rings == Rings::Balanced;
+        let shared = if balanced_rings && classes > 1 {
+            0
+        } else {
+            parameters.shared_channels
+        };
+        Self { classes, shared }
+    }
+
+    /// Channels of a link.
+    pub(super) fn channels(self) -> u32 {
+        self.classes + self.shared
+    }
+}
+
+impl Routers {
+    /// Empty routers.
+    pub(super) fn new(parameters: &Parameters, wiring: &Wiring, plan: ChannelPlan, districts: &Districts) -> Self {
+        let channels = plan.channels();
+        let total = wiring.ports() * channels as usize;
+        let rings = wiring.rings.as_ref();
+        let axes = rings.filter(|_| parameters.rings == Rings::Balanced);
+        let port = |port: u32| {
+            let node = wiring.node[port as usize];
+            let (local, peer) = (wiring.first[node as usize], wiring.peer[port as usize]);
+            let across = if local == port {
+                (total as u32).wrapping_add(node.wrapping_sub(port).wrapping_mul(channels))
+            } else {
+                peer.wrapping_sub(port).wrapping_mul(channels)
+            };
+            Port {
+                last_output: NONE,
+                last_vc: NONE,
+                last_input: NONE,
+                first_waiter: NONE,
+                node,
+                local,
+                across,
+                district: districts.of(wiring.node[peer as usize]),
+                axis: axes.map_or(NO_AXIS, |rings| rings.axis[port as usize]),
+            }
+        };
+        let input = |port| Input {
+            head: NONE,
+            tail: NONE,
+            out: NONE,
+            own: NONE,
+            next_waiter: NONE,
+            port,
+            out_port: NONE,
+            filled: 0,
+            state: State::Idle,
+            contending: false,
+        };
+        let output = Output {
+            owner: NONE,
+            last: NONE,
+            credits: parameters.buffers as u16,
+            claimed: false,
+        };
+        Self {
+            channels,
+            classes: plan.classes,
+            buffers: parameters.buffers,
+            room_for_all: if plan.classes > 1 && plan.shared > 0 {
+                parameters.packet_flits.min(parameters.buffers) as u16
+            } else {
+                0
+            },
+            inputs: (0..total as u32).map(|channel| input(channel / channels)).collect(),
+            outputs: vec![output; total],
+            ports: (0..wiring.ports() as u32).map(port).collect(),
+            opposite: rings.map(|rings| rings.opposite.clone()).unwrap_or_default(),
+            granted: vec![NONE; districts.most_ports],
+            accepted: vec![Winner::NONE; districts.most_ports],
+        }
+    }
+
+    /// The output channels that the packet at the head of a channel may use: its own, and a range.
+    pub(super) fn candidates(&self, channel: u32) -> (u32, std::ops::Range<u32>) {
+        let Input { own, out_port, .. } = self.inputs[channel as usize];
+        let first = out_port * self.channels;
+        let shared = if self.leads_out(out_port) { 1 } else { self.classes };
+        (own, first + shared..first + self.channels)
+    }
+
+    /// The same as one list, for the watchdog.
+    pub(crate) fn choices(&self, channel: u32) -> impl Iterator<Item = u32> {
+        let (own, shared) = self.candidates(channel);
+        std::iter::once(own).chain(shared)
+    }
+
+    /// Whether there are buffers enough behind an output channel for the packet at the head of an input channel to claim it.
+    pub(crate) fn has_room(&self, channel: u32, out: u32) -> bool {
+        out == self.inputs[channel as usize].own || self.outputs[out as usize].credits >= self.room_for_all
+    }
+
+    pub(super) fn leads_out(&self, out_port: u32) -> bool {
+        self.ports[out_port as usize].local == out_port
+    }
+
+    /// The node of an input or output channel, and its number on the link.
+    pub(crate) fn place(&self, channel: u32) -> (u32, u32) {
+        let port = &self.ports[(channel / self.channels) as usize];
+        (port.node, channel % self.channels)
+    }
+
+    /// The full input channel at the other end of an output channel; `None` if it leads out of the network, or if a flit or a
+    /// credit between them is on its way.
+    pub(crate) fn full_channel_behind(&self, out: u32) -> Option<u32> {
+        let number = out / self.channels;
+        let port = &self.ports[number as usize];
+        if port.local == number {
+            return None;
+        }
+        let next = out.wrapping_add(port.across);
+        let held = u32::from(self.inputs[next as usize].filled) + u32::from(self.outputs[out as usize].credits);
+        (held == self.buffers).then_some(next)
+    }
+
+    /// Bytes of memory in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.inputs.capacity() * size_of::<Input>()
+            + self.outputs.capacity() * size_of::<Output>()
+            + self.ports.capacity() * size_of::<Port>()
+            + self.opposite.capacity() * 4
+    }
+}

@@ -1,0 +1,154 @@
+//! Lines go to disk as they come, and the output is whole or what it was.
+
+use std::path::PathBuf;
+
+use hopwise_core::router::Event;
+use hopwise_core::wire::{Kind, PacketId};
+use hopwise_trace::line::{Record, TraceLine};
+use hopwise_trace::reader::Reader;
+
+use crate::capture::{CannotCapture, Capture, LogLine};
+use crate::mesh::Mesh;
+
+/// A folder that is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("hopwise-rig-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let files = std::fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> = files
+            .map(|file| file.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn mesh() -> Mesh {
+    Mesh::parse("network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n").unwrap()
+}
+
+fn line(node: u64, stamp: f64, text: String) -> LogLine {
+    LogLine {
+        node,
+        stamp,
+        arrived: None,
+        level: "info",
+        text,
+    }
+}
+
+/// Packets around a ring of four boards, whose clocks differ by minutes; each is logged where it is sent and received.
+fn packets(mesh: &Mesh, count: u32, mut take: impl FnMut(LogLine)) {
+    for number in 0..count {
+        let from = u64::from(number % 4);
+        let (to, time) = ((from + 1) % 4, f64::from(number) * 1e-3);
+        let link = |node: u64, peer: u64| mesh.network.port_to(node, peer).unwrap().unwrap() as u8;
+        let packet = PacketId {
+            source: from,
+            from_host: false,
+            epoch: 1,
+            kind: Kind::Datagram,
+            number,
+        };
+        let sent = Event::Sent {
+            link: link(from, to),
+            packet,
+            dest: to,
+            again: false,
+        };
+        let received = Event::Received {
+            link: link(to, from),
+            packet,
+            dest: to,
+        };
+        for (node, time, event) in [(from, time, sent), (to, time + 500e-6, received)] {
+            take(line(node, time + 100.0 * node as f64, format!("{event:?}")));
+        }
+    }
+}
+
+#[test]
+fn clocks_are_aligned_and_lines_are_sorted() {
+    let folder = Folder::new("aligned");
+    let output = folder.0.join("trace.jsonl");
+    let mesh = mesh();
+    let mut shown = 0;
+    let mut show = |_: &LogLine, _: &Record| {
+        shown += 1;
+        Ok(())
+    };
+    let mut capture = Capture::create(&output, &mesh, &mut show).unwrap();
+    // More than are sorted in memory at a time.
+    packets(&mesh, 150_000, |line| capture.add(&line).unwrap());
+    capture.add(&line(2, f64::NAN, "no time".into())).unwrap();
+    capture.add(&line(2, 1e300, "no time".into())).unwrap();
+    let summary = capture.finish().unwrap();
+    assert_eq!(
+        (summary.lines, summary.events, summary.nodes, summary.undecodable, shown),
+        (300_000, 300_000, 4, 2, 300_000)
+    );
+    assert!(summary.nodes_not_aligned.is_empty(), "{summary:?}");
+    assert!(summary.clock_pairs > 100_000, "{summary:?}");
+    assert!(summary.clock_residual_worst_us < 5.0, "{summary:?}");
+    let reader = Reader::new(std::io::BufReader::new(std::fs::File::open(&output).unwrap())).unwrap();
+    let lines: Vec<TraceLine> = reader.map(Result::unwrap).collect();
+    assert_eq!(lines.len(), 300_000);
+    assert!(lines.iter().map(|line| line.at).is_sorted());
+    // Hundreds of seconds between the clocks are gone.
+    let last = lines.last().unwrap().at as f64 / 1e9;
+    assert!((149.0..151.0).contains(&last), "{last}");
+    assert_eq!(folder.files(), ["trace.jsonl"], "nothing is left beside it");
+}
+
+#[test]
+fn an_output_is_what_it_was_until_the_new_one_is_whole() {
+    let folder = Folder::new("whole");
+    let output = folder.0.join("trace.jsonl");
+    std::fs::write(&output, "good\n").unwrap();
+    let mut show = |_: &LogLine, _: &Record| Ok(());
+    let mut capture = Capture::create(&output, &mesh(), &mut show).unwrap();
+    capture.add(&line(0, 1.0, "hello".into())).unwrap();
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "good\n");
+    // As if something went wrong.
+    drop(capture);
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "good\n");
+    let left: Vec<String> = folder.files();
+    let unaligned = left
+        .iter()
+        .find(|name| name.ends_with(".unaligned"))
+        .expect("the lines are kept");
+    let text = std::fs::read(folder.0.join(unaligned)).unwrap();
+    let lines: Vec<TraceLine> = Reader::new(&text[..]).unwrap().map(Result::unwrap).collect();
+    assert_eq!((lines.len(), lines[0].at), (1, 1_000_000_000));
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_named_at_once() {
+    let mut show = |_: &LogLine, _: &Record| Ok(());
+    let path = PathBuf::from("/no/such/trace");
+    match Capture::create(&path, &mesh(), &mut show).err() {
+        Some(CannotCapture::Output { path: named, .. }) => assert_eq!(named, path),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_capture_that_heard_nothing_leaves_nothing() {
+    let folder = Folder::new("nothing");
+    let mut show = |_: &LogLine, _: &Record| Ok(());
+    drop(Capture::create(&folder.0.join("trace.jsonl"), &mesh(), &mut show).unwrap());
+    assert!(folder.files().is_empty(), "{:?}", folder.files());
+}

@@ -1,0 +1,238 @@
+//! The wiring check: what boards see against the plan, on made-up boards.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::boards::KINDS;
+use crate::mesh::{Mesh, NodePort};
+use crate::plan::{Cable, WiringPlan};
+use crate::survey::{BoardSeen, LinkSeen, Peer, Seen};
+use crate::wiring_check::{FindingKind, WiringReport, compare};
+
+fn mesh(expression: &str) -> Mesh {
+    Mesh::new(expression.parse().unwrap(), KINDS[0]).unwrap()
+}
+
+/// What every board sees if ports are connected like this.
+fn seen(mesh: &Mesh, cables: &BTreeMap<NodePort, NodePort>) -> Seen {
+    let link = |node: u64, link: usize| {
+        let far = mesh.port_at(node, link).and_then(|end| cables.get(&end));
+        LinkSeen {
+            peer: far.map(|far| Peer {
+                network: mesh.network.id(),
+                address: far.node,
+                link: mesh.link(*far),
+                host: false,
+            }),
+            up: far.is_some(),
+        }
+    };
+    let board = |node: u64| BoardSeen {
+        network: mesh.network.id(),
+        kind: Some(mesh.kind.name.into()),
+        links: (0..mesh.kind.links.len()).map(|number| link(node, number)).collect(),
+    };
+    mesh.nodes().map(|node| (node, board(node))).collect()
+}
+
+fn planned(mesh: &Mesh) -> BTreeMap<NodePort, NodePort> {
+    let cables = WiringPlan::new(mesh).cables;
+    let pairs = cables
+        .iter()
+        .map(|cable| (cable.from.node_port(), cable.to.node_port()));
+    pairs.flat_map(|(a, b)| [(a, b), (b, a)]).collect()
+}
+
+fn report(mesh: &Mesh, seen: &Seen) -> WiringReport {
+    compare(mesh, &WiringPlan::new(mesh), usize::MAX, seen, mesh.kind.name)
+}
+
+fn end(text: &str) -> NodePort {
+    text.parse().unwrap()
+}
+
+/// Kind, place, expected and found of all findings.
+fn rows(report: &WiringReport) -> Vec<String> {
+    let text = |option: &Option<String>| option.clone().unwrap_or("-".into());
+    let port = |port: Option<u64>| port.map_or("-".into(), |port| port.to_string());
+    let findings = report.findings.iter();
+    findings
+        .map(|f| {
+            format!(
+                "{:?} {}.{} {} {}",
+                f.kind,
+                f.node,
+                port(f.port),
+                text(&f.expected),
+                text(&f.found)
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn each_cable_is_in_the_plan_once_and_joins_what_is_there() {
+    for expression in [
+        "rdn(ring(3),1)",
+        "heawood",
+        "rcr(2,2,1)",
+        "torus(4,4)",
+        "complete(2)",
+        "path(5)",
+    ] {
+        let mesh = mesh(expression);
+        let plan = WiringPlan::new(&mesh);
+        let ends: u64 = mesh.nodes().map(|node| mesh.degree(node)).sum();
+        assert_eq!(plan.cables.len() as u64 * 2, ends, "{expression}");
+        assert_eq!(planned(&mesh).len() as u64, ends, "{expression}: no port twice");
+        let mut there = vec![0];
+        for cable in &plan.cables {
+            assert!(there.contains(&cable.from.node), "{expression}: cable {}", cable.number);
+            there.push(cable.to.node);
+        }
+        // After each board, all cables among the boards so far are in.
+        for step in &plan.steps {
+            let wired = &plan.cables[..step.cables];
+            let order: Vec<u64> = plan.steps.iter().map(|step| step.node).collect();
+            let so_far = &order[..=order.iter().position(|node| *node == step.node).unwrap()];
+            let among = |cable: &&Cable| so_far.contains(&cable.from.node) && so_far.contains(&cable.to.node);
+            assert_eq!(
+                plan.cables.iter().filter(among).count(),
+                wired.len(),
+                "{expression}, {step:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_as_planned_has_no_findings() {
+    let mesh = mesh("rdn(ring(3),1)");
+    let report = report(&mesh, &seen(&mesh, &planned(&mesh)));
+    assert_eq!((report.findings.len(), report.moves.len()), (0, 0));
+    assert_eq!((report.boards_seen, report.cables_right), (18, 27));
+}
+
+#[test]
+fn a_plug_in_the_wrong_socket_is_moved() {
+    let mesh = mesh("ring(4)");
+    let plan = WiringPlan::new(&mesh);
+    // The plug of 1.0 is in a socket of board 3 that the plan leaves free.
+    let mut boards = seen(&mesh, &planned(&mesh));
+    let far = mesh.far_end(end("1.0")).unwrap();
+    let peer = |node: u64, link: usize| LinkSeen {
+        peer: Some(Peer {
+            network: mesh.network.id(),
+            address: node,
+            link,
+            host: false,
+        }),
+        up: true,
+    };
+    boards.get_mut(&1).unwrap().links[0] = LinkSeen::default();
+    boards.get_mut(&3).unwrap().links[4] = peer(far.node, mesh.link(far));
+    boards.get_mut(&far.node).unwrap().links[mesh.link(far)] = peer(3, 4);
+    let report = compare(&mesh, &plan, usize::MAX, &boards, mesh.kind.name);
+    assert_eq!(
+        rows(&report),
+        [
+            format!("Missing 1.0 {far} -"),
+            format!("Swapped {far} 1.0 3 USART6"),
+            format!("Extra 3.- - {far}"),
+        ]
+    );
+    assert_eq!(report.moves, ["move the plug at board 3 USART6 to board 1 USART1"]);
+}
+
+#[test]
+fn boards_that_are_not_who_they_should_be_are_named() {
+    let mesh = mesh("ring(5)");
+    let cables = planned(&mesh);
+    // Board 2 was given the page of node 4: it does not answer as 2, and its neighbours hear 4.
+    let mut boards = seen(&mesh, &cables);
+    boards.remove(&2);
+    for link in boards.values_mut().flat_map(|board| &mut board.links) {
+        if let Some(peer) = link.peer.as_mut().filter(|peer| peer.address == 2) {
+            peer.address = 4;
+        }
+    }
+    let found = report(&mesh, &boards);
+    assert_eq!(rows(&found), ["WrongBoard 2.- node 2 node 4"]);
+    assert_eq!(found.moves.len(), 1);
+    assert!(
+        found.moves[0].contains("hopwise flash MESH.toml --only 2"),
+        "{:?}",
+        found.moves
+    );
+
+    let mut boards = seen(&mesh, &cables);
+    boards.get_mut(&1).unwrap().kind = Some("nucleo-l476rg".into());
+    boards.get_mut(&3).unwrap().network ^= 1;
+    assert_eq!(
+        rows(&report(&mesh, &boards)),
+        [
+            "WrongBoard 1.- nucleo-f446re nucleo-l476rg",
+            "WrongBoard 3.- ring(5) another network"
+        ]
+    );
+
+    let mut boards = seen(&mesh, &cables);
+    boards.remove(&2);
+    let found = report(&mesh, &boards);
+    assert_eq!(
+        rows(&found),
+        ["NoAnswer 2.- node 2 -"],
+        "its cables work, its neighbours say"
+    );
+    assert_eq!(found.cables_right, 5);
+}
+
+#[test]
+fn a_computer_at_a_link_is_extra() {
+    let mesh = mesh("path(3)");
+    let mut boards = seen(&mesh, &planned(&mesh));
+    let host = Peer {
+        network: 0,
+        address: 0,
+        link: 0,
+        host: true,
+    };
+    boards.get_mut(&1).unwrap().links[3] = LinkSeen {
+        peer: Some(host),
+        up: true,
+    };
+    let found = report(&mesh, &boards);
+    assert_eq!(rows(&found), ["Extra 1.- - a computer"]);
+    assert_eq!(
+        found.moves,
+        ["take out the cable at board 1 UART5: a computer is at its other end"]
+    );
+}
+
+proptest! {
+    /// However plugs are exchanged, exactly the ports that lead elsewhere are named, and there is a move if there is one.
+    #[test]
+    fn exchanged_plugs_are_found(swaps in proptest::collection::vec((0usize..54, 0usize..54), 1..6)) {
+        let mesh = mesh("rdn(ring(3),1)");
+        let plan = planned(&mesh);
+        let ends: Vec<NodePort> = plan.keys().copied().collect();
+        let mut cables = plan.clone();
+        for (a, b) in swaps {
+            let (a, b) = (ends[a], ends[b]);
+            let (far_a, far_b) = (cables[&a], cables[&b]);
+            if a != b && far_a != b {
+                cables.extend([(a, far_b), (far_b, a), (b, far_a), (far_a, b)]);
+            }
+        }
+        let found = report(&mesh, &seen(&mesh, &cables));
+        let wrong: Vec<NodePort> = ends.iter().copied().filter(|end| cables[end] != plan[end]).collect();
+        let named: Vec<NodePort> = found.findings.iter().map(|f| NodePort { node: f.node, port: f.port.unwrap() }).collect();
+        prop_assert_eq!(&named, &wrong);
+        prop_assert!(found.findings.iter().all(|finding| finding.kind == FindingKind::Swapped));
+        // Each exchange puts at least one cable right, and the last one two.
+        let cables_wrong = wrong.len() / 2;
+        prop_assert!(found.moves.len() < cables_wrong.max(1), "{:?}", found.moves);
+        prop_assert_eq!(found.moves.is_empty(), wrong.is_empty());
+    }
+}

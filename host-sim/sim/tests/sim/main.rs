@@ -1,0 +1,71 @@
+//! The promises of delivery, held in the simulator: see `docs/delivery.md`.
+
+mod delivery;
+mod faults;
+mod torture;
+
+use hopwise_sim::run::Account;
+use hopwise_sim::{Settings, simulate};
+use serde_json::Value;
+
+/// One small network of each paper, and their base graphs.
+const SMALL: [&str; 10] = [
+    "rdn(ring(3),1)",
+    "re(ring(3),complete(3),1)",
+    "re(ring(3),ring(3),2,sd)",
+    "rcr(2,2,1)",
+    "heawood",
+    "root-folded(petersen,1)",
+    "rsn(2,hypercube(2))",
+    "wk(3,2)",
+    "hypercube(3)",
+    "torus(3,3)",
+];
+
+/// The networks that are tortured and saturated.
+const TORTURED: [&str; 5] = [
+    "rdn(ring(3),1)",
+    "re(ring(4),complete(3),3)",
+    "rcr(2,2,1)",
+    "heawood",
+    "rsn(2,hypercube(2))",
+];
+
+fn on(network: &str) -> Settings {
+    Settings {
+        network: Some(network.into()),
+        ..Settings::default()
+    }
+}
+
+/// A run in which no promise is broken.
+fn run(settings: &Settings) -> Account {
+    kept(settings, simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap())
+}
+
+/// The same, with its trace.
+fn traced(settings: &Settings) -> (Account, Vec<u8>) {
+    let mut trace = Vec::new();
+    let run = settings.run().unwrap();
+    let account = simulate(&run, Some(&mut trace), &mut |_| ()).unwrap();
+    (kept(settings, account), trace)
+}
+
+fn kept(settings: &Settings, account: Account) -> Account {
+    assert_eq!(account.violation, None, "{}", settings.command());
+    account
+}
+
+/// The events of a trace that have a name.
+fn events(trace: &[u8], name: &str) -> Vec<Value> {
+    let lines = trace.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let events = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());
+    events.filter(|event| event["event"] == name).collect()
+}
+
+/// Everything was delivered, and nothing dropped.
+fn assert_all_delivered(settings: &Settings, account: &Account) {
+    let command = settings.command();
+    assert!(account.tally.sent > 0, "{command}");
+    assert_eq!(account.tally.delivered, account.tally.sent, "{command}");
+}
