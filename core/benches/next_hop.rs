@@ -99,5 +99,5 @@ fn route_all(network: &Network, pairs: &[(u64, u64)]) -> u64 {
     pairs
         .iter()
         .map(|pair| black_box(next(black_box(pair))))
-        .fold(0, |sum, next| sum ^ next)
+        .fold(0, |mixed, next| mixed ^ next)
 }

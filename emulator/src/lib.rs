@@ -35,7 +35,7 @@
 //! use std::sync::Arc;
 //! use hopwise_emulator::image::Image;
 //! use hopwise_emulator::time::SECOND;
-//! use hopwise_emulator::world::{Board, BoardOptions, Port, Script, World};
+//! use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let image = Arc::new(Image::from_elf(&std::fs::read("firmware.elf")?)?);
@@ -44,9 +44,10 @@
 //!     world.add(Board::new(&image, BoardOptions::default()));
 //! }
 //! // 0 is USART1, 1 is USART2.
-//! world.wire(Port { board: 0, uart: 0 }, Port { board: 1, uart: 0 })?;
+//! let cable = Port { board: 0, uart: 0 };
+//! world.wire(cable, Port { board: 1, uart: 0 })?;
 //! world.connect_host(Port { board: 1, uart: 1 })?;
-//! world.set_script(Script::parse("1s cut 0.USART1\n2s plug 0.USART1")?)?;
+//! world.set_script(Script::new(vec![(SECOND, Action::Cut(cable)), (2 * SECOND, Action::Plug(cable))]))?;
 //! world.run_until(3 * SECOND);
 //!
 //! let board = &mut world.boards_mut()[1];

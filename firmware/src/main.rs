@@ -9,7 +9,8 @@
 //! - [`answer`]: what both reply to a computer's commands; [`about`]: what a board knows about itself;
 //! - [`configuration`]: the page in the flash; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
 //! - [`boards`]: one file a board; [`uart`]: serial ports;
-//! - [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of the stack was never used.
+//! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of
+//!   the stack was never used.
 #![no_std]
 #![no_main]
 
@@ -17,6 +18,7 @@ mod about;
 mod answer;
 mod boards;
 mod configuration;
+mod copy;
 mod crash;
 mod driver;
 mod housekeeping;

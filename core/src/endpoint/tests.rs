@@ -1,5 +1,6 @@
 //! A computer at a board without configuration, and at one that is part of a mesh.
 
+use std::boxed::Box;
 use std::vec::Vec;
 
 use super::*;
@@ -13,9 +14,9 @@ type Computer = Endpoint<6>;
 
 /// What the computer is at.
 enum Board {
-    Without(Endpoint<1>),
+    Without(Box<Endpoint<1>>),
     /// One node of a network, its computer at link 5.
-    In(Router),
+    In(Box<Router>),
 }
 
 struct Desk {
@@ -43,7 +44,7 @@ impl Desk {
     }
 
     fn without() -> Self {
-        Desk::new(Board::Without(Endpoint::board(6, 9, BAUD, 0)))
+        Desk::new(Board::Without(Box::new(Endpoint::board(6, 9, BAUD, 0))))
     }
 
     fn part_of(network: &str, address: Node) -> Self {
@@ -56,7 +57,7 @@ impl Desk {
             links: 6,
             rule: Rule::Exact,
         };
-        Desk::new(Board::In(Router::new(&config, 0).unwrap()))
+        Desk::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
     }
 
     fn step(&mut self) {

@@ -2,7 +2,7 @@
 //!
 //! | expression | module | routing |
 //! |---|---|---|
-//! | `ring(n)` `path(n)` `complete(n)` | line, of a [`Factor`] | the shorter way; ties +1 |
+//! | `ring(n)` `path(n)` `complete(n)` | line, of a [`Factor`] | the shorter path; ties +1 |
 //! | `torus(a,b,..)` `mesh(a,b,..)` `ghc(a,b,..)` | product, of factors | dimension order, the first listed first |
 //! | `star(n)` | star | through node 0 |
 //! | `hypercube(n)` `folded-hypercube(n)` | hypercube | lowest differing bit; the complement first if strictly shorter |

@@ -19,7 +19,7 @@ impl Graph for Star {
     }
 
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
-        (port < self.degree(node)).then_some(if node == 0 { port + 1 } else { 0 })
+        (port < self.degree(node)).then(|| if node == 0 { port + 1 } else { 0 })
     }
 
     fn step(&self, here: Vertex, dest: Vertex) -> Vertex {

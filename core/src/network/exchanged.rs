@@ -124,7 +124,7 @@ impl Topology for Exchanged {
         self.diameter()
     }
 
-    /// The source flips c first, since behind it is the longest way: to the other side and back. Elsewhere c comes last, after the
+    /// The source flips c first, since behind it is the longest path: to the other side and back. Elsewhere c comes last, after the
     /// bits from the highest: s + t + 2 steps, as many as the tree is deep.
     fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         if port == 0 && here == source {

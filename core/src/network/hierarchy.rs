@@ -12,8 +12,8 @@
 //! - flooded: the part of root-folded in which a 0 below the first digit is followed by zeros only. Every node that is new at
 //!   one stage is the root of one more copy of the base at the next.
 //!
-//! In the last two, copies of the base hang together at single nodes, like the blocks of a tree: there is one way
-//! from copy to copy, and a path is shortest if it is so within each copy.
+//! In the last two, copies of the base hang together at single nodes, like the blocks of a tree: one chain
+//! of copies joins any two, and a path is shortest if it is so within each copy.
 //!
 //! Ports: digit by digit from the first (outermost), for each the ports of the base.
 
@@ -262,7 +262,7 @@ impl Hierarchy {
     /// The sending order in which everyone serves the copy that has most behind it first.
     ///
     /// In `folded` whoever is told through a digit tells on through it and those before it, so the last digit has most
-    /// behind it. In the others, first the way out of the copy, behind which all the rest is; then the outer copies, which
+    /// behind it. In the others, first the path out of the copy, behind which all the rest is; then the outer copies, which
     /// have inner ones hanging at every node.
     fn order(&self, here: Vertex, place: &Place, port: Number, entry: Vertex, within: u64) -> u64 {
         if self.digits == 1 {
@@ -282,7 +282,7 @@ impl Hierarchy {
         wide(rank) << 40 | within
     }
 
-    /// Whether a port of an inner copy is on the way of a broadcast from the entry to the root.
+    /// Whether a port of an inner copy is on the path of a broadcast from the entry to the root.
     fn leads_out(&self, place: &Place, port: Number, entry: Vertex, index: Number) -> bool {
         let Some(child) = self.base.neighbor(place.digit, port).filter(|_| index > 0) else {
             return false;
@@ -392,7 +392,7 @@ impl Topology for Hierarchy {
         urgency().unwrap_or(0)
     }
 
-    /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but on the way out of the inner
+    /// The base's own tree of fewest steps in every copy, n times its steps in `folded`; but on the path out of the inner
     /// copies the tree of least depth, since all the rest waits for that.
     fn fewest_steps_urgency(&self, here: Vertex, port: Number, source: Vertex) -> Option<u64> {
         let (place, port) = self.place_of_port(here, port)?;

@@ -29,7 +29,7 @@ use crate::topology::{Method, Rule, Topology};
 ///
 /// Time: the permutations of the wrong digits, cut short where they cannot become the best; memory O(l). If more than
 /// [`MAX_PERMUTED`] digits above x_1 are wrong, only the lowest of these are permuted, the others
-/// corrected one by one, and [`method`](Topology::method) is [`Method::BestTried`].
+/// corrected one by one, and [`method`](crate::Network::method) is [`Method::BestTried`].
 ///
 /// ```
 /// use hopwise_core::{Network, Rule};
@@ -55,13 +55,119 @@ struct Wrong {
     beyond: Number,
 }
 
-/// A way to set all digits.
+/// A permutation that sets all digits.
 struct Order {
     hops: Number,
     /// The position, counted from 0, that the digit of position 1 goes to.
     first: u8,
     /// What it has to become there.
     becomes: Vertex,
+}
+
+/// A search through the permutations: one wrong position after the other gets a place that its digit goes to. Positions
+/// and places are numbered as in [`Wrong`].
+struct Search<'a> {
+    nucleus: &'a Base,
+    wrong: &'a Wrong,
+    /// By position, the hops in the nucleus that it and the later ones take at least, wherever they go.
+    at_least: [Number; MAX_PERMUTED + 2],
+    /// By position so far.
+    chosen: Vec<Choice, { MAX_PERMUTED + 1 }>,
+}
+
+/// The place a position got.
+struct Choice {
+    place: usize,
+    /// The hops in the nucleus for this and the positions before it.
+    hops: Number,
+}
+
+impl<'a> Search<'a> {
+    fn new(nucleus: &'a Base, wrong: &'a Wrong) -> Self {
+        let mut search = Search {
+            nucleus,
+            wrong,
+            at_least: [0; MAX_PERMUTED + 2],
+            chosen: Vec::new(),
+        };
+        let places = search.places();
+        let mut at_least = 0;
+        for position in (0..places).rev() {
+            at_least += (0..places).map(|place| search.hops(position, place)).min().unwrap_or(0);
+            if let Some(slot) = search.at_least.get_mut(position) {
+                *slot = at_least;
+            }
+        }
+        search
+    }
+
+    fn places(&self) -> usize {
+        self.wrong.positions.len()
+    }
+
+    /// Hops in the nucleus from the digit of a position to the one wanted at a place.
+    fn hops(&self, position: usize, place: usize) -> Number {
+        match (self.wrong.have.get(position), self.wrong.want.get(place)) {
+            (Some(&have), Some(&want)) => self.nucleus.hops(have, want),
+            _ => Number::MAX,
+        }
+    }
+
+    /// Hops in the nucleus for the positions that have a place.
+    fn hops_so_far(&self) -> Number {
+        self.chosen.last().map_or(0, |choice| choice.hops)
+    }
+
+    /// The first place from `untried` on that is free for the next position and with which fewer hops than `best` are still
+    /// possible.
+    fn next_place(&self, untried: usize, best: Number) -> Option<usize> {
+        let position = self.chosen.len();
+        if position == self.places() {
+            return None;
+        }
+        let later = self.at_least.get(position + 1).copied().unwrap_or(0);
+        let is_free = |place: usize| self.chosen.iter().all(|choice| choice.place != place);
+        let can_win = |place: usize| self.hops_so_far() + self.hops(position, place) + later < best;
+        (untried..self.places()).find(|&place| is_free(place) && can_win(place))
+    }
+
+    /// The next position goes to this place.
+    fn choose(&mut self, place: usize) {
+        let hops = self.hops_so_far() + self.hops(self.chosen.len(), place);
+        // There is room: at most one a position.
+        let _ = self.chosen.push(Choice { place, hops });
+    }
+
+    /// Takes the last choice back.
+    fn take_back(&mut self) -> Option<usize> {
+        self.chosen.pop().map(|choice| choice.place)
+    }
+
+    /// Where the first position goes.
+    fn first_choice(&self) -> usize {
+        self.chosen.first().map_or(0, |choice| choice.place)
+    }
+
+    /// Once every position has a place: the hops in the nucleus and the swaps that this permutation takes more than others.
+    fn hops_if_complete(&self) -> Option<Number> {
+        (self.chosen.len() == self.places()).then(|| self.hops_so_far() + self.detached_cycles())
+    }
+
+    /// The cycles of the permutation that do not pass position 0: each takes a swap more, to come by there.
+    fn detached_cycles(&self) -> Number {
+        let mut seen = 0u32;
+        let mut cycles = 0;
+        for start in 0..self.chosen.len() {
+            let is_new = seen >> start & 1 == 0;
+            cycles += Number::from(is_new && start > 0);
+            let mut place = start;
+            while seen >> place & 1 == 0 {
+                seen |= 1 << place;
+                place = self.chosen.get(place).map_or(0, |choice| choice.place) & 31;
+            }
+        }
+        cycles
+    }
 }
 
 /// The next hop.
@@ -155,57 +261,29 @@ impl Hsn {
         wrong
     }
 
-    /// The best permutation: position by position, each taking the places that are left in turn.
+    /// The best permutation, the first in lexicographic order.
     fn order(&self, wrong: &Wrong) -> Order {
-        let places = wrong.positions.len();
-        let between = |from: usize, to: usize| match (wrong.have.get(from), wrong.want.get(to)) {
-            (Some(&have), Some(&want)) => self.nucleus.hops(have, want),
-            _ => Number::MAX,
-        };
-        // At least so many hops for the positions from each on.
-        let mut at_least = [0; MAX_PERMUTED + 2];
-        for from in (0..places).rev() {
-            let least = (0..places).map(|to| between(from, to)).min().unwrap_or(0);
-            let rest = at_least.get(from + 1).copied().unwrap_or(0);
-            if let Some(slot) = at_least.get_mut(from) {
-                *slot = rest + least;
-            }
-        }
-        let mut best = Number::MAX;
-        let mut best_first = 0;
-        // Where each position goes, and the hops up to it.
-        let mut chosen = Vec::<(usize, Number), { MAX_PERMUTED + 1 }>::new();
-        let mut candidate = 0;
+        let mut search = Search::new(&self.nucleus, wrong);
+        let (mut best, mut best_first) = (Number::MAX, 0);
+        // Depth first: places before this one have been tried for the next position.
+        let mut untried = 0;
         loop {
-            let taken = |place: usize| chosen.iter().any(|&(to, _)| to == place);
-            let before = chosen.last().map_or(0, |&(_, hops)| hops);
-            let from = chosen.len();
-            let rest = at_least.get(from + 1).copied().unwrap_or(0);
-            let fits = |&place: &usize| !taken(place) && before + between(from, place) + rest < best;
-            match (candidate..places).find(fits) {
-                Some(place) if from < places => {
-                    let hops = before + between(from, place);
-                    // There is room: at most one a position.
-                    let _ = chosen.push((place, hops));
-                    candidate = 0;
-                    if chosen.len() < places {
-                        continue;
-                    }
-                    let hops = hops + detached_cycles(&chosen);
-                    if hops < best {
-                        best = hops;
-                        best_first = chosen.first().map_or(0, |&(to, _)| to);
-                    }
+            if let Some(place) = search.next_place(untried, best) {
+                search.choose(place);
+                untried = 0;
+                if let Some(hops) = search.hops_if_complete().filter(|&hops| hops < best) {
+                    best = hops;
+                    best_first = search.first_choice();
                 }
-                _ => {}
-            }
-            match chosen.pop() {
-                Some((place, _)) => candidate = place + 1,
-                None => break,
+            } else if let Some(place) = search.take_back() {
+                untried = place + 1;
+            } else {
+                break;
             }
         }
+        let swaps = wrong.positions.len() as Number - 1;
         Order {
-            hops: best + places as Number - 1 + wrong.beyond,
+            hops: best + swaps + wrong.beyond,
             first: wrong.positions.get(best_first).copied().unwrap_or(0),
             becomes: wrong.want.get(best_first).copied().unwrap_or(0),
         }
@@ -239,23 +317,6 @@ impl Hsn {
             }
         }
     }
-}
-
-/// The cycles of a permutation that do not pass position 0.
-fn detached_cycles(permutation: &[(usize, Number)]) -> Number {
-    let mut seen = 0u32;
-    let mut cycles = 0;
-    for start in 0..permutation.len() {
-        let mut place = start;
-        let mut length = 0;
-        while seen >> place & 1 == 0 {
-            seen |= 1 << place;
-            place = permutation.get(place).map_or(0, |&(to, _)| to) & 31;
-            length += 1;
-        }
-        cycles += Number::from(length > 0 && start > 0);
-    }
-    cycles
 }
 
 impl Topology for Hsn {

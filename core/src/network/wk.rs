@@ -25,12 +25,12 @@ use crate::topology::{Rule, Topology};
 /// A WK-recursive network or a symmetric hypernet.
 ///
 /// With D the distance in the nucleus, two corners i and j of a cluster of s digits are 2^(s-1) (D(i,j) + 1) - 1 apart: a
-/// walk through half of the cluster of i, and one through half of that of j. The way of a node to the corner c brings
-/// one digit after the other to c, the last first, and digit s costs a link and such a walk. The way between two clusters
-/// is the link between them, or, if that is shorter, two links by way of a third cluster. The next hop is the
+/// walk through half of the cluster of i, and one through half of that of j. The path of a node to the corner c brings
+/// one digit after the other to c, the last first, and digit s costs a link and such a walk. The path between two clusters
+/// takes the link between them, or, if that is shorter, two links through a third cluster. The next hop is the
 /// lowest-numbered neighbour that is closer. The papers have no rule of their own, so both rules are this one.
 ///
-/// A distance takes O(t) over a complete graph, where only two clusters can be a shorter way; O(t min(N,t)) over a
+/// A distance takes O(t) over a complete graph, where only two third clusters can be shorter; O(t min(N,t)) over a
 /// hypercube, and a next hop n + 1 times that. A few words of memory.
 ///
 /// ```
@@ -38,7 +38,7 @@ use crate::topology::{Rule, Topology};
 /// let network: Network = "wk(4,3)".parse()?;
 /// assert_eq!(network.address(27)?.to_string(), "(1,2,3)");
 /// assert_eq!(network.distance(0, 63)?, Some(7)); // from corner to corner
-/// // From (1,2,2) to (3,2,2), by way of the clusters of 2: five hops instead of seven.
+/// // From (1,2,2) to (3,2,2), through the cluster of 2: five hops instead of seven.
 /// assert_eq!(network.next_hop(26, 58, Rule::Exact)?, 37); // (2,1,1)
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -114,8 +114,8 @@ impl Wk {
         u64::from(self.digits)
     }
 
-    /// The largest distance, 2^(t-1) (D + 1) - 1 over a nucleus of diameter D: that of opposite corners. No way to a corner
-    /// of s digits is longer than 2^(s-1) (D + 1) - 1, so neither is a way by one link.
+    /// The largest distance, 2^(t-1) (D + 1) - 1 over a nucleus of diameter D: that of opposite corners. No path to a corner
+    /// of s digits is longer than 2^(s-1) (D + 1) - 1, so neither is one over a single link.
     fn diameter(&self) -> Number {
         corner_distance(u32::from(self.digits), self.nucleus.diameter())
     }
@@ -166,7 +166,7 @@ impl Wk {
     }
 
     /// The hops from here to there that leave the cluster by a corner: over one link if it is the digit of the other
-    /// cluster, else by way of a third.
+    /// cluster, else through a third.
     fn hops_by(&self, corner: Number, from: Vertex, to: Vertex, parting: &Parting) -> Number {
         let Parting { low, here, there } = *parting;
         if low == 0 {
@@ -181,44 +181,64 @@ impl Wk {
         }
     }
 
-    /// The corners by which a shortest path may leave the cluster of `from`; at least one does. The cluster that is left or
-    /// gone to may be listed as a third one: that is never shorter than the link between them.
-    fn corners(&self, from: Vertex, to: Vertex, parting: &Parting) -> impl Iterator<Item = Number> + '_ {
-        let Parting { low, there, .. } = *parting;
-        // Over a complete graph, with both clusters of s digits, a third cluster saves 2^i hops for each digit i that is its
-        // own and costs 2^s more: so it has to be the first digit of one of them.
-        let first = if self.is_complete() { low.saturating_sub(1) } else { 0 };
-        let all = !self.is_complete() && self.radix() <= 2 * Number::from(low);
-        let own = self.digits_of(from).zip(self.digits_of(to)).take(low as usize);
-        let own = own.skip(first as usize).flat_map(|(a, b)| [a, b]);
-        let middle = if self.is_complete() || all || low == 0 {
-            None
+    /// The hops of a shortest path. It leaves the cluster over the link to the other one, or by the corner of a third.
+    /// The cluster that is left or gone to may be tried as a third one: that is never shorter than the link between them.
+    fn shortest(&self, from: Vertex, to: Vertex, parting: &Parting) -> Number {
+        let hops_by = |corner| self.hops_by(corner, from, to, parting);
+        let candidates = 2 * Number::from(parting.low);
+        let by_third = if self.is_complete() {
+            self.thirds_over_complete(from, to, parting)
+                .into_iter()
+                .map(hops_by)
+                .min()
+        } else if self.radix() <= candidates {
+            // There are fewer corners than candidates for the best.
+            (0..self.radix()).map(hops_by).min()
         } else {
-            Some(self.middle(from, to, low))
+            self.thirds_over_hypercube(from, to, parting).map(hops_by).min()
         };
-        let every = if all { 0..self.radix() } else { 0..0 };
-        core::iter::once(there)
-            .chain(own.take(if all { 0 } else { usize::MAX }))
-            .chain(middle)
-            .chain(every)
+        let by_link = hops_by(parting.there);
+        by_third.map_or(by_link, |hops| hops.min(by_link))
     }
 
-    /// The cluster that both ways to a third one are shortest to, but for what they save at digits that are its own: bit
-    /// by bit what most digits have, weighted by what a bit costs in them.
-    fn middle(&self, from: Vertex, to: Vertex, low: u32) -> Number {
-        let bits = self.radix().trailing_zeros();
-        let is_set = |bit: u32| {
+    /// The third clusters that a shortest path may pass over a complete graph. With clusters of s digits, a third one saves
+    /// 2^i hops for each digit i of either node that is its own, and costs 2^s more: so it has to be the first digit of one
+    /// of them.
+    fn thirds_over_complete(&self, from: Vertex, to: Vertex, parting: &Parting) -> [Number; 2] {
+        [from, to].map(|node| match parting.low.checked_sub(1) {
+            Some(first) => self.digits_of(node).nth(first as usize).unwrap_or(0),
+            None => parting.there,
+        })
+    }
+
+    /// The third clusters that a shortest path may pass over a hypercube. A path to a corner is the shorter the closer the
+    /// node's digits are to it, and saves a link more at each that equals it. So the best is a digit of either node or else
+    /// what is nearest to all of them.
+    fn thirds_over_hypercube(&self, from: Vertex, to: Vertex, parting: &Parting) -> impl Iterator<Item = Number> + '_ {
+        let digits = self.digits_of(from).zip(self.digits_of(to));
+        let own = digits.take(parting.low as usize).flat_map(|(a, b)| [a, b]);
+        let nearest = (parting.low > 0).then(|| self.nearest_corner(from, to, parting.low));
+        own.chain(nearest)
+    }
+
+    /// The corner of a hypercube with the least hops to it from the `low` last digits of both nodes, leaving out what digits
+    /// save that equal it: each bit as most digits have it, weighted by what a hop of the digit costs.
+    fn nearest_corner(&self, from: Vertex, to: Vertex, low: u32) -> Number {
+        let most_have = |bit: u32| {
             let digits = self.digits_of(from).zip(self.digits_of(to));
             let mut balance = 0i64;
             for (place, (a, b)) in (0..low).zip(digits) {
-                let weight = 1i64 << place.saturating_sub(1);
+                // As in `corner_distance`.
+                let hop_cost = 1i64 << place.saturating_sub(1);
                 for digit in [a, b] {
-                    balance += if digit >> bit & 1 == 1 { weight } else { -weight };
+                    balance += if digit >> bit & 1 == 1 { hop_cost } else { -hop_cost };
                 }
             }
             balance > 0
         };
-        (0..bits).filter(|&bit| is_set(bit)).map(|bit| 1 << bit).sum()
+        let bits = 0..self.radix().trailing_zeros();
+        bits.filter(|&bit| most_have(bit))
+            .fold(0, |corner, bit| corner | 1 << bit)
     }
 
     fn ending(&self, node: Vertex) -> Ending {
@@ -253,31 +273,37 @@ impl Wk {
 
     /// Of the neighbours one hop closer the one with the lowest number.
     fn lowest_closer(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Vertex {
-        let (_, last) = div_rem(here, self.radix());
-        if self.is_complete() {
-            // There is only one hop towards a corner.
-            let shortest = self.shortest(here, dest, parting);
-            let corners = self.corners(here, dest, parting);
-            let corners = corners.filter(|&corner| self.hops_by(corner, here, dest, parting) == shortest);
-            let hops = corners.filter_map(|corner| match last == corner {
-                true => self.link(here),
-                false => Some(here - last + corner),
-            });
-            return hops.min().unwrap_or(here);
-        }
-        let ports = 0..self.degree(here);
-        let neighbors = ports.filter_map(|port| self.neighbor(here, port));
-        let hops = self.shortest(here, dest, parting);
-        let closer = neighbors.filter(|&neighbor| self.distance(neighbor, dest).is_some_and(|left| left < hops));
-        closer.min().unwrap_or(here)
+        let closer = if self.is_complete() {
+            self.lowest_closer_over_complete(here, dest, parting)
+        } else {
+            self.lowest_closer_by_distance(here, dest, parting)
+        };
+        closer.unwrap_or(here)
     }
 
-    fn shortest(&self, from: Vertex, to: Vertex, parting: &Parting) -> Number {
-        let corners = self.corners(from, to, parting);
-        corners
-            .map(|corner| self.hops_by(corner, from, to, parting))
-            .min()
-            .unwrap_or(0)
+    /// Over a complete graph there is only one hop toward a corner, so the best corners tell the closer neighbours.
+    fn lowest_closer_over_complete(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
+        let (_, last) = div_rem(here, self.radix());
+        let hop_toward = |corner: Number| {
+            if last == corner {
+                self.link(here)
+            } else {
+                Some(here - last + corner)
+            }
+        };
+        let shortest = self.shortest(here, dest, parting);
+        let thirds = self.thirds_over_complete(here, dest, parting);
+        let corners = core::iter::once(parting.there).chain(thirds);
+        let best = corners.filter(|&corner| self.hops_by(corner, here, dest, parting) == shortest);
+        best.filter_map(hop_toward).min()
+    }
+
+    /// Over a hypercube several hops can lead toward a corner, so the neighbours are asked for their distance.
+    fn lowest_closer_by_distance(&self, here: Vertex, dest: Vertex, parting: &Parting) -> Option<Vertex> {
+        let hops = self.shortest(here, dest, parting);
+        let neighbors = (0..self.degree(here)).filter_map(|port| self.neighbor(here, port));
+        let is_closer = |neighbor: &Vertex| self.distance(*neighbor, dest).is_some_and(|left| left < hops);
+        neighbors.filter(is_closer).min()
     }
 }
 

@@ -31,9 +31,9 @@ pub struct CheckReport {
     pub pings: u64,
     /// Their answers.
     pub pongs: u64,
-    /// Ways that were asked for, one for each pair.
+    /// Paths that were asked for, one for each pair.
     pub traces: u64,
-    /// Of these, the ones that are the way that the network computes.
+    /// Of these, the ones that are the path that the network computes.
     pub paths_as_computed: u64,
     /// Broadcasts, one from every board.
     pub broadcasts: u64,
@@ -157,7 +157,7 @@ fn traces(
                 } else {
                     report
                         .findings
-                        .push(format!("the way from {from} to {to} was {found:?}, not {computed:?}"));
+                        .push(format!("the path from {from} to {to} was {found:?}, not {computed:?}"));
                 }
             }
             other => report.findings.push(format!("trace of {to} from {from}: {other:?}")),
@@ -165,11 +165,11 @@ fn traces(
     }
 }
 
-/// The way that the network computes, both ends included.
+/// The path that the network computes, both ends included.
 pub fn path(network: &Network, from: u64, to: u64) -> Vec<u64> {
-    let mut way = vec![from];
+    let mut path = vec![from];
     let mut here = from;
-    while here != to && way.len() as u64 <= network.nodes() {
+    while here != to && path.len() as u64 <= network.nodes() {
         let Ok(Some(port)) = network.next_port(here, to, Rule::Exact) else {
             break;
         };
@@ -177,9 +177,9 @@ pub fn path(network: &Network, from: u64, to: u64) -> Vec<u64> {
             break;
         };
         here = next;
-        way.push(here);
+        path.push(here);
     }
-    way
+    path
 }
 
 fn broadcasts(

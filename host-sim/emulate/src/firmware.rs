@@ -1,7 +1,7 @@
 //! The firmware image: built from the repository when it is needed.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::repository::{NoRepository, Repository};
@@ -105,10 +105,7 @@ impl<'a> Firmware<'a> {
         })?;
         let lines = running.stderr.take().into_iter();
         let lines = lines.flat_map(|stream| BufReader::new(stream).lines().map_while(Result::ok));
-        // All that cargo says of an image that is up to date is that it has finished.
-        let mut news = lines
-            .filter(|line| !line.trim_start().starts_with("Finished"))
-            .peekable();
+        let mut news = lines.filter(|line| is_news(line)).peekable();
         if news.peek().is_some() {
             told(&match elf.exists() {
                 false => format!("building the firmware for {board}: this happens once and takes a few minutes"),
@@ -146,6 +143,12 @@ impl<'a> Firmware<'a> {
     }
 }
 
+/// Whether a line of cargo's tells more than that an image is up to date, or that another cargo is at work.
+fn is_news(line: &str) -> bool {
+    let line = line.trim_start();
+    !line.starts_with("Finished") && !line.starts_with("Blocking")
+}
+
 fn target_folder(repository: &Repository, name: &str) -> PathBuf {
     repository.root().join("target/firmware").join(name)
 }
@@ -160,15 +163,31 @@ fn toolchain(repository: &Repository) -> Option<String> {
     (output.status.success() && !name.is_empty()).then_some(name)
 }
 
-/// Where the ELF file for a board is, once it has been built.
-pub fn path(board: &str) -> PathBuf {
-    Repository::find(None).map_or_else(
-        |_| Path::new("").into(),
-        |repository| Firmware::new(board).path(&repository),
-    )
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Builds the firmware for a board, as far as it has changed, and returns its ELF file.
-pub fn build(board: &str) -> Result<PathBuf, CannotBuildFirmware> {
-    Firmware::new(board).build(&Repository::find(None)?, |line| eprintln!("{line}"))
+    #[test]
+    fn an_image_that_is_up_to_date_is_no_news() {
+        assert!(!is_news(
+            "    Finished `release` profile [optimized + debuginfo] target(s) in 0.05s"
+        ));
+        assert!(!is_news("    Blocking waiting for file lock on build directory"));
+        assert!(is_news("   Compiling hopwise-core v0.1.0"));
+        assert!(is_news("error: could not compile"));
+    }
+
+    #[test]
+    fn every_image_has_a_file_of_its_own() {
+        let stock = Firmware::new(BOARDS[0]);
+        let images = [
+            stock.clone(),
+            Firmware::new(BOARDS[1]),
+            stock.clone().with_families(&[]),
+            stock.clone().with_families(&["rdn"]),
+            stock.clone().with_log_level("trace"),
+        ];
+        let names: std::collections::BTreeSet<String> = images.iter().map(Firmware::name).collect();
+        assert_eq!(names.len(), images.len(), "{names:?}");
+    }
 }

@@ -1,4 +1,41 @@
-//! Emulated boards: the firmware that people flash, on a mesh wired by a network's expression.
+//! Emulated boards: the firmware that people flash, on a mesh wired as a network's expression says.
+//!
+//! [`firmware`] builds the image from the [`repository`], [`setup`] wires the boards, a [`session`] runs them. Around it are
+//! what one has on a desk: a computer at every board's serial port ([`computers`]), the logs ([`log`]), other programs at a
+//! serial port ([`serial`]), a debugger ([`gdb`]), a profile of the instructions ([`profile`]), and [`check`], which asks the
+//! whole mesh whether it does what it should.
+//!
+//! Three boards with a program of two instructions; an image from a file is read with `Image::from_elf`:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use hopwise_core::Network;
+//! use hopwise_emulate::log::LogFormat;
+//! use hopwise_emulate::session::Session;
+//! use hopwise_emulate::setup::{self, Differences};
+//! use hopwise_emulator::image::Image;
+//! use hopwise_emulator::time::MILLISECOND;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // The stack, where to begin, and there: adds r0, #1 and a branch back to it.
+//!     let program = [0x1000u16, 0x2000, 0x0009, 0x0800, 0x3001, 0xe7fd];
+//!     let image = Arc::new(Image::from_bytes(program.iter().flat_map(|half| half.to_le_bytes()).collect()));
+//!
+//!     let network: Network = "ring(3)".parse()?;
+//!     let world = setup::build(&network, &image, Differences { seed: 1, drift_ppm: 0.0 })?;
+//!     let format = LogFormat::none();
+//!     let mut session = Session::new(world, &format);
+//!     while session.now() < MILLISECOND {
+//!         session.run_slice(MILLISECOND);
+//!     }
+//!
+//!     let figures = session.figures();
+//!     assert_eq!((figures.boards, figures.faults), (3, 0));
+//!     assert!(figures.instructions > 10_000);
+//!     Ok(())
+//! }
+//! ```
 
 pub mod check;
 pub mod computers;

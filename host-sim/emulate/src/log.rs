@@ -9,7 +9,7 @@ use hopwise_emulator::world::World;
 
 /// One line of a board's log.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct BoardLine {
     /// When the board had written it.
     pub at: Time,
     /// Which board.
@@ -43,6 +43,14 @@ impl LogFormat {
         Ok(LogFormat { table, locations })
     }
 
+    /// Of a firmware that writes no log.
+    pub fn none() -> Self {
+        LogFormat {
+            table: None,
+            locations: None,
+        }
+    }
+
     /// Readers for that many boards.
     pub fn readers(&self, boards: usize) -> LogReaders<'_> {
         let decoders = match &self.table {
@@ -56,7 +64,7 @@ impl LogFormat {
         }
     }
 
-    fn line(&self, at: Time, board: usize, frame: &Frame<'_>) -> Line {
+    fn line(&self, at: Time, board: usize, frame: &Frame<'_>) -> BoardLine {
         let location = self
             .locations
             .as_ref()
@@ -65,7 +73,7 @@ impl LogFormat {
             let file = location.file.file_name().map_or(Path::new(""), Path::new);
             format!("{}:{}", file.display(), location.line)
         });
-        Line {
+        BoardLine {
             at,
             board,
             stamp: frame
@@ -88,7 +96,7 @@ pub struct LogReaders<'t> {
 
 impl LogReaders<'_> {
     /// All lines that the boards have written since the last call, by time and then by board.
-    pub fn take_lines(&mut self, world: &mut World) -> Vec<Line> {
+    pub fn take_lines(&mut self, world: &mut World) -> Vec<BoardLine> {
         let mut lines = Vec::new();
         for (board, emulated) in world.boards_mut().iter_mut().enumerate() {
             for (at, bytes) in emulated.take_log() {
@@ -100,7 +108,7 @@ impl LogReaders<'_> {
     }
 
     /// The lines that are complete with these bytes of a board's stream.
-    pub fn decode(&mut self, board: usize, at: Time, bytes: &[u8]) -> Vec<Line> {
+    pub fn decode(&mut self, board: usize, at: Time, bytes: &[u8]) -> Vec<BoardLine> {
         let mut lines = Vec::new();
         let Some(decoder) = &mut self.decoders[board] else {
             return lines;

@@ -13,7 +13,7 @@ use crate::check::{CheckReport, check};
 use crate::computers::Computers;
 use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
-use crate::log::{Line, LogFormat, LogReaders};
+use crate::log::{BoardLine, LogFormat, LogReaders};
 use crate::profile;
 use crate::serial::{CannotOpenPort, OpenPort, SerialPort};
 
@@ -125,7 +125,7 @@ impl<'f> Session<'f> {
     }
 
     /// Runs for a piece of virtual time, up to `end` at most, and returns what the boards have logged.
-    pub fn run_slice(&mut self, end: Time) -> Vec<Line> {
+    pub fn run_slice(&mut self, end: Time) -> Vec<BoardLine> {
         let slice = if self.ports.is_empty() { SLICE } else { SERIAL_SLICE };
         self.world.run_until((self.world.now() + slice).min(end));
         for port in &mut self.ports {

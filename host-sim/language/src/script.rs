@@ -424,6 +424,16 @@ impl Script {
 }
 
 impl<P> Script<P> {
+    /// The same with other ports.
+    pub fn with_ports<Q, E>(self, mut place: impl FnMut(P) -> Result<Q, E>) -> Result<Script<Q>, E> {
+        let moved = |ScriptEvent { at, action, line }: ScriptEvent<P>| {
+            let action = action.at(&mut place)?;
+            Ok(ScriptEvent { at, action, line })
+        };
+        let events = self.events.into_iter().map(moved).collect::<Result<_, E>>()?;
+        Ok(Script { events })
+    }
+
     /// Of events in any order.
     pub fn new(events: impl IntoIterator<Item = (Time, Action<P>)>) -> Self {
         let events = (1..).zip(events);

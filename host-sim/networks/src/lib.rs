@@ -1,6 +1,32 @@
-//! What is true of a network, found out on the built-out graph and by formula.
+//! What is true of a network, found on the built-out graph and by formula.
 //!
-//! `core` answers from addresses alone; here its answers are held against breadth-first search.
+//! `hopwise-core` answers from addresses alone; here its answers are held against breadth-first search. [`routes`] follows
+//! routes, [`broadcast`] trees, [`figures`] finds diameters and distances, [`profile`] and [`choice`] compare networks,
+//! [`dependency`] looks for deadlocks, [`audit`] checks all of that on one network, and [`papers`] measures what papers claim.
+//!
+//! A route with its figures, and those of the whole network:
+//!
+//! ```
+//! use hopwise_core::{Network, Rule};
+//! use hopwise_networks::figures::Figures;
+//! use hopwise_networks::routes::Route;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let network: Network = "rdn(ring(3),1)".parse()?;
+//!     let route = Route::follow(&network, 0, 17, Rule::Exact)?;
+//!     assert_eq!(route.path, [0, 2, 15, 17]);
+//!     assert_eq!((route.hops, route.distance), (3, Some(3)));
+//!
+//!     let searched = Figures::by_search(&network, |_, _| ())?;
+//!     assert_eq!((searched.nodes, searched.edges, searched.diameter), (18, 27, Some(4)));
+//!     let formula = Figures::by_formula(&network).ok_or("no closed form")?;
+//!     assert!(searched.differences(&formula).is_empty());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Every operation has an error of its own, beside it: [`graph::CannotBuildOut`], [`figures::CannotSearch`],
+//! [`routes::CannotRoute`], [`routes::RouteFault`], [`papers::CannotMeasure`].
 
 pub mod audit;
 pub mod base;

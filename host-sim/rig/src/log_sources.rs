@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use hopwise_core::wire::{Pattern, Traffic};
-use hopwise_emulate::log::{Line, LogFormat};
+use hopwise_emulate::log::{BoardLine, LogFormat};
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 
@@ -104,7 +104,7 @@ fn log_format(elf: &[u8]) -> Result<LogFormat, CannotCapture> {
     LogFormat::of_elf(elf).map_err(|error| CannotCapture::Log(error.into()))
 }
 
-fn log_line(line: Line, arrived: Option<f64>) -> LogLine {
+fn log_line(line: BoardLine, arrived: Option<f64>) -> LogLine {
     LogLine {
         node: line.board as u64,
         // A line without a stamp is about as old as its arrival.

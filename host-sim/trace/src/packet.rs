@@ -22,6 +22,9 @@ pub struct Hop {
     pub again: u32,
 }
 
+/// So many hops are looked through one by one. Of more, such as those of a broadcast, an index is made.
+const FEW: usize = 32;
+
 /// The hops over one cable in one direction, by their place in [`Packet::hops`].
 #[derive(Clone, Debug, Default)]
 struct Crossings {
@@ -47,6 +50,7 @@ pub struct Packet {
     pub dropped: Vec<(Nanos, Node, DropReason)>,
     /// When and where it went round a dead link.
     pub detoured: Vec<(Nanos, Node)>,
+    /// Empty while there are few hops.
     crossings: HashMap<(Node, Node), Crossings>,
 }
 
@@ -66,39 +70,64 @@ impl Packet {
 
     /// A node sends it: a hop begins, or is tried again.
     pub(crate) fn sent(&mut self, at: Nanos, from: Node, to: Node, again: bool) {
-        let before = self.crossings.get(&(from, to)).map(|crossings| crossings.last);
+        let before = self.last_hop(from, to);
         match before.map(|place| &mut self.hops[place]) {
             Some(hop) if again => hop.again += 1,
             // Clocks differ a little: its arrival may be listed before.
             Some(hop) if hop.sent.is_none() => hop.sent = Some(at),
-            _ => {
-                let crossings = self.crossings.entry((from, to)).or_default();
-                crossings.last = self.hops.len();
-                crossings.open.push(self.hops.len());
-                self.hops.push(Hop {
-                    from,
-                    to,
-                    sent: Some(at),
-                    received: None,
-                    again: u32::from(again),
-                });
-            }
+            _ => self.add(Hop {
+                from,
+                to,
+                sent: Some(at),
+                received: None,
+                again: u32::from(again),
+            }),
         }
     }
 
     pub(crate) fn received(&mut self, at: Nanos, from: Node, to: Node) {
-        let crossings = self.crossings.entry((from, to)).or_default();
-        match crossings.open.pop() {
+        match self.take_open_hop(from, to) {
             Some(place) => self.hops[place].received = Some(at),
-            None => {
-                crossings.last = self.hops.len();
-                self.hops.push(Hop {
-                    from,
-                    to,
-                    sent: None,
-                    received: Some(at),
-                    again: 0,
-                });
+            None => self.add(Hop {
+                from,
+                to,
+                sent: None,
+                received: Some(at),
+                again: 0,
+            }),
+        }
+    }
+
+    fn last_hop(&self, from: Node, to: Node) -> Option<usize> {
+        match self.hops.len() {
+            0..=FEW => self.hops.iter().rposition(|hop| (hop.from, hop.to) == (from, to)),
+            _ => Some(self.crossings.get(&(from, to))?.last),
+        }
+    }
+
+    /// The last hop that has not come in, which now does.
+    fn take_open_hop(&mut self, from: Node, to: Node) -> Option<usize> {
+        let open = |hop: &Hop| (hop.from, hop.to) == (from, to) && hop.received.is_none();
+        match self.hops.len() {
+            0..=FEW => self.hops.iter().rposition(open),
+            _ => self.crossings.get_mut(&(from, to))?.open.pop(),
+        }
+    }
+
+    fn add(&mut self, hop: Hop) {
+        self.hops.push(hop);
+        let indexed = if self.crossings.is_empty() {
+            0
+        } else {
+            self.hops.len() - 1
+        };
+        if self.hops.len() > FEW {
+            for (place, hop) in self.hops.iter().enumerate().skip(indexed) {
+                let crossings = self.crossings.entry((hop.from, hop.to)).or_default();
+                crossings.last = place;
+                if hop.received.is_none() {
+                    crossings.open.push(place);
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::follow::{Audience, EndCounts, Overview, follow};
 use crate::line::Nanos;
 use crate::packet::{Arrivals, Packet};
 use crate::reader::{BadTrace, Reader};
-use crate::samples::{Samples, Spread};
+use crate::samples::{Samples, TimeSpread};
 
 /// Packets that took another path are listed up to this number.
 const EXAMPLES: usize = 10;
@@ -56,15 +56,15 @@ pub struct Delivery {
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// From acceptance to delivery, packets for one node.
-    pub end_to_end: Option<Spread>,
+    pub end_to_end: Option<TimeSpread>,
     /// The same by the hops they took.
-    pub by_hops: BTreeMap<usize, Spread>,
+    pub by_hops: BTreeMap<usize, TimeSpread>,
     /// From acceptance to each arrival of a broadcast.
-    pub broadcast: Option<Spread>,
+    pub broadcast: Option<TimeSpread>,
     /// One hop: from sending, for the first time, to the other end.
-    pub hop: Option<Spread>,
+    pub hop: Option<TimeSpread>,
     /// The wait in a node before a hop.
-    pub wait: Option<Spread>,
+    pub wait: Option<TimeSpread>,
 }
 
 /// The paths that packets took, beside those that addresses tell.

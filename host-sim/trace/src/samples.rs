@@ -15,7 +15,7 @@ const BITS: u32 = 11;
 /// Percentiles (nearest rank) of times in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "each says what it is")]
-pub struct Spread {
+pub struct TimeSpread {
     pub count: usize,
     pub mean_us: f64,
     pub min_us: f64,
@@ -23,15 +23,6 @@ pub struct Spread {
     pub p90_us: f64,
     pub p99_us: f64,
     pub max_us: f64,
-}
-
-impl Spread {
-    /// Of these times; `None` of none.
-    pub fn of(times: Vec<Nanos>) -> Option<Spread> {
-        let mut samples = Samples::default();
-        times.into_iter().for_each(|time| samples.add(time));
-        samples.spread()
-    }
 }
 
 /// Times, of which percentiles are wanted. 65,536 different ones are exact, more are within 1/2048; count, mean and extremes always
@@ -64,7 +55,7 @@ impl Samples {
     }
 
     /// The percentiles; `None` without times.
-    pub fn spread(&self) -> Option<Spread> {
+    pub fn spread(&self) -> Option<TimeSpread> {
         let (min, max) = self.extremes?;
         let micros = |nanos: Nanos| nanos as f64 / 1e3;
         let percentile = |percent: u32| {
@@ -76,7 +67,7 @@ impl Samples {
             });
             micros(at_rank.map_or(max, |(time, _)| *time).clamp(min, max))
         };
-        Some(Spread {
+        Some(TimeSpread {
             count: self.count as usize,
             mean_us: self.sum as f64 / 1e3 / self.count as f64,
             min_us: micros(min),
@@ -102,9 +93,16 @@ fn round(time: Nanos) -> Nanos {
 mod tests {
     use super::*;
 
+    fn spread_of(times: &[Nanos]) -> Option<TimeSpread> {
+        let mut samples = Samples::default();
+        times.iter().for_each(|&time| samples.add(time));
+        samples.spread()
+    }
+
     #[test]
     fn percentiles_are_of_the_nearest_rank() {
-        let spread = Spread::of((1..=200).rev().map(|micros| micros * 1000).collect()).unwrap();
+        let micros: Vec<Nanos> = (1..=200).rev().map(|micros| micros * 1000).collect();
+        let spread = spread_of(&micros).unwrap();
         let figures = [
             spread.min_us,
             spread.p50_us,
@@ -114,9 +112,9 @@ mod tests {
             spread.mean_us,
         ];
         assert_eq!(figures, [1.0, 100.0, 180.0, 198.0, 200.0, 100.5]);
-        let one = Spread::of(vec![5000]).unwrap();
+        let one = spread_of(&[5000]).unwrap();
         assert_eq!((one.p50_us, one.p99_us, one.count), (5.0, 5.0, 1));
-        assert_eq!(Spread::of(vec![]), None);
+        assert_eq!(spread_of(&[]), None);
     }
 
     #[test]

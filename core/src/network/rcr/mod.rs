@@ -12,6 +12,7 @@
 
 mod order;
 
+use core::cmp::Ordering;
 use core::fmt;
 
 use crate::arith::{MAX_NODES, Number, Vertex, bits, div_rem, ones, sub_mod, wide, wrap};
@@ -68,6 +69,27 @@ struct RingWalk {
     hops: Number,
     /// One such walk begins with a step +1.
     begins_up: bool,
+}
+
+impl RingWalk {
+    /// The shorter of the two; of equals, a walk that begins as either does.
+    #[inline]
+    fn or(self, other: RingWalk) -> RingWalk {
+        match other.hops.cmp(&self.hops) {
+            Ordering::Less => other,
+            Ordering::Greater => self,
+            Ordering::Equal => RingWalk {
+                begins_up: self.begins_up || other.begins_up,
+                ..self
+            },
+        }
+    }
+}
+
+/// Where a walk on the ring ends: so many places up from its start, or so many down. The other one is 0.
+struct Ending {
+    up: Number,
+    down: Number,
 }
 
 impl Rcr {
@@ -244,54 +266,34 @@ impl Rcr {
 
     /// The shortest walk on the ring from `place` to `end` by way of a window of every needed bit.
     ///
-    /// To cover the places from -left to +right and end e places from the start, the way is 2 (left + right) - e. For each `right`
-    /// the least `left` is found by letting `right` shrink while `left` grows.
+    /// A walk covers the places from `left` below its start to `right` above it. For each `right` the least `left` that covers
+    /// the rest is found by letting `right` shrink while `left` grows.
     fn ring_walk_within<const REACH: usize>(&self, place: Number, end: Number, needed: Number) -> RingWalk {
-        let most = (self.ring - 1).min(REACH as Number - 1) as usize;
-        // What is not covered yet by the windows up to +0, +1, ..
-        let mut uncovered = [0; REACH];
-        let mut rest = needed & !self.window_at(place);
-        let mut right = 0;
-        for (slot, window) in uncovered.iter_mut().zip(self.windows_from(place, true)).take(most + 1) {
-            *slot = rest;
-            if rest == 0 {
-                break;
-            }
-            rest &= !window;
-            right += 1;
-        }
-        // It ends so many places up, or down.
+        let (uncovered, mut right) = self.uncovered_above::<REACH>(place, needed);
         let ahead = sub_mod(end, place, self.ring);
-        let ends = [(ahead, 0), (0, self.ring - ahead)];
+        let endings = [
+            Ending { up: ahead, down: 0 },
+            Ending {
+                up: 0,
+                down: self.ring - ahead,
+            },
+        ];
         let mut best = RingWalk {
             hops: Number::MAX,
             begins_up: false,
         };
-        let mut covered = 0;
         let mut left = 0;
-        let mut windows = self.windows_from(place, false);
+        let mut covered_below = 0;
+        let mut windows_below = self.windows_from(place, false);
         loop {
             let open = uncovered.get(right).copied().unwrap_or(0);
-            while open & !covered != 0 && left < self.ring {
-                covered |= windows.next().unwrap_or(0);
+            while open & !covered_below != 0 && left < self.ring {
+                covered_below |= windows_below.next().unwrap_or(0);
                 left += 1;
             }
-            for (up, down) in ends {
-                let (left, right) = (down.max(left), up.max(right as Number));
-                if left + right <= (self.ring - 1).max(up + down) {
-                    let hops = 2 * (left + right) - (up + down);
-                    // Going beyond the end and back is done before the way to the end. All the way round is
-                    // the same in both directions.
-                    let begins_up = if up > 0 {
-                        left == 0
-                    } else {
-                        right > 0 || down == self.ring
-                    };
-                    if hops < best.hops {
-                        best = RingWalk { hops, begins_up };
-                    } else if hops == best.hops {
-                        best.begins_up |= begins_up;
-                    }
+            for ending in &endings {
+                if let Some(walk) = self.walk_covering(left, right as Number, ending) {
+                    best = best.or(walk);
                 }
             }
             if right == 0 {
@@ -299,6 +301,46 @@ impl Rcr {
             }
             right -= 1;
         }
+    }
+
+    /// The needed bits that the windows up to +0, +1, .. from a place do not cover, and the index of the last entry: there
+    /// nothing is left, or the reach ends.
+    #[inline]
+    fn uncovered_above<const REACH: usize>(&self, place: Number, needed: Number) -> ([Number; REACH], usize) {
+        let most = (self.ring - 1).min(REACH as Number - 1) as usize;
+        let mut uncovered = [0; REACH];
+        let mut rest = needed & !self.window_at(place);
+        let mut last = 0;
+        for (slot, window) in uncovered.iter_mut().zip(self.windows_from(place, true)).take(most + 1) {
+            *slot = rest;
+            if rest == 0 {
+                break;
+            }
+            rest &= !window;
+            last += 1;
+        }
+        (uncovered, last)
+    }
+
+    /// The walk that covers at least so many places left and right of its start; `None` if it would go round the ring and
+    /// farther. What lies beyond the end is covered twice, and so is what lies on the other side.
+    #[inline]
+    fn walk_covering(&self, left: Number, right: Number, ending: &Ending) -> Option<RingWalk> {
+        let (left, right) = (ending.down.max(left), ending.up.max(right));
+        let to_end = ending.up + ending.down;
+        if left + right > (self.ring - 1).max(to_end) {
+            return None;
+        }
+        // The side without the end comes first. Once round is the same in both directions.
+        let begins_up = if ending.up > 0 {
+            left == 0
+        } else {
+            right > 0 || ending.down == self.ring
+        };
+        Some(RingWalk {
+            hops: 2 * (left + right) - to_end,
+            begins_up,
+        })
     }
 
     /// The direction of the nearest place with a needed bit; ties go +1.

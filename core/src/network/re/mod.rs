@@ -511,7 +511,7 @@ impl Topology for Re {
         let across = self.unit.diameter();
         let frame_hops = (0..phases).map(|phase| self.frame_of(phase as usize).diameter());
         if !self.routes_by_walk() {
-            // Before every frame hop at most one way across the unit.
+            // Before every frame hop at most one path across the unit.
             return frame_hops
                 .map(|hops| hops.saturating_mul(across + 1))
                 .fold(across, Number::saturating_add);

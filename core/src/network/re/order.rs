@@ -1,10 +1,10 @@
 //! The order in which a node with one port serves its children in a broadcast, with one pivot a phase.
 //!
-//! Of a node only its position and the set of served pivots matter here, those of digits that already differ from the
-//! source's: below it in the tree, further pivots are served, each at the last visit of the way outward. How long the
-//! part of the tree below a child takes is estimated by walking down as deep as possible, every newly met pivot counting
-//! the steps of a broadcast in its frames. The estimate leaves out that the node served last waits for its sisters, so
-//! the order can be worse than the best one; docs/networks.md has the steps of both.
+//! Of a node only its position in the unit and the set of served pivots matter here: a pivot is served where the digits of
+//! its phases differ from the source's. Below a node in the tree further pivots are served, each at the last visit of the
+//! path outward. How long the part of the tree below a child takes is estimated by descending as deep as possible, every
+//! newly met pivot counting the steps of a broadcast in its frames. The estimate leaves out that the node served last
+//! waits for its sisters, so the order can be worse than the best one; docs/networks.md has the steps of both.
 
 use super::walk::Needed;
 use super::{MAX_UNIT, Phase, Re};
@@ -12,7 +12,7 @@ use crate::arith::{Number, Vertex, ones, wide};
 use crate::graph::{Base, Factor, Kind};
 use crate::topology::Topology;
 
-/// A place in the broadcast tree of the unit: a position and the pivots served on the way there.
+/// A place in the broadcast tree of the unit: a position and the pivots served on the path there.
 #[derive(Clone, Copy)]
 struct Place {
     position: Vertex,
@@ -24,68 +24,89 @@ impl Place {
         self.served >> position & 1 == 1
     }
 
-    fn serve(&mut self, position: Vertex) {
-        self.served |= 1 << position;
+    /// The same served pivots, at another position.
+    fn moved(self, position: Vertex) -> Self {
+        Place { position, ..self }
+    }
+
+    /// The same position, its pivot served.
+    fn with_pivot_served(self) -> Self {
+        Place {
+            served: self.served | 1 << self.position,
+            ..self
+        }
     }
 }
 
-/// Which of several children a descent follows.
+/// Which child a descent follows where there are several. None of them always finds the deepest path, so all are tried.
 #[derive(Clone, Copy)]
-struct Manner {
-    /// Of several, the highest-numbered.
-    high: bool,
-    /// A pivot that can be come back to is left for later.
-    hold: bool,
+struct Descent {
+    /// The highest-numbered child first, not the lowest.
+    highest_first: bool,
+    /// A pivot is not served yet if another one comes first from which the tree leads back to it.
+    postpones_pivots: bool,
 }
 
-const MANNERS: [Manner; 4] = [
-    Manner {
-        high: false,
-        hold: false,
-    },
-    Manner {
-        high: false,
-        hold: true,
-    },
-    Manner {
-        high: true,
-        hold: false,
-    },
-    Manner { high: true, hold: true },
-];
+const DESCENTS: [Descent; 4] = {
+    const fn descent(highest_first: bool, postpones_pivots: bool) -> Descent {
+        Descent {
+            highest_first,
+            postpones_pivots,
+        }
+    }
+    [
+        descent(false, false),
+        descent(false, true),
+        descent(true, false),
+        descent(true, true),
+    ]
+};
+
+/// What comes first among children, from the most weighty: frame links of a served pivot, the steps (or the phase) below
+/// the child, and 16 bits that decide between equals.
+fn urgency(is_frame_link_of_served: bool, steps: u64, among_equals: u64) -> u64 {
+    u64::from(is_frame_link_of_served) << 63 | steps << 16 | among_equals
+}
 
 impl Re {
-    /// At a served pivot the frame links come first, the higher phase before the lower: a frame child has the same unit
-    /// children as this node, and a phase is followed by the lower ones. Elsewhere the deeper part comes first.
+    /// How urgent the child at a port is in a broadcast.
     pub(super) fn child_urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
-        const FRAME_FIRST: u64 = 1 << 63;
-        const FRAME: u64 = 1 << 15;
         let place = Place {
             position: self.position(here),
             served: self.walk(here, source).needed.places,
         };
-        let end = self.position(source);
-        let own = self.unit.degree(place.position);
-        if port < own {
-            let Some(position) = self.unit.neighbor(place.position, port) else {
-                return 0;
-            };
-            return wide(self.depth(Place { position, ..place }, end)) << 16 | wide(MAX_UNIT - position);
-        }
-        let Some((index, phase, link)) = self.frame_link(here, place.position, port - own) else {
-            return 0;
+        let unit_links = self.unit.degree(place.position);
+        let urgency = match port.checked_sub(unit_links) {
+            None => self.unit_child_urgency(place, port, source),
+            Some(link) => self.frame_child_urgency(here, place, link, source),
         };
-        let wanted = self.phases_of(source).nth(index).map_or(0, |phase| phase.digit);
-        let turn = turn_of(&phase, link, wanted);
+        urgency.unwrap_or(0)
+    }
+
+    /// In the unit the deeper part of the tree comes first, of equals the lower position.
+    fn unit_child_urgency(&self, place: Place, port: Number, source: Vertex) -> Option<u64> {
+        let child = self.unit.neighbor(place.position, port)?;
+        let steps = self.depth(place.moved(child), self.position(source));
+        Some(urgency(false, wide(steps), wide(MAX_UNIT - child)))
+    }
+
+    /// At a served pivot the frame links come first, the higher phase before the lower: a frame child has the same unit
+    /// children as this node, and a phase is followed by the lower ones. Elsewhere the deeper part comes first, of equals a
+    /// frame link before those of the unit.
+    fn frame_child_urgency(&self, here: Vertex, place: Place, link: Number, source: Vertex) -> Option<u64> {
+        const BEFORE_UNIT_LINKS: u64 = 1 << 15;
+        let (index, phase, link) = self.frame_link(here, place.position, link)?;
+        let source_digit = self.phases_of(source).nth(index).map_or(0, |phase| phase.digit);
+        let turn = turn_of(&phase, link, source_digit);
         if place.is_served(place.position) {
-            return FRAME_FIRST | (index as u64) << 16 | 0xffff_u64.saturating_sub(wide(turn));
+            return Some(urgency(true, index as u64, 0xffff_u64.saturating_sub(wide(turn))));
         }
-        let steps = self
+        let steps_in_frames = self
             .pivot_steps(place.position, index as Number + 1)
             .saturating_sub(turn + 1);
-        let mut below = place;
-        below.serve(place.position);
-        wide(steps.saturating_add(self.depth(below, end))) << 16 | FRAME
+        let steps_below = self.depth(place.with_pivot_served(), self.position(source));
+        let steps = steps_in_frames.saturating_add(steps_below);
+        Some(urgency(false, wide(steps), BEFORE_UNIT_LINKS))
     }
 
     /// The phase that frame link number `link` of a node belongs to, and the number of the link there.
@@ -121,83 +142,90 @@ impl Re {
         if matches!(self.unit.0, Kind::Line(line) if line.factor == Factor::Complete) {
             return self.depth_in_complete(place, end);
         }
-        MANNERS
-            .into_iter()
-            .map(|manner| self.descend(place, end, manner))
-            .max()
-            .unwrap_or(0)
+        let depths = DESCENTS.into_iter().map(|descent| self.descend(place, end, descent));
+        depths.max().unwrap_or(0)
     }
 
-    /// Routes in a complete unit go by way of the lowest needed pivot, so outward the pivots are served in descending
-    /// order, the source's own position first or last.
+    /// Routes in a complete unit visit the lowest needed pivot first, so outward the pivots are served in descending order,
+    /// the source's own position first or last: below a place hangs a chain of those that are lower, and at its end one
+    /// more position, that of the most steps.
     fn depth_in_complete(&self, place: Place, end: Vertex) -> Number {
         let at = place.position;
-        let lowest = (place.served & !(1 << end | 1 << at)).trailing_zeros();
-        let mut steps = if place.is_served(at) {
+        let own = if place.is_served(at) {
             0
         } else {
             self.all_pivot_steps(at)
         };
-        let limit = if at == end { self.unit.nodes() } else { at };
-        let closed = if at == end {
-            lowest < u64::BITS
-        } else {
-            at > Number::from(lowest) || !self.is_pivot(at)
-        };
-        if closed {
-            return steps;
+        if self.is_leaf_in_complete(place, end) {
+            return own;
         }
+        let is_in_chain = |other: Vertex| self.is_pivot(other) && other != end && (at == end || other < at);
+        let mut chain = 0;
         let mut last = 0;
         for other in (0..self.unit.nodes()).filter(|&other| other != at && !place.is_served(other)) {
-            let below = self.all_pivot_steps(other) + 1;
-            if self.is_pivot(other) && other < limit && other != end {
-                steps += below;
+            let steps = 1 + self.all_pivot_steps(other);
+            if is_in_chain(other) {
+                chain += steps;
             } else {
-                last = last.max(below);
+                last = last.max(steps);
             }
         }
-        steps + last
+        own + chain + last
     }
 
-    /// Walks down the tree from child to child and counts.
-    fn descend(&self, mut place: Place, end: Vertex, manner: Manner) -> Number {
+    /// Whether a place in a complete unit has no children there: a position without a pivot, or one that does not come next
+    /// in descending order. The source's position has some only at the start.
+    fn is_leaf_in_complete(&self, place: Place, end: Vertex) -> bool {
+        let at = place.position;
+        let served_elsewhere = place.served & !(1 << end | 1 << at);
+        if at == end {
+            served_elsewhere != 0
+        } else {
+            let lowest_served = Number::from(served_elsewhere.trailing_zeros());
+            !self.is_pivot(at) || at > lowest_served
+        }
+    }
+
+    /// Walks down the tree from child to child and counts the steps.
+    fn descend(&self, mut place: Place, end: Vertex, descent: Descent) -> Number {
         let mut steps: Number = 0;
         // Every hop leads down the tree, whose walks are no longer than twice the unit.
         for _ in 0..2 * MAX_UNIT {
-            let at = place.position;
+            let is_new_pivot = self.is_pivot(place.position) && !place.is_served(place.position);
             let mut child = None;
-            if self.is_pivot(at) && !place.is_served(at) {
-                if manner.hold {
-                    child = self.unit_child(place, end, manner, |next| {
-                        let mut beyond = Place {
-                            position: next,
-                            ..place
-                        };
-                        beyond.serve(next);
-                        self.is_pivot(next) && !place.is_served(next) && self.is_child(at, beyond, end)
-                    });
-                }
-                if child.is_none() {
-                    place.serve(at);
-                    steps = steps.saturating_add(self.all_pivot_steps(at));
-                }
+            if is_new_pivot && descent.postpones_pivots {
+                child = self.unit_child(place, end, descent, |next| self.leads_back(place, next, end));
             }
-            match child.or_else(|| self.unit_child(place, end, manner, |_| true)) {
-                Some(next) => place.position = next,
-                None => break,
+            if is_new_pivot && child.is_none() {
+                steps = steps.saturating_add(self.all_pivot_steps(place.position));
+                place = place.with_pivot_served();
             }
+            let Some(next) = child.or_else(|| self.unit_child(place, end, descent, |_| true)) else {
+                break;
+            };
+            place = place.moved(next);
             steps += 1;
         }
         steps
     }
 
-    /// A child of a place in the unit that meets a condition: pivots before other positions, the lowest or highest first.
-    fn unit_child(&self, place: Place, end: Vertex, manner: Manner, fits: impl Fn(Vertex) -> bool) -> Option<Vertex> {
+    /// Whether `next` is a pivot still to be served from which the tree leads back to this place.
+    fn leads_back(&self, place: Place, next: Vertex, end: Vertex) -> bool {
+        let beyond = place.moved(next).with_pivot_served();
+        self.is_pivot(next) && !place.is_served(next) && self.is_child(place.position, beyond, end)
+    }
+
+    /// A child of a place in the unit that meets a condition: pivots before other positions, then in the order of the
+    /// descent.
+    fn unit_child(&self, place: Place, end: Vertex, descent: Descent, fits: impl Fn(Vertex) -> bool) -> Option<Vertex> {
         let children = self
             .unit
             .neighbors(place.position)
             .filter(|&next| self.is_child(next, place, end) && fits(next));
-        children.min_by_key(|&next| (!self.is_pivot(next), if manner.high { MAX_UNIT - next } else { next }))
+        children.min_by_key(|&next| {
+            let rank = if descent.highest_first { MAX_UNIT - next } else { next };
+            (!self.is_pivot(next), rank)
+        })
     }
 
     /// Whether the route from `position` to the source, with the same pivots to serve, goes through the place.

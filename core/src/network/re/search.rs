@@ -3,7 +3,7 @@
 //!
 //! The pivot that a digit needs depends on its value, so the digits are not independent and no formula is known. But the
 //! part of the network in which only the differing digits change is small, and in it a breadth-first search from the
-//! destination finds a way. A digit that is right is never changed again; so the set of differing digits only shrinks
+//! destination finds a path. A digit that is right is never changed again; so the set of differing digits only shrinks
 //! on the way, each hop lowers the searched distance by one, and the packet arrives.
 //!
 //! If a crossing keeps the position, as in `re-heawood-2(n,one)`, that is a shortest path of the whole network: leave out

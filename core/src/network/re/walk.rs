@@ -5,6 +5,8 @@
 //! at one of its pivots, so the packet must come by there. With one pivot each, rings, paths, stars and complete graphs
 //! have formulas; all else is searched, with one bit for every place and every subset of what is needed.
 
+use core::ops::Range;
+
 use heapless::Vec;
 
 use super::MAX_UNIT;
@@ -135,53 +137,45 @@ impl Walk<'_> {
         }
     }
 
-    /// Walks backwards from the end, all walks at once: after t rounds, bit S of a place says that the end can be reached
-    /// from there in t hops with just S visited. O(length * links * 2^needed / 64) time.
+    /// Walks backwards from the end, all walks at once: after t rounds, a place has those sets with which the end can be
+    /// reached from there in t hops, just the set visited. O(length * links * 2^needed / 64) time.
     #[inline(never)]
     fn search_in(&self, memory: &mut [u64]) -> Option<(Number, Vertex)> {
         let places = self.graph.nodes().min(MAX_UNIT) as usize;
-        let all = (1usize << self.needed.count()) - 1;
-        let width = (all + 1).div_ceil(64);
-        let has_all = |sets: &[u64], place: Vertex| {
-            let word = sets.get(place as usize * width + all / 64).copied().unwrap_or(0);
-            word >> (all % 64) & 1 == 1
-        };
-        // The neighbours of a place as a bit set, since every round asks for them again.
-        let mut links = [0u64; MAX_UNIT as usize];
-        for (place, links) in links.iter_mut().enumerate().take(places) {
-            *links = self
-                .graph
-                .neighbors(place as Vertex)
-                .fold(0, |links, neighbor| links | 1 << neighbor);
-        }
-        let (mut now, mut before) = memory.split_at_mut_checked(places * width)?;
-        *now.get_mut(self.to as usize * width)? = 1;
-        let sets_of = |place: usize| place * width..(place + 1) * width;
-        self.visit(self.to, now.get_mut(sets_of(self.to as usize))?);
+        let everything = (1usize << self.needed.count()) - 1;
+        let width = (everything + 1).div_ceil(64);
+        let (now, before) = memory.split_at_mut_checked(places * width)?;
+        let (mut now, mut before) = (Round { sets: now, width }, Round { sets: before, width });
+        let links = self.links(places);
+        now.start_at(self.to)?;
+        self.visit(self.to, now.at_mut(self.to)?);
         // A walk along a spanning tree and back visits everything, so twice the places is always enough.
         for length in 0..=2 * places as Number {
-            if has_all(now, self.from) {
-                let next = self
+            if now.has(self.from, everything) {
+                let closer = self
                     .graph
                     .neighbors(self.from)
-                    .filter(|&next| has_all(before, next))
-                    .min();
-                return Some((length, next.unwrap_or(self.from)));
+                    .filter(|&next| before.has(next, everything));
+                return Some((length, closer.min().unwrap_or(self.from)));
             }
             (now, before) = (before, now);
-            for (place, &links) in links.iter().enumerate().take(places) {
-                let sets = now.get_mut(sets_of(place))?;
-                sets.fill(0);
-                for neighbor in bits(links) {
-                    let others = before.get(neighbor as usize * width..)?;
-                    for (set, other) in sets.iter_mut().zip(others) {
-                        *set |= other;
-                    }
-                }
-                self.visit(place as Vertex, sets);
+            for (place, &links) in (0..).zip(links.iter().take(places)) {
+                let sets = now.gather(place, links, &before)?;
+                self.visit(place, sets);
             }
         }
         None
+    }
+
+    /// The neighbours of each place as a bit set, since every round asks for them again.
+    #[inline]
+    fn links(&self, places: usize) -> [u64; MAX_UNIT as usize] {
+        let mut links = [0; MAX_UNIT as usize];
+        for (place, links) in (0..).zip(links.iter_mut().take(places)) {
+            let neighbors = self.graph.neighbors(place);
+            *links = neighbors.fold(0, |links, neighbor| links | 1 << neighbor);
+        }
+        links
     }
 
     /// Every set that lacks what the place serves for may also be had with it.
@@ -190,6 +184,54 @@ impl Walk<'_> {
         for number in self.needed.served_at(place) {
             add_to_all(sets, number);
         }
+    }
+}
+
+/// A round of the search: for every place the sets of what is visited, one bit for each set, the bit of its own number. A
+/// set's number has a bit for each member.
+struct Round<'m> {
+    sets: &'m mut [u64],
+    /// Words for the sets of one place.
+    width: usize,
+}
+
+impl Round<'_> {
+    fn words_of(&self, place: Vertex) -> Range<usize> {
+        let start = place as usize * self.width;
+        start..start + self.width
+    }
+
+    fn at(&self, place: Vertex) -> Option<&[u64]> {
+        self.sets.get(self.words_of(place))
+    }
+
+    fn at_mut(&mut self, place: Vertex) -> Option<&mut [u64]> {
+        let words = self.words_of(place);
+        self.sets.get_mut(words)
+    }
+
+    fn has(&self, place: Vertex, set: usize) -> bool {
+        let word = self.at(place).and_then(|words| words.get(set / 64));
+        word.is_some_and(|word| word >> (set % 64) & 1 == 1)
+    }
+
+    /// A place has the empty set: nothing is visited yet.
+    fn start_at(&mut self, place: Vertex) -> Option<()> {
+        *self.at_mut(place)?.first_mut()? = 1;
+        Some(())
+    }
+
+    /// A place has what its neighbours had in the round before. Returns its sets.
+    #[inline]
+    fn gather(&mut self, place: Vertex, neighbors: u64, before: &Round<'_>) -> Option<&mut [u64]> {
+        let sets = self.at_mut(place)?;
+        sets.fill(0);
+        for neighbor in bits(neighbors) {
+            for (set, other) in sets.iter_mut().zip(before.at(neighbor)?) {
+                *set |= other;
+            }
+        }
+        Some(sets)
     }
 }
 
@@ -292,7 +334,7 @@ fn along(a: Number, b: Number, length: Number) -> Number {
     }
 }
 
-/// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go all the way round.
+/// On a ring: leave out one gap between neighbouring places and walk the line that remains, or go once round.
 fn around(n: Number, from: Vertex, to: Vertex, needed: u64) -> Number {
     let places = needed | 1 << from | 1 << to;
     let mut best = if from == to { n } else { Number::MAX };

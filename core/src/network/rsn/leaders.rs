@@ -1,4 +1,4 @@
-//! Which leaders a way through a diameter link is tried with.
+//! Which leaders a path through a diameter link is tried with.
 //!
 //! From (a,b) to (c,e) through the leader x and its image y = N-1-x takes
 //! D(b,x) + D(a,x) + [x!=a] + 1 + D(y,c) + D(y,e) + [y!=c] hops. Where numbering the nucleus backwards changes no distance,
@@ -26,7 +26,7 @@ pub(super) enum Leaders {
 }
 
 impl Leaders {
-    /// For every level, what the time set aside allows, low levels first; the levels above each take the ways by swaps, four
+    /// For every level, what the time set aside allows, low levels first; the levels above each take the paths by swaps, four
     /// distances, at least.
     pub(super) fn plan(nucleus: &Base, sizes: &[Number; MAX_SWAP_LEVELS], levels: u8) -> [Leaders; MAX_SWAP_LEVELS] {
         let mut plan = [Leaders::None; MAX_SWAP_LEVELS];
@@ -75,7 +75,7 @@ impl Rsn {
         (self.size(level - 1) - 1).saturating_sub(leader)
     }
 
-    /// The leader to try at this turn for a way between two clusters; `None` when all were.
+    /// The leader to try at this turn for a path between two clusters; `None` when all were.
     pub(super) fn leader(
         &self,
         level: u8,
@@ -89,7 +89,7 @@ impl Rsn {
             (Leaders::All, _) => (turn < self.size(level - 1)).then_some(turn),
             (_, 0) => Some(a),
             (_, 1) => Some(image(c)),
-            // The node here comes last: a median that is gone to stays the first on the way there.
+            // The node here comes last: a median that is gone to stays the first on the path there.
             (Leaders::Median, 2) => self.nucleus.median([a, image(c), image(e), b]),
             (Leaders::Star, _) => [b, image(e), 0, image(0)].get(turn as usize - 2).copied(),
             _ => None,

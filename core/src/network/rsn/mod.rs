@@ -36,7 +36,7 @@ use crate::topology::{Method, Rule, Topology};
 /// Time: O(4^(l-1)) distances in the nucleus, and a fixed stack of l searches. With diameter links a level multiplies it by
 /// the leaders tried: at level 2 at most six over most nuclei, else all of them. Where that takes more than
 /// [`MAX_LEADER_WORK`](crate::limits::MAX_LEADER_WORK), only the leaders of the two ends are tried, or none, and
-/// [`method`](Topology::method) is [`Method::BestTried`].
+/// [`method`](crate::Network::method) is [`Method::BestTried`].
 ///
 /// ```
 /// use hopwise_core::{Network, Rule};
@@ -69,7 +69,7 @@ enum Word {
 
 /// The next hop.
 enum Hop {
-    /// Within the nucleus, on the way from one node of it to another.
+    /// Within the nucleus, on the path from one node of it to another.
     Within(Vertex, Vertex),
     /// Over a link between clusters, to this node.
     Across(Vertex),

@@ -152,8 +152,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
 fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, Refusal> {
     let stop = Arc::new(AtomicBool::new(false));
     let set = stop.clone();
-    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))
-        .map_err(|error| Refusal::Rig(format!("cannot wait for Ctrl-C: {error}")))?;
+    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))?;
     Ok(stop)
 }
 

@@ -84,7 +84,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     let cables = args.cables.unwrap_or(plan.cables.len());
     if cables > plan.cables.len() {
         let most = plan.cables.len();
-        return Err(Refusal::Rig(format!("the plan has {most} cables, not {cables}")));
+        return Err(Refusal::TooManyCables { most, cables });
     }
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if !args.port.is_empty() {
@@ -94,9 +94,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         // Boards of all kinds are emulated as the first.
         (look_at_emulated(args, repository, &mesh, &boards)?, KINDS[0].name)
     } else {
-        return Err(Refusal::Rig(
-            "say --port TTY, a serial port of one of the boards, or --emulated".into(),
-        ));
+        return Err(Refusal::NoBoards);
     };
     let report = compare(&mesh, &plan, cables, &seen, kind);
     if args.json {

@@ -19,7 +19,7 @@ use super::{RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::firmware::BOARDS;
 use hopwise_emulate::gdb::GdbServer;
-use hopwise_emulate::log::{Line, LogFormat};
+use hopwise_emulate::log::{BoardLine, LogFormat};
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::{script, setup};
@@ -256,7 +256,7 @@ fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<Wo
     Ok(world)
 }
 
-fn level_of(line: &Line) -> LevelArg {
+fn level_of(line: &BoardLine) -> LevelArg {
     match line.level.map(|level| level.as_str()) {
         Some("trace") => LevelArg::Trace,
         Some("debug") => LevelArg::Debug,
@@ -266,9 +266,10 @@ fn level_of(line: &Line) -> LevelArg {
     }
 }
 
-fn show_lines(args: &EmulateArgs, lines: &[Line]) -> Result<(), Refusal> {
-    let wanted =
-        |line: &&Line| (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level;
+fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), Refusal> {
+    let wanted = |line: &&BoardLine| {
+        (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level
+    };
     let coloured = std::io::stdout().is_terminal();
     print(|out| {
         lines
@@ -278,7 +279,7 @@ fn show_lines(args: &EmulateArgs, lines: &[Line]) -> Result<(), Refusal> {
     })
 }
 
-fn show_line(out: &mut dyn Write, line: &Line, coloured: bool) -> std::io::Result<()> {
+fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::Result<()> {
     let (name, colour) = match level_of(line) {
         LevelArg::Trace => ("trace", "2"),
         LevelArg::Debug => ("debug", "2"),

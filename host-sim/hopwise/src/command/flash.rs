@@ -51,7 +51,10 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         false => args.only.iter().copied().collect::<BTreeSet<_>>(),
     };
     if let Some(wrong) = nodes.iter().find(|node| mesh.network.check(**node).is_err()) {
-        return Err(Refusal::Rig(format!("{} has no node {wrong}", mesh.network)));
+        return Err(Refusal::NoNode {
+            expression: mesh.network.to_string(),
+            node: *wrong,
+        });
     }
     let nodes: Vec<u64> = nodes.into_iter().collect();
     if mesh.is_emulated() {

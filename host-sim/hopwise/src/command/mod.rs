@@ -145,14 +145,14 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
 #[derive(Args)]
 struct RepositoryArg {
     /// Hopwise's repository, which firmware is built from; unless given HOPWISE_REPO, or the one around the working folder
-    #[arg(long = "repo", value_name = "PATH", global = true)]
-    path: Option<PathBuf>,
+    #[arg(long, value_name = "PATH", global = true)]
+    repo: Option<PathBuf>,
 }
 
 impl RepositoryArg {
     /// Where Hopwise's own image for a board is once it has been built.
     fn elf_path(&self, board: &str) -> Result<PathBuf, Refusal> {
-        let repository = Repository::find(self.path.as_deref())?;
+        let repository = Repository::find(self.repo.as_deref())?;
         Ok(Firmware::new(board).path(&repository))
     }
 
@@ -161,7 +161,7 @@ impl RepositoryArg {
         match given {
             Some(path) => Ok(path.to_path_buf()),
             None => {
-                let repository = Repository::find(self.path.as_deref())?;
+                let repository = Repository::find(self.repo.as_deref())?;
                 Ok(Firmware::new(board).build(&repository, |line| eprintln!("{line}"))?)
             }
         }

@@ -180,9 +180,28 @@ pub(super) enum Refusal {
     /// No trace of boards.
     #[error(transparent)]
     Capture(CannotCapture),
-    /// The rig cannot do what was asked, in a sentence.
-    #[error("{0}")]
-    Rig(String),
+    /// A board that the mesh does not have.
+    #[error("{expression} has no node {node}")]
+    NoNode {
+        /// The network.
+        expression: String,
+        /// Which node.
+        node: u64,
+    },
+    /// More cables than the plan has.
+    #[error("the plan has {most} cables, not {cables}")]
+    TooManyCables {
+        /// How many it has.
+        most: usize,
+        /// How many were said.
+        cables: usize,
+    },
+    /// Nothing to look at.
+    #[error("say --port TTY, a serial port of one of the boards, or --emulated")]
+    NoBoards,
+    /// The end of a capture could not be waited for.
+    #[error("cannot wait for Ctrl-C: {0}")]
+    Interrupt(#[from] ctrlc::Error),
     /// A file that cannot be read, or does not hold what it should.
     #[error("{path}: {reason}")]
     File {

@@ -11,7 +11,7 @@ use super::refusal::Refusal;
 use super::{parse, table};
 use hopwise_trace::reader::Reader;
 use hopwise_trace::report::{Delivery, Deviation, LinkQuality, Report};
-use hopwise_trace::samples::Spread;
+use hopwise_trace::samples::TimeSpread;
 
 /// The cables with the most trouble that are listed for people; JSON has all.
 const MOST_LINKS: usize = 20;
@@ -119,7 +119,7 @@ fn delivery(report: &Report) -> String {
 fn latency(report: &Report) -> String {
     let titles = ["us", "count", "mean", "min", "50 %", "90 %", "99 %", "max"];
     let latency = &report.latency;
-    let row = |name: String, spread: Spread| {
+    let row = |name: String, spread: TimeSpread| {
         let figures = [
             spread.mean_us,
             spread.min_us,
@@ -134,7 +134,7 @@ fn latency(report: &Report) -> String {
         ]
         .concat()
     };
-    let of_hops = |(&hops, &spread): (&usize, &Spread)| {
+    let of_hops = |(&hops, &spread): (&usize, &TimeSpread)| {
         let plural = if hops == 1 { "hop" } else { "hops" };
         (format!("of {hops} {plural}"), Some(spread))
     };

@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::refusal::Refusal;
 use super::table;
-use hopwise_language::script::on_one_line;
-use hopwise_language::{Time, Traffic};
+use hopwise_language::script::{PortName, PortOf, on_one_line};
+use hopwise_language::{Script, Time, Traffic};
 use hopwise_rig::mesh::Mesh;
 use hopwise_sim::report::{Report, summed};
 use hopwise_sim::scenario::Scenario;
@@ -140,14 +140,33 @@ pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
     }
 }
 
-/// The network and the speed of a mesh file; what is said besides comes in their place.
+/// The network and the speed of a mesh file; what is said besides comes in their place. Boards of a mesh file have serial
+/// ports, so that events may name them.
 fn of_mesh(file: &Path, said: &Settings) -> Result<Settings, Refusal> {
     let mesh = Mesh::read(file)?;
     Ok(Settings {
         network: Some(mesh.network.to_string()),
         baud: said.baud.or(Some(mesh.baud)),
+        events: said.events.as_deref().map(|events| by_number(events, &mesh)),
         ..said.clone()
     })
+}
+
+/// Events with the ports of a mesh by number. Those that cannot be are left for the settings to refuse.
+fn by_number(events: &str, mesh: &Mesh) -> String {
+    let number = |name: PortName| match &name.port {
+        PortOf::Number(_) => Some(name),
+        PortOf::Uart(uart) => {
+            let port = mesh.port_at(name.node, mesh.kind.link_of(uart)?)?;
+            Some(PortName {
+                node: port.node,
+                port: PortOf::Number(port.port),
+            })
+        }
+    };
+    let script = Script::parse(events).ok();
+    let numbered = script.and_then(|script| script.with_ports(|name| number(name).ok_or(())).ok());
+    numbered.map_or_else(|| events.into(), |script| script.to_string())
 }
 
 fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {

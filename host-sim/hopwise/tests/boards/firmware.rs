@@ -9,7 +9,7 @@ use hopwise_core::wire::{
 use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::log::Line;
+use hopwise_emulate::log::BoardLine;
 use hopwise_emulate::setup::{LINKS, configuration_page};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
@@ -241,7 +241,7 @@ fn a_board_is_read_through_another() {
     rig.log();
     rig.ask(&[ask(Query::Ping, &[])]);
     let lines = rig.log();
-    let traced = |line: &&Line| line.board == 3 && line.text.starts_with("Received");
+    let traced = |line: &&BoardLine| line.board == 3 && line.text.starts_with("Received");
     assert!(lines.iter().any(|line| traced(&line)), "{lines:?}");
     assert!(
         !lines.iter().any(|line| line.board == 1),

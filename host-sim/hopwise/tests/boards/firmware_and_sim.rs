@@ -1,4 +1,4 @@
-//! One scenario on emulated boards and in the simulator: the same deliveries, by the same ways.
+//! One scenario on emulated boards and in the simulator: the same deliveries, by the same paths.
 
 #[allow(dead_code, reason = "each test uses a part of it")]
 use std::collections::BTreeMap;
@@ -29,8 +29,8 @@ type Asked = (Node, Node, Query);
 /// The bytes of the answers; `None` if there was none.
 type Answers = Vec<Option<Vec<u8>>>;
 
-/// For ordered pairs, whether a ping came back, and the way of a trace.
-type Ways = BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)>;
+/// For ordered pairs, whether a ping came back, and the path of a trace.
+type Paths = BTreeMap<(Node, Node), (bool, Option<Vec<Node>>)>;
 
 /// Something that can be asked.
 trait Mesh {
@@ -138,23 +138,23 @@ impl Mesh for Simulated {
 }
 
 /// Asks along all ordered pairs.
-fn ways(mesh: &mut impl Mesh, nodes: u64) -> Ways {
-    let mut ways = BTreeMap::new();
+fn paths(mesh: &mut impl Mesh, nodes: u64) -> Paths {
+    let mut paths = BTreeMap::new();
     // In each round every node is asked by one other: it answers only so many at once.
     for ahead in 1..nodes {
         let round = |query| -> Vec<Asked> { (0..nodes).map(|from| (from, (from + ahead) % nodes, query)).collect() };
         let pongs = mesh.ask(&round(Query::Ping));
         let traces = mesh.ask(&round(Query::Trace));
         for ((&(from, to, query), pong), trace) in round(Query::Ping).iter().zip(pongs).zip(traces) {
-            let way = trace.map(|trace| trace_records(&trace).map(|record| record.node).collect());
-            ways.insert((from, to), (pong == Some(more(from, query)), way));
+            let path = trace.map(|trace| trace_records(&trace).map(|record| record.node).collect());
+            paths.insert((from, to), (pong == Some(more(from, query)), path));
         }
     }
-    ways
+    paths
 }
 
 #[test]
-fn boards_and_simulator_deliver_the_same_by_the_same_ways() {
+fn boards_and_simulator_deliver_the_same_by_the_same_paths() {
     let Some(firmware) = firmware() else { return };
     let mut boards = Rig::new(firmware, NETWORK);
     let network = boards.network;
@@ -171,11 +171,11 @@ fn boards_and_simulator_deliver_the_same_by_the_same_ways() {
     boards.wait_for_links(SECOND);
     simulated.run_until(500);
 
-    let whole = ways(&mut boards, nodes);
-    assert_eq!(whole, ways(&mut simulated, nodes));
-    for (&(from, to), (pong, way)) in &whole {
+    let whole = paths(&mut boards, nodes);
+    assert_eq!(whole, paths(&mut simulated, nodes));
+    for (&(from, to), (pong, traced)) in &whole {
         assert!(pong, "ping of {to} from {from}");
-        assert_eq!(way.as_deref(), Some(&path(&network, from, to)[..]), "{from} to {to}");
+        assert_eq!(traced.as_deref(), Some(&path(&network, from, to)[..]), "{from} to {to}");
     }
 
     let now = boards.world.now();
@@ -186,14 +186,14 @@ fn boards_and_simulator_deliver_the_same_by_the_same_ways() {
     simulated.0.plug(cable, false, &mut Unwatched);
     simulated.run_until(CUT_AT + KNOWN_AFTER);
 
-    let cut = ways(&mut boards, nodes);
-    assert_eq!(cut, ways(&mut simulated, nodes));
-    assert!(cut.values().all(|(pong, way)| *pong && way.is_some()), "{cut:?}");
+    let cut = paths(&mut boards, nodes);
+    assert_eq!(cut, paths(&mut simulated, nodes));
+    assert!(cut.values().all(|(pong, path)| *pong && path.is_some()), "{cut:?}");
     let lost = network.neighbor(u64::from(CUT.0), u64::from(CUT.1));
     let lost = [u64::from(CUT.0), lost.expect("a node").expect("a neighbour")];
-    for way in cut.values().filter_map(|(_, way)| way.as_ref()) {
+    for path in cut.values().filter_map(|(_, path)| path.as_ref()) {
         let uses = |hop: &[Node]| hop == lost || hop == [lost[1], lost[0]];
-        assert!(!way.windows(2).any(uses), "{way:?} uses the cut cable");
+        assert!(!path.windows(2).any(uses), "{path:?} uses the cut cable");
     }
     assert_ne!(cut, whole);
     boards.assert_healthy();

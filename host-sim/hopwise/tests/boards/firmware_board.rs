@@ -1,14 +1,11 @@
 //! One board by itself: configuration, LED, what survives a reset; and what the image costs.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use crate::firmware_support::{Rig, build, firmware, firmware_logging, firmware_with, stock};
+use crate::firmware_support::{Rig, firmware, sizes};
 use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Query, Status, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::demangle;
-use hopwise_emulate::firmware::{BOARDS, Firmware};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::image::Image;
@@ -238,12 +235,6 @@ fn a_running_board_has_most_of_its_stack_free() {
     assert!(free > 32 * 1024, "{free}");
 }
 
-/// Bytes of flash, and of RAM that is taken before the stack.
-fn sizes(image: &Image) -> (usize, u32) {
-    let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
-    (image.bytes().len(), address("_stack_end") - address("__sdata"))
-}
-
 /// The rooms of an image, each with what the names of its functions contain. The first that matches counts.
 const ROOMS: [(&str, &[&str]); 7] = [
     (
@@ -283,10 +274,6 @@ fn code_by_room(image: &Image) -> BTreeMap<&'static str, u32> {
     rooms
 }
 
-fn read_image(path: &Path) -> Image {
-    Image::from_elf(&std::fs::read(path).expect("the ELF file")).expect("firmware")
-}
-
 #[test]
 fn the_image_keeps_its_budgets() {
     let Some(firmware) = firmware() else { return };
@@ -299,109 +286,4 @@ fn the_image_keeps_its_budgets() {
     println!("no function: {}", flash as u32 - rooms.values().sum::<u32>());
     assert!(ram <= 32 * 1024, "{ram} bytes of static RAM");
     assert!(flash <= 128 * 1024, "{flash} bytes of flash");
-}
-
-/// An image with one family of networks has at most 64 KiB, where that is possible: docs/firmware.md tells where it is not.
-#[test]
-fn images_of_one_family_keep_their_budgets() {
-    if firmware().is_none() {
-        return;
-    }
-    const FAMILIES: [&str; 11] = [
-        "rdn",
-        "rcr",
-        "rsn",
-        "re",
-        "wk",
-        "hypernet",
-        "exchanged",
-        "hierarchy",
-        "hsn",
-        "hcn3",
-        "partial-swapped",
-    ];
-    let alone = FAMILIES.iter().map(std::slice::from_ref);
-    for families in std::iter::once(&[][..]).chain(alone) {
-        let budget = match families {
-            ["re"] => 73,
-            // It has `rsn` in it.
-            ["partial-swapped"] => 66,
-            _ => 64,
-        };
-        let path = build(&stock().with_families(families)).unwrap_or_else(|error| panic!("{error}"));
-        let (flash, ram) = sizes(&read_image(&path));
-        let name = families.first().unwrap_or(&"none");
-        println!("base graphs and {name}: {flash} bytes of flash, {ram} bytes of RAM");
-        assert!(flash <= budget * 1024, "{families:?}: {flash} bytes of flash");
-    }
-}
-
-#[test]
-fn an_image_without_the_family_of_a_network_says_so() {
-    let Some(firmware) = firmware_with("rdn") else { return };
-    let firmware = Box::leak(Box::new(firmware));
-    let cases = [
-        (page("rcr(2,2,1)", 0), BoardState::NotInImage),
-        // Not even a network where its family is there, but that cannot be told.
-        (page("rcr(2,2", 0), BoardState::NotInImage),
-        (page("rcx(2,2,1)", 0), BoardState::BadNetwork),
-        (page("rdn(ring(3),1)", 0), BoardState::Configured),
-    ];
-    for (bytes, expected) in cases {
-        let mut rig = Rig::single(firmware, &bytes);
-        rig.run_for(100 * MILLISECOND);
-        assert_eq!(status(&mut rig).state, expected);
-        if expected == BoardState::NotInImage {
-            let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
-            assert!(
-                lines.iter().any(|line| line == "not part of a mesh: NotInImage"),
-                "{lines:?}"
-            );
-            assert_eq!(
-                rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&bytes))),
-                Done::NotInImage
-            );
-        }
-    }
-}
-
-#[test]
-fn the_level_of_the_log_is_chosen_when_an_image_is_built() {
-    let (Some(usual), Some(all)) = (firmware(), firmware_logging("trace")) else {
-        return;
-    };
-    for (firmware, frames) in [(usual, false), (Box::leak(Box::new(all)), true)] {
-        let mut rig = Rig::new(firmware, "path(2)");
-        rig.wait_for_links(SECOND);
-        let ping = Question::new(0, 1, Query::Ping);
-        assert!(matches!(rig.ask(&[ping])[..], [Some(Reply::Answer(_))]));
-        let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
-        let has = |event: &str| lines.iter().any(|line| line.starts_with(event));
-        assert!(has("LinkUp"), "{lines:?}");
-        for event in ["Sent", "Received", "Forwarded", "Delivered"] {
-            assert_eq!(has(event), frames, "{event} in {lines:?}");
-        }
-        // Not all that is asked of healthy boards: embassy logs the clocks it sets before there is one to tell the time by.
-        assert!(rig.world.boards().iter().all(|board| board.faults().is_empty()));
-    }
-}
-
-#[test]
-fn the_boards_have_images_that_fit() {
-    if firmware().is_none() {
-        return;
-    }
-    for board in BOARDS {
-        let path = build(&Firmware::new(board)).unwrap_or_else(|error| panic!("{error}"));
-        let image = read_image(&path);
-        let (flash, ram) = sizes(&image);
-        println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");
-        assert!(ram <= 36 * 1024, "{board}: {ram} bytes of static RAM");
-        assert!(flash <= 128 * 1024, "{board}: {flash} bytes of flash");
-        let page = image.address_of("_configuration_page").expect("a page");
-        assert!(
-            page >= 0x0800_0000 + flash as u32,
-            "{board}: the image reaches the page"
-        );
-    }
 }

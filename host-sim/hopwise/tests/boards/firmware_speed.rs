@@ -1,66 +1,11 @@
 //! What the firmware costs in instructions, and what it carries at full speed.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use crate::firmware_support::{Rig, firmware};
+use crate::next_hop::{a_next_hop_takes_at_most, start};
 use hopwise_core::wire::{Command, Done, LinkCounters, Pattern, Traffic, TrafficReport};
 use hopwise_emulate::computers::Question;
-use hopwise_emulate::profile;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-
-fn start(rig: &mut Rig, board: usize, traffic: Traffic) {
-    let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
-    assert_eq!(done, Done::Done);
-}
-
-/// Instructions in the code of networks for each packet that a node sent on.
-fn per_next_hop(expression: &str) -> Option<u64> {
-    let mut rig = Rig::new(firmware()?, expression);
-    rig.wait_for_links(SECOND);
-    let boards = rig.world.boards().len();
-    let forwarded = |rig: &mut Rig| {
-        (0..boards)
-            .map(|board| u64::from(rig.counters(board).forwarded))
-            .sum::<u64>()
-    };
-    let before = forwarded(&mut rig);
-    rig.world
-        .boards_mut()
-        .iter_mut()
-        .for_each(|board| board.start_profile());
-    for board in 0..boards {
-        let traffic = Traffic {
-            rate: 500,
-            count: 10,
-            pattern: Pattern::Uniform,
-            size: 20,
-        };
-        start(&mut rig, board, traffic);
-    }
-    rig.run_for(300 * MILLISECOND);
-    let functions = profile::functions(&rig.world);
-    let packets = forwarded(&mut rig) - before;
-    assert!(packets > 10 * boards as u64, "{packets}");
-    let about_networks = |name: &str| {
-        ["hopwise_core::network", "hopwise_core::graph"]
-            .iter()
-            .any(|part| name.contains(part))
-    };
-    let instructions: u64 = functions
-        .iter()
-        .filter(|count| about_networks(&count.function))
-        .map(|count| count.instructions)
-        .sum();
-    Some(instructions / packets)
-}
-
-fn a_next_hop_takes_at_most(most: u64, expression: &str) {
-    let Some(instructions) = per_next_hop(expression) else {
-        return;
-    };
-    println!("{expression}: {instructions} instructions for a next hop");
-    assert!(instructions <= most, "{expression}: {instructions}");
-}
 
 #[test]
 fn instructions_for_a_next_hop() {
@@ -69,17 +14,6 @@ fn instructions_for_a_next_hop() {
     a_next_hop_takes_at_most(400, "rcr(2,2,1)");
     a_next_hop_takes_at_most(400, "rcr(2,5,3)");
     a_next_hop_takes_at_most(400, "re(ring(3),ring(3),1)");
-}
-
-#[test]
-fn instructions_for_a_next_hop_among_648_boards() {
-    a_next_hop_takes_at_most(150, "rdn(ring(3),2)");
-}
-
-/// The aim is 400.
-#[test]
-fn instructions_for_a_next_hop_among_1024_boards() {
-    a_next_hop_takes_at_most(420, "re(ring(4),ring(4),4)");
 }
 
 fn instructions_for(rig: &mut Rig, board: usize, time: Time) -> u64 {

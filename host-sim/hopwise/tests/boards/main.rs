@@ -3,6 +3,8 @@
 mod firmware;
 mod firmware_and_sim;
 mod firmware_board;
+mod firmware_copy;
 mod firmware_panic;
 mod firmware_speed;
 mod firmware_support;
+mod next_hop;

@@ -96,7 +96,7 @@ impl Packets {
     /// Whether a flit is its packet's last.
     #[inline]
     pub(super) fn is_last(&self, flit: u32) -> bool {
-        self.flits_each == 1 || (flit + 1) % self.flits_each == 0
+        self.flits_each == 1 || (flit + 1).is_multiple_of(self.flits_each)
     }
 
     /// Whether there are so many that no more may be made.

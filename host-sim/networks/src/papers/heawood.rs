@@ -95,7 +95,7 @@ fn cycles(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut on_one = 0;
     for (u, v) in (0..14).flat_map(|u| (0..u).map(move |v| (u, v))) {
         let apart = hops_from(&graph, u)[v] as usize;
-        // Along the cycle one way round, the other way is what is left of six.
+        // Along the cycle in one direction; the other is what is left of six.
         let fits = |cycle: &Vec<usize>| cycle[0] == u && cycle[apart] == v;
         on_one += usize::from(cycles.iter().any(fits));
     }
@@ -301,51 +301,51 @@ fn flooded(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
 }
 
 /// A line of Fig. 9: the network by n, and its diameter as said.
-struct Line {
+struct FigureLine {
     name: &'static str,
     base: &'static str,
     size: u64,
     diameter: fn(u64) -> u64,
 }
 
-const LINES: &[Line] = &[
-    Line {
+const LINES: &[FigureLine] = &[
+    FigureLine {
         name: "folded",
         base: "petersen",
         size: 10,
         diameter: |n| 2 * n,
     },
-    Line {
+    FigureLine {
         name: "root-folded",
         base: "petersen",
         size: 10,
         diameter: |n| 4 * n - 2,
     },
-    Line {
+    FigureLine {
         name: "re",
         base: "petersen",
         size: 10,
         diameter: |n| 4 * n - 2,
     },
-    Line {
+    FigureLine {
         name: "folded",
         base: "heawood",
         size: 14,
         diameter: |n| 3 * n,
     },
-    Line {
+    FigureLine {
         name: "root-folded",
         base: "heawood",
         size: 14,
         diameter: |n| 6 * n - 3,
     },
-    Line {
+    FigureLine {
         name: "re",
         base: "heawood",
         size: 14,
         diameter: |n| 6 * n - 3,
     },
-    Line {
+    FigureLine {
         name: "flooded",
         base: "heawood",
         size: 14,
@@ -353,7 +353,7 @@ const LINES: &[Line] = &[
     },
 ];
 
-impl Line {
+impl FigureLine {
     fn expression(&self, n: u64) -> String {
         match (self.name, n) {
             ("re", 1) => self.base.into(),

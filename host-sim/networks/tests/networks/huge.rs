@@ -1,12 +1,12 @@
 //! Networks far too large to build out are routed by the same code: from random pairs, each hop lowers the distance by
-//! exactly one, and the way back is as long.
+//! exactly one, and the path back is as long.
 
 use hopwise_core::Rule;
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
 use proptest::prelude::*;
 
-/// Follows the exact rule both ways between two nodes, given as fractions of the network.
+/// Follows the exact rule between two nodes, given as fractions of the network.
 fn descend(expression: &str, from: u64, to: u64) {
     let network = crate::audit::network(expression);
     let (from, to) = (from % network.nodes(), to % network.nodes());

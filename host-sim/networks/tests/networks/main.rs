@@ -1,4 +1,5 @@
-//! Networks held against breadth-first search, golden figures and the papers, family by family.
+//! Networks held against breadth-first search, golden figures and the papers, family by family. Larger networks are in the
+//! target `networks-long`: `cargo test -p hopwise-networks --test networks-long`.
 
 mod audit;
 mod exhaustive;
@@ -9,3 +10,6 @@ mod papers;
 mod random;
 mod steps;
 mod stretch;
+
+/// Every promise is held against a search in networks of up to so many nodes.
+const MOST_AUDITED: Option<u64> = Some(200);

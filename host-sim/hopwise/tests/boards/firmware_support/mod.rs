@@ -10,7 +10,7 @@ use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
 use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::log::{Line, LogFormat, LogReaders};
+use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
 use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
@@ -29,16 +29,6 @@ pub(crate) fn firmware() -> Option<&'static Firmware> {
     FIRMWARE.get_or_init(|| load(build(&stock()))).as_ref()
 }
 
-/// The same with one family of networks.
-pub(crate) fn firmware_with(family: &str) -> Option<Firmware> {
-    load(build(&stock().with_families(&[family])))
-}
-
-/// The same with all networks, and in its log what is of a level of `DEFMT_LOG`.
-pub(crate) fn firmware_logging(level: &str) -> Option<Firmware> {
-    load(build(&stock().with_log_level(level)))
-}
-
 /// The image of the default board that people flash.
 pub(crate) fn stock() -> firmware::Firmware<'static> {
     firmware::Firmware::new(BOARDS[0])
@@ -49,7 +39,8 @@ pub(crate) fn build(firmware: &firmware::Firmware<'_>) -> Result<PathBuf, Cannot
     firmware.build(&Repository::find(None)?, |line| eprintln!("{line}"))
 }
 
-fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmware> {
+/// Reads what was built; `None` if there is no ARM compiler.
+pub(crate) fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmware> {
     match built {
         Ok(path) => {
             let elf = std::fs::read(path).expect("the ELF file");
@@ -67,6 +58,12 @@ fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmware> {
         }
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Bytes of flash, and of RAM that is taken before the stack.
+pub(crate) fn sizes(image: &Image) -> (usize, u32) {
+    let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
+    (image.bytes().len(), address("_stack_end") - address("__sdata"))
 }
 
 /// A mesh of emulated boards with computers.
@@ -170,7 +167,7 @@ impl Rig {
         );
     }
 
-    pub(crate) fn log(&mut self) -> Vec<Line> {
+    pub(crate) fn log(&mut self) -> Vec<BoardLine> {
         self.readers.take_lines(&mut self.world)
     }
 

@@ -194,3 +194,17 @@ fn bad_input_gets_one_sentence_with_file_and_line() {
         "hopwise: scenarios/torture.toml: a trace is of one run, and the scenario has 200"
     );
 }
+
+#[test]
+fn a_mesh_file_knows_its_ports_by_name_too() {
+    let text = "network = \"ring(5)\"\nboard = \"nucleo-f446re\"\nbaud = 1000000\n";
+    let mesh = Scratch::new("named.toml", text);
+    let trace = |events: &str| {
+        let reports = json_lines(&["sim", mesh.path(), "--packets", "20", "--events", events, "--json"]);
+        reports[0]["trace_sha256"].clone()
+    };
+    assert_eq!(trace("0s cut 3.USART3"), trace("0s cut 3.1"));
+    assert_ne!(trace("0s cut 3.USART3"), trace("0s cut 3.0"));
+    let sentence = refused(&["sim", mesh.path(), "--events", "0s cut 3.USART9"]);
+    assert_eq!(sentence, "hopwise: events, line 1: '3.USART9' is no port such as 3.0");
+}

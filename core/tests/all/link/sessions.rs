@@ -5,7 +5,7 @@ use crc::{CRC_32_ISCSI, Crc};
 use hopwise_core::link::{Down, Link, Received, Turn};
 use hopwise_core::wire::{DELIMITER, VERSION, WIRE};
 
-use crate::pair::{Notice, Pair, identity};
+use crate::link::pair::{Notice, Pair, identity};
 
 const SECOND: u64 = 1_000_000;
 

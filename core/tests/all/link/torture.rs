@@ -4,7 +4,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::pair::{Fault, Faults, Pair};
+use crate::support::cases;
+
+use crate::link::pair::{Fault, Faults, Pair};
 
 fn fault() -> impl Strategy<Value = Fault> {
     prop_oneof![
@@ -38,7 +40,7 @@ fn trouble() -> impl Strategy<Value = (u64, Trouble)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(200), ..ProptestConfig::default() })]
 
     #[test]
     fn every_packet_comes_once_in_order_and_its_sender_knows(

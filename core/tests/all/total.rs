@@ -4,6 +4,8 @@
 use hopwise_core::{Network, Rule, Tree};
 use proptest::prelude::*;
 
+use crate::support::cases;
+
 /// Sizes at both ends of what is legal, and beyond.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
@@ -114,7 +116,7 @@ fn ask_for_trees(network: &Network, a: u64, b: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(400), max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_network_answers_anything(text in expression(), a: u64, b: u64, port in number()) {
@@ -129,13 +131,37 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(100), max_global_rejects: 1_000_000, ..ProptestConfig::default() })]
 
     #[test]
     fn any_network_broadcasts(text in expression(), a: u64, b: u64) {
         if let Ok(network) = text.parse::<Network>() {
             ask_for_trees(&network, a % network.nodes(), b % network.nodes());
             ask_for_trees(&network, 0, network.nodes() - 1);
+        }
+    }
+}
+
+/// A port that no node has leads nowhere, in every base graph.
+#[test]
+fn the_largest_port_leads_nowhere() {
+    for expression in [
+        "ring(5)",
+        "path(5)",
+        "complete(5)",
+        "star(5)",
+        "hypercube(3)",
+        "folded-hypercube(3)",
+        "nstar(4)",
+        "torus(3,3)",
+        "mesh(3,3)",
+        "ghc(3,3)",
+        "petersen",
+        "heawood",
+    ] {
+        let network: Network = expression.parse().unwrap();
+        for port in [u64::MAX, u64::from(u32::MAX)] {
+            assert_eq!(network.neighbor(0, port), Ok(None), "{expression}, port {port}");
         }
     }
 }

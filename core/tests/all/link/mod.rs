@@ -1,5 +1,6 @@
 //! Two ends of one wire, whatever happens on it.
 
+mod frames;
 mod pair;
 mod rate;
 mod sessions;

@@ -10,6 +10,9 @@
 //!
 //! Ports: the bits of the hypercube from the lowest, then the link between clusters.
 
+mod last_bits;
+mod pairs;
+
 use core::fmt;
 
 use heapless::Vec;
@@ -19,11 +22,12 @@ use crate::limits::MAX_BITS;
 use crate::network::expression::{BrokenRule, Reader};
 use crate::network::spelling::{Pen, Spelled};
 use crate::topology::{Rule, Topology};
+use last_bits::LastBits;
 
 /// A hypernet.
 ///
-/// The way from one cluster to another is the link between them or two links by way of a third cluster. What the third
-/// one costs least is found without trying them all: it is a walk in the cluster of the one level below that comes by some
+/// The path from one cluster to another takes the link between them, or two links through a third cluster. What the third
+/// one costs least is found without trying them all: it is a walk in a cluster of the level below that comes by some
 /// port of this level, from the place in the first cluster to that in the last. So a question about one level is
 /// four questions about the level below, each with the levels whose ports the walk has to touch, and on level 1 only
 /// the last bits matter to that. The next hop is the lowest-numbered neighbour that is closer. The papers have no rule
@@ -61,7 +65,7 @@ fn only(level: u8) -> Levels {
     1 << level.saturating_sub(2)
 }
 
-/// The subsets of a set, larger numbers first: all that contain a set come before it.
+/// The subsets of a set, larger numbers first.
 fn subsets(set: Levels) -> impl Iterator<Item = Levels> {
     core::iter::successors(Some(set), move |subset| Some(subset.checked_sub(1)? & set))
 }
@@ -80,6 +84,13 @@ impl Walks {
             *slot = hops as u16;
         }
     }
+
+    /// All take so many hops more.
+    fn add(&mut self, hops: u16) {
+        for slot in &mut self.0 {
+            *slot = slot.saturating_add(hops);
+        }
+    }
 }
 
 /// How long are the walks in a network of this level that touch ports of any of these levels?
@@ -91,127 +102,88 @@ struct Question {
     touching: Levels,
 }
 
+/// The four questions within clusters that a question between two clusters comes down to, in the order they are asked.
+#[derive(Clone, Copy)]
+enum Part {
+    /// In the first cluster, to its end of the link between the two.
+    ToLink,
+    /// In the last cluster, from its end of that link.
+    FromLink,
+    /// In both, by a third cluster: to the port of the third in the first cluster and on from its port in the last. These
+    /// ports have the same place in their clusters, so it is one walk from place to place that touches some port of this level.
+    OutsideThird,
+    /// Across the third, from its port to the first to its port to the last.
+    AcrossThird,
+}
+
+const PARTS: [Part; 4] = [Part::ToLink, Part::FromLink, Part::OutsideThird, Part::AcrossThird];
+
 /// A question between two clusters, and what is known about the walks within them.
 struct Frame {
     question: Question,
     /// Bits of a cluster.
     low: u8,
+    /// For the first so many of [`PARTS`].
     answers: Vec<Walks, 4>,
 }
 
 impl Frame {
-    /// The four questions within a cluster: to the link, and from it; from place to place, by a port of any third
-    /// cluster; and across that.
+    fn new(question: Question, low: u8) -> Self {
+        Frame {
+            question,
+            low,
+            answers: Vec::new(),
+        }
+    }
+
+    /// The next question that has no answer yet.
     fn ask(&self) -> Option<Question> {
+        PARTS.get(self.answers.len()).map(|&part| self.part(part))
+    }
+
+    fn part(&self, part: Part) -> Question {
         let Question {
             level,
             from,
             to,
             touching,
         } = self.question;
-        let port = |cluster: Number| cluster << (level - 1) | ones(Number::from(level - 2));
-        let (first, last) = (port(from >> self.low), port(to >> self.low));
         let within = |node: Vertex| node & ones(Number::from(self.low));
-        let (from, to, touching) = match self.answers.len() {
-            0 => (within(from), last, touching),
-            1 => (first, within(to), touching),
-            2 => (within(from), within(to), touching | only(level)),
-            3 => (first, last, touching),
-            _ => return None,
+        let port_to = |node: Vertex| {
+            let cluster = node >> self.low;
+            cluster << (level - 1) | ones(Number::from(level - 2))
         };
-        Some(Question {
+        let (from, to, touching) = match part {
+            Part::ToLink => (within(from), port_to(to), touching),
+            Part::FromLink => (port_to(from), within(to), touching),
+            Part::OutsideThird => (within(from), within(to), touching | only(level)),
+            Part::AcrossThird => (port_to(from), port_to(to), touching),
+        };
+        Question {
             level: level - 1,
             from,
             to,
             touching,
-        })
+        }
     }
 
-    /// The shorter of one link and two, with the ports to touch shared out in the best way.
+    /// The shorter of one link and two, with the ports to touch shared out as is best.
     fn answer(&self) -> Walks {
         let mut walks = Walks([0; 32]);
-        let [to_link, from_link, by_third, across] = self.answers.as_slice() else {
+        let [to_link, from_link, outside_third, across_third] = self.answers.as_slice() else {
             return walks;
         };
-        let third = only(self.question.level);
+        let some_port = only(self.question.level);
         for touching in subsets(self.question.touching) {
-            let shares = subsets(touching).map(|share| {
+            let hops = subsets(touching).map(|share| {
                 let rest = touching & !share;
-                let one = to_link.hops(share) + 1 + from_link.hops(rest);
-                let two = by_third.hops(share | third) + 2 + across.hops(rest);
-                one.min(two)
+                let by_link = to_link.hops(share) + 1 + from_link.hops(rest);
+                let by_third = outside_third.hops(share | some_port) + 2 + across_third.hops(rest);
+                by_link.min(by_third)
             });
-            walks.set(touching, shares.min().unwrap_or(0));
+            walks.set(touching, hops.min().unwrap_or(0));
         }
         walks
-    }
-}
-
-/// Sets of up to 32 nodes as bits, for walks on the lowest level.
-mod small {
-    use super::{Levels, Number, Walks, only, subsets};
-
-    /// The nodes that have a 0 in bit 0, 1, ..
-    const WITHOUT_BIT: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
-
-    /// The ports of level 2, 3, ..: those that end in 0, 01, 011, ..
-    const PORTS: [u32; 5] = [0x5555_5555, 0x2222_2222, 0x0808_0808, 0x0080_0080, 0x0000_8000];
-
-    /// A graph of which only the last bits matter.
-    pub(super) struct Graph {
-        /// The bits that every node can flip.
-        pub(super) cube: usize,
-        /// Whether there are the links of level 2 over hypercube(3) as well.
-        pub(super) linked: bool,
-    }
-
-    impl Graph {
-        fn neighbors(&self, nodes: u32) -> u32 {
-            let flips = WITHOUT_BIT.iter().zip(0..).take(self.cube);
-            let flipped = flips.map(|(&without, bit)| (nodes & without) << (1 << bit) | nodes >> (1 << bit) & without);
-            let clusters = if self.linked { 0..4 } else { 0..0 };
-            let links = clusters.flat_map(|a| (0..4).map(move |b| (a << 3 | b << 1, b << 3 | a << 1)));
-            let linked = links.map(|(node, other)| (nodes >> node & 1) << other);
-            flipped.chain(linked).fold(0, |all, some| all | some)
-        }
-
-        /// Walks of at most 0, 1, .. hops at once, by the ports they touched.
-        pub(super) fn walks(&self, from: Number, to: Number, touching: Levels, further: Number) -> Walks {
-            // The sum of all bits, the links among them, for every port and the end; shorter walks exist.
-            const LONGEST: Number = 64;
-            let (from, to) = (1u32 << (from & 31), 1u32 << (to & 31));
-            let mut reached = [0u32; 32];
-            reached[0] = from;
-            let mut walks = Walks([u16::MAX; 32]);
-            let mut missing = subsets(touching).count();
-            for hops in 0..=LONGEST {
-                for set in subsets(touching) {
-                    let came = |set: Levels| {
-                        let nodes = reached.get(usize::from(set)).copied().unwrap_or(0);
-                        if hops == 0 {
-                            nodes
-                        } else {
-                            nodes | self.neighbors(nodes)
-                        }
-                    };
-                    let touched = PORTS.iter().zip(2..).filter(|&(_, level)| set & only(level) != 0);
-                    let nodes = touched.fold(came(set), |nodes, (ports, level)| {
-                        nodes | came(set & !only(level)) & ports
-                    });
-                    if nodes & to != 0 && walks.hops(set) == Number::from(u16::MAX) {
-                        walks.set(set, hops + further);
-                        missing -= 1;
-                    }
-                    if let Some(slot) = reached.get_mut(usize::from(set)) {
-                        *slot = nodes;
-                    }
-                }
-                if missing == 0 {
-                    break;
-                }
-            }
-            walks
-        }
     }
 }
 
@@ -307,19 +279,21 @@ impl Hypernet {
         }
     }
 
+    /// The answer on the lowest level, where only the last bits decide which ports a walk touches: the others are flipped
+    /// whenever it suits.
     fn lowest_walks(&self, question: &Question) -> Walks {
         let Question { from, to, touching, .. } = *question;
-        let (cube, linked) = match self.lowest() {
-            1 => (usize::from(self.levels - 1).min(4), false),
-            _ => (3, true),
-        };
-        let further = if linked { 0 } else { (from ^ to) >> cube };
-        let graph = small::Graph { cube, linked };
-        let mask = if linked { 31 } else { ones(cube as Number) };
-        graph.walks(from & mask, to & mask, touching, Number::from(further.count_ones()))
+        if self.lowest() > 1 {
+            return LastBits::LINKED_CUBE.walks(from, to, touching);
+        }
+        let bits = usize::from(self.levels - 1).min(4);
+        let last = ones(bits as Number);
+        let mut walks = LastBits::cube(bits).walks(from & last, to & last, touching);
+        walks.add(((from ^ to) >> bits).count_ones() as u16);
+        walks
     }
 
-    /// The distance for n >= 3.
+    /// The distance for n >= 3: each question is split up until its parts are on the lowest level, depth first.
     fn hops(&self, from: Vertex, to: Vertex) -> Option<Number> {
         let mut frames = Vec::<Frame, MAX_FRAMES>::new();
         let mut question = Question {
@@ -330,69 +304,26 @@ impl Hypernet {
         };
         loop {
             let (narrowed, low) = self.narrowed(question);
-            let mut answer = None;
-            if narrowed.level == self.lowest() {
-                answer = Some(self.lowest_walks(&narrowed));
-            } else {
-                let frame = Frame {
-                    question: narrowed,
-                    low,
-                    answers: Vec::new(),
-                };
+            if narrowed.level > self.lowest() {
+                let frame = Frame::new(narrowed, low);
+                question = frame.ask()?;
                 frames.push(frame).ok()?;
+                continue;
             }
+            let mut answer = self.lowest_walks(&narrowed);
             // A frame that has all its answers is one for the frame above.
             question = loop {
                 let Some(frame) = frames.last_mut() else {
-                    return answer.map(|walks| walks.hops(0));
+                    return Some(answer.hops(0));
                 };
-                if let Some(walks) = answer.take() {
-                    frame.answers.push(walks).ok()?;
+                frame.answers.push(answer).ok()?;
+                if let Some(next) = frame.ask() {
+                    break next;
                 }
-                if let Some(question) = frame.ask() {
-                    break question;
-                }
-                answer = Some(frame.answer());
+                answer = frame.answer();
                 frames.pop();
             };
         }
-    }
-
-    /// The distance for n = 2, where a level is two clusters and the one link from 101..1 of the first to 001..1 of the
-    /// second. Within a cluster, the ends of the links of all levels above are four nodes; from level to level the
-    /// distances between these and the two nodes asked for are kept.
-    fn hops_of_pairs(&self, from: Vertex, to: Vertex) -> Number {
-        // The two nodes, then what the links above end in: 101..1, 001..1, 01..1 and 1..1.
-        const HERE: usize = 0;
-        const THERE: usize = 1;
-        const FIRST: usize = 2;
-        const SECOND: usize = 3;
-        /// Without their first bit these are on the level below: the two nodes, 01..1, 01..1, 1..1 and 1..1.
-        const BELOW: [usize; 6] = [HERE, THERE, 4, 4, 5, 5];
-        let is_high = |place: usize, level: u8| match place {
-            HERE => from >> level & 1 == 1,
-            THERE => to >> level & 1 == 1,
-            FIRST | 5 => true,
-            _ => false,
-        };
-        let square = [from & 3, to & 3, 0b10, 0b00, 0b01, 0b11];
-        let mut hops = square.map(|a| square.map(|b| Number::from((a ^ b).count_ones())));
-        let pick =
-            |hops: &[[Number; 6]; 6], a: usize, b: usize| hops.get(a).and_then(|row| row.get(b)).copied().unwrap_or(0);
-        for level in 2..=self.levels {
-            let mut above = [[0; 6]; 6];
-            for ((a, row), &low_a) in above.iter_mut().enumerate().zip(&BELOW) {
-                for ((b, slot), &low_b) in row.iter_mut().enumerate().zip(&BELOW) {
-                    *slot = match (is_high(a, level), is_high(b, level)) {
-                        (false, true) => pick(&hops, low_a, FIRST) + 1 + pick(&hops, SECOND, low_b),
-                        (true, false) => pick(&hops, low_b, FIRST) + 1 + pick(&hops, SECOND, low_a),
-                        _ => pick(&hops, low_a, low_b),
-                    };
-                }
-            }
-            hops = above;
-        }
-        pick(&hops, HERE, THERE)
     }
 }
 
@@ -425,7 +356,7 @@ impl Topology for Hypernet {
     fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
         match self.cube {
             _ if self.levels == 1 => Some(Number::from((from ^ to).count_ones())),
-            2 => Some(self.hops_of_pairs(from, to)),
+            2 => Some(pairs::hops(self.levels, from, to)),
             _ => self.hops(from, to),
         }
     }

@@ -1,0 +1,204 @@
+//! Broadcasts: every other live node once.
+
+use super::datagrams::{FAMILIES, header};
+use super::harness::Mesh;
+use crate::support::*;
+
+/// How often each node got a broadcast of a payload.
+fn counts(mesh: &Mesh, payload: &[u8]) -> Vec<usize> {
+    let of = |node| {
+        let got = mesh.board(node).got.iter();
+        got.filter(|got| got.payload == payload && got.kind == MessageKind::Broadcast)
+            .count()
+    };
+    (0..mesh.network.nodes()).map(of).collect()
+}
+
+#[test]
+fn every_other_node_gets_it_once() {
+    for expression in FAMILIES {
+        let mut mesh = Mesh::up(expression);
+        let nodes = mesh.network.nodes();
+        for source in 0..nodes {
+            let number = mesh.broadcast(source, &[source as u8; 9]).unwrap();
+            mesh.run(40 * MILLISECOND);
+            let expected: Vec<_> = (0..nodes).map(|node| usize::from(node != source)).collect();
+            assert_eq!(
+                counts(&mesh, &[source as u8; 9]),
+                expected,
+                "{expression} from {source}"
+            );
+            let got = mesh.board((source + 1) % nodes).got.last().unwrap();
+            assert_eq!((got.source, got.number), (source, number), "{expression} from {source}");
+        }
+        // A tree has as many links as there are others.
+        let forwarded: u32 = mesh.boards().map(|board| board.router.counters().forwarded).sum();
+        assert_eq!(u64::from(forwarded), nodes * (nodes - 1), "{expression}");
+        mesh.assert_at_rest();
+    }
+}
+
+#[test]
+fn it_goes_to_the_children_in_the_order_of_the_tree() {
+    let mut mesh = Mesh::up("re(ring(4),complete(3),1)");
+    for node in 0..mesh.network.nodes() {
+        mesh.broadcast(node, b"order").unwrap();
+        mesh.run(40 * MILLISECOND);
+        let ports: Vec<_> = mesh
+            .network
+            .fanout(node, node)
+            .unwrap()
+            .map(|(port, _)| port as u8)
+            .collect();
+        let sent: Vec<_> = mesh
+            .board(node)
+            .events
+            .0
+            .iter()
+            .filter_map(|event| match event {
+                Event::Sent { link, packet, .. } if packet.kind == Kind::Broadcast && packet.source == node => {
+                    Some(*link)
+                }
+                _ => None,
+            })
+            .collect();
+        let mut sorted = sent.clone();
+        sorted.sort_unstable();
+        let mut expected = ports.clone();
+        expected.sort_unstable();
+        assert_eq!(sorted, expected, "node {node}");
+    }
+}
+
+/// Behind a cut cable a node is reached by a detour, and its children by it.
+#[test]
+fn a_cut_cable_keeps_nobody_from_a_broadcast() {
+    for expression in ["ring(5)", "torus(3,3)", "hypercube(3)", "rdn(ring(3),1)", "petersen"] {
+        let mut mesh = Mesh::up(expression);
+        let nodes = mesh.network.nodes();
+        for one in [0, nodes / 2] {
+            let (other, _) = mesh.beyond(one, 0);
+            mesh.cut(one, other);
+            mesh.run(SECOND);
+            for source in [one, other, nodes - 1] {
+                let payload = [one as u8, other as u8, source as u8];
+                mesh.broadcast(source, &payload).unwrap();
+                mesh.run(100 * MILLISECOND);
+                let expected: Vec<_> = (0..nodes).map(|node| usize::from(node != source)).collect();
+                assert_eq!(
+                    counts(&mesh, &payload),
+                    expected,
+                    "{expression}: {one}-{other} cut, from {source}"
+                );
+                for node in 0..nodes {
+                    mesh.board_mut(node).got.clear();
+                }
+            }
+            mesh.mend(one, other);
+            mesh.run(SECOND);
+        }
+        mesh.assert_at_rest();
+    }
+}
+
+/// The children of a dead board are reached from its parent, in networks where no child is on the detour of another.
+#[test]
+fn the_children_of_a_dead_board_are_reached() {
+    for expression in ["ring(6)", "torus(4,4)", "hypercube(4)"] {
+        let mut mesh = Mesh::up(expression);
+        let nodes = mesh.network.nodes();
+        let dead = 5;
+        mesh.switch_off(dead);
+        mesh.run(SECOND);
+        for source in (0..nodes).filter(|&source| source != dead) {
+            mesh.broadcast(source, &[source as u8; 3]).unwrap();
+            mesh.run(300 * MILLISECOND);
+            let expected = |node| usize::from(node != source && node != dead);
+            let expected: Vec<_> = (0..nodes).map(expected).collect();
+            assert_eq!(
+                counts(&mesh, &[source as u8; 3]),
+                expected,
+                "{expression} without {dead}, from {source}"
+            );
+        }
+        mesh.run(SECOND);
+        mesh.assert_at_rest();
+    }
+}
+
+/// The cable dies with the copy on it: it goes round, marked as a copy, and comes once all the same.
+#[test]
+fn a_cable_that_dies_under_a_broadcast_loses_and_doubles_nothing() {
+    for wait in [0, 100, 300, 600, 1_500] {
+        let mut mesh = Mesh::up("ring(5)");
+        mesh.broadcast(0, &[7; 50]).unwrap();
+        mesh.run(wait);
+        mesh.cut(0, 1);
+        mesh.run(2 * SECOND);
+        assert_eq!(
+            counts(&mesh, &[7; 50]),
+            [0, 1, 1, 1, 1],
+            "cut after {wait} microseconds"
+        );
+        mesh.assert_at_rest();
+    }
+}
+
+#[test]
+fn a_copy_of_a_broadcast_is_taken_once() {
+    let mut mesh = Mesh::up("ring(5)");
+    let one = mesh.impersonate(0, 1);
+    mesh.run(SECOND);
+    let broadcast = header(Kind::Broadcast, 1, 1, 3);
+    for copied in [false, true] {
+        mesh.stranger_mut(one).send(0, &Header { copied, ..broadcast }, b"twin");
+        mesh.run(50 * MILLISECOND);
+    }
+    // One that is for node 0 to pass on, as if its parent had died.
+    mesh.stranger_mut(one).send(
+        0,
+        &Header {
+            copied: true,
+            dest: 0,
+            ..broadcast
+        },
+        b"twin",
+    );
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(counts(&mesh, b"twin")[0], 1);
+    assert_eq!(counts(&mesh, b"twin")[4], 1);
+    assert_eq!(mesh.board(0).dropped(DropReason::Duplicate), 2);
+}
+
+#[test]
+fn broadcasts_leave_room_for_what_passes() {
+    let mut mesh = Mesh::up("ring(3)");
+    let taken = (0..100).take_while(|_| mesh.broadcast(0, b"x").is_ok()).count();
+    assert_eq!(taken, BUFFERS - 6 - INBOX - limits::SERVICE - 1 - 6);
+    assert!(mesh.send(0, 1, b"y").is_ok());
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(counts(&mesh, b"x"), [0, taken, taken]);
+}
+
+/// All send broadcasts as fast as they can: each comes at most once, and whoever was promised one gets it.
+#[test]
+fn a_storm_of_broadcasts_dies_down() {
+    for expression in ["ring(5)", "torus(3,3)"] {
+        let mut mesh = Mesh::up(expression);
+        let nodes = mesh.network.nodes();
+        let mut sent = 0;
+        for _ in 0..15 {
+            for source in 0..nodes {
+                while mesh.broadcast(source, &[source as u8; 30]).is_ok() {
+                    sent += 1;
+                }
+            }
+            mesh.run(3 * MILLISECOND);
+        }
+        let at_rest = mesh.run_until(8 * SECOND, |mesh| mesh.boards().all(|board| board.router.held() == 0));
+        assert!(at_rest, "{expression}");
+        mesh.assert_at_rest();
+        let got: usize = mesh.boards().map(|board| board.got.len()).sum();
+        assert_eq!(got as u64, sent * (nodes - 1), "{expression}");
+    }
+}

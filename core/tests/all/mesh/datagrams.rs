@@ -1,0 +1,604 @@
+//! Datagrams: each once, in order, along the route, and what a router writes into their headers on the way.
+
+use super::harness::Mesh;
+use crate::support::*;
+
+/// A header as an honest source of a mesh of short routes writes it.
+pub(super) fn header(kind: Kind, source: Node, dest: Node, number: u32) -> Header {
+    Header {
+        kind,
+        copied: false,
+        trail: false,
+        traced: false,
+        to_host: false,
+        from_host: false,
+        hops_left: 100,
+        age: 0,
+        epoch: 1,
+        number,
+        source,
+        dest,
+    }
+}
+
+/// Small networks of all families.
+pub(super) const FAMILIES: [&str; 22] = [
+    "ring(5)",
+    "path(4)",
+    "star(5)",
+    "complete(4)",
+    "hypercube(3)",
+    "torus(3,3)",
+    "mesh(2,3)",
+    "petersen",
+    "nstar(3)",
+    "rdn(ring(3),1)",
+    "dualcube(2)",
+    "re(ring(4),complete(3),1)",
+    "re(ring(3),ring(3),2,sd)",
+    "rcr(2,2,1)",
+    "ccc(3)",
+    "wk(3,2)",
+    "hypernet(2,2)",
+    "exchanged-hypercube(1,2)",
+    "flooded(ring(3),2)",
+    "rsn(2,complete(3))",
+    "hcn(2)",
+    "hsn(3,complete(2))",
+];
+
+#[test]
+fn every_node_reaches_every_other_once_in_order_and_along_the_route() {
+    for expression in FAMILIES {
+        let mut mesh = Mesh::up(expression);
+        let nodes = mesh.network.nodes();
+        for to in 0..nodes {
+            let mut hops = 0;
+            for from in (0..nodes).filter(|&from| from != to) {
+                let mut here = from;
+                while here != to {
+                    here = mesh.network.next_hop(here, to, Rule::Exact).unwrap();
+                    hops += 1;
+                }
+            }
+            for round in 0..2 {
+                for from in (0..nodes).filter(|&from| from != to) {
+                    mesh.send(from, to, &[from as u8, to as u8, round]).unwrap();
+                }
+                // Ages are rounded: of packets sent at once any may come first.
+                mesh.run(20 * MILLISECOND);
+            }
+            let board = mesh.board_mut(to);
+            for from in (0..nodes).filter(|&from| from != to) {
+                let of = |byte: u8| [from as u8, to as u8, byte].to_vec();
+                let got: Vec<_> = board.got.iter().filter(|got| got.source == from).collect();
+                let payloads: Vec<_> = got.iter().map(|got| got.payload.clone()).collect();
+                assert_eq!(payloads, [of(0), of(1)], "{expression}: {from} to {to}");
+                assert!(got.iter().all(|got| got.kind == MessageKind::Datagram));
+                assert_eq!(got[1].number, got[0].number.wrapping_add(1));
+            }
+            assert_eq!(board.got.len() as u64, 2 * (nodes - 1), "{expression}: to {to}");
+            board.got.clear();
+            let forwarded: u32 = mesh.boards().map(|board| board.router.counters().forwarded).sum();
+            assert_eq!(forwarded, 2 * hops, "{expression}: to {to}");
+            (0..nodes).for_each(|node| mesh.board_mut(node).router.clear_counters());
+        }
+        mesh.assert_at_rest();
+    }
+}
+
+#[test]
+fn a_packet_to_oneself_is_delivered() {
+    let mut mesh = Mesh::up("ring(3)");
+    mesh.send(1, 1, b"note").unwrap();
+    mesh.run(MILLISECOND);
+    assert_eq!(mesh.board(1).payloads(), [(1, &b"note"[..])]);
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused() {
+    let mut mesh = Mesh::up("ring(3)");
+    assert!(matches!(mesh.send(0, 3, b""), Err(SendError::NoSuchNode(error)) if error.node == 3 && error.nodes == 3));
+    assert_eq!(mesh.send(0, 1, &[1; MAX_PAYLOAD + 1]), Err(SendError::TooLong));
+    assert!(mesh.send(0, 1, &[1; MAX_PAYLOAD]).is_ok());
+    assert!(mesh.confirmed(0, 1, &[2; MAX_PAYLOAD]).is_ok());
+    assert!(mesh.ask(0, 1, Query::Ping, &[3; MAX_PAYLOAD]).is_ok());
+    mesh.run(50 * MILLISECOND);
+    let lengths: Vec<_> = mesh.board(1).got.iter().map(|got| got.payload.len()).collect();
+    assert_eq!(lengths, [MAX_PAYLOAD; 2]);
+    for error in [SendError::TooLong, SendError::Full] {
+        assert!(!error.to_string().is_empty());
+    }
+    assert_eq!(SendError::TooLong.to_string(), "a payload has at most 200 bytes");
+    assert_eq!(SendError::Full.to_string(), "the buffers are full");
+}
+
+#[test]
+fn a_board_takes_so_many_packets_of_its_application_and_no_more() {
+    let mut mesh = Mesh::up("ring(3)");
+    let taken = (0..100).take_while(|_| mesh.send(0, 1, b"x").is_ok()).count();
+    // All but what is kept for others: one of each lane, the inbox, the services, and one of the board's own.
+    assert_eq!(taken, BUFFERS - 6 - INBOX - limits::SERVICE - 1);
+    assert_eq!(mesh.send(0, 1, b"x"), Err(SendError::Full));
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(1).got.len(), taken);
+    assert!(mesh.send(0, 1, b"x").is_ok());
+}
+
+/// Board 2 of `path(5)`, and strangers in place of its neighbours 1 and 3.
+fn between() -> (Mesh, usize, usize) {
+    let mut mesh = Mesh::new("path(5)");
+    let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
+    assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
+    mesh.run(100 * MILLISECOND);
+    (mesh, one, three)
+}
+
+fn pass(mesh: &mut Mesh, from: usize, to: usize, lane: u8, header: &Header, body: &[u8]) -> (u8, Header, Vec<u8>) {
+    let known = mesh.stranger(to).heard.len();
+    mesh.stranger_mut(from).send(lane, header, body);
+    assert!(
+        mesh.run_until(100 * MILLISECOND, |mesh| mesh.stranger(to).heard.len() > known),
+        "{header:?} did not come through"
+    );
+    let heard = mesh.stranger(to).heard[known].clone();
+    (heard.lane, heard.header, heard.body)
+}
+
+#[test]
+fn a_hop_takes_one_from_the_hops_left_and_adds_to_the_age() {
+    let (mut mesh, one, three) = between();
+    let sent = Header {
+        age: 1_000,
+        ..header(Kind::Datagram, 0, 4, 9)
+    };
+    let (_, found, body) = pass(&mut mesh, one, three, 0, &sent, b"body");
+    assert_eq!(body, b"body");
+    let age = found.age;
+    assert_eq!(
+        found,
+        Header {
+            hops_left: 99,
+            age,
+            ..sent
+        }
+    );
+    // Less than two milliseconds, and never younger than it is.
+    assert!((1_001..1_000 + 8).contains(&age), "{age}");
+    mesh.run(10 * MILLISECOND);
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn what_waits_grows_old() {
+    let (mut mesh, one, three) = between();
+    mesh.stranger_mut(three).takes = false;
+    mesh.stranger_mut(one).send(
+        0,
+        &Header {
+            age: 50,
+            ..header(Kind::Datagram, 0, 4, 9)
+        },
+        b"",
+    );
+    mesh.run(2 * SECOND);
+    assert!(mesh.stranger(three).heard.is_empty());
+    assert!(
+        mesh.board(2)
+            .count(|event| matches!(event, Event::Sent { again: false, .. }))
+            > 10
+    );
+    mesh.stranger_mut(three).takes = true;
+    mesh.run(100 * MILLISECOND);
+    let age = u64::from(mesh.stranger(three).heard[0].header.age) * AGE_UNIT;
+    let expected = 50 * AGE_UNIT + 2 * SECOND;
+    assert!((expected..expected + 60 * MILLISECOND).contains(&age), "{age}");
+}
+
+#[test]
+fn hops_are_used_up() {
+    for hops_left in [1, 0] {
+        let (mut mesh, one, three) = between();
+        let sent = Header {
+            hops_left,
+            ..header(Kind::Datagram, 0, 4, 9)
+        };
+        mesh.stranger_mut(one).send(0, &sent, b"");
+        mesh.run(100 * MILLISECOND);
+        let (back, on) = (&mesh.stranger(one).heard, &mesh.stranger(three).heard);
+        if hops_left == 1 {
+            assert_eq!((on.len(), on[0].header.hops_left, back.len()), (1, 0, 0));
+        } else {
+            assert_eq!(on.len(), 0);
+            assert_eq!((back[0].header.kind, back[0].header.dest), (Kind::Undeliverable, 0));
+            assert_eq!(mesh.board(2).dropped(DropReason::HopsUsedUp), 1);
+        }
+    }
+}
+
+#[test]
+fn what_begins_here_may_go_twice_the_longest_route_and_more() {
+    let (mut mesh, _, three) = between();
+    mesh.send(2, 4, b"").unwrap();
+    mesh.run(10 * MILLISECOND);
+    let first = mesh.stranger(three).heard[0].header;
+    assert_eq!(first.hops_left, 2 * 4 + 128 - 1);
+    assert_eq!((first.source, first.dest, first.epoch), (2, 4, 1));
+    assert!(!(first.copied || first.trail || first.traced || first.to_host || first.from_host));
+    mesh.send(2, 4, b"").unwrap();
+    mesh.run(10 * MILLISECOND);
+    let second = mesh.stranger(three).heard[1].header;
+    assert_eq!(second.number, first.number.wrapping_add(1));
+}
+
+#[test]
+fn numbers_begin_elsewhere_after_a_restart() {
+    let (mut mesh, _, three) = between();
+    mesh.send(2, 4, b"").unwrap();
+    mesh.run(10 * MILLISECOND);
+    mesh.restart(2);
+    assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
+    mesh.send(2, 4, b"").unwrap();
+    mesh.run(100 * MILLISECOND);
+    let [first, second] = [0, 1].map(|at| mesh.stranger(three).heard[at].header);
+    assert_eq!((first.epoch, second.epoch), (1, 2));
+    assert!(second.number.wrapping_sub(first.number) > 1 << 20);
+}
+
+#[test]
+fn old_packets_are_dropped_and_their_source_is_told() {
+    let (mut mesh, one, three) = between();
+    let limit = (times::LIFETIME / AGE_UNIT) as u16;
+    for (number, age, passes) in [(1, limit - 1, true), (2, limit + 1, false), (3, u16::MAX, false)] {
+        let (before, back) = (mesh.stranger(three).heard.len(), mesh.stranger(one).heard.len());
+        mesh.stranger_mut(one).send(
+            0,
+            &Header {
+                age,
+                ..header(Kind::Datagram, 0, 4, number)
+            },
+            b"",
+        );
+        mesh.run(50 * MILLISECOND);
+        assert_eq!(mesh.stranger(three).heard.len() - before, usize::from(passes), "{age}");
+        assert_eq!(mesh.stranger(one).heard.len() - back, usize::from(!passes), "{age}");
+    }
+    let report = &mesh.stranger(one).heard[0];
+    assert_eq!(report.header.kind, Kind::Undeliverable);
+    assert_eq!(
+        (report.header.source, report.header.dest, report.header.age < 8),
+        (2, 0, true)
+    );
+    // The number, the kind and the reason, and where it was to go.
+    assert_eq!(
+        report.body,
+        [2, 0, 0, 0, Kind::Datagram as u8, DropReason::Expired as u8, 4]
+    );
+    assert_eq!(mesh.board(2).dropped(DropReason::Expired), 2);
+}
+
+#[test]
+fn what_waits_too_long_expires_in_the_queue() {
+    let (mut mesh, one, three) = between();
+    mesh.stranger_mut(three).takes = false;
+    mesh.stranger_mut(three).link.offer(Offer::new(0, 0));
+    mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 0, 4, 5), b"");
+    mesh.run(times::LIFETIME - 200 * MILLISECOND);
+    assert_eq!(mesh.board(2).dropped(DropReason::Expired), 0);
+    mesh.run(600 * MILLISECOND);
+    assert_eq!(mesh.board(2).dropped(DropReason::Expired), 1);
+    let kinds: Vec<_> = mesh.stranger(one).heard.iter().map(|heard| heard.header.kind).collect();
+    assert_eq!(kinds, [Kind::Undeliverable]);
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn the_older_of_two_that_wait_goes_first() {
+    let (mut mesh, one, three) = between();
+    mesh.stranger_mut(three).link.offer(Offer::new(0, 0));
+    mesh.stranger_mut(three).takes = false;
+    mesh.run(200 * MILLISECOND);
+    for (number, age) in [(1, 100), (2, 5_000), (3, 0), (4, 9_000), (5, 2_000)] {
+        mesh.stranger_mut(one).send(
+            0,
+            &Header {
+                age,
+                ..header(Kind::Datagram, 0, 4, number)
+            },
+            b"",
+        );
+        mesh.run(5 * MILLISECOND);
+    }
+    mesh.run(100 * MILLISECOND);
+    mesh.stranger_mut(three).takes = true;
+    mesh.stranger_mut(three).link.offer(Offer::ALL);
+    mesh.run(200 * MILLISECOND);
+    let numbers: Vec<_> = mesh
+        .stranger(three)
+        .heard
+        .iter()
+        .map(|heard| heard.header.number)
+        .collect();
+    assert_eq!(numbers.len(), 5);
+    // One may be on the way already.
+    let rest: Vec<_> = [4, 2, 5, 1, 3]
+        .into_iter()
+        .filter(|number| *number != numbers[0])
+        .collect();
+    assert_eq!(numbers[1..], rest);
+}
+
+#[test]
+fn lanes_rise_where_the_route_turns() {
+    let mut mesh = Mesh::new("ring(6)");
+    let (down, up) = (mesh.impersonate(3, 2), mesh.impersonate(3, 4));
+    assert!(mesh.run_until(SECOND, |mesh| mesh.board(3).router.all_links_up()));
+    let lanes = lanes_for(&mesh.network, Rule::Exact);
+    assert_eq!(lanes, 8);
+    let mut number = 0;
+    for lane in 0..lanes {
+        for (from, to, dest) in [(down, up, 4), (up, down, 2)] {
+            number += 1;
+            let sent = header(Kind::Datagram, if to == up { 2 } else { 4 }, dest, number);
+            let (found, ..) = pass(&mut mesh, from, to, lane, &sent, b"");
+            let rises = to == up;
+            let stays = lane.is_multiple_of(2) == rises;
+            let expected = if stays { lane } else { (lane + 1).min(lanes - 1) };
+            assert_eq!(found, expected, "in lane {lane} to {dest}");
+        }
+    }
+    // What begins here begins in the lane of its direction.
+    for (to, dest, lane) in [(up, 4, 0), (down, 2, 1)] {
+        let known = mesh.stranger(to).heard.len();
+        mesh.send(3, dest, b"").unwrap();
+        mesh.run(10 * MILLISECOND);
+        assert_eq!(mesh.stranger(to).heard[known].lane, lane);
+    }
+    // Beyond the last lane there is no room.
+    let refused = mesh
+        .stranger(down)
+        .fates
+        .iter()
+        .filter(|(_, fate)| *fate == Fate::Refused)
+        .count();
+    mesh.stranger_mut(down)
+        .send(lanes, &header(Kind::Datagram, 2, 4, 99), b"");
+    mesh.run(20 * MILLISECOND);
+    let now_refused = mesh
+        .stranger(down)
+        .fates
+        .iter()
+        .filter(|(_, fate)| *fate == Fate::Refused)
+        .count();
+    assert!(now_refused > refused);
+}
+
+#[test]
+fn the_lane_after_a_hop() {
+    for (lane, begins, rises, expected) in [
+        (5, true, true, 0),
+        (5, true, false, 1),
+        (0, false, true, 0),
+        (0, false, false, 1),
+        (1, false, false, 1),
+        (1, false, true, 2),
+        (6, false, true, 6),
+        (6, false, false, 7),
+        (7, false, true, 7),
+        (7, false, false, 7),
+    ] {
+        assert_eq!(next_lane(lane, begins, rises, 8), expected, "{lane} {begins} {rises}");
+    }
+    for (expression, lanes) in [
+        ("path(2)", 6),
+        ("complete(4)", 6),
+        ("ring(6)", 8),
+        ("hypercube(6)", 11),
+        ("path(99)", 12),
+    ] {
+        assert_eq!(lanes_for(&network(expression), Rule::Exact), lanes, "{expression}");
+    }
+}
+
+/// However full a board is of packets of one lane that cannot go on, every other lane still has room for one.
+#[test]
+fn each_lane_has_a_buffer_of_its_own() {
+    let (mut mesh, one, three) = between();
+    mesh.stranger_mut(three).takes = false;
+    let lanes = lanes_for(&mesh.network, Rule::Exact);
+    for number in 0..40 {
+        mesh.stranger_mut(one)
+            .send(0, &header(Kind::Datagram, 0, 4, number), b"");
+    }
+    mesh.run(300 * MILLISECOND);
+    let held = mesh.board(2).router.packets().count();
+    assert_eq!(held, limits::LINK_SHARE);
+    assert!(mesh.stranger(one).unsettled() > 20);
+    for lane in 1..lanes {
+        let before = mesh.board(2).router.packets().count();
+        mesh.stranger_mut(one)
+            .send(lane, &header(Kind::Datagram, 0, 4, 100 + u32::from(lane)), b"");
+        mesh.run(100 * MILLISECOND);
+        assert_eq!(mesh.board(2).router.packets().count(), before + 1, "lane {lane}");
+    }
+    // And what begins here finds room, too.
+    assert!(mesh.send(2, 3, b"").is_ok());
+    let held: Vec<_> = mesh.board(2).router.packets().collect();
+    assert!(held.len() <= BUFFERS);
+}
+
+fn delivered_numbers(mesh: &Mesh, node: Node) -> Vec<u32> {
+    mesh.board(node).got.iter().map(|got| got.number).collect()
+}
+
+#[test]
+fn a_copy_is_told_from_its_twin_by_source_epoch_number_and_sender() {
+    let (mut mesh, one, _) = between();
+    let first = header(Kind::Datagram, 0, 2, 5);
+    let copied = |header: Header| Header { copied: true, ..header };
+    let plan = [
+        (first, true),
+        (copied(first), false),
+        (copied(Header { epoch: 2, ..first }), true),
+        (copied(Header { source: 1, ..first }), true),
+        (
+            copied(Header {
+                from_host: true,
+                ..first
+            }),
+            true,
+        ),
+        (copied(Header { number: 6, ..first }), true),
+        (copied(Header { number: 6, ..first }), false),
+        (Header { number: 6, ..first }, false),
+        (Header { number: 7, ..first }, true),
+        (copied(Header { number: 4, ..first }), true),
+    ];
+    for (at, (header, new)) in plan.into_iter().enumerate() {
+        let (known, dropped) = (mesh.board(2).got.len(), mesh.board(2).dropped(DropReason::Duplicate));
+        mesh.stranger_mut(one).send(0, &header, b"");
+        mesh.run(10 * MILLISECOND);
+        assert_eq!(mesh.board(2).got.len() - known, usize::from(new), "packet {at}");
+        let dropped = mesh.board(2).dropped(DropReason::Duplicate) - dropped;
+        assert_eq!(dropped, u32::from(!new), "packet {at}");
+    }
+    assert_eq!(delivered_numbers(&mesh, 2), [5, 5, 5, 5, 6, 7, 4]);
+}
+
+#[test]
+fn what_is_no_packet_or_of_no_node_is_dropped() {
+    let (mut mesh, one, three) = between();
+    mesh.stranger_mut(one).send_bytes(0, b"short");
+    mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 5, 4, 1), b"");
+    mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 0, 5, 2), b"");
+    mesh.run(50 * MILLISECOND);
+    let board = mesh.board(2);
+    assert_eq!(board.dropped(DropReason::Malformed), 1);
+    assert_eq!(board.dropped(DropReason::NoSuchNode), 2);
+    assert_eq!(board.router.counters().received, 3);
+    assert!(mesh.stranger(three).heard.is_empty());
+    let back: Vec<_> = mesh.stranger(one).heard.iter().map(|heard| &heard.body[..]).collect();
+    assert_eq!(back, [&[2, 0, 0, 0, 0, DropReason::NoSuchNode as u8, 5][..]]);
+    assert_eq!(mesh.stranger(one).unsettled(), 0);
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn the_inbox_is_full_if_nobody_fetches() {
+    let mut mesh = Mesh::up("path(3)");
+    mesh.board_mut(2).fetches = false;
+    for number in 0..6 {
+        mesh.send(0, 2, &[number]).unwrap();
+    }
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(mesh.board(2).dropped(DropReason::InboxFull), 6 - INBOX as u32);
+    assert!(mesh.board(2).router.has_news());
+    mesh.board_mut(2).fetches = true;
+    mesh.run(100 * MILLISECOND);
+    let payloads: Vec<_> = mesh.board(2).got.iter().map(|got| got.payload[0]).collect();
+    assert_eq!(payloads, [0, 1, 2, 3]);
+    assert!(!mesh.board(2).router.has_news());
+    assert!(mesh.board(0).got.is_empty(), "an inbox is no reason for a report");
+    mesh.assert_at_rest();
+}
+
+/// All nodes send as much as they can to far destinations: all of it comes, nothing twice, and nothing stands still.
+#[test]
+fn a_mesh_full_of_packets_brings_all_of_them() {
+    for (expression, seed) in [("ring(7)", 1), ("torus(3,3)", 2), ("rdn(ring(3),1)", 3), ("wk(3,2)", 4)] {
+        let mut mesh = Mesh::up(expression);
+        let mut random = Random(seed);
+        let nodes = mesh.network.nodes();
+        let mut sent = vec![0; nodes as usize];
+        let mut full = 0;
+        for _ in 0..40 {
+            for from in 0..nodes {
+                for _ in 0..8 {
+                    let to = (from + 1 + random.below(nodes - 1)) % nodes;
+                    if mesh.send(from, to, &[from as u8; 60]).is_ok() {
+                        sent[to as usize] += 1;
+                    } else {
+                        full += 1;
+                    }
+                }
+            }
+            mesh.run(4 * MILLISECOND);
+        }
+        let all: usize = sent.iter().sum();
+        let at_rest = mesh.run_until(10 * SECOND, |mesh| mesh.boards().all(|board| board.router.held() == 0));
+        assert!(at_rest, "{expression}: stands still");
+        mesh.assert_at_rest();
+        for node in 0..nodes {
+            assert_eq!(
+                mesh.board(node).got.len(),
+                sent[node as usize],
+                "{expression}: {node} of {all}"
+            );
+            assert!(mesh.board(node).router.counters().buffers_used <= BUFFERS as u32);
+        }
+        assert!(full > 100, "{expression}: it was not full");
+    }
+}
+
+#[test]
+fn noise_loses_and_doubles_nothing() {
+    for seed in 1..4 {
+        let mut mesh = Mesh::up("ring(5)");
+        mesh.noise(seed, 4_000);
+        for round in 0..30_u8 {
+            for from in 0..5 {
+                mesh.send(from, (from + 2) % 5, &[round; 40]).unwrap();
+            }
+            mesh.run(10 * MILLISECOND);
+        }
+        mesh.run(SECOND);
+        for node in 0..5 {
+            let rounds: Vec<_> = mesh.board(node).got.iter().map(|got| got.payload[0]).collect();
+            assert_eq!(rounds, (0..30).collect::<Vec<_>>(), "node {node}, seed {seed}");
+        }
+        let damaged = mesh
+            .boards()
+            .map(|board| board.count(|event| matches!(event, Event::Damaged { .. })));
+        assert!(damaged.sum::<usize>() > 20, "seed {seed}");
+        mesh.assert_at_rest();
+    }
+}
+
+/// What a stranger can say of itself must fit what it is.
+#[test]
+fn a_board_needs_an_address_links_and_an_epoch() {
+    let config = Config {
+        network: network("star(5)"),
+        address: 0,
+        epoch: 1,
+        baud: 1_000_000,
+        links: 4,
+        rule: Rule::Exact,
+    };
+    let new = |config: &Config| Router::<PORTS, BUFFERS, BODY, WIRE, { limits::PEERS }>::new(config, 0).map(|_| ());
+    assert_eq!(new(&config), Ok(()));
+    for (config, error, message) in [
+        (
+            Config {
+                links: 3,
+                ..config.clone()
+            },
+            ConfigError::TooFewLinks { needed: 4, have: 3 },
+            "the node has 4 neighbours, the board only 3 links",
+        ),
+        (
+            Config {
+                epoch: 0,
+                ..config.clone()
+            },
+            ConfigError::EpochZero,
+            "the boot epoch must not be 0",
+        ),
+    ] {
+        assert_eq!(new(&config), Err(error));
+        assert_eq!(error.to_string(), message);
+    }
+    let nowhere = new(&Config { address: 5, ..config }).unwrap_err();
+    assert_eq!(nowhere.to_string(), "there is no node 5: the network has nodes 0 to 4");
+}

@@ -1,0 +1,206 @@
+//! Round dead links: where a packet goes, what its trail says, and when it gives up.
+
+use super::datagrams::header;
+use super::harness::Mesh;
+use crate::support::*;
+
+#[test]
+fn a_cut_cable_is_gone_round_and_back_when_it_is_mended() {
+    let mut mesh = Mesh::up("ring(6)");
+    mesh.cut(1, 2);
+    mesh.run(SECOND);
+    mesh.send(0, 2, b"round").unwrap();
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(mesh.board(2).payloads(), [(0, &b"round"[..])]);
+    // 0, 1, back to 0, 5, 4, 3, 2.
+    let detours: Vec<_> = (0..6).map(|node| mesh.board(node).router.counters().detoured).collect();
+    assert_eq!(
+        detours.iter().sum::<u32>(),
+        detours[1] + detours[0] + detours[5] + detours[4] + detours[3]
+    );
+    assert_eq!((detours[1], detours[0]), (1, 1), "{detours:?}");
+    assert_eq!(
+        mesh.board(1)
+            .count(|event| matches!(event, Event::Detoured { by: 0, .. })),
+        1
+    );
+    mesh.mend(1, 2);
+    mesh.run(SECOND);
+    mesh.send(0, 2, b"straight").unwrap();
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(mesh.board(2).got.len(), 2);
+    assert_eq!(mesh.board(0).router.counters().detoured, 1);
+    mesh.assert_at_rest();
+}
+
+#[test]
+fn every_pair_is_connected_whichever_cable_is_cut() {
+    for expression in ["ring(5)", "torus(3,3)", "rdn(ring(3),1)", "wk(3,2)", "hcn(2)"] {
+        let mut mesh = Mesh::up(expression);
+        let nodes = mesh.network.nodes();
+        for one in (0..nodes).step_by(3) {
+            let (other, _) = mesh.beyond(one, mesh.network.degree(one).unwrap() - 1);
+            mesh.cut(one, other);
+            mesh.run(600 * MILLISECOND);
+            for from in 0..nodes {
+                for to in [(from + 1) % nodes, (from + nodes / 2) % nodes, other] {
+                    mesh.send(from, to, &[from as u8, to as u8]).unwrap();
+                }
+            }
+            mesh.run(200 * MILLISECOND);
+            let got: usize = mesh.boards().map(|board| board.got.len()).sum();
+            let datagrams = |mesh: &Mesh| {
+                let all = mesh.boards().flat_map(|board| &board.got);
+                all.filter(|got| got.kind == MessageKind::Datagram).count()
+            };
+            assert_eq!(
+                (got, datagrams(&mesh)),
+                (3 * nodes as usize, 3 * nodes as usize),
+                "{expression}: {one}-{other}"
+            );
+            for node in 0..nodes {
+                mesh.board_mut(node).got.clear();
+            }
+            mesh.mend(one, other);
+            mesh.run(600 * MILLISECOND);
+        }
+        mesh.assert_at_rest();
+    }
+}
+
+#[test]
+fn an_unreachable_destination_is_reported_to_the_application() {
+    let mut mesh = Mesh::up("path(4)");
+    mesh.cut(2, 3);
+    mesh.run(SECOND);
+    let number = mesh.send(0, 3, b"lost").unwrap();
+    let question = mesh.ask(0, 3, Query::Ping, b"").unwrap();
+    mesh.run(50 * MILLISECOND);
+    let found = mesh.board(0).got.iter();
+    let found: Vec<_> = found.map(|got| (got.kind, got.source, got.payload.len())).collect();
+    let report = |number| {
+        let (dest, reason) = (3, DropReason::NoRoute);
+        (MessageKind::Undeliverable { number, dest, reason }, 2, 0)
+    };
+    assert_eq!(found, [report(number), report(question)]);
+    assert_eq!(mesh.board(2).dropped(DropReason::NoRoute), 2);
+    mesh.assert_at_rest();
+}
+
+/// What was on the cable when it died goes another way, as a copy; what came for certain does not.
+#[test]
+fn packets_on_a_dying_cable_come_once() {
+    for wait in [0, 300, 800, 1_200, 2_000, 5_000] {
+        let mut mesh = Mesh::up("ring(4)");
+        for number in 0..8 {
+            mesh.send(0, 1, &[number; 20]).unwrap();
+        }
+        mesh.run(wait);
+        mesh.cut(0, 1);
+        mesh.run(2 * SECOND);
+        let mut numbers: Vec<_> = mesh.board(1).got.iter().map(|got| got.payload[0]).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, 7], "cut after {wait}");
+        mesh.assert_at_rest();
+    }
+}
+
+/// In `ring(8)`, node 2 with strangers in place of 1 and 3.
+fn at_two() -> (Mesh, usize, usize) {
+    let mut mesh = Mesh::new("ring(8)");
+    let (one, three) = (mesh.impersonate(2, 1), mesh.impersonate(2, 3));
+    assert!(mesh.run_until(SECOND, |mesh| mesh.board(2).router.all_links_up()));
+    mesh.run(100 * MILLISECOND);
+    (mesh, one, three)
+}
+
+#[test]
+fn the_trail_names_who_was_visited() {
+    let (mut mesh, one, _) = at_two();
+    mesh.unplug(2, mesh.network.port_to(2, 3).unwrap().unwrap() as u8);
+    mesh.run(SECOND);
+    mesh.stranger_mut(one)
+        .send(0, &header(Kind::Datagram, 1, 4, 5), b"payload");
+    mesh.run(50 * MILLISECOND);
+    let back = &mesh.stranger(one).heard[0];
+    assert!(back.header.trail && !back.header.copied);
+    // Numbers times two, and how many bytes: here nobody else was to be asked, so 2 is a dead end, or the start to come back to.
+    assert_eq!(back.body[..7], *b"payload");
+    assert_eq!(back.body[7..], [2 << 1, 1]);
+}
+
+#[test]
+fn a_trail_ends_where_the_destination_is_nearer() {
+    let (mut mesh, one, three) = at_two();
+    let on_trail = Header {
+        trail: true,
+        ..header(Kind::Datagram, 1, 4, 5)
+    };
+    // It began at 7, which is three hops from 4; here it is two.
+    mesh.stranger_mut(one)
+        .send(0, &on_trail, &[b'x', 7 << 1, 0 << 1, 1 << 1, 3]);
+    mesh.run(20 * MILLISECOND);
+    let on = &mesh.stranger(three).heard[0];
+    assert_eq!((on.header.trail, &on.body[..]), (false, &b"x"[..]));
+    // It began at 3, which is nearer than this: the trail goes on, and this node is on it.
+    mesh.stranger_mut(one)
+        .send(0, &Header { number: 6, ..on_trail }, &[b'y', 3 << 1, 1 << 1, 2]);
+    mesh.run(20 * MILLISECOND);
+    let back = &mesh.stranger(one).heard[0];
+    assert!(back.header.trail);
+    assert_eq!(
+        back.body,
+        [b'y', 3 << 1, 1 << 1, 2 << 1 | 1, 3],
+        "3 and 1 were visited: back to where it came from"
+    );
+}
+
+#[test]
+fn a_trail_that_is_none_is_malformed() {
+    let (mut mesh, one, three) = at_two();
+    for (number, body) in [(1, &[9][..]), (2, &[]), (3, &[0])] {
+        let header = Header {
+            trail: true,
+            ..header(Kind::Datagram, 1, 4, number)
+        };
+        mesh.stranger_mut(one).send(0, &header, body);
+    }
+    mesh.run(50 * MILLISECOND);
+    assert!(mesh.stranger(three).heard.is_empty());
+    assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 3);
+}
+
+#[test]
+fn a_trail_that_does_not_fit_is_the_end() {
+    let (mut mesh, one, _) = at_two();
+    mesh.unplug(2, mesh.network.port_to(2, 3).unwrap().unwrap() as u8);
+    mesh.run(SECOND);
+    for (length, fits) in [(BODY - 2, true), (BODY - 1, false), (BODY, false)] {
+        let known = mesh.stranger(one).heard.len();
+        mesh.stranger_mut(one)
+            .send(0, &header(Kind::Datagram, 1, 4, length as u32), &vec![3; length]);
+        mesh.run(50 * MILLISECOND);
+        let kind = mesh.stranger(one).heard[known].header.kind;
+        assert_eq!(
+            kind,
+            if fits { Kind::Datagram } else { Kind::Undeliverable },
+            "{length}"
+        );
+    }
+    assert_eq!(mesh.board(2).dropped(DropReason::TrailFull), 2);
+}
+
+/// A packet that was refused on its way back is delivered with its trail taken off.
+#[test]
+fn the_trail_does_not_reach_the_application() {
+    let (mut mesh, one, _) = at_two();
+    for (kind, number) in [(Kind::Datagram, 1), (Kind::Broadcast, 2)] {
+        let header = Header {
+            trail: true,
+            ..header(kind, 1, 2, number)
+        };
+        mesh.stranger_mut(one).send(0, &header, &[b'a', b'b', 1 << 1, 1]);
+    }
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(2).payloads(), [(1, &b"ab"[..]), (1, &b"ab"[..])]);
+}

@@ -1,0 +1,9 @@
+//! A small mesh in virtual time: who gets what, in which order, and how often.
+
+mod broadcasts;
+mod confirmed;
+mod datagrams;
+mod detours;
+mod harness;
+mod questions;
+mod wires;

@@ -1,0 +1,9 @@
+//! Networks: what every family promises, against a search of the network built out.
+
+mod audit;
+mod golden;
+#[cfg(feature = "huge-networks")]
+mod huge;
+mod parameters;
+mod pinned;
+mod steps;

@@ -1,0 +1,152 @@
+//! What a network tells of itself as a whole: its parameters, its diameter, and whether all nodes see the same.
+
+use hopwise_core::Family;
+
+use super::audit::Graph;
+use crate::support::*;
+
+/// The parameters of a family, as programs ask for them.
+fn parameters(network: &Network) -> String {
+    match network.family() {
+        Family::Base(base) => format!("{:?}", base.shape()),
+        Family::Rdn(rdn) => format!("{} {}", rdn.base(), rdn.levels()),
+        Family::Re(re) => {
+            let phases = (0..re.phases()).map(|phase| format!("{} {:?}", re.frame(phase), re.pivots_of(phase)));
+            let phases: Vec<_> = phases.collect();
+            format!(
+                "{} {} {} {}",
+                re.unit(),
+                phases.join(" "),
+                re.routes_by_walk(),
+                re.digits_are_alike()
+            )
+        }
+        Family::Rcr(rcr) => format!("{} {} {}", rcr.window_bits(), rcr.word_bits(), rcr.ring()),
+        Family::Wk(wk) => format!("{} {}", wk.nucleus(), wk.digits()),
+        Family::Hypernet(hypernet) => format!("{} {}", hypernet.cube_bits(), hypernet.levels()),
+        Family::Exchanged(exchanged) => format!("{} {}", exchanged.first_bits(), exchanged.second_bits()),
+        Family::Hierarchy(hierarchy) => {
+            let (base, digits) = (hierarchy.base(), hierarchy.digits());
+            format!("{base} {:?} {digits}", hierarchy.linkage())
+        }
+        Family::Rsn(rsn) => {
+            let (nucleus, levels) = (rsn.nucleus(), rsn.levels());
+            format!("{nucleus} {levels} {} {}", rsn.is_of_cubes(), rsn.has_diameter_links())
+        }
+        Family::Hsn(hsn) => format!("{} {}", hsn.nucleus(), hsn.levels()),
+        Family::Hcn3(hcn3) => format!("{}", hcn3.bits()),
+        Family::PartialSwapped(swapped) => format!("{}", swapped.copy()),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn families_tell_their_parameters() {
+    for (expression, expected) in [
+        ("ring(7)", "Line(Ring, 7)"),
+        ("path(5)", "Line(Path, 5)"),
+        ("complete(6)", "Line(Complete, 6)"),
+        ("star(6)", "Star(6)"),
+        ("hypercube(4)", "Hypercube(4)"),
+        ("folded-hypercube(4)", "FoldedHypercube(4)"),
+        ("torus(4,3)", "Product(Ring, [4, 3])"),
+        ("nstar(4)", "NStar(4)"),
+        ("petersen", "Petersen"),
+        ("rdn(ring(5),3)", "ring(5) 3"),
+        ("dualcube(4)", "hypercube(3) 1"),
+        ("bsw(petersen)", "petersen 1"),
+        (
+            "re([ring(3),path(4)],complete(3))",
+            "complete(3) ring(3) Some(1) path(4) Some(2) true false",
+        ),
+        ("re(ring(4),petersen,1)", "petersen ring(4) Some(1) true true"),
+        ("rcr(2,5,3)", "2 5 5"),
+        ("cor(2,3)", "2 6 3"),
+        ("ccc(5)", "1 5 5"),
+        ("wk(4,3)", "complete(4) 3"),
+        ("symmetric-hypernet(3,2)", "hypercube(3) 2"),
+        ("hypernet(3,2)", "3 2"),
+        ("exchanged-hypercube(4,2)", "4 2"),
+        ("folded(heawood,2)", "heawood Folded 2"),
+        ("root-folded(ring(3),4)", "ring(3) RootFolded 4"),
+        ("flooded(path(3),5)", "path(3) Flooded 5"),
+        ("rsn(3,ring(4),diameter)", "ring(4) 3 false true"),
+        ("rsn(2,petersen)", "petersen 2 false false"),
+        ("hcn(3)", "hypercube(3) 2 true true"),
+        ("hsn(4,ring(5))", "ring(5) 4"),
+        ("hcn3(2)", "2"),
+    ] {
+        assert_eq!(parameters(&network(expression)), expected, "{expression}");
+    }
+}
+
+/// A diameter that is told is that of a search; where all nodes are said to be alike, each sees as many at each distance.
+#[test]
+fn diameters_and_symmetry_are_those_of_a_search() {
+    let expressions = include_str!("../../golden/pinned.txt").lines();
+    let mut known = 0;
+    for expression in expressions.filter_map(|line| line.split(' ').next()) {
+        let network = network(expression);
+        if network.nodes() > 300 {
+            continue;
+        }
+        let graph = Graph::of(&network);
+        let profile = |node| {
+            let mut hops = graph.hops_to(node);
+            hops.sort_unstable();
+            hops
+        };
+        let first = profile(0);
+        let mut diameter = 0;
+        let mut alike = true;
+        for node in 0..network.nodes() {
+            let profile = profile(node);
+            diameter = diameter.max(profile.last().copied().unwrap_or(0));
+            alike &= profile == first;
+        }
+        known += u32::from(network.diameter().is_some());
+        assert!(
+            network.diameter().is_none_or(|told| told == diameter),
+            "{expression}: {diameter}"
+        );
+        assert!(alike || !network.vertex_transitive(), "{expression}");
+        let unchecked = network.unchecked();
+        assert_eq!(unchecked.nodes(), network.nodes());
+        let (one, other) = (network.nodes() / 3, network.nodes() - 1);
+        assert_eq!(unchecked.degree(one), network.degree(one).unwrap(), "{expression}");
+        assert_eq!(
+            unchecked.neighbor(one, 0),
+            network.neighbor(one, 0).unwrap(),
+            "{expression}"
+        );
+        assert_eq!(
+            unchecked.port_to(one, other),
+            network.port_to(one, other).unwrap(),
+            "{expression}"
+        );
+        assert_eq!(
+            unchecked.distance(one, other),
+            network.distance(one, other).unwrap(),
+            "{expression}"
+        );
+        for rule in [Rule::Exact, Rule::Paper] {
+            assert_eq!(
+                unchecked.next(one, other, rule),
+                network.next_hop(one, other, rule).unwrap()
+            );
+            assert_eq!(
+                unchecked.method(one, other, rule),
+                network.method(one, other, rule).unwrap()
+            );
+        }
+        for port in 0..=network.degree(one).unwrap() {
+            let passes = network.fanout(one, other).unwrap().any(|(sent, _)| sent == port);
+            assert_eq!(
+                unchecked.passes_on(one, port, other),
+                passes,
+                "{expression}: port {port}"
+            );
+        }
+    }
+    assert!(known > 100, "{known}");
+}

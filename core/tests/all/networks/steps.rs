@@ -1,0 +1,52 @@
+//! Broadcasts where a node sends one copy at a time.
+
+use super::audit::follow;
+use crate::support::*;
+
+/// Steps of the tree of fewest steps, the most over all sources.
+#[test]
+fn broadcasts_of_fewest_steps() {
+    for (expression, steps) in [
+        ("heawood", 4),
+        ("petersen", 4),
+        ("complete(2)", 1),
+        ("complete(8)", 3),
+        ("complete(9)", 4),
+        ("ghc(5,6)", 6),
+        ("hypercube(5)", 5),
+        ("rdn(heawood,1)", 2 * 4 + 2),
+        ("folded(heawood,2)", 8),
+        ("folded(petersen,2)", 8),
+        ("folded(complete(5),3)", 9),
+        // To the root of the own copy, then as from there.
+        ("root-folded(heawood,2)", 3 + 8),
+        ("flooded(heawood,2)", 3 + 8),
+    ] {
+        let network = network(expression);
+        let steps_from = |source| follow(&network, source, Tree::FewestSteps).1;
+        assert_eq!((0..network.nodes()).map(steps_from).max(), Some(steps), "{expression}");
+    }
+}
+
+/// Theorem 3 of the RDN paper: 2^k B + 2^(k+1) - 2 over a base that takes B steps.
+#[test]
+fn dual_nets_take_the_steps_of_the_paper() {
+    for (base, levels) in [
+        ("ring(3)", 1),
+        ("ring(3)", 2),
+        ("ring(5)", 1),
+        ("hypercube(2)", 2),
+        ("petersen", 1),
+    ] {
+        let (_, base_steps) = follow(&network(base), 0, Tree::LeastDepth);
+        let network = network(&format!("rdn({base},{levels})"));
+        for source in [0, network.nodes() / 2, network.nodes() - 1] {
+            let (_, steps) = follow(&network, source, Tree::LeastDepth);
+            assert_eq!(
+                steps,
+                (base_steps << levels) + (2 << levels) - 2,
+                "{network} from {source}"
+            );
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Meshes of hundreds of emulated boards: `cargo test -p hopwise --test boards-long -- --nocapture`, some minutes.
+
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod firmware_support;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod next_hop;
+
+use next_hop::a_next_hop_takes_at_most;
+
+#[test]
+fn instructions_for_a_next_hop_among_648_boards() {
+    a_next_hop_takes_at_most(150, "rdn(ring(3),2)");
+}
+
+#[test]
+fn instructions_for_a_next_hop_among_1024_boards() {
+    a_next_hop_takes_at_most(400, "re(ring(4),ring(4),4)");
+}

@@ -1,0 +1,123 @@
+//! The images other than the one that most tests run: of every board, of every family alone, and with more in the log.
+//!
+//! Each is built here, so these run only when asked for: `cargo test -p hopwise --test images -- --nocapture`.
+
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+#[path = "../boards/firmware_support/mod.rs"]
+mod firmware_support;
+
+use firmware_support::{Firmware, Rig, build, firmware, load, sizes, stock};
+use hopwise_core::wire::{BoardState, Command, Done, Page, Query, Status};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::firmware::{self, BOARDS};
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+
+/// Builds an image that stays until the tests end; `None` if there is no ARM compiler.
+fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {
+    load(build(firmware)).map(|firmware| &*Box::leak(Box::new(firmware)))
+}
+
+/// Every family, with the KiB of flash of an image that has it alone beside the base graphs.
+const FAMILIES: [(&str, usize); 11] = [
+    ("rdn", 83),
+    ("rcr", 83),
+    ("rsn", 83),
+    ("re", 94),
+    ("wk", 83),
+    ("hypernet", 83),
+    ("exchanged", 83),
+    ("hierarchy", 83),
+    ("hsn", 83),
+    ("hcn3", 83),
+    ("partial-swapped", 86),
+];
+
+#[test]
+fn images_of_one_family_keep_their_budgets() {
+    let families = FAMILIES
+        .iter()
+        .map(|(family, budget)| (std::slice::from_ref(family), *budget));
+    for (families, budget) in std::iter::once((&[][..], 78)).chain(families) {
+        let Some(firmware) = built(&stock().with_families(families)) else {
+            return;
+        };
+        let (flash, ram) = sizes(&firmware.image);
+        let name = families.first().unwrap_or(&"none");
+        println!("base graphs and {name}: {flash} bytes of flash, {ram} bytes of RAM");
+        assert!(flash <= budget * 1024, "{families:?}: {flash} bytes of flash");
+    }
+}
+
+#[test]
+fn every_board_has_an_image_that_fits() {
+    for board in BOARDS {
+        let Some(firmware) = built(&firmware::Firmware::new(board)) else {
+            return;
+        };
+        let (flash, ram) = sizes(&firmware.image);
+        println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");
+        assert!(ram <= 36 * 1024, "{board}: {ram} bytes of static RAM");
+        // embassy's clocks of the H7, with the messages of its panics, take 16 KiB more than those of the others.
+        let budget = if board == "nucleo-h743zi" { 144 } else { 128 };
+        assert!(flash <= budget * 1024, "{board}: {flash} bytes of flash");
+        let page = firmware.image.address_of("_configuration_page").expect("a page");
+        assert!(
+            page >= 0x0800_0000 + flash as u32,
+            "{board}: the image reaches the page"
+        );
+    }
+}
+
+#[test]
+fn an_image_without_the_family_of_a_network_says_so() {
+    let Some(firmware) = built(&stock().with_families(&["rdn"])) else {
+        return;
+    };
+    let cases = [
+        ("rcr(2,2,1)", BoardState::NotInImage),
+        // Not even a network where its family is there, but that cannot be told.
+        ("rcr(2,2", BoardState::NotInImage),
+        ("rcx(2,2,1)", BoardState::BadNetwork),
+        ("rdn(ring(3),1)", BoardState::Configured),
+    ];
+    for (expression, expected) in cases {
+        let page = Page::new(expression, 0).expect("a page").write();
+        let mut rig = Rig::single(firmware, &page);
+        rig.run_for(100 * MILLISECOND);
+        let status: Status = rig.ask_one(Question::command(0, &Command::Status));
+        assert_eq!(status.state, expected, "{expression}");
+        if expected == BoardState::NotInImage {
+            let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
+            assert!(
+                lines.iter().any(|line| line == "not part of a mesh: NotInImage"),
+                "{lines:?}"
+            );
+            assert_eq!(
+                rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&page))),
+                Done::NotInImage
+            );
+        }
+    }
+}
+
+#[test]
+fn the_level_of_the_log_is_chosen_when_an_image_is_built() {
+    let (Some(usual), Some(all)) = (firmware(), built(&stock().with_log_level("trace"))) else {
+        return;
+    };
+    for (firmware, frames) in [(usual, false), (all, true)] {
+        let mut rig = Rig::new(firmware, "path(2)");
+        rig.wait_for_links(SECOND);
+        let ping = Question::new(0, 1, Query::Ping);
+        assert!(matches!(rig.ask(&[ping])[..], [Some(Reply::Answer(_))]));
+        let lines: Vec<String> = rig.log().into_iter().map(|line| line.text).collect();
+        let has = |event: &str| lines.iter().any(|line| line.starts_with(event));
+        assert!(has("LinkUp"), "{lines:?}");
+        for event in ["Sent", "Received", "Forwarded", "Delivered"] {
+            assert_eq!(has(event), frames, "{event} in {lines:?}");
+        }
+        // Not all that is asked of healthy boards: embassy logs the clocks it sets before there is one to tell the time by.
+        assert!(rig.world.boards().iter().all(|board| board.faults().is_empty()));
+    }
+}
