@@ -5,12 +5,13 @@
 //! was found out.
 
 use super::event::Observer;
-use super::pool::{Origin, Place};
+use super::pool::Place;
 use super::seen::Judgement;
-use super::tree::{Branches, CutOff};
-use super::{Router, add, age};
+use super::tree::Branches;
+use super::{Router, add};
+use crate::Node;
 use crate::link::Micros;
-use crate::wire::{DropReason, Header};
+use crate::wire::DropReason;
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
@@ -28,9 +29,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.packet.remove_trail();
         slot.packet.header.dest = header.source;
         let branches = Branches::of(&self.network, here, header.source, &self.wiring);
-        slot.cut_off.make_own(here);
         for &port in &branches.cut_off {
-            slot.cut_off.add(port);
+            if !slot.cut_off.add(here, port) {
+                self.counters.drop(DropReason::Busy);
+            }
         }
         for &link in &branches.links {
             self.enqueue(place, link);
@@ -59,7 +61,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         slot.packet.remove_trail();
         slot.packet.header.hops_left = self.hops;
-        match slot.cut_off.take_next(&self.network, self.here) {
+        match slot.cut_off.take_next(&self.network) {
             Some(child) => {
                 slot.packet.header.dest = child;
                 self.pool.route_soon(place);
@@ -68,37 +70,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
     }
 
-    /// A child in the tree of a broadcast cannot be reached: its children are reached from here. The first of them has the
-    /// packet's slot if nobody else is cut off who still needs it, and a slot of its own otherwise.
-    pub(super) fn adopt(&mut self, place: Place, header: &Header, now: Micros) {
-        let mut orphans = CutOff::children_of(&self.network, header.dest, header.source);
-        let count = orphans.len();
+    /// A node that is cut off cannot be reached: its children in the tree are reached from here, before anyone else.
+    ///
+    /// They are copies only if the packet is one: whoever lost a frame to the dead node on the way has marked it.
+    pub(super) fn adopt(&mut self, place: Place, dead: Node, source: Node) {
         let Some(slot) = self.pool.get_mut(place) else { return };
-        slot.packet.remove_trail();
-        // The child may have passed it on before it died.
-        slot.packet.header.copied = true;
-        let Some(first) = orphans.take_first(&self.network) else {
-            return self.copy_done(place);
-        };
-        let holder = if slot.cut_off.is_empty() {
-            slot.packet.header.dest = first;
-            Some(place)
-        } else {
-            let mut packet = slot.packet.clone();
-            packet.header.dest = first;
-            packet.header.age = age(&packet.header, slot.arrived, now);
-            self.copy_done(place);
-            self.pool.admit(packet, Origin::Service, 0, now)
-        };
+        let (count, room) = slot.cut_off.add_children_of(&self.network, dead, source);
         add(&mut self.counters.copied, count);
-        match holder {
-            Some(holder) => {
-                if let Some(slot) = self.pool.get_mut(holder) {
-                    slot.cut_off = orphans;
-                }
-                self.pool.route_soon(holder);
-            }
-            None => (0..count).for_each(|_| self.counters.drop(DropReason::Busy)),
+        if !room {
+            (0..count).for_each(|_| self.counters.drop(DropReason::Busy));
         }
+        self.copy_done(place);
     }
 }

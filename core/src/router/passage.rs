@@ -120,7 +120,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         match port {
             None => self.give_up(place, DropReason::NoHost, now, observer),
             Some(port) if header.kind == Kind::Broadcast && header.dest == header.source => {
-                slot.cut_off.add(port);
+                if !slot.cut_off.add(self.here, port) {
+                    self.count_drop(&header, DropReason::Busy, observer);
+                }
                 self.copy_done(place);
             }
             Some(_) => self.send_on(place, now, observer),
@@ -140,7 +142,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let for_one_child = header.kind == Kind::Broadcast && header.dest != header.source;
         if for_one_child && is_unreachable(reason) {
             self.count_drop(&header, reason, observer);
-            return self.adopt(place, &header, now);
+            return self.adopt(place, header.dest, header.source);
         }
         let sender_asks = matches!(header.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
         let only_copy = slot.pending == 0 && slot.cut_off.is_empty() && !slot.inbox;

@@ -5,76 +5,85 @@ use heapless::Vec;
 use super::wiring::Wiring;
 use crate::{Network, Node, Port};
 
-/// Children of a node in the tree of a broadcast that are still to be reached by detours.
+/// So many groups of siblings can be cut off at once: a node's own children, those of a dead child, of a dead grandchild, and of one
+/// more. A chain of dead nodes needs a group only where siblings are still to be reached.
+const GROUPS: usize = 4;
+
+/// Nodes in the tree of a broadcast that are still to be reached by detours: groups of siblings, of which the last is reached first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CutOff {
-    /// Whose children they are: of the node that holds the broadcast, or of one that is dead.
-    parent: Node,
-    /// By which ports of the parent: bit 0 is port 0.
-    ports: u32,
+    /// Whose children a group is: of the node that holds the broadcast, or of one that is dead.
+    parents: [Node; GROUPS],
+    /// By which ports of the parent: bit 0 is port 0. Behind the last group all are empty.
+    ports: [u32; GROUPS],
 }
 
 impl CutOff {
-    pub(super) const NONE: CutOff = CutOff { parent: 0, ports: 0 };
-
-    /// All children of a node.
-    pub(super) fn children_of(network: &Network, parent: Node, source: Node) -> Self {
-        let fanout = network.fanout(parent, source);
-        let ports = fanout.map_or(0, |fanout| fanout.fold(0, |ports, (port, _)| ports | bit(port)));
-        CutOff { parent, ports }
-    }
+    pub(super) const NONE: CutOff = CutOff {
+        parents: [0; GROUPS],
+        ports: [0; GROUPS],
+    };
 
     pub(super) fn is_empty(&self) -> bool {
-        self.ports == 0
+        self.ports == [0; GROUPS]
     }
 
     pub(super) fn len(&self) -> u32 {
-        self.ports.count_ones()
+        self.ports.iter().map(|ports| ports.count_ones()).sum()
     }
 
-    /// The set is a node's own from now on. Should it have been that of a dead node, of which this node is a child, those who are
-    /// left in it are taken for this node's children: the set has one parent.
-    pub(super) fn make_own(&mut self, here: Node) {
-        self.parent = here;
+    /// The child at a port of a node is cut off. `false` if there is no room for another group.
+    pub(super) fn add(&mut self, parent: Node, port: u8) -> bool {
+        let mut groups = self.parents.iter().zip(&mut self.ports);
+        match groups.find(|(of, ports)| **of == parent && **ports != 0) {
+            Some((_, ports)) => {
+                *ports |= bit(port.into());
+                true
+            }
+            None => self.push(parent, bit(port.into())),
+        }
     }
 
-    /// The child at a port of the parent is cut off.
-    pub(super) fn add(&mut self, port: u8) {
-        self.ports |= bit(port.into());
+    /// All children of a dead node are cut off: how many these are, and whether there was room for them.
+    pub(super) fn add_children_of(&mut self, network: &Network, parent: Node, source: Node) -> (u32, bool) {
+        let fanout = network.fanout(parent, source);
+        let ports = fanout.map_or(0, |fanout| fanout.fold(0, |ports, (port, _)| ports | bit(port)));
+        (ports.count_ones(), ports == 0 || self.push(parent, ports))
     }
 
-    /// Takes the child of the lowest port out; `None` if there is none.
-    pub(super) fn take_first(&mut self, network: &Network) -> Option<Node> {
-        let port = self.ports.trailing_zeros();
-        self.ports &= self.ports.checked_sub(1)?;
-        self.child(network, port)
+    fn push(&mut self, parent: Node, ports: u32) -> bool {
+        let place = self.last_group().map_or(0, |last| last + 1);
+        match (self.parents.get_mut(place), self.ports.get_mut(place)) {
+            (Some(parent_of_group), Some(ports_of_group)) => {
+                *parent_of_group = parent;
+                *ports_of_group = ports;
+                true
+            }
+            _ => false,
+        }
     }
 
-    /// Takes the next child out; `None` if there is none. Should `here` be among them, it comes last: the slot is then free for
-    /// its own children.
-    pub(super) fn take_next(&mut self, network: &Network, here: Node) -> Option<Node> {
-        let lowest = self.ports.trailing_zeros();
-        let others = self.ports & self.ports.checked_sub(1)?;
-        let port = if others != 0 && self.child(network, lowest) == Some(here) {
-            others.trailing_zeros()
-        } else {
-            lowest
-        };
-        self.ports &= !(1_u32.checked_shl(port)?);
-        self.child(network, port)
+    fn last_group(&self) -> Option<usize> {
+        self.ports.iter().rposition(|&ports| ports != 0)
+    }
+
+    /// Takes the next node out; `None` if there is none.
+    pub(super) fn take_next(&mut self, network: &Network) -> Option<Node> {
+        let last = self.last_group()?;
+        let (parent, ports) = (self.parents.get(last)?, self.ports.get_mut(last)?);
+        let port = ports.trailing_zeros();
+        *ports &= ports.checked_sub(1)?;
+        network.neighbor(*parent, Port::from(port)).ok().flatten()
     }
 
     /// One of them is given up; `false` if there is none.
     pub(super) fn drop_one(&mut self) -> bool {
-        let Some(before) = self.ports.checked_sub(1) else {
+        let last = self.last_group().and_then(|last| self.ports.get_mut(last));
+        let Some((ports, before)) = last.and_then(|ports| ports.checked_sub(1).map(|before| (ports, before))) else {
             return false;
         };
-        self.ports &= before;
+        *ports &= before;
         true
-    }
-
-    fn child(&self, network: &Network, port: u32) -> Option<Node> {
-        network.neighbor(self.parent, Port::from(port)).ok().flatten()
     }
 }
 
@@ -143,12 +152,13 @@ mod tests {
             let network: Network = expression.parse().unwrap();
             let mut children: List<Node> = List::new();
             for node in 0..network.nodes() {
-                let mut set = CutOff::children_of(&network, node, 5);
+                let mut set = CutOff::NONE;
+                assert_eq!(set.add_children_of(&network, node, 5), (set.len(), true));
                 for left in (0..set.len()).rev() {
-                    children.push(set.take_first(&network).unwrap());
+                    children.push(set.take_next(&network).unwrap());
                     assert_eq!(set.len(), left);
                 }
-                assert!(set.is_empty() && set.take_first(&network).is_none());
+                assert!(set.is_empty() && set.take_next(&network).is_none());
             }
             children.sort_unstable();
             let others: List<Node> = (0..network.nodes()).filter(|&node| node != 5).collect();
@@ -156,24 +166,39 @@ mod tests {
         }
     }
 
+    /// Children of a dead node come before the siblings of that node, and none is mistaken for a child of another.
     #[test]
-    fn this_node_comes_last_among_the_children_of_a_dead_one() {
-        let network: Network = "star(5)".parse().unwrap();
-        let all = CutOff::children_of(&network, 0, 0);
-        assert_eq!(all.len(), 4);
-        for here in 1..5 {
-            let mut left = all;
-            let order: List<Node> = core::iter::from_fn(|| left.take_next(&network, here)).collect();
-            assert_eq!(order.len(), 4);
-            assert_eq!(order.last(), Some(&here));
+    fn groups_keep_their_parents() {
+        let network: Network = "hypercube(4)".parse().unwrap();
+        let mut set = CutOff::NONE;
+        assert!(set.add(0, 1) && set.add(0, 2) && set.add(0, 3));
+        assert_eq!(set.take_next(&network), Some(2));
+        // Node 2 is dead: who would have got it from there comes next.
+        let (count, room) = set.add_children_of(&network, 2, 0);
+        let children: List<Node> = network.fanout(2, 0).unwrap().map(|(_, child)| child).collect();
+        assert_eq!((count as usize, room), (children.len(), true));
+        let next: List<Node> = (0..count).map(|_| set.take_next(&network).unwrap()).collect();
+        assert!(children.iter().all(|child| next.contains(child)), "{next:?}");
+        // This node's own links go on dying meanwhile.
+        assert!(set.add(0, 0));
+        assert_eq!([(); 3].map(|()| set.take_next(&network)), [Some(1), Some(4), Some(8)]);
+        assert_eq!(set.take_next(&network), None);
+    }
+
+    #[test]
+    fn groups_without_room_are_refused() {
+        let mut set = CutOff::NONE;
+        for parent in 0..GROUPS as u64 {
+            assert!(set.add(parent, 0));
         }
+        assert!(set.add(0, 1) && !set.add(9, 0));
+        assert_eq!(set.len(), GROUPS as u32 + 1);
     }
 
     #[test]
     fn one_after_the_other_can_be_given_up() {
         let mut set = CutOff::NONE;
-        set.add(0);
-        set.add(4);
+        assert!(set.add(3, 0) && set.add(7, 4));
         assert!(set.drop_one() && set.len() == 1 && set.drop_one() && !set.drop_one());
     }
 }

@@ -93,6 +93,108 @@ fn any_single_dead_board_is_gone_round() {
     }
 }
 
+/// Broadcasts of all nodes but some that are dead. Every live node that can be reached gets every one of them.
+fn assert_broadcasts_pass(network: &str, dead: &[u64], rate: Option<f64>) {
+    let off: Vec<String> = dead.iter().map(|board| format!("0s off {board}")).collect();
+    let settings = Settings {
+        network: Some(network.into()),
+        rate,
+        ..with(&off.join("; "), Traffic::Broadcast)
+    };
+    let tally = run(&settings).tally;
+    assert_eq!(
+        (tally.delivered, tally.duplicated),
+        (tally.sent, 0),
+        "{}: of {} broadcasts {} reached everyone",
+        settings.command(),
+        tally.sent,
+        tally.delivered
+    );
+}
+
+fn nodes(network: &str) -> u64 {
+    on(network).run().unwrap().build.network.nodes()
+}
+
+/// Every family, each with a network of up to 32 nodes.
+const EVERY_FAMILY: [&str; 20] = [
+    "rdn(ring(3),1)",
+    "dualcube(2)",
+    "re(ring(3),complete(3),1)",
+    "re(ring(3),ring(3),2,sd)",
+    "rcr(2,2,1)",
+    "ccc(3)",
+    "heawood",
+    "root-folded(petersen,1)",
+    "rsn(2,hypercube(2))",
+    "hcn(2)",
+    "hfn(2)",
+    "hsn(2,complete(4))",
+    "wk(4,2)",
+    "symmetric-hypernet(3,1)",
+    "exchanged-hypercube(2,2)",
+    "nstar(4)",
+    "torus(4,4)",
+    "mesh(4,4)",
+    "hypercube(4)",
+    "folded-hypercube(3)",
+];
+
+#[test]
+fn any_single_dead_board_keeps_no_broadcast_from_anyone() {
+    for network in EVERY_FAMILY {
+        for dead in 0..nodes(network) {
+            assert_broadcasts_pass(network, &[dead], None);
+        }
+    }
+}
+
+#[test]
+fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
+    for network in EVERY_FAMILY.into_iter().filter(|network| nodes(network) <= 32) {
+        for second in 1..nodes(network) {
+            for first in 0..second {
+                assert_broadcasts_pass(network, &[first, second], None);
+            }
+        }
+    }
+}
+
+/// Three dead boards, drawn by a seed.
+#[test]
+fn three_dead_boards_keep_no_broadcast_from_anyone() {
+    use rand::{RngExt, SeedableRng};
+    let mut draw = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+    for network in EVERY_FAMILY {
+        for _ in 0..30 {
+            let mut dead: Vec<u64> = (0..3).map(|_| draw.random_range(0..nodes(network))).collect();
+            dead.sort_unstable();
+            dead.dedup();
+            assert_broadcasts_pass(network, &dead, None);
+        }
+    }
+}
+
+/// One broadcast a second of every node for some time: nobody's memory of copies fills up, since none is made.
+#[test]
+fn a_dead_board_under_a_steady_load_of_broadcasts_costs_none() {
+    for (network, dead) in [
+        ("torus(4,4)", 5),
+        ("hypercube(4)", 3),
+        ("heawood", 0),
+        ("rdn(ring(3),1)", 7),
+    ] {
+        let settings = Settings {
+            packets: Some(400),
+            rate: Some(1.0),
+            network: Some(network.into()),
+            ..with(&format!("0s off {dead}"), Traffic::Broadcast)
+        };
+        let tally = run(&settings).tally;
+        assert_eq!(tally.delivered, tally.sent, "{}", settings.command());
+    }
+}
+
 /// A cable goes while everything is under way: confirmed packets and broadcasts arrive all the same.
 #[test]
 fn a_cable_may_go_at_any_time() {
