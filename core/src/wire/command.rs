@@ -25,7 +25,7 @@ pub enum Command<'a> {
     Broadcast(&'a [u8]),
     /// Begins to send packets, or ends it if the rate is 0. The answer is [`Done`].
     StartTraffic(Traffic),
-    /// What has come of it? The answer is a [`TrafficReport`].
+    /// What has come of it? The answer is a [`TrafficReport`](super::TrafficReport).
     Traffic,
     /// Whether to log every packet. The answer is [`Done`].
     LogPackets(bool),

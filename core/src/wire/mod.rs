@@ -7,7 +7,7 @@
 //! From the outside in:
 //!
 //! - [`Frame`]: what stands between two delimiters: [`Hello`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
-//! - [`Packet`]: a [`Header`] and a body, at whose end may be the [`Trail`] of a detour;
+//! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
 //! - [`Content`]: what the body says, by the kind of the packet: [`Confirmed`], [`Confirmation`], [`Undeliverable`], [`Request`],
 //!   [`Response`], or just a payload;
 //! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board

@@ -51,8 +51,6 @@ fn in_this_width(message: &str) -> String {
         return message.to_string();
     }
     message
-        // The first dimension is too large by itself.
-        .replace("byte 17: a dimension", "byte 6: a dimension")
         .replace("2^63 nodes", "2^31 nodes: this program was built without huge networks")
         .replace("at most 9223372036854775808", "at most 2147483648")
         .replace("at most 63", "at most 31")

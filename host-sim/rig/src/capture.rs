@@ -2,7 +2,7 @@
 //!
 //! Lines go to disk as they come, into a trace of its own beside the output, in which every board has the time of its own clock. When
 //! all lines are there, the clocks are [aligned](super::clocks) from the packets that went from board to board, and the trace is
-//! [written](super::time_line) by the common time. The output is replaced in the end, when all of it is there. A capture of any
+//! written by the common time. The output is replaced in the end, when all of it is there. A capture of any
 //! length takes the same memory.
 
 use std::collections::{BTreeMap, BTreeSet};
