@@ -74,7 +74,8 @@ impl HostPort {
         self.endpoint.peer()
     }
 
-    /// Asks a node; returns the question's number.
+    /// Asks a node; returns the question's number. Here as below, a payload that does not fit a packet is a mistake of the caller, who
+    /// checks what people write.
     pub fn ask(&mut self, dest: u64, query: Query, payload: &[u8], now: Micros) -> u32 {
         let packet = self.endpoint.question(dest, query, payload, now);
         self.send(packet)
