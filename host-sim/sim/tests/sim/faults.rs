@@ -93,12 +93,11 @@ fn any_single_dead_board_is_gone_round() {
     }
 }
 
-/// Broadcasts of all nodes but some that are dead. Every live node that can be reached gets every one of them.
-fn assert_broadcasts_pass(network: &str, dead: &[u64], rate: Option<f64>) {
+/// With some boards dead, every live board that can be reached gets every broadcast, once.
+fn assert_broadcasts_pass(network: &str, dead: &[u64]) {
     let off: Vec<String> = dead.iter().map(|board| format!("0s off {board}")).collect();
     let settings = Settings {
         network: Some(network.into()),
-        rate,
         ..with(&off.join("; "), Traffic::Broadcast)
     };
     let tally = run(&settings).tally;
@@ -116,8 +115,8 @@ fn nodes(network: &str) -> u64 {
     on(network).run().unwrap().build.network.nodes()
 }
 
-/// Every family, each with a network of up to 32 nodes.
-const EVERY_FAMILY: [&str; 20] = [
+/// Small networks in which one, two and three dead boards keep a broadcast from nobody. See `docs/delivery.md` for those where two do.
+const SMALL_OF_FAMILIES: [&str; 20] = [
     "rdn(ring(3),1)",
     "dualcube(2)",
     "re(ring(3),complete(3),1)",
@@ -142,19 +141,22 @@ const EVERY_FAMILY: [&str; 20] = [
 
 #[test]
 fn any_single_dead_board_keeps_no_broadcast_from_anyone() {
-    for network in EVERY_FAMILY {
+    for network in SMALL_OF_FAMILIES
+        .into_iter()
+        .chain(["hypernet(3,2)", "hcn3(2)", "hfn(3)"])
+    {
         for dead in 0..nodes(network) {
-            assert_broadcasts_pass(network, &[dead], None);
+            assert_broadcasts_pass(network, &[dead]);
         }
     }
 }
 
 #[test]
 fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
-    for network in EVERY_FAMILY.into_iter().filter(|network| nodes(network) <= 32) {
+    for network in SMALL_OF_FAMILIES.into_iter().filter(|network| nodes(network) <= 32) {
         for second in 1..nodes(network) {
             for first in 0..second {
-                assert_broadcasts_pass(network, &[first, second], None);
+                assert_broadcasts_pass(network, &[first, second]);
             }
         }
     }
@@ -165,12 +167,12 @@ fn any_two_dead_boards_keep_no_broadcast_from_anyone() {
 fn three_dead_boards_keep_no_broadcast_from_anyone() {
     use rand::{RngExt, SeedableRng};
     let mut draw = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
-    for network in EVERY_FAMILY {
+    for network in SMALL_OF_FAMILIES {
         for _ in 0..30 {
             let mut dead: Vec<u64> = (0..3).map(|_| draw.random_range(0..nodes(network))).collect();
             dead.sort_unstable();
             dead.dedup();
-            assert_broadcasts_pass(network, &dead, None);
+            assert_broadcasts_pass(network, &dead);
         }
     }
 }
