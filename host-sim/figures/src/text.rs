@@ -57,9 +57,13 @@ pub fn printable_line(text: &str) -> String {
 /// A cell of a Markdown table: it stays in its cell, and is not read as HTML. Stars and the like are its own.
 pub fn markdown_cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
-    for letter in text.chars() {
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied().unwrap_or(' ');
         match letter {
-            '|' | '<' | '&' => cell.extend(['\\', letter]),
+            '|' => cell.push_str("\\|"),
+            // Before anything else it is less than.
+            '<' if next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?') => cell.push_str("\\<"),
             '\t' | '\n' => cell.push(' '),
             letter if is_control(letter) => cell.push(char::REPLACEMENT_CHARACTER),
             letter => cell.push(letter),
@@ -130,8 +134,8 @@ mod tests {
     #[test]
     fn a_cell_of_markdown_stays_a_cell() {
         assert_eq!(
-            markdown_cell("**holds** | <b>\n&lt;\u{1b}"),
-            "**holds** \\| \\<b> \\&lt;\u{fffd}"
+            markdown_cell("**holds** | <b>\n</b> <!-- a <= b < c \u{1b}"),
+            "**holds** \\| \\<b> \\</b> \\<!-- a <= b < c \u{fffd}"
         );
     }
 

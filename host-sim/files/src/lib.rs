@@ -5,6 +5,7 @@
 //!
 //! - [`write_whole`]: a text that is there already;
 //! - [`NewFile`]: what is written bit by bit;
+//! - [`check_writable`]: whether they could, told before the work is done;
 //! - [`is_same_file`]: whether two paths lead to one file, by whatever spelling or link.
 //!
 //! ```
@@ -30,6 +31,15 @@ pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
     file.write_all(text.as_ref())?;
     file.finish()
+}
+
+/// Whether [`NewFile::create`] could write a file. Nothing is changed.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    match path.metadata() {
+        // Who opens and closes a pipe has told its reader that this was all.
+        Ok(there) if !there.is_file() && !there.is_dir() => Ok(()),
+        _ => NewFile::create(path).map(drop),
+    }
 }
 
 /// Whether two paths lead to one file that exists.

@@ -102,6 +102,11 @@ fn what_is_no_file_is_written_to() {
     assert!(!Path::new("/dev/null").metadata().unwrap().is_file());
     let (folder, _) = good();
     assert!(NewFile::create(folder.path()).is_err());
+    assert!(check_writable(folder.path()).is_err() && check_writable(Path::new("/dev/null")).is_ok());
+    assert!(
+        check_writable(&folder.path().join("file")).is_ok() && check_writable(&folder.path().join("no/such")).is_err()
+    );
+    assert_eq!(names(&folder), ["file"], "nothing is changed");
     assert!(NewFile::create(&folder.path().join("no/such")).is_err());
     assert!(NewFile::create(Path::new("/")).is_err());
 }

@@ -93,6 +93,8 @@ pub struct Overview {
     pub unknown: u64,
     /// The times of the first and the last event.
     pub span: Option<(Nanos, Nanos)>,
+    /// The last line, if its end is missing: it was left out.
+    pub cut: Option<u64>,
 }
 
 impl Overview {
@@ -133,6 +135,7 @@ pub fn follow<R: BufRead>(
             events: 0,
             unknown: 0,
             span: None,
+            cut: None,
         },
         under_way: HashMap::new(),
         order: VecDeque::new(),
@@ -142,6 +145,7 @@ pub fn follow<R: BufRead>(
         follower.add(&line?).map_err(|fault| reader.bad(fault))?;
     }
     follower.end_until(Nanos::MAX);
+    follower.overview.cut = reader.cut();
     Ok(follower.overview)
 }
 
@@ -389,6 +393,7 @@ mod tests {
                 events: 0,
                 unknown: 0,
                 span: None,
+                cut: None,
             },
             under_way: HashMap::new(),
             order: VecDeque::new(),
