@@ -3,7 +3,7 @@
 //! What is written goes into a new file beside the old one, which takes its place when all of it is on the disk. A program that is
 //! ended before leaves the old file as it was, and beside it what it had written, as `NAME.XXXXXX.partial`.
 //!
-//! - [`write_whole`]: a text that is there already;
+//! - [`write_whole`]: a text that is there already; [`create_whole`]: the same, for a file that must not be there;
 //! - [`NewFile`]: what is written bit by bit;
 //! - [`check_writable`]: whether they could, told before the work is done;
 //! - [`is_same_file`]: whether two paths lead to one file, by whatever spelling or link.
@@ -31,6 +31,15 @@ pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = NewFile::create(path)?;
     file.write_all(text.as_ref())?;
     file.finish()
+}
+
+/// Writes a file that must not be there; it is there in full or not at all.
+pub fn create_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = NewFile::beside(path.to_path_buf())?;
+    file.write_all(text.as_ref())?;
+    file.out.flush()?;
+    let beside = file.beside.ok_or(io::ErrorKind::InvalidInput)?;
+    beside.persist_noclobber(path).map_err(|error| error.error)
 }
 
 /// Whether [`NewFile::create`] could write a file. Nothing is changed.

@@ -69,6 +69,21 @@ fn where_there_is_no_file_a_live_one_is_seen_at_once() {
 }
 
 #[test]
+fn a_file_that_is_there_is_not_made_anew() {
+    let (folder, path) = good();
+    assert_eq!(
+        create_whole(&path, "new").unwrap_err().kind(),
+        io::ErrorKind::AlreadyExists
+    );
+    assert_eq!(
+        (fs::read_to_string(&path).unwrap(), names(&folder)),
+        ("good".into(), vec!["file".into()])
+    );
+    create_whole(&folder.path().join("new"), "new").unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join("new")).unwrap(), "new");
+}
+
+#[test]
 fn links_are_followed_and_stay_links() {
     let (folder, path) = good();
     for (name, leads_to) in [("link", "file"), ("to-nothing", "later")] {
