@@ -1,6 +1,7 @@
 //! Files and terminals: nothing good is overwritten before its replacement is whole, a cut trace can be read, and nothing that a
 //! board or a file says reaches a terminal or a page but as text.
 
+use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -91,25 +92,46 @@ fn what_fails_leaves_the_old_file() {
     }
 }
 
-/// A run that takes longer than the test, with its trace.
-fn endless(trace: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(["sim", "torus(8,8)", "--packets", "100000000", "--trace", trace])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// A run that takes longer than the test, with its trace. It ends with the test.
+struct LongRun(Child);
+
+impl LongRun {
+    fn start(trace: &str) -> Self {
+        let run = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(["sim", "torus(8,8)", "--packets", "1000000", "--trace", trace])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        LongRun(run.unwrap())
+    }
+
+    /// What it says until it ends, and its status.
+    fn end(mut self) -> (Option<i32>, String) {
+        wait_for("the run to end", || self.0.try_wait().unwrap().is_some());
+        let mut said = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.0.wait().unwrap().code(), said)
+    }
 }
 
-fn wait_until_there_are_bytes(path: impl Fn() -> Option<PathBuf>) {
+impl Drop for LongRun {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
     let begun = Instant::now();
-    while path()
-        .and_then(|path| path.metadata().ok())
-        .is_none_or(|about| about.len() < 100_000)
-    {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no trace is written");
+    while !is_there() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "waited for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Whether a trace has begun.
+fn has_lines(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| about.len() > 100_000)
 }
 
 #[test]
@@ -118,10 +140,9 @@ fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
     let trace = folder.file("trace.jsonl");
     simulate(&trace, &["ring(5)", "--packets", "20"]);
     let old = read(&trace);
-    let mut run = endless(&trace);
-    wait_until_there_are_bytes(|| beside(&trace).pop());
-    run.kill().unwrap();
-    run.wait().unwrap();
+    let run = LongRun::start(&trace);
+    wait_for("the new trace", || beside(&trace).iter().any(|file| has_lines(file)));
+    drop(run);
     assert_eq!(read(&trace), old);
     let [partial] = &beside(&trace)[..] else {
         panic!("{:?}", beside(&trace));
@@ -134,13 +155,12 @@ fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
 fn ctrl_c_ends_a_run_with_a_trace_that_can_be_read() {
     let folder = Folder::new("interrupted");
     let trace = folder.file("trace.jsonl");
-    let run = endless(&trace);
-    wait_until_there_are_bytes(|| Some(PathBuf::from(&trace)));
-    let interrupted = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
+    let run = LongRun::start(&trace);
+    wait_for("the trace", || has_lines(Path::new(&trace)));
+    let interrupted = Command::new("kill").args(["-INT", &run.0.id().to_string()]).status();
     assert!(interrupted.unwrap().success());
-    let output = run.wait_with_output().unwrap();
-    let sentence = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{sentence}");
+    let (status, sentence) = run.end();
+    assert_eq!(status, Some(130), "{sentence}");
     assert_eq!(sentence, format!("hopwise: stopped; the trace up to here is {trace}\n"));
     assert!(read(&trace).ends_with("}\n"), "the last line is whole");
     let report = hopwise(&["report", &trace]);
