@@ -136,7 +136,7 @@ mod tests {
     fn control_characters_are_not_printed() {
         let mut out = Vec::new();
         let name = "\u{1b}]0;title\u{7}\u{9b}2Jé";
-        writeln!(Printable(&mut out), "{name:>20} → {}\t{}", 3, "x\ry").unwrap();
+        writeln!(Printable(&mut out), "{name:>20} → {}\tx\ry", 3).unwrap();
         let printed = String::from_utf8(out).unwrap();
         assert_eq!(
             printed.trim_start(),
