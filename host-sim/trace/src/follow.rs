@@ -125,22 +125,8 @@ pub fn follow<R: BufRead>(
         Some(network) => Some(network),
         None => reader.network()?,
     };
-    let mut follower = Follower {
-        overview: Overview {
-            network,
-            baud: reader.header().and_then(|header| header.baud),
-            peers: BTreeMap::new(),
-            ends: BTreeMap::new(),
-            outcomes: BTreeMap::new(),
-            events: 0,
-            unknown: 0,
-            span: None,
-            cut: None,
-        },
-        under_way: HashMap::new(),
-        order: VecDeque::new(),
-        audience,
-    };
+    let mut follower = Follower::new(network, audience);
+    follower.overview.baud = reader.header().and_then(|header| header.baud);
     while let Some(line) = reader.next() {
         follower.add(&line?).map_err(|fault| reader.bad(fault))?;
     }
@@ -157,7 +143,26 @@ struct Follower<'a, A> {
     audience: &'a mut A,
 }
 
-impl<A: Audience> Follower<'_, A> {
+impl<'a, A: Audience> Follower<'a, A> {
+    fn new(network: Option<Network>, audience: &'a mut A) -> Self {
+        Follower {
+            overview: Overview {
+                network,
+                baud: None,
+                peers: BTreeMap::new(),
+                ends: BTreeMap::new(),
+                outcomes: BTreeMap::new(),
+                events: 0,
+                unknown: 0,
+                span: None,
+                cut: None,
+            },
+            under_way: HashMap::new(),
+            order: VecDeque::new(),
+            audience,
+        }
+    }
+
     /// Tells packets that were met before a time.
     fn end_until(&mut self, time: Nanos) {
         while let Some((_, id)) = self.order.front().filter(|(met, _)| *met < time) {
@@ -383,22 +388,7 @@ mod tests {
     #[test]
     fn packets_are_told_when_nothing_more_can_come_of_them() {
         let mut count = Count::default();
-        let mut follower = Follower {
-            overview: Overview {
-                network: None,
-                baud: None,
-                peers: BTreeMap::new(),
-                ends: BTreeMap::new(),
-                outcomes: BTreeMap::new(),
-                events: 0,
-                unknown: 0,
-                span: None,
-                cut: None,
-            },
-            under_way: HashMap::new(),
-            order: VecDeque::new(),
-            audience: &mut count,
-        };
+        let mut follower = Follower::new(None, &mut count);
         for number in 0..10_000 {
             let packet = PacketId {
                 source: 0,

@@ -202,22 +202,24 @@ fn a_cut_trace_is_read_up_to_the_cut() {
     assert!(printed(&["report", &cut]).contains(&format!("The trace is cut short in line {lines}.")));
 }
 
+/// A short job for each rate, done.
+fn do_jobs(folder: &str, rates: &str) {
+    let short = ["--cycles", "1024", "--most-cycles", "1024"];
+    printed(
+        &[
+            &["load", "plan", "ring(8)", "--jobs", folder, "--rates", rates],
+            &short[..],
+        ]
+        .concat(),
+    );
+    printed(&["load", "work", folder]);
+}
+
 #[test]
 fn a_damaged_job_is_named_and_done_again() {
     let folder = Folder::new("damaged-job");
     let jobs = folder.file("jobs");
-    let options = [
-        "--jobs",
-        &jobs,
-        "--rates",
-        "0.02,0.1",
-        "--cycles",
-        "1024",
-        "--most-cycles",
-        "1024",
-    ];
-    printed(&[&["load", "plan", "ring(8)"], &options[..]].concat());
-    printed(&["load", "work", &jobs]);
+    do_jobs(&jobs, "0.02,0.1");
     let [first, second] = ["job-00000.json", "job-00001.json"].map(|name| format!("{jobs}/{name}"));
     let (good, other) = (read(&first), read(&second));
     std::fs::write(&first, &good[..good.len() / 2]).unwrap();
@@ -316,18 +318,7 @@ fn what_boards_log_is_shown_as_text() {
 fn what_jobs_say_is_text_on_the_page() {
     let folder = Folder::new("harmful-jobs");
     let (jobs, out) = (folder.file("jobs"), folder.file("out"));
-    let options = [
-        "--jobs",
-        &jobs,
-        "--rates",
-        "0.02",
-        "--cycles",
-        "1024",
-        "--most-cycles",
-        "1024",
-    ];
-    printed(&[&["load", "plan", "ring(8)"], &options[..]].concat());
-    printed(&["load", "work", &jobs]);
+    do_jobs(&jobs, "0.02");
     for name in ["plan.json", "job-00000.json"] {
         let path = format!("{jobs}/{name}");
         let text = read(&path).replace("\"exact\"", "\"<script>alert(1)</script>\"");
