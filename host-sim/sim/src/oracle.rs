@@ -1,6 +1,6 @@
 //! Knows every packet that was sent and what became of it, from outside: the judge of what delivery promises.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hopwise_core::router::{Event, Outcome};
 
@@ -8,6 +8,7 @@ use hopwise_core::wire::{DropReason, Kind, PacketId};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::rogue::FORGED;
 use super::wire::Nanos;
 
 /// A payload begins with the number of its record.
@@ -81,6 +82,12 @@ pub struct Tally {
     pub interrupted: u64,
     /// Broadcasts' arrivals at nodes.
     pub broadcast_deliveries: u64,
+    /// Those sent from an honest board to an honest board, or to all.
+    pub innocent_sent: u64,
+    /// Those of them that arrived.
+    pub innocent_delivered: u64,
+    /// Arrivals of what a rogue made up, and confirmations that it made up. Without keys nobody can tell.
+    pub forged: u64,
 }
 
 /// The judge.
@@ -95,6 +102,7 @@ pub struct Oracle {
     latencies: Vec<u64>,
     violation: Option<Violation>,
     parts: Option<Parts>,
+    rogues: HashSet<u32>,
 }
 
 /// The connected parts of a mesh in which nothing changes any more.
@@ -120,6 +128,22 @@ impl Oracle {
             latencies: Vec::with_capacity(packets),
             violation: None,
             parts: None,
+            rogues: HashSet::new(),
+        }
+    }
+
+    /// These boards misbehave: nobody counts on them.
+    pub fn distrust(&mut self, rogues: impl Iterator<Item = u32>) {
+        self.rogues.extend(rogues);
+    }
+
+    /// A rogue has taken a packet over and does not bring it on.
+    pub fn swallowed(&mut self, id: &PacketId) {
+        let Some(&number) = self.ids.get(&key(id)) else { return };
+        let record = &mut self.records[number as usize];
+        record.interrupted = true;
+        if matches!(record.service, Service::Datagram | Service::Ping) {
+            self.close(number);
         }
     }
 
@@ -191,11 +215,19 @@ impl Oracle {
         if service == Service::Broadcast && self.audience(id.source as u32) == Some(0) {
             self.close(number);
         }
+        if self.rogues.contains(&dest) {
+            self.records[number as usize].interrupted = true;
+            self.close(number);
+        }
     }
 
     /// A packet has come to an application.
     pub fn delivered(&mut self, at: Nanos, node: u32, source: u32, payload: &[u8]) {
         let number = payload.first_chunk().map(|number| u32::from_le_bytes(*number));
+        if number == Some(FORGED) && !self.rogues.is_empty() {
+            self.tally.forged += 1;
+            return;
+        }
         let expected = number
             .filter(|&number| (number as usize) < self.records.len())
             .map(|number| self.payload_of(number, payload.len()));
@@ -203,6 +235,7 @@ impl Oracle {
             return self.corrupted(at, node, source);
         };
         let audience = self.audience(self.records[number as usize].source);
+        let everyone = self.nodes - 1 - self.rogues.len() as u32;
         let record = &mut self.records[number as usize];
         let goes_here = match record.service {
             Service::Broadcast => record.source != node,
@@ -237,7 +270,7 @@ impl Oracle {
         record.deliveries += 1;
         self.latencies.push(at - record.sent_at);
         let complete = match record.service {
-            Service::Broadcast => record.deliveries == audience.unwrap_or(self.nodes - 1),
+            Service::Broadcast => record.deliveries == audience.unwrap_or(everyone),
             Service::Confirmed => false,
             Service::Datagram | Service::Ping => true,
         };
@@ -262,7 +295,10 @@ impl Oracle {
         };
         let record = &mut self.records[number as usize];
         record.outcome = Some(outcome);
-        if outcome == Outcome::Delivered && record.deliveries == 0 {
+        if outcome == Outcome::Delivered && record.deliveries == 0 && !self.rogues.is_empty() {
+            record.interrupted = true;
+            self.tally.forged += 1;
+        } else if outcome == Outcome::Delivered && record.deliveries == 0 {
             self.broken(at, node, format!("packet {number} is confirmed but was not delivered"));
         }
         self.close(number);
@@ -363,6 +399,9 @@ impl Oracle {
                 .audience(record.source)
                 .filter(|_| record.service == Service::Broadcast);
             let delivered = audience.map_or(record.deliveries > 0, |audience| record.deliveries == audience);
+            let innocent = !self.rogues.contains(&record.dest);
+            self.tally.innocent_sent += u64::from(innocent);
+            self.tally.innocent_delivered += u64::from(innocent && delivered);
             if delivered {
                 self.tally.delivered += 1;
             } else if record.interrupted || record.outcome == Some(Outcome::Interrupted) {

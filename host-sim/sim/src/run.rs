@@ -89,6 +89,12 @@ pub struct Account {
     pub violation: Option<Violation>,
     /// The most buffers any node had in use.
     pub buffers_used: u32,
+    /// How often an application was told to try again, and the longest it was told so without a pause.
+    pub refused: u64,
+    /// The same.
+    pub longest_refusal: Nanos,
+    /// The most that any honest node said of its links: up, down, miswired, damaged.
+    pub link_events: u64,
 }
 
 /// Watches all nodes.
@@ -101,6 +107,8 @@ struct Notes<'a> {
     resent: u64,
     detours: u64,
     links_up: u64,
+    /// Of each board.
+    link_events: Vec<u64>,
     last_arrival: Nanos,
 }
 
@@ -114,6 +122,12 @@ impl Watcher for Notes<'_> {
         {
             self.failed.get_or_insert(error);
         }
+        if matches!(
+            event,
+            Event::LinkUp { .. } | Event::LinkDown { .. } | Event::Miswired { .. } | Event::Damaged { .. }
+        ) {
+            self.link_events[board as usize] += 1;
+        }
         match event {
             Event::Dropped { reason, .. } => {
                 self.drops[*reason as usize] += 1;
@@ -125,6 +139,10 @@ impl Watcher for Notes<'_> {
             Event::Delivered { .. } => self.last_arrival = at,
             _ => {}
         }
+    }
+
+    fn swallowed(&mut self, packet: PacketId) {
+        self.oracle.swallowed(&packet);
     }
 }
 
@@ -191,6 +209,10 @@ struct Player<'a, const PORTS: usize, const PEERS: usize> {
     dead_boards: HashSet<u32>,
     cut_cables: HashSet<u32>,
     buffers_used: u32,
+    refused: u64,
+    longest_refusal: Nanos,
+    /// Since when the application of each board is told to try again.
+    refused_since: Vec<Option<Nanos>>,
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
@@ -208,7 +230,7 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
     let nodes = run.build.network.nodes() as u32;
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
-    let calm = run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty();
+    let calm = run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
     let mut player = Player::<PORTS, PEERS> {
         run,
         world: World::new(run.build.clone()),
@@ -221,6 +243,7 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
             resent: 0,
             detours: 0,
             links_up: 0,
+            link_events: vec![0; nodes as usize],
             last_arrival: 0,
         },
         destinations,
@@ -235,7 +258,12 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
         dead_boards: HashSet::new(),
         cut_cables: HashSet::new(),
         buffers_used: 0,
+        refused: 0,
+        longest_refusal: 0,
+        refused_since: vec![None; nodes as usize],
     };
+    let rogues = run.build.rogues.iter().map(|rogue| rogue.node as u32);
+    player.notes.oracle.distrust(rogues);
     player.schedule();
     player.play(progress)?;
     player.finish(started)
@@ -265,7 +293,7 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
         for board in 0..self.world.boards() {
             let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
             self.world.mark(at, Task::Start(board).mark());
-            if self.to_send > 0 && !self.destinations.only_to_itself(board) {
+            if self.to_send > 0 && !self.is_rogue(board) && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
@@ -451,7 +479,9 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
     }
 
     fn switch_off(&mut self, board: u32) {
-        let Some(node) = self.world.node(board) else { return };
+        let Some(node) = self.world.node(board) else {
+            return self.world.stop(board);
+        };
         let held: Vec<PacketId> = node.packets().collect();
         self.check_account(board);
         self.notes.oracle.restarted(board, held.into_iter());
@@ -470,6 +500,23 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
         }
     }
 
+    fn is_rogue(&self, board: u32) -> bool {
+        let mut rogues = self.run.build.rogues.iter();
+        rogues.any(|rogue| rogue.node == u64::from(board))
+    }
+
+    /// Where the next packet of a board goes: to an honest one, if the traffic has one for it.
+    fn draw_destination(&mut self, board: u32) -> u32 {
+        let mut dest = board;
+        for _ in 0..=self.world.boards() {
+            dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+            if !self.is_rogue(dest) {
+                break;
+            }
+        }
+        dest
+    }
+
     /// An application sends its next packet.
     fn send(&mut self, board: u32) {
         if self.to_send == 0 {
@@ -480,7 +527,7 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             self.world.mark(now + OFF_FOR, Task::Send(board).mark());
             return;
         }
-        let dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+        let dest = self.draw_destination(board);
         let payload = self.notes.oracle.payload(self.run.payload);
         let (service, kind) = match self.run.traffic {
             Traffic::PingAll => (Service::Ping, Kind::Request),
@@ -518,6 +565,9 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                 self.notes.oracle.sent(service, now, id, dest);
                 early.iter().for_each(|event| self.notes.oracle.note(event));
                 self.to_send -= 1;
+                if let Some(since) = self.refused_since[board as usize].take() {
+                    self.longest_refusal = self.longest_refusal.max(now - since);
+                }
                 let wait = match self.run.traffic {
                     Traffic::BroadcastStorm => 0,
                     _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
@@ -525,7 +575,12 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                 self.world.mark(now + wait, Task::Send(board).mark());
                 self.fetch(board);
             }
-            Some(Err(SendError::Full)) => self.world.mark(now + TRY_AGAIN, Task::Send(board).mark()),
+            Some(Err(SendError::Full)) => {
+                self.refused += 1;
+                let since = *self.refused_since[board as usize].get_or_insert(now);
+                self.longest_refusal = self.longest_refusal.max(now - since);
+                self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
+            }
             Some(Err(error)) => self
                 .notes
                 .oracle
@@ -578,6 +633,9 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             latencies,
             violation,
             buffers_used: self.buffers_used,
+            refused: self.refused,
+            longest_refusal: self.longest_refusal,
+            link_events: self.notes.link_events.into_iter().max().unwrap_or(0),
         })
     }
 }
