@@ -31,6 +31,7 @@ mod forward;
 mod passage;
 mod pool;
 mod seen;
+mod served;
 pub mod times;
 mod tree;
 mod turns;
@@ -373,18 +374,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// far sources have as much of a busy mesh as near ones.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let mut oldest: Option<(u32, Place)> = None;
+        let mut first: Option<(core::cmp::Reverse<u8>, u32, Place)> = None;
         for &place in queue {
             let open = self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
             let Some(slot) = self.pool.get(place).filter(|_| open) else {
                 continue;
             };
-            let age = slot.age_in_micros(now);
-            if oldest.is_none_or(|(most, _)| age > most) {
-                oldest = Some((age, place));
+            let (served, age) = (core::cmp::Reverse(self.pool.served(slot)), slot.age_in_micros(now));
+            if first.is_none_or(|(least, most, _)| (served, age) > (least, most)) {
+                first = Some((served, age, place));
             }
         }
-        let (_, place) = oldest?;
+        let (_, _, place) = first?;
+        self.pool.serve(place);
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
 
