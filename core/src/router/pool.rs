@@ -199,6 +199,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
         if room {
             self.turns.served(link, lane);
+            self.turns.presume(link, claim);
         } else {
             self.turns.refused(Waiting { link, lane, claim });
         }

@@ -10,6 +10,8 @@ use crate::link::Micros;
 /// So many are known to wait at once.
 const TURNS: usize = LANES;
 
+const ANY_LANE: u8 = u8::MAX;
+
 /// A link was refused a packet of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
@@ -76,6 +78,15 @@ impl Turns {
     pub(super) fn served(&mut self, link: u8, lane: u8) {
         if let Some(place) = self.place(link, lane) {
             self.0.swap_remove(place);
+        }
+    }
+
+    /// A link has sent a packet while others wait: it is likely to have more, of a source that has now had one more.
+    pub(super) fn presume(&mut self, link: u8, claim: Claim) {
+        self.served(link, ANY_LANE);
+        if self.0.iter().any(|waiting| waiting.link != link && waiting.lane != ANY_LANE) {
+            let claim = Claim { served: claim.served.saturating_add(1), ..claim };
+            self.refused(Waiting { link, lane: ANY_LANE, claim });
         }
     }
 
