@@ -10,7 +10,7 @@
 //! - `wiring`: which neighbour is at which link; `forward`: the next hop, and the search for a path round dead links;
 //! - `broadcast` and `tree`: to whom copies go, who is cut off, and who is reached in place of a dead node;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
-//! - `pool`: the buffers; `turns`: who goes first when they are full;
+//! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `answer`: questions to the node; `application`: what an application can do.
 //!
 //! # Lanes
@@ -30,6 +30,7 @@ mod event;
 mod forward;
 mod passage;
 mod pool;
+mod quota;
 mod seen;
 mod served;
 pub mod times;
@@ -44,6 +45,7 @@ use confirm::{Destination, Source};
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
 use pool::{MAX_LINKS, Place, Pool};
+use quota::Quota;
 use seen::Seen;
 use wiring::Wiring;
 
@@ -127,6 +129,8 @@ pub struct Router<
     /// Packets that wait for each link, in the order they came.
     queues: [Vec<Place, BUFFERS, u8>; PORTS],
     wiring: Wiring<PORTS>,
+    /// How often damage on each link is told; it is counted in any case.
+    damage_told: [Quota; PORTS],
     /// The link to a computer.
     host: Option<u8>,
     pool: Pool<PORTS, BUFFERS, BODY>,
@@ -195,6 +199,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             },
             queues: [const { Vec::new() }; PORTS],
             wiring,
+            damage_told: [Quota::new(); PORTS],
             host: None,
             pool: Pool::new(lanes_for(network, rule)),
             inbox: Deque::new(),
@@ -288,7 +293,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.packet_in(link, lane, packet, now, observer);
                 }
                 Received::Frame => {}
-                Received::Damaged(error) => observer.note(Event::Damaged { link, error }),
+                Received::Damaged(error) => {
+                    let quota = self.damage_told.get_mut(usize::from(link));
+                    if quota.is_some_and(|quota| quota.take(now)) {
+                        observer.note(Event::Damaged { link, error });
+                    }
+                }
                 Received::Up(peer) => self.link_up(link, peer, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
@@ -370,19 +380,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: of those whose lane has room, the oldest. So none waits for ever while others pass, and
-    /// far sources have as much of a busy mesh as near ones.
+    /// The next packet for a link: of those whose lane has room, that of the source that has had least, and of those the one that
+    /// has waited longest. So far sources have as much of a busy mesh as near ones, and as those that send all they can.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let mut first: Option<(core::cmp::Reverse<u8>, u32, Place)> = None;
+        let mut first: Option<(u8, u32, Place)> = None;
         for &place in queue {
             let open = self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
             let Some(slot) = self.pool.get(place).filter(|_| open) else {
                 continue;
             };
-            let (served, age) = (core::cmp::Reverse(self.pool.served(slot)), slot.age_in_micros(now));
-            if first.is_none_or(|(least, most, _)| (served, age) > (least, most)) {
-                first = Some((served, age, place));
+            let (served, waited) = (self.pool.served(slot), slot.waited(now));
+            if first.is_none_or(|(least, longest, _)| served < least || served == least && waited > longest) {
+                first = Some((served, waited, place));
             }
         }
         let (_, _, place) = first?;

@@ -5,8 +5,8 @@
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
-use super::tree::CutOff;
 use super::served::Served;
+use super::tree::CutOff;
 use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;
@@ -68,7 +68,12 @@ impl<const BODY: usize> Slot<BODY> {
     /// How long the packet has been under way.
     pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
         let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
-        before.saturating_add((now as u32).wrapping_sub(self.arrived))
+        before.saturating_add(self.waited(now))
+    }
+
+    /// How long the packet has been here.
+    pub(super) fn waited(&self, now: Micros) -> u32 {
+        (now as u32).wrapping_sub(self.arrived)
     }
 
     /// Copies still to be sent.
@@ -96,7 +101,7 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     outbox: u8,
     service: u8,
     inbox: u8,
-    /// Packets that were refused to links. The oldest may have room first.
+    /// Packets that were refused to links, and whose turn it is.
     turns: Turns,
     served: Served,
     /// Something has come or gone since it was last asked.
@@ -173,8 +178,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.used.count_ones() as usize
     }
 
-    /// How many common slots a link may have for packets that began then: the free ones, up to its share, but for one for each
-    /// older packet that waits at another link and would fit that link's share.
+    /// How many common slots a link may have by a claim: the free ones, up to its share, but for one for each earlier claim of
+    /// another link that would fit that link's share.
     fn common_for(&self, link: u8, claim: Option<Claim>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
         let ahead = self.turns.ahead_of(link, claim);
@@ -182,7 +187,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
-    /// Whether a link may have a lane's own slot: it is free, and no older packet of that lane waits at another link.
+    /// Whether a link may have a lane's own slot: it is free, and no packet of that lane at another link goes first.
     fn lane_slot_for(&self, lane: u8, link: u8, claim: Option<Claim>) -> bool {
         let free = self.lanes.get(usize::from(lane)) == Some(&0);
         free && !self.turns.ahead_of(link, claim).any(|waiting| waiting.lane == lane)
@@ -214,14 +219,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// The room there is for packets of a link.
     pub(super) fn offer(&self, link: u8) -> Offer {
-        let shared = self.common_for(link, self.turns.oldest_of(link, None));
+        let shared = self.common_for(link, self.turns.first_of(link, None));
         // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
         if shared > 0 && self.turns.is_empty() {
             return Offer::ALL;
         }
         let lanes = (0..self.used_lanes).filter(|&lane| {
-            let oldest = self.turns.oldest_of(link, Some(lane));
-            self.lane_slot_for(lane, link, oldest)
+            let first = self.turns.first_of(link, Some(lane));
+            self.lane_slot_for(lane, link, first)
         });
         Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
     }

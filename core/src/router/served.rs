@@ -36,3 +36,18 @@ impl Served {
 fn place(source: Node) -> usize {
     source as usize % COUNTERS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_past_is_forgotten_by_and_by() {
+        let mut served = Served::new();
+        (0..200).for_each(|_| served.count(1));
+        (0..3_000).for_each(|_| served.count(2));
+        assert!(served.by(1) < 3, "{}", served.by(1));
+        assert!(served.by(2) > 100 && served.by(3) == 0);
+        assert_eq!(served.by(2 + COUNTERS as Node), served.by(2));
+    }
+}

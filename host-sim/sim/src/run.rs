@@ -230,7 +230,8 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
     let nodes = run.build.network.nodes() as u32;
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
-    let calm = run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
+    let calm =
+        run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
     let mut player = Player::<PORTS, PEERS> {
         run,
         world: World::new(run.build.clone()),

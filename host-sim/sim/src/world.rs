@@ -542,7 +542,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     fn serve_rogue(&mut self, board: u32, watcher: &mut impl Watcher) {
         let now = self.now;
         let state = &mut self.boards[board as usize];
-        let Some(rogue) = state.rogue.as_deref_mut() else { return };
+        let Some(rogue) = state.rogue.as_deref_mut() else {
+            return;
+        };
         rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
         for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
             let this = only(link as u8);
