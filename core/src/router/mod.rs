@@ -47,6 +47,7 @@ use heapless::{Deque, Vec};
 use pool::{MAX_LINKS, Place, Pool};
 use quota::Quota;
 use seen::Seen;
+use served::Share;
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
@@ -380,19 +381,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: of those whose lane has room, that of the source that has had least, and of those the one that
-    /// has waited longest. So far sources have as much of a busy mesh as near ones, and as those that send all they can.
+    /// The next packet for a link: of those whose lane has room, that of a source that has had least, and of those the oldest. So
+    /// far sources have as much of a busy mesh as near ones, and as those that send all they can.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let mut first: Option<(u8, u32, Place)> = None;
+        let mut first: Option<(Share, u32, Place)> = None;
         for &place in queue {
             let open = self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
             let Some(slot) = self.pool.get(place).filter(|_| open) else {
                 continue;
             };
-            let (served, waited) = (self.pool.served(slot), slot.waited(now));
-            if first.is_none_or(|(least, longest, _)| served < least || served == least && waited > longest) {
-                first = Some((served, waited, place));
+            let (served, age) = (self.pool.served(slot), slot.age_in_micros(now));
+            if first.is_none_or(|(least, most, _)| served < least || served == least && age > most) {
+                first = Some((served, age, place));
             }
         }
         let (_, _, place) = first?;

@@ -62,13 +62,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
-    /// link, but not this node, unless it is on a detour; and a broadcast comes from the parent in its tree, unless it was sent to
-    /// this node by a detour.
+    /// link, but not this node, unless it is on a detour or goes to a child that was cut off; and a broadcast comes from the parent in
+    /// its tree, unless it goes to such a child.
     fn can_come_from(&self, link: u8, header: &Header) -> bool {
+        let along_tree = header.kind == Kind::Broadcast && header.dest == header.source;
         if header.source == self.here {
-            return header.trail && header.epoch == self.epoch as u16;
+            let returns = header.trail || header.kind == Kind::Broadcast && !along_tree;
+            return returns && header.epoch == self.epoch as u16;
         }
-        if header.kind != Kind::Broadcast || header.dest != header.source {
+        if !along_tree {
             return true;
         }
         let network = self.network.unchecked();

@@ -5,7 +5,7 @@
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
-use super::served::Served;
+use super::served::{Served, Share};
 use super::tree::CutOff;
 use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
@@ -68,12 +68,7 @@ impl<const BODY: usize> Slot<BODY> {
     /// How long the packet has been under way.
     pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
         let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
-        before.saturating_add(self.waited(now))
-    }
-
-    /// How long the packet has been here.
-    pub(super) fn waited(&self, now: Micros) -> u32 {
-        (now as u32).wrapping_sub(self.arrived)
+        before.saturating_add((now as u32).wrapping_sub(self.arrived))
     }
 
     /// Copies still to be sent.
@@ -200,11 +195,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
-    fn ask(&mut self, link: u8, lane: u8, claim: Claim) -> bool {
+    fn ask(&mut self, link: u8, lane: u8, share: Share, age: u16, now: Micros) -> bool {
+        self.turns.forget_presumed(now);
+        let claim = Claim::new(share, age, now);
         let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
         if room {
             self.turns.served(link, lane);
-            self.turns.presume(link, claim);
+            self.turns.presume(link, share, now);
         } else {
             self.turns.refused(Waiting { link, lane, claim });
         }
@@ -252,10 +249,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, lane: u8, now: Micros) -> Option<Place> {
         let (account, room) = match origin {
             Origin::Link(link) => {
-                let claim = Claim::new(self.served.by(packet.header.source), now);
+                let share = self.served.by(packet.header.source);
                 (
                     Account::Lane(lane),
-                    lane < self.used_lanes && self.ask(link, lane, claim),
+                    lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now),
                 )
             }
             Origin::Host(_) | Origin::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
@@ -284,7 +281,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// How much the source of a packet has had of this node of late.
-    pub(super) fn served(&self, slot: &Slot<BODY>) -> u8 {
+    pub(super) fn served(&self, slot: &Slot<BODY>) -> Share {
         self.served.by(slot.packet.header.source)
     }
 

@@ -4,13 +4,19 @@
 
 use heapless::Vec;
 
+use super::served::Share;
 use crate::limits::LANES;
 use crate::link::Micros;
+use crate::wire::AGE_UNIT;
 
 /// So many are known to wait at once.
 const TURNS: usize = LANES;
 
+/// Of a packet that is not known but presumed.
 const ANY_LANE: u8 = u8::MAX;
+
+/// So long a link is presumed to have more, in units of 1024 microseconds: an offer and its answer take less on a wire of 1 Mbaud.
+const PRESUMED_FOR: u16 = 4;
 
 /// A link was refused a packet of a lane.
 #[derive(Clone, Copy, Debug)]
@@ -20,32 +26,36 @@ pub(super) struct Waiting {
     pub(super) claim: Claim,
 }
 
-/// What goes before what: packets of sources that have had less of this node, then those that have waited longer. Nothing of it is
-/// taken from the packet's word.
+/// What goes before what: packets of sources that have had less of this node, and of those the ones that began earlier. A packet's
+/// word for its age counts only among those that have had as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    served: u8,
-    /// In units of 1024 microseconds that go round after a minute.
-    since: u16,
+    share: Share,
+    /// When the packet began, in units of 1024 microseconds that go round after a minute.
+    born: u16,
 }
 
 impl Claim {
-    /// Of a source that has been served so often, made now.
-    pub(super) fn new(served: u8, now: Micros) -> Self {
+    /// Of a source that has had so much, for a packet of this age.
+    pub(super) fn new(share: Share, age: u16, now: Micros) -> Self {
         Claim {
-            served,
-            since: (now >> 10) as u16,
+            share,
+            born: units(now.wrapping_sub(u64::from(age) * AGE_UNIT)),
         }
     }
 
     fn is_before(self, other: Claim) -> bool {
-        let longer = (self.since.wrapping_sub(other.since) as i16) < 0;
-        self.served < other.served || self.served == other.served && longer
+        let earlier = (self.born.wrapping_sub(other.born) as i16) < 0;
+        self.share < other.share || self.share == other.share && earlier
     }
 
     fn first(self, other: Claim) -> Claim {
         if other.is_before(self) { other } else { self }
     }
+}
+
+fn units(time: Micros) -> u16 {
+    (time >> 10) as u16
 }
 
 /// The links that wait, in no order.
@@ -81,23 +91,21 @@ impl Turns {
         }
     }
 
-    /// A link has sent a packet while others wait: it is likely to have more, of a source that has now had one more.
-    pub(super) fn presume(&mut self, link: u8, claim: Claim) {
+    /// Those who were presumed to have more have not sent it.
+    pub(super) fn forget_presumed(&mut self, now: Micros) {
+        let lately = |claim: Claim| units(now).wrapping_sub(claim.born) <= PRESUMED_FOR;
+        self.0
+            .retain(|waiting| waiting.lane != ANY_LANE || lately(waiting.claim));
+    }
+
+    /// A link of which a packet was taken while others wait is likely to have more like it, though it was not offered room for them.
+    pub(super) fn presume(&mut self, link: u8, share: Share, now: Micros) {
         self.served(link, ANY_LANE);
-        if self
-            .0
-            .iter()
-            .any(|waiting| waiting.link != link && waiting.lane != ANY_LANE)
-        {
-            let claim = Claim {
-                served: claim.served.saturating_add(1),
-                ..claim
-            };
-            self.refused(Waiting {
-                link,
-                lane: ANY_LANE,
-                claim,
-            });
+        let mut others = self.0.iter().filter(|waiting| waiting.link != link);
+        if others.any(|waiting| waiting.lane != ANY_LANE) {
+            let claim = Claim::new(share, 0, now);
+            let lane = ANY_LANE;
+            self.refused(Waiting { link, lane, claim });
         }
     }
 
@@ -129,31 +137,41 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
+    use super::super::served::Served;
     use super::*;
 
-    fn waiting(link: u8, lane: u8, waited: u16) -> Waiting {
+    fn waiting(link: u8, lane: u8, age: u16) -> Waiting {
         Waiting {
             link,
             lane,
-            claim: claim(waited),
+            claim: claim(age),
         }
     }
 
-    /// Of one that waits for so many milliseconds.
-    fn claim(waited: u16) -> Claim {
-        Claim::new(3, 90_000_000 - 1_024 * u64::from(waited))
+    fn claim(age: u16) -> Claim {
+        Claim::new(share(9), age, 90_000_000)
     }
 
-    fn since(waited: u16) -> Option<Claim> {
-        Some(claim(waited))
+    /// Of a source that was served so often.
+    fn share(times: usize) -> Share {
+        let mut served = Served::new();
+        (0..times).for_each(|_| served.count(0));
+        served.by(0)
+    }
+
+    fn since(age: u16) -> Option<Claim> {
+        Some(claim(age))
     }
 
     #[test]
     fn claims_are_compared_over_the_turn_of_the_clock() {
         let turn = u64::from(u16::MAX) << 10;
         for now in [10_000_000, turn, turn + 1_500, 5 * turn - 2_000_000] {
-            let (old, young) = (Claim::new(3, now - 5_000_000), Claim::new(3, now));
-            assert!(Claim::new(2, now).is_before(old), "who has had less goes first");
+            let (old, young) = (Claim::new(share(99), 20_000, now), Claim::new(share(99), 10, now));
+            assert!(
+                Claim::new(share(9), 0, now).is_before(old),
+                "who has had less goes first"
+            );
             assert!(old.is_before(young) && !young.is_before(old), "{now}");
             assert_eq!((old.first(young), young.first(old)), (old, old));
         }

@@ -148,7 +148,7 @@ fn who_has_waited_longest_has_a_turn_though_more_wait_than_are_remembered() {
 fn a_source_that_has_had_less_goes_before_one_that_has_waited_longer() {
     let (mut pool, places) = full();
     // Source 0 has had everything so far.
-    places.iter().for_each(|&place| pool.serve(place));
+    (0..20).for_each(|_| pool.serve(places[0]));
     assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 900).is_none());
     assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 20).is_none());
     take(&mut pool, places[0]);
@@ -160,14 +160,17 @@ fn a_source_that_has_had_less_goes_before_one_that_has_waited_longer() {
 #[test]
 fn a_link_that_has_just_sent_is_taken_to_have_more() {
     let (mut pool, places) = full();
-    (0..3).for_each(|_| pool.serve(places[0]));
+    (0..20).for_each(|_| pool.serve(places[0]));
     assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 900).is_none());
     assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 20).is_none());
     take(&mut pool, places[0]);
     assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 0).is_some());
     take(&mut pool, places[1]);
     assert!(pool.offer(2).takes(0), "source 7 has still had less");
-    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 20).is_none());
-    pool.forget_turns();
-    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 20).is_some());
+    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 0).is_none());
+    let later = NOW + 10_000;
+    assert!(
+        pool.admit(from(0), Origin::Link(1), 0, later).is_some(),
+        "it has no more"
+    );
 }
