@@ -31,6 +31,7 @@ mod forward;
 mod passage;
 mod pool;
 mod seen;
+mod served;
 pub mod times;
 mod tree;
 mod turns;
@@ -369,25 +370,26 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: of those whose lane has room, the first of the source that has the oldest. So none waits for ever
-    /// while others pass, far sources have as much of a busy mesh as near ones, and packets of one source keep their order: ages
-    /// are rounded at every hop, so that they do not tell which of two came first.
+    /// The next packet for a link: of those whose lane has room, the first of the source that has had least, or else has the oldest. So
+    /// far sources have as much of a busy mesh as near ones, and packets of one source keep their order: ages are rounded at every
+    /// hop, so that they do not tell which of two came first.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let open = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
-        let mut oldest: Option<(u32, Node)> = None;
+        let mut first: Option<(core::cmp::Reverse<u8>, u32, Node)> = None;
         for &place in queue {
             let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
                 continue;
             };
-            let age = slot.age_in_micros(now);
-            if oldest.is_none_or(|(most, _)| age > most) {
-                oldest = Some((age, slot.packet.header.source));
+            let (served, age) = (core::cmp::Reverse(self.pool.served(slot)), slot.age_in_micros(now));
+            if first.is_none_or(|(least, most, _)| (served, age) > (least, most)) {
+                first = Some((served, age, slot.packet.header.source));
             }
         }
-        let (_, source) = oldest?;
+        let (_, _, source) = first?;
         let of_source = |place: Place| self.pool.get(place).is_some_and(|slot| slot.packet.header.source == source);
         let place = queue.iter().copied().find(|&place| of_source(place) && open(place))?;
+        self.pool.serve(place);
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
 

@@ -6,7 +6,8 @@
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
 use super::tree::CutOff;
-use super::turns::{Birth, Turns, Waiting};
+use super::served::Served;
+use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
@@ -97,6 +98,7 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     inbox: u8,
     /// Packets that were refused to links. The oldest may have room first.
     turns: Turns,
+    served: Served,
     /// Something has come or gone since it was last asked.
     changed: bool,
     /// All links were offered all they could send.
@@ -134,6 +136,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             service: 0,
             inbox: 0,
             turns: Turns::new(),
+            served: Served::new(),
             changed: true,
             open: false,
         }
@@ -172,17 +175,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// How many common slots a link may have for packets that began then: the free ones, up to its share, but for one for each
     /// older packet that waits at another link and would fit that link's share.
-    fn common_for(&self, link: u8, born: Option<Birth>) -> usize {
+    fn common_for(&self, link: u8, claim: Option<Claim>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
-        let ahead = self.turns.ahead_of(link, born);
+        let ahead = self.turns.ahead_of(link, claim);
         let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
     /// Whether a link may have a lane's own slot: it is free, and no older packet of that lane waits at another link.
-    fn lane_slot_for(&self, lane: u8, link: u8, born: Option<Birth>) -> bool {
+    fn lane_slot_for(&self, lane: u8, link: u8, claim: Option<Claim>) -> bool {
         let free = self.lanes.get(usize::from(lane)) == Some(&0);
-        free && !self.turns.ahead_of(link, born).any(|waiting| waiting.lane == lane)
+        free && !self.turns.ahead_of(link, claim).any(|waiting| waiting.lane == lane)
     }
 
     /// How many more common slots a link may have.
@@ -192,12 +195,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
-    fn ask(&mut self, link: u8, lane: u8, born: Birth) -> bool {
-        let room = self.lane_slot_for(lane, link, Some(born)) || self.common_for(link, Some(born)) > 0;
+    fn ask(&mut self, link: u8, lane: u8, claim: Claim) -> bool {
+        let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
         if room {
             self.turns.served(link, lane);
+            self.turns.presume(link, claim);
         } else {
-            self.turns.refused(Waiting { link, lane, born });
+            self.turns.refused(Waiting { link, lane, claim });
         }
         room
     }
@@ -243,10 +247,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, lane: u8, now: Micros) -> Option<Place> {
         let (account, room) = match origin {
             Origin::Link(link) => {
-                let born = Birth::new(packet.header.age, now);
+                let claim = Claim::new(self.served.by(packet.header.source), now);
                 (
                     Account::Lane(lane),
-                    lane < self.used_lanes && self.ask(link, lane, born),
+                    lane < self.used_lanes && self.ask(link, lane, claim),
                 )
             }
             Origin::Host(_) | Origin::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
@@ -272,6 +276,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.change(account, 1);
         self.change_link(origin, 1);
         Some(place as Place)
+    }
+
+    /// How much the source of a packet has had of this node of late.
+    pub(super) fn served(&self, slot: &Slot<BODY>) -> u8 {
+        self.served.by(slot.packet.header.source)
+    }
+
+    /// A packet has its turn on a link.
+    pub(super) fn serve(&mut self, place: Place) {
+        if let Some(source) = self.get(place).map(|slot| slot.packet.header.source) {
+            self.served.count(source);
+        }
     }
 
     pub(super) fn get(&self, place: Place) -> Option<&Slot<BODY>> {

@@ -6,33 +6,44 @@ use heapless::Vec;
 
 use crate::limits::LANES;
 use crate::link::Micros;
-use crate::wire::AGE_UNIT;
 
 /// So many are known to wait at once.
 const TURNS: usize = LANES;
+
+const ANY_LANE: u8 = u8::MAX;
 
 /// A link was refused a packet of a lane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) link: u8,
     pub(super) lane: u8,
-    pub(super) born: Birth,
+    pub(super) claim: Claim,
 }
 
-/// When a packet began, in units of 1024 microseconds that go round after a minute.
+/// What goes before what: packets of sources that have had less of this node, then those that have waited longer. Nothing of it is
+/// taken from the packet's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Birth(u16);
+pub(super) struct Claim {
+    served: u8,
+    /// In units of 1024 microseconds that go round after a minute.
+    since: u16,
+}
 
-impl Birth {
-    pub(super) fn new(age: u16, now: Micros) -> Self {
-        Birth((now.wrapping_sub(u64::from(age) * AGE_UNIT) >> 10) as u16)
+impl Claim {
+    /// Of a source that has been served so often, made now.
+    pub(super) fn new(served: u8, now: Micros) -> Self {
+        Claim {
+            served,
+            since: (now >> 10) as u16,
+        }
     }
 
-    fn is_before(self, other: Birth) -> bool {
-        (self.0.wrapping_sub(other.0) as i16) < 0
+    fn is_before(self, other: Claim) -> bool {
+        let longer = (self.since.wrapping_sub(other.since) as i16) < 0;
+        self.served < other.served || self.served == other.served && longer
     }
 
-    fn older(self, other: Birth) -> Birth {
+    fn first(self, other: Claim) -> Claim {
         if other.is_before(self) { other } else { self }
     }
 }
@@ -51,22 +62,31 @@ impl Turns {
     }
 
     /// Those of other links that go before a packet of a link that began then; all others, if that is not known.
-    pub(super) fn ahead_of(&self, link: u8, born: Option<Birth>) -> impl Iterator<Item = &Waiting> {
+    pub(super) fn ahead_of(&self, link: u8, claim: Option<Claim>) -> impl Iterator<Item = &Waiting> {
         let others = self.0.iter().filter(move |waiting| waiting.link != link);
-        others.filter(move |waiting| born.is_none_or(|born| waiting.born.is_before(born)))
+        others.filter(move |waiting| claim.is_none_or(|claim| waiting.claim.is_before(claim)))
     }
 
     /// When the oldest packet began that waits at a link, perhaps for a certain lane.
-    pub(super) fn oldest_of(&self, link: u8, lane: Option<u8>) -> Option<Birth> {
+    pub(super) fn oldest_of(&self, link: u8, lane: Option<u8>) -> Option<Claim> {
         let waiting = self.0.iter().filter(|waiting| waiting.link == link);
         let waiting = waiting.filter(|waiting| lane.is_none_or(|lane| waiting.lane == lane));
-        waiting.map(|waiting| waiting.born).reduce(Birth::older)
+        waiting.map(|waiting| waiting.claim).reduce(Claim::first)
     }
 
     /// A link has sent a packet of a lane, and does not wait for that any more.
     pub(super) fn served(&mut self, link: u8, lane: u8) {
         if let Some(place) = self.place(link, lane) {
             self.0.swap_remove(place);
+        }
+    }
+
+    /// A link has sent a packet while others wait: it is likely to have more, of a source that has now had one more.
+    pub(super) fn presume(&mut self, link: u8, claim: Claim) {
+        self.served(link, ANY_LANE);
+        if self.0.iter().any(|waiting| waiting.link != link && waiting.lane != ANY_LANE) {
+            let claim = Claim { served: claim.served.saturating_add(1), ..claim };
+            self.refused(Waiting { link, lane: ANY_LANE, claim });
         }
     }
 
@@ -78,8 +98,8 @@ impl Turns {
         let youngest = self
             .0
             .iter_mut()
-            .reduce(|one, other| if one.born.is_before(other.born) { other } else { one });
-        if let Some(place) = youngest.filter(|waiting| new.born.is_before(waiting.born)) {
+            .reduce(|one, other| if one.claim.is_before(other.claim) { other } else { one });
+        if let Some(place) = youngest.filter(|waiting| new.claim.is_before(waiting.claim)) {
             *place = new;
         }
     }

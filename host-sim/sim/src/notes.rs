@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use hopwise_core::router::Event;
-use hopwise_core::wire::DropReason;
+use hopwise_core::wire::{DropReason, PacketId};
 use hopwise_trace::hash::TraceHash;
 use hopwise_trace::writer::Writer;
 
@@ -23,6 +23,8 @@ pub(super) struct Notes<'a, S> {
     pub(super) resent: u64,
     pub(super) detours: u64,
     pub(super) links_up: u64,
+    /// Of each board.
+    pub(super) link_events: Vec<u64>,
     pub(super) last_arrival: Nanos,
 }
 
@@ -33,12 +35,13 @@ impl<'a, S: Shell> Notes<'a, S> {
             hash: TraceHash::default(),
             trace,
             failed: None,
-            oracle,
             drops: vec![0; DropReason::ALL.len()],
             resent: 0,
             detours: 0,
             links_up: 0,
+            link_events: vec![0; oracle.boards() as usize],
             last_arrival: 0,
+            oracle,
         }
     }
 }
@@ -57,6 +60,12 @@ impl<S: Shell> Watcher for Notes<'_, S> {
             self.failed.get_or_insert(error);
         }
         self.oracle.note(at, board, event);
+        if matches!(
+            event,
+            Event::LinkUp { .. } | Event::LinkDown { .. } | Event::Miswired { .. } | Event::Damaged { .. }
+        ) {
+            self.link_events[board as usize] += 1;
+        }
         match event {
             Event::Dropped { reason, .. } => self.drops[*reason as usize] += 1,
             Event::Sent { again: true, .. } => self.resent += 1,
@@ -71,5 +80,9 @@ impl<S: Shell> Watcher for Notes<'_, S> {
         let length = self.shell.sends(at, from, frame, length);
         self.oracle.carried(at, from, to, &frame[..length]);
         length
+    }
+
+    fn swallowed(&mut self, packet: PacketId) {
+        self.oracle.swallowed(&packet);
     }
 }

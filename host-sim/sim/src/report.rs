@@ -28,6 +28,13 @@ pub struct Report {
     pub broadcast_deliveries: u64,
     pub broadcasts_full: u64,
     pub exceptions: Map<String, Value>,
+    pub rogues: Vec<String>,
+    pub innocent_sent: u64,
+    pub innocent_delivered: u64,
+    pub forged: u64,
+    pub refused: u64,
+    pub longest_refusal_us: u64,
+    pub link_events: u64,
     pub drops: Map<String, Value>,
     pub frames: u64,
     pub retransmissions: u64,
@@ -72,6 +79,13 @@ impl Report {
             broadcast_deliveries: tally.broadcast_deliveries,
             broadcasts_full: tally.broadcasts_full,
             exceptions: counted(Exception::ALL.iter().map(|exception| exception.name()).zip(tally.exceptions)),
+            rogues: run.build.rogues.iter().map(ToString::to_string).collect(),
+            innocent_sent: tally.innocent_sent,
+            innocent_delivered: tally.innocent_delivered,
+            forged: tally.forged,
+            refused: account.refused,
+            longest_refusal_us: account.longest_refusal / 1_000,
+            link_events: account.link_events,
             drops: counted(drops.zip(account.drops.iter().copied())),
             frames: account.frames,
             retransmissions: account.retransmissions,
@@ -102,6 +116,12 @@ impl Report {
         self.lost += other.lost;
         self.duplicated += other.duplicated;
         self.corrupted += other.corrupted;
+        self.innocent_sent += other.innocent_sent;
+        self.innocent_delivered += other.innocent_delivered;
+        self.forged += other.forged;
+        self.refused += other.refused;
+        self.longest_refusal_us = self.longest_refusal_us.max(other.longest_refusal_us);
+        self.link_events = self.link_events.max(other.link_events);
         self.retransmissions += other.retransmissions;
         self.latency_p99_us = self
             .latency_p99_us

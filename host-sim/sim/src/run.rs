@@ -90,6 +90,12 @@ pub struct Account {
     pub violation: Option<Violation>,
     /// The most buffers any node had in use.
     pub buffers_used: u32,
+    /// How often an application was told to try again, and the longest it was told so without a pause.
+    pub refused: u64,
+    /// The same.
+    pub longest_refusal: Nanos,
+    /// The most that any honest node said of its links: up, down, miswired, damaged.
+    pub link_events: u64,
 }
 
 /// What a mark asks for. The low bits are a number.
@@ -156,6 +162,10 @@ struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
     known_changes: u64,
     reach_known: bool,
     last_sent: Nanos,
+    refused: u64,
+    longest_refusal: Nanos,
+    /// Since when the application of each board is told to try again.
+    refused_since: Vec<Option<Nanos>>,
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
@@ -177,7 +187,9 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
     let oracle = Oracle::new(links, world.byte_nanos(), run.build.seed, run.packets);
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
-    let calm = run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty();
+    let calm =
+        run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
+    let boards = world.boards() as usize;
     let mut player = Player::<S, PORTS, PEERS> {
         run,
         world,
@@ -197,7 +209,12 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         known_changes: 0,
         reach_known: false,
         last_sent: run.begin,
+        refused: 0,
+        longest_refusal: 0,
+        refused_since: vec![None; boards],
     };
+    let rogues = run.build.rogues.iter().map(|rogue| rogue.node as u32);
+    player.notes.oracle.distrust(rogues);
     player.schedule();
     player.play(progress)?;
     player.finish(started)
@@ -226,7 +243,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         for board in 0..self.world.boards() {
             let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
             self.world.mark(at, Task::Start(board).mark());
-            if self.to_send > 0 && !self.destinations.only_to_itself(board) {
+            if self.to_send > 0 && !self.is_rogue(board) && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
@@ -420,7 +437,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
     }
 
     fn switch_off(&mut self, board: u32) {
-        let Some(node) = self.world.node(board) else { return };
+        let Some(node) = self.world.node(board) else {
+            return self.world.stop(board);
+        };
         let held: Vec<PacketId> = node.packets().collect();
         self.check_account(board);
         self.notes.oracle.restarted(self.world.now(), board, held.into_iter());
@@ -437,6 +456,23 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         self.notes.oracle.check_account(now, board, &counters, node.held());
     }
 
+    fn is_rogue(&self, board: u32) -> bool {
+        let mut rogues = self.run.build.rogues.iter();
+        rogues.any(|rogue| rogue.node == u64::from(board))
+    }
+
+    /// Where the next packet of a board goes: to an honest one, if the traffic has one for it.
+    fn draw_destination(&mut self, board: u32) -> u32 {
+        let mut dest = board;
+        for _ in 0..=self.world.boards() {
+            dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+            if !self.is_rogue(dest) {
+                break;
+            }
+        }
+        dest
+    }
+
     /// An application sends its next packet.
     fn send(&mut self, board: u32) {
         if self.to_send == 0 {
@@ -448,7 +484,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             return;
         }
         self.tell_reach();
-        let dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+        let dest = self.draw_destination(board);
         let payload = self.notes.oracle.payload(self.run.payload);
         let (service, kind) = match self.run.traffic {
             Traffic::PingAll => (Service::Ping, Kind::Request),
@@ -490,6 +526,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 }
                 self.last_sent = now;
                 self.to_send -= 1;
+                if let Some(since) = self.refused_since[board as usize].take() {
+                    self.longest_refusal = self.longest_refusal.max(now - since);
+                }
                 let wait = match self.run.traffic {
                     Traffic::BroadcastStorm => 0,
                     _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
@@ -499,6 +538,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             }
             Some(Err(SendError::Full)) => {
                 self.notes.oracle.refused(now);
+                self.refused += 1;
+                let since = *self.refused_since[board as usize].get_or_insert(now);
+                self.longest_refusal = self.longest_refusal.max(now - since);
                 self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
             }
             Some(Err(error)) => {
@@ -554,6 +596,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             latencies,
             violation,
             buffers_used: self.buffers_used,
+            refused: self.refused,
+            longest_refusal: self.longest_refusal,
+            link_events: self.notes.link_events.into_iter().max().unwrap_or(0),
         })
     }
 }

@@ -5,11 +5,13 @@
 
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
+use hopwise_core::wire::PacketId;
 use hopwise_core::{Network, Node, Rule, limits, wire};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::agenda::Agenda;
+use super::rogue::{Rogue, RogueBoard};
 use super::wire::{Direction, Nanos, Noise};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
@@ -29,6 +31,8 @@ pub struct Build {
     pub noise: Noise,
     /// Decides all chance.
     pub seed: u64,
+    /// Boards that misbehave.
+    pub rogues: Vec<RogueBoard>,
 }
 
 /// An end of a cable: a board and the number of its link.
@@ -43,6 +47,12 @@ struct Cable {
 }
 
 impl Cable {
+    /// Its ends, that one first.
+    fn seen_from(&self, from: WireEnd) -> [WireEnd; 2] {
+        let [a, b] = self.ends;
+        if a == from { [a, b] } else { [b, a] }
+    }
+
     fn is_bad(&self) -> bool {
         self.directions.iter().any(Direction::is_bad)
     }
@@ -61,6 +71,8 @@ struct Transmitter {
 
 struct Board<const PORTS: usize, const PEERS: usize> {
     node: Option<Box<SimNode<PORTS, PEERS>>>,
+    /// In place of a node.
+    rogue: Option<Box<Rogue>>,
     epoch: u32,
     cables: Vec<Option<u32>>,
     transmitters: Vec<Transmitter>,
@@ -98,6 +110,9 @@ pub trait Watcher {
 
     /// A frame leaves for the other end of a cable: the first `length` bytes. Says how long it is if it was changed.
     fn leaves(&mut self, at: Nanos, ends: [WireEnd; 2], frame: &mut [u8], length: usize) -> usize;
+
+    /// A rogue board has taken a packet over and does not bring it on.
+    fn swallowed(&mut self, packet: PacketId);
 }
 
 /// The mesh.
@@ -144,6 +159,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             };
             world.boards.push(Board {
                 node: None,
+                rogue: None,
                 epoch: board.wrapping_mul(0x1_0001) | 1,
                 cables: vec![None; degree],
                 transmitters: vec![transmitter; degree],
@@ -232,6 +248,19 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         self.changes += 1;
         let state = &mut self.boards[board as usize];
         state.epoch = state.epoch.wrapping_add(1).max(1);
+        let Build {
+            network,
+            baud,
+            seed,
+            rogues,
+            ..
+        } = &self.build;
+        if let Some(&rogue) = rogues.iter().find(|rogue| rogue.node == u64::from(board)) {
+            let rogue = Rogue::new(rogue, network, state.epoch, *baud, *seed, micros(self.now));
+            state.rogue = Some(Box::new(rogue));
+            self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
+            return Ok(());
+        }
         let config = Config {
             network: self.build.network,
             address: u64::from(board),
@@ -254,6 +283,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             self.break_off((board, link));
         }
         self.boards[board as usize].node = None;
+        self.boards[board as usize].rogue = None;
     }
 
     /// Pulls a cable or plugs it in.
@@ -430,6 +460,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 if let Some(node) = state.node.as_deref_mut() {
                     node.tick(micros(at), &mut |event: Event| watcher.note(at, board, &event));
                 }
+                if let Some(rogue) = state.rogue.as_deref_mut() {
+                    rogue.tick(micros(at));
+                }
                 self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
                 StepOutcome::Board(board)
             }
@@ -500,6 +533,10 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     fn give(&mut self, (board, link): WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
         let now = self.now;
+        if let Some(rogue) = self.boards[board as usize].rogue.as_deref_mut() {
+            rogue.receive(link, bytes, micros(now));
+            return self.serve(board, ALL_LINKS, only(link), watcher);
+        }
         let Some(node) = self.boards[board as usize].node.as_deref_mut() else {
             return;
         };
@@ -513,6 +550,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     /// the links `used` since that was done last.
     fn serve(&mut self, board: u32, links: LinkSet, mut used: LinkSet, watcher: &mut impl Watcher) {
         let now = self.now;
+        if self.boards[board as usize].rogue.is_some() {
+            return self.serve_rogue(board, watcher);
+        }
         let state = &mut self.boards[board as usize];
         let Some(node) = state.node.as_deref_mut() else { return };
         for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
@@ -525,13 +565,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             if length == 0 {
                 continue;
             }
-            let cable = state.cables.get(link).copied().flatten();
-            let ends = cable.map(|cable| self.cables[cable as usize].ends);
-            let length = match ends {
-                Some([a, b]) if a == (board, link as u8) => watcher.leaves(now, [a, b], &mut transmitter.bytes, length),
-                Some([a, b]) => watcher.leaves(now, [b, a], &mut transmitter.bytes, length),
-                None => length,
-            };
+            let cable = state.cables[link].map(|cable| &self.cables[cable as usize]);
+            let ends = cable.map(|cable| cable.seen_from((board, link as u8)));
+            let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
             transmitter.length = length;
             state.busy |= this;
             used |= this;
@@ -547,6 +583,39 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let deadline = used.fold(node.own_deadline(), |first, (_, link)| first.min(link.deadline()));
         // Rounded up, so that the moment has come when the clock is looked at.
         let deadline = deadline.saturating_mul(1_000).max(now + 1_000);
+        if deadline < state.timer {
+            state.timer = deadline;
+            self.agenda.plan(deadline, Occasion::Timer(board));
+        }
+    }
+
+    /// The same for a rogue.
+    fn serve_rogue(&mut self, board: u32, watcher: &mut impl Watcher) {
+        let now = self.now;
+        let state = &mut self.boards[board as usize];
+        let Some(rogue) = state.rogue.as_deref_mut() else { return };
+        rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
+        for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
+            let this = only(link as u8);
+            if state.busy & this != 0 {
+                continue;
+            }
+            let length = rogue.transmit(link as u8, micros(now), &mut transmitter.bytes);
+            if length == 0 {
+                continue;
+            }
+            let cable = state.cables[link].map(|cable| &self.cables[cable as usize]);
+            let ends = cable.map(|cable| cable.seen_from((board, link as u8)));
+            let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
+            transmitter.length = length;
+            transmitter.started = now;
+            transmitter.missed = 0;
+            state.busy |= this;
+            self.frames += 1;
+            let done = now + length as u64 * self.byte_nanos;
+            self.agenda.plan(done, Occasion::Sent(board, link as u8));
+        }
+        let deadline = rogue.deadline().saturating_mul(1_000).max(now + 1_000);
         if deadline < state.timer {
             state.timer = deadline;
             self.agenda.plan(deadline, Occasion::Timer(board));

@@ -17,16 +17,19 @@ pub enum Exception {
     Noisy,
     /// Senders were refused: more was sent than the mesh carries.
     Overload,
+    /// A board of the mesh misbehaves.
+    Rogue,
 }
 
 impl Exception {
     /// All of them.
-    pub const ALL: [Exception; 5] = [
+    pub const ALL: [Exception; 6] = [
         Exception::Restarted,
         Exception::CutOff,
         Exception::Changing,
         Exception::Noisy,
         Exception::Overload,
+        Exception::Rogue,
     ];
 
     /// Its name in reports.
@@ -37,6 +40,7 @@ impl Exception {
             Exception::Changing => "changing",
             Exception::Noisy => "noisy",
             Exception::Overload => "overload",
+            Exception::Rogue => "rogue",
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The account of every board, kept from what the wires carried: a node cannot take what no wire brought it, nor have passed on
 //! what its neighbour has not taken, and its counters must say the same.
 
+use std::collections::HashSet;
+
 use hopwise_core::Node;
 use hopwise_core::router::Event;
 use hopwise_core::wire::{DropReason, PacketId, RouterCounters};
@@ -41,6 +43,8 @@ pub(super) struct Ledger {
     first: Vec<usize>,
     ends: Vec<End>,
     counts: Vec<Counts>,
+    /// Boards of which nothing is known.
+    rogues: HashSet<u32>,
 }
 
 impl Ledger {
@@ -56,7 +60,13 @@ impl Ledger {
             counts: vec![Counts::default(); first.len() - 1],
             ends: (0..all).map(|_| End::default()).collect(),
             first,
+            rogues: HashSet::new(),
         }
+    }
+
+    /// These boards keep no account, and may have taken what was sent to them.
+    pub(super) fn distrust(&mut self, rogues: &HashSet<u32>) {
+        self.rogues.clone_from(rogues);
     }
 
     /// How many boards there are.
@@ -73,6 +83,9 @@ impl Ledger {
     pub(super) fn sent(&mut self, from: WireEnd, to: WireEnd, frame: &Glance) {
         let Some(header) = frame.packet else { return };
         let (packet, dest) = (header.id(), header.dest);
+        if self.rogues.contains(&to.0) {
+            return self.taken(from, packet);
+        }
         let Some(End { coming, .. }) = self.end(to) else {
             return;
         };
@@ -86,6 +99,14 @@ impl Ledger {
         coming.push(Coming { packet, dest, from });
     }
 
+    fn taken(&mut self, from: WireEnd, packet: PacketId) {
+        let Some(End { taken, .. }) = self.end(from) else { return };
+        if taken.len() == REMEMBERED {
+            taken.remove(0);
+        }
+        taken.push(packet);
+    }
+
     /// Takes note of what a node says it did; says what is wrong with that.
     pub(super) fn note(&mut self, board: u32, event: &Event) -> Option<String> {
         match *event {
@@ -97,11 +118,7 @@ impl Ledger {
                     return Some(format!("it took {} from link {link}, which did not bring it", name(&packet)));
                 };
                 let from = coming.remove(place).from;
-                let End { taken, .. } = self.end(from)?;
-                if taken.len() == REMEMBERED {
-                    taken.remove(0);
-                }
-                taken.push(packet);
+                self.taken(from, packet);
             }
             Event::Forwarded { link, packet } => {
                 self.counts.get_mut(board as usize)?.forwarded += 1;
@@ -135,8 +152,11 @@ impl Ledger {
     /// What is wrong with the counters of a board.
     pub(super) fn check(&self, board: u32, counters: &RouterCounters) -> Option<String> {
         let seen = self.counts.get(board as usize)?;
+        // What is no packet is counted, and has no name by which it could be noted.
+        let malformed = DropReason::Malformed as usize;
+        let nameless = counters.dropped[malformed].saturating_sub(seen.dropped[malformed]);
         let pairs = [
-            ("received", counters.received, seen.received),
+            ("received", counters.received, seen.received + nameless),
             ("forwarded", counters.forwarded, seen.forwarded),
             ("delivered", counters.delivered, seen.delivered),
         ];

@@ -9,7 +9,7 @@ mod history;
 mod ledger;
 mod record;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use glance::Glance;
@@ -23,6 +23,7 @@ use record::{Parts, Record, Sealed};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::rogue::FORGED;
 use super::wire::Nanos;
 use super::world::WireEnd;
 
@@ -58,6 +59,7 @@ pub struct Oracle {
     /// The last packet that came from a source to a node, by service.
     latest: HashMap<(Service, u32, u32), u32>,
     soon: Nanos,
+    rogues: HashSet<u32>,
 }
 
 impl Oracle {
@@ -82,6 +84,28 @@ impl Oracle {
             ledger,
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
+            rogues: HashSet::new(),
+        }
+    }
+
+    /// How many boards there are.
+    pub fn boards(&self) -> u32 {
+        self.nodes
+    }
+
+    /// These boards misbehave: nobody counts on them, and what they disturb is excused.
+    pub fn distrust(&mut self, rogues: impl Iterator<Item = u32>) {
+        self.rogues.extend(rogues);
+        self.ledger.distrust(&self.rogues);
+    }
+
+    /// A rogue has taken a packet over and does not bring it on.
+    pub fn swallowed(&mut self, id: &PacketId) {
+        let Some(&number) = self.ids.get(&key(id)) else { return };
+        let record = &mut self.records[number as usize];
+        record.interrupted = true;
+        if matches!(record.service, Service::Datagram | Service::Ping) {
+            self.close(number);
         }
     }
 
@@ -165,7 +189,10 @@ impl Oracle {
         self.open += 1;
         self.tally.sent += 1;
         self.ids.insert(key(&id), number);
-        if nobody_to_reach {
+        if self.rogues.contains(&dest) {
+            self.records[number as usize].interrupted = true;
+        }
+        if nobody_to_reach || self.rogues.contains(&dest) {
             self.close(number);
         }
     }
@@ -173,6 +200,10 @@ impl Oracle {
     /// A packet has come to an application.
     pub fn delivered(&mut self, at: Nanos, node: u32, source: u32, payload: &[u8]) {
         let number = payload.first_chunk().map(|number| u32::from_le_bytes(*number));
+        if number == Some(FORGED) && !self.rogues.is_empty() {
+            self.tally.forged += 1;
+            return;
+        }
         let record = number.and_then(|number| Some((number, self.records.get_mut(number as usize)?)));
         let Some((number, record)) = record else {
             return self.corrupted(at, node, source);
@@ -224,7 +255,7 @@ impl Oracle {
         let (sent_at, source) = (record.sent_at, record.source);
         let took = at - sent_at;
         let too_late = took > record.service.longest();
-        let calm = !record.parts.has_bad_wires && self.history.excuse(sent_at, at).is_none();
+        let calm = self.rogues.is_empty() && !record.parts.has_bad_wires && self.history.excuse(sent_at, at).is_none();
         if too_late || took > self.soon && calm {
             let seconds = took as f64 / 1e9;
             let why = if too_late { "" } else { " in a quiet mesh" };
@@ -242,7 +273,7 @@ impl Oracle {
             return;
         }
         let later = *latest;
-        if !bad_wires && !self.history.may_overtake(sent_at, at) {
+        if self.rogues.is_empty() && !bad_wires && !self.history.may_overtake(sent_at, at) {
             let what = format!("packet {number} of node {source} arrived after packet {later}, which was sent later");
             self.broken(at, node, Broken::Order, what);
         }
@@ -262,7 +293,10 @@ impl Oracle {
         let record = &mut self.records[number as usize];
         record.outcome = Some(outcome);
         if outcome == Outcome::Delivered {
-            if record.deliveries == 0 {
+            if record.deliveries == 0 && !self.rogues.is_empty() {
+                record.interrupted = true;
+                self.tally.forged += 1;
+            } else if record.deliveries == 0 {
                 let what = format!("packet {number} is confirmed but was not delivered");
                 self.broken(at, node, Broken::Outcome, what);
             }
@@ -338,7 +372,9 @@ impl Oracle {
         }
         let until = record.dropped.unwrap_or(record.sent_at + record.service.longest());
         let excuse = self.history.excuse(record.sent_at, until);
-        excuse.or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
+        excuse
+            .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
+            .or_else(|| (!self.rogues.is_empty()).then_some(Exception::Rogue))
     }
 
     /// Whether a broadcast has reached everyone who was connected with its source and has not gone off since.
@@ -436,6 +472,9 @@ impl Oracle {
                 record.deliveries > 0
             };
             self.tally.broadcasts_full += u64::from(delivered && broadcast);
+            let innocent = !self.rogues.contains(&record.dest);
+            self.tally.innocent_sent += u64::from(innocent);
+            self.tally.innocent_delivered += u64::from(innocent && delivered);
             if delivered {
                 self.tally.delivered += 1;
                 continue;

@@ -163,6 +163,12 @@ pub struct Tally {
     pub broadcast_deliveries: u64,
     /// Broadcasts that reached every live, connected board.
     pub broadcasts_full: u64,
+    /// Those sent from an honest board to an honest board, or to all.
+    pub innocent_sent: u64,
+    /// Those of them that arrived.
+    pub innocent_delivered: u64,
+    /// Arrivals of what a rogue made up, and confirmations that it made up. Without keys nobody can tell.
+    pub forged: u64,
     /// Packets that were not delivered, by what excuses them, in the order of [`Exception::ALL`].
     pub exceptions: [u64; Exception::ALL.len()],
 }
