@@ -381,22 +381,29 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: of those whose lane has room, that of a source that has had least, and of those the oldest. So
-    /// far sources have as much of a busy mesh as near ones, and as those that send all they can.
+    /// The next packet for a link: of those whose lane has room, the first of a source that has had least and then has the oldest. So
+    /// far sources have as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
+    /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let mut first: Option<(Share, u32, Place)> = None;
+        let open = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
+        let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue {
-            let open = self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
-            let Some(slot) = self.pool.get(place).filter(|_| open) else {
+            let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
                 continue;
             };
             let (served, age) = (self.pool.served(slot), slot.age_in_micros(now));
             if first.is_none_or(|(least, most, _)| served < least || served == least && age > most) {
-                first = Some((served, age, place));
+                first = Some((served, age, slot.packet.header.source));
             }
         }
-        let (_, _, place) = first?;
+        let (_, _, source) = first?;
+        let of_source = |place: Place| {
+            self.pool
+                .get(place)
+                .is_some_and(|slot| slot.packet.header.source == source)
+        };
+        let place = queue.iter().copied().find(|&place| of_source(place) && open(place))?;
         self.pool.serve(place);
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
@@ -478,10 +485,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn settle(&mut self, link: u8, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
-                if let Some(queue) = self.queues.get_mut(usize::from(link)) {
-                    // There is room: a place is in a queue once.
-                    let _ = queue.push(place);
-                }
+                self.put_back(link, place);
                 continue;
             }
             if let Some(slot) = self.pool.get_mut(place) {
@@ -494,6 +498,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
             self.copy_done(place);
         }
+    }
+
+    /// A packet waits again: before those that came later.
+    fn put_back(&mut self, link: u8, place: Place) {
+        let arrived = |place: Place| self.pool.get(place).map_or(0, |slot| slot.arrived);
+        let came = arrived(place);
+        let Some(queue) = self.queues.get_mut(usize::from(link)) else {
+            return;
+        };
+        let is_later = |other: Place| arrived(other).wrapping_sub(came) as i32 > 0;
+        let before = queue.iter().take_while(|&&other| !is_later(other)).count();
+        let mut next = place;
+        for waiting in queue.iter_mut().skip(before) {
+            core::mem::swap(waiting, &mut next);
+        }
+        // There is room: a place is in a queue once.
+        let _ = queue.push(next);
     }
 
     /// Does what had to wait for room, and tells the neighbours how much there is.

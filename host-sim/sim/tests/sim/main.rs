@@ -2,6 +2,7 @@
 
 mod delivery;
 mod faults;
+mod liars;
 mod torture;
 
 use hopwise_sim::run::Account;
