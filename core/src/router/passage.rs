@@ -62,12 +62,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
-    /// link, but not this node, unless it is on a detour or goes to a child that was cut off; and a broadcast comes from the parent in
-    /// its tree, unless it goes to such a child.
+    /// link, but this node only if the packet is on a detour or a copy; and a broadcast comes from the parent in its tree, unless it
+    /// is a copy or goes to a child that was cut off.
     fn can_come_from(&self, link: u8, header: &Header) -> bool {
-        let along_tree = header.kind == Kind::Broadcast && header.dest == header.source;
+        let broadcast = header.kind == Kind::Broadcast && !header.copied;
+        let along_tree = broadcast && header.dest == header.source;
         if header.source == self.here {
-            let returns = header.trail || header.kind == Kind::Broadcast && !along_tree;
+            let returns = header.trail || header.copied || broadcast && !along_tree;
             return returns && header.epoch == self.epoch as u16;
         }
         if !along_tree {
