@@ -57,9 +57,29 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.discard(place, DropReason::NoSuchNode, observer);
         } else if self.network.check(header.dest).is_err() {
             self.give_up(place, DropReason::NoSuchNode, now, observer);
+        } else if !host && !self.can_come_from(link, &header) {
+            self.discard(place, DropReason::Malformed, observer);
         } else {
             self.go(place, now, observer);
         }
+    }
+
+    /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
+    /// link, but this node only if the packet is on a detour or a copy; and a broadcast comes from the parent in its tree, unless it
+    /// is a flood.
+    fn can_come_from(&self, link: u8, header: &Header) -> bool {
+        if header.source == self.here {
+            return (header.trail || header.copied) && header.epoch == self.epoch as u16;
+        }
+        if header.kind != Kind::Broadcast || header.copied {
+            return true;
+        }
+        let network = self.network.unchecked();
+        let parent = self.wiring.neighbor_at(link);
+        parent.is_some_and(|parent| {
+            let port = network.port_to(parent, self.here);
+            port.is_some_and(|port| network.passes_on(parent, port, header.source))
+        })
     }
 
     /// A packet is here, whether it came or begins here: it is delivered, passed on, or sent on.

@@ -7,16 +7,17 @@ use std::time::Instant;
 use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
 use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
 use hopwise_language::script::Action;
-use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic};
-use hopwise_trace::hash::TraceHash;
+use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::oracle::{Oracle, Service, Tally, Violation};
+use super::notes::Notes;
+use super::oracle::{Broken, Oracle, Service, Tally, Violation};
+use super::shell::Shell;
 use super::wire::Nanos;
-use super::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
+use super::world::{Build, Mark, StepOutcome, WireEnd, World};
 
 const MILLISECOND: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000 * MILLISECOND;
@@ -89,43 +90,12 @@ pub struct Account {
     pub violation: Option<Violation>,
     /// The most buffers any node had in use.
     pub buffers_used: u32,
-}
-
-/// Watches all nodes.
-struct Notes<'a> {
-    hash: TraceHash,
-    trace: Option<Writer<&'a mut dyn Write>>,
-    failed: Option<std::io::Error>,
-    oracle: Oracle,
-    drops: Vec<u64>,
-    resent: u64,
-    detours: u64,
-    links_up: u64,
-    last_arrival: Nanos,
-}
-
-impl Watcher for Notes<'_> {
-    fn note(&mut self, at: Nanos, board: u32, event: &Event) {
-        // A run of 292 years is none.
-        let time = at as hopwise_trace::line::Nanos;
-        self.hash.add(time, u64::from(board), event);
-        if let Some(out) = &mut self.trace
-            && let Err(error) = out.event(time, u64::from(board), event)
-        {
-            self.failed.get_or_insert(error);
-        }
-        match event {
-            Event::Dropped { reason, .. } => {
-                self.drops[*reason as usize] += 1;
-                self.oracle.note(event);
-            }
-            Event::Sent { again: true, .. } => self.resent += 1,
-            Event::Detoured { .. } => self.detours += 1,
-            Event::LinkUp { .. } => self.links_up += 1,
-            Event::Delivered { .. } => self.last_arrival = at,
-            _ => {}
-        }
-    }
+    /// How often an application was told to try again, and the longest it was told so without a pause.
+    pub refused: u64,
+    /// The same.
+    pub longest_refusal: Nanos,
+    /// The most that any honest node said of its links: up, down, miswired, damaged.
+    pub link_events: u64,
 }
 
 /// What a mark asks for. The low bits are a number.
@@ -139,7 +109,6 @@ enum Task {
     Script(u32),
     /// The end of the burst that an event of the script began.
     AfterBurst(u32),
-    Begin,
 }
 
 impl Task {
@@ -152,7 +121,6 @@ impl Task {
             Task::Reset => (4, 0),
             Task::Script(line) => (5, line),
             Task::AfterBurst(line) => (6, line),
-            Task::Begin => (7, 0),
         };
         kind << 28 | number
     }
@@ -166,16 +134,15 @@ impl Task {
             3 => Task::Plug(number),
             4 => Task::Reset,
             5 => Task::Script(number),
-            6 => Task::AfterBurst(number),
-            _ => Task::Begin,
+            _ => Task::AfterBurst(number),
         }
     }
 }
 
-struct Player<'a, const PORTS: usize, const PEERS: usize> {
+struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
     run: &'a SimRun,
     world: World<PORTS, PEERS>,
-    notes: Notes<'a>,
+    notes: Notes<'a, S>,
     destinations: Destinations,
     /// Draws destinations.
     choices: Xoshiro256PlusPlus,
@@ -191,11 +158,20 @@ struct Player<'a, const PORTS: usize, const PEERS: usize> {
     dead_boards: HashSet<u32>,
     cut_cables: HashSet<u32>,
     buffers_used: u32,
+    /// Changes of the world that the judge knows of.
+    known_changes: u64,
+    reach_known: bool,
+    last_sent: Nanos,
+    refused: u64,
+    longest_refusal: Nanos,
+    /// Since when the application of each board is told to try again.
+    refused_since: Vec<Option<Nanos>>,
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
-pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
+pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
     run: &'a SimRun,
+    shell: S,
     trace: Option<&'a mut dyn Write>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
@@ -205,24 +181,19 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
         .map(|out| Writer::new(out, &header))
         .transpose()
         .map_err(RunError::Trace)?;
-    let nodes = run.build.network.nodes() as u32;
+    let network = &run.build.network;
+    let links = (0..network.nodes()).map(|node| network.degree(node).unwrap_or(0) as usize);
+    let world = World::new(run.build.clone());
+    let oracle = Oracle::new(links, world.byte_nanos(), run.build.seed, run.packets);
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
-    let calm = run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty();
-    let mut player = Player::<PORTS, PEERS> {
+    let calm =
+        run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
+    let boards = world.boards() as usize;
+    let mut player = Player::<S, PORTS, PEERS> {
         run,
-        world: World::new(run.build.clone()),
-        notes: Notes {
-            hash: TraceHash::default(),
-            trace,
-            failed: None,
-            oracle: Oracle::new(nodes, run.build.seed, run.packets),
-            drops: vec![0; DropReason::ALL.len()],
-            resent: 0,
-            detours: 0,
-            links_up: 0,
-            last_arrival: 0,
-        },
+        world,
+        notes: Notes::new(shell, oracle, trace),
         destinations,
         choices,
         random: Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x6661_756c),
@@ -235,7 +206,15 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
         dead_boards: HashSet::new(),
         cut_cables: HashSet::new(),
         buffers_used: 0,
+        known_changes: 0,
+        reach_known: false,
+        last_sent: run.begin,
+        refused: 0,
+        longest_refusal: 0,
+        refused_since: vec![None; boards],
     };
+    let rogues = run.build.rogues.iter().map(|rogue| rogue.node as u32);
+    player.notes.oracle.distrust(rogues);
     player.schedule();
     player.play(progress)?;
     player.finish(started)
@@ -255,17 +234,16 @@ pub enum RunError {
     Trace(std::io::Error),
 }
 
-impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
+impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
     fn schedule(&mut self) {
         let run = self.run;
         for (line, event) in run.script.events().iter().enumerate() {
             self.world.mark(event.at.nanos(), Task::Script(line as u32).mark());
         }
-        self.world.mark(run.begin, Task::Begin.mark());
         for board in 0..self.world.boards() {
             let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
             self.world.mark(at, Task::Start(board).mark());
-            if self.to_send > 0 && !self.destinations.only_to_itself(board) {
+            if self.to_send > 0 && !self.is_rogue(board) && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
@@ -285,7 +263,10 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                 StepOutcome::End => break,
                 StepOutcome::Nothing => {}
                 StepOutcome::Board(board) => self.fetch(board),
-                StepOutcome::Mark(mark) => self.act(Task::of(mark))?,
+                StepOutcome::Mark(mark) => {
+                    self.act(Task::of(mark))?;
+                    self.tell_changes();
+                }
             }
             if self.notes.oracle.violation().is_some() || self.notes.failed.is_some() {
                 break;
@@ -309,16 +290,19 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
     fn over(&mut self) -> bool {
         let now = self.world.now();
         if self.to_send > 0 {
-            if now > self.run.begin + STALL && now > self.notes.last_arrival + STALL {
-                self.notes
-                    .oracle
-                    .broken(now, 0, "nothing has arrived anywhere for 30 seconds".into());
+            let nothing_since = self.notes.last_arrival.max(self.last_sent);
+            let waiting = self.notes.oracle.oldest_open().is_some_and(|sent| now > sent + STALL);
+            if waiting && now > nothing_since + STALL {
+                let what = "nothing has arrived anywhere for 30 seconds".into();
+                self.notes.oracle.broken(now, 0, Broken::Halt, what);
                 return true;
             }
-            return false;
+            // All who could send are dead, for good.
+            let next_at = nothing_since.max(self.quiet_from(0)) + 2 * self.interval;
+            return now > next_at + STALL;
         }
         let finished = *self.finished_sending.get_or_insert(now);
-        let quiet_from = finished.max(self.run.script.events().last().map_or(0, |event| event.at.nanos()));
+        let quiet_from = self.quiet_from(finished);
         if self.notes.oracle.open() > 0 {
             self.settled_at = None;
             return now > quiet_from + SETTLES_WITHIN;
@@ -326,6 +310,30 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
         let settled = *self.settled_at.get_or_insert(now);
         let wait = if self.calm { 0 } else { LATE_COPIES };
         now >= settled.max(quiet_from) + wait
+    }
+
+    /// Nothing happens to boards and cables by the script from here on.
+    fn quiet_from(&self, at: Nanos) -> Nanos {
+        let last = self.run.script.events().last();
+        last.map_or(at, |event| at.max(event.at.nanos()))
+    }
+
+    /// Tells the judge that something was done to boards or cables.
+    fn tell_changes(&mut self) {
+        if self.world.changes() != self.known_changes {
+            self.known_changes = self.world.changes();
+            self.reach_known = false;
+            self.notes.oracle.changed(self.world.now());
+        }
+    }
+
+    /// Tells the judge who can reach whom, if that may have changed.
+    fn tell_reach(&mut self) {
+        if !self.reach_known {
+            self.reach_known = true;
+            let good = self.world.has_bad_cables().then(|| self.world.parts(false));
+            self.notes.oracle.reach(self.world.parts(true), good);
+        }
     }
 
     fn act(&mut self, what: Task) -> Result<(), RunError> {
@@ -372,30 +380,8 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                     self.world.set_noise(end, None, &mut self.notes);
                 }
             }
-            Task::Begin => self.judge_reach(),
         }
         Ok(())
-    }
-
-    /// Tells the judge who can reach whom, if that stays as it is.
-    fn judge_reach(&mut self) {
-        let run = self.run;
-        if run.pull_every.is_some() || run.reset_every.is_some() || !run.script.is_over_by(Time::from_nanos(run.begin))
-        {
-            return;
-        }
-        let mut part: Vec<u32> = (0..self.world.boards()).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for cable in (0..self.world.cables()).filter(|&cable| self.world.joins(cable)) {
-                let [a, b] = self.world.ends(cable).map(|(board, _)| board as usize);
-                let least = part[a].min(part[b]);
-                changed |= part[a] != part[b];
-                (part[a], part[b]) = (least, least);
-            }
-        }
-        self.notes.oracle.reach(part);
     }
 
     fn perform(&mut self, action: Action<WireEnd>) -> Result<(), RunError> {
@@ -451,23 +437,40 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
     }
 
     fn switch_off(&mut self, board: u32) {
-        let Some(node) = self.world.node(board) else { return };
+        let Some(node) = self.world.node(board) else {
+            return self.world.stop(board);
+        };
         let held: Vec<PacketId> = node.packets().collect();
         self.check_account(board);
-        self.notes.oracle.restarted(board, held.into_iter());
+        self.notes.oracle.restarted(self.world.now(), board, held.into_iter());
         self.world.stop(board);
     }
 
     /// The law of conservation, at one node.
     fn check_account(&mut self, board: u32) {
         let Some(node) = self.world.node(board) else { return };
-        let (by_law, counted) = (node.counters().held(), node.held());
-        self.retried += u64::from(node.counters().retried);
-        self.buffers_used = self.buffers_used.max(node.counters().buffers_used);
-        if by_law != counted {
-            let what = format!("its counters say it holds {by_law} packets, but it holds {counted}");
-            self.notes.oracle.broken(self.world.now(), board, what);
+        let counters = self.notes.shell.counts(board, *node.counters());
+        self.retried += u64::from(counters.retried);
+        self.buffers_used = self.buffers_used.max(counters.buffers_used);
+        let now = self.world.now();
+        self.notes.oracle.check_account(now, board, &counters, node.held());
+    }
+
+    fn is_rogue(&self, board: u32) -> bool {
+        let mut rogues = self.run.build.rogues.iter();
+        rogues.any(|rogue| rogue.node == u64::from(board))
+    }
+
+    /// Where the next packet of a board goes: to an honest one, if the traffic has one for it.
+    fn draw_destination(&mut self, board: u32) -> u32 {
+        let mut dest = board;
+        for _ in 0..=self.world.boards() {
+            dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+            if !self.is_rogue(dest) {
+                break;
+            }
         }
+        dest
     }
 
     /// An application sends its next packet.
@@ -480,7 +483,8 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             self.world.mark(now + OFF_FOR, Task::Send(board).mark());
             return;
         }
-        let dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+        self.tell_reach();
+        let dest = self.draw_destination(board);
         let payload = self.notes.oracle.payload(self.run.payload);
         let (service, kind) = match self.run.traffic {
             Traffic::PingAll => (Service::Ping, Kind::Request),
@@ -491,11 +495,11 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
         let epoch = self.world.epoch(board);
         // The packet may be dropped before `send` returns: the judge must know it first.
         let to = u64::from(dest);
-        let mut early: Vec<Event> = Vec::new();
+        let mut early: Vec<(PacketId, DropReason)> = Vec::new();
         let result = self.world.with_node(board, &mut self.notes, |node, now, note| {
             let mut observer = |event: Event| {
-                if matches!(event, Event::Dropped { .. }) {
-                    early.push(event);
+                if let Event::Dropped { packet, reason, .. } = event {
+                    early.push((packet, reason));
                 }
                 note(event);
             };
@@ -515,9 +519,16 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                     kind,
                     number,
                 };
-                self.notes.oracle.sent(service, now, id, dest);
-                early.iter().for_each(|event| self.notes.oracle.note(event));
+                let oracle = &mut self.notes.oracle;
+                oracle.sent(service, now, id, dest, &payload);
+                for (packet, reason) in &early {
+                    oracle.note_drop(now, board, packet, *reason);
+                }
+                self.last_sent = now;
                 self.to_send -= 1;
+                if let Some(since) = self.refused_since[board as usize].take() {
+                    self.longest_refusal = self.longest_refusal.max(now - since);
+                }
                 let wait = match self.run.traffic {
                     Traffic::BroadcastStorm => 0,
                     _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
@@ -525,11 +536,17 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                 self.world.mark(now + wait, Task::Send(board).mark());
                 self.fetch(board);
             }
-            Some(Err(SendError::Full)) => self.world.mark(now + TRY_AGAIN, Task::Send(board).mark()),
-            Some(Err(error)) => self
-                .notes
-                .oracle
-                .broken(now, board, format!("a packet was refused: {error}")),
+            Some(Err(SendError::Full)) => {
+                self.notes.oracle.refused(now);
+                self.refused += 1;
+                let since = *self.refused_since[board as usize].get_or_insert(now);
+                self.longest_refusal = self.longest_refusal.max(now - since);
+                self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
+            }
+            Some(Err(error)) => {
+                let what = format!("a packet was refused: {error}");
+                self.notes.oracle.broken(now, board, Broken::Halt, what);
+            }
             None => {}
         }
     }
@@ -546,11 +563,14 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             let outcomes: Vec<_> = std::iter::from_fn(|| node.next_outcome()).collect();
             (messages, outcomes)
         });
-        let Some((messages, outcomes)) = fetched else { return };
+        let Some((mut messages, outcomes)) = fetched else {
+            return;
+        };
+        self.notes.shell.brings(now, board, &mut messages);
         let oracle = &mut self.notes.oracle;
         for message in messages {
             match message.kind {
-                MessageKind::Undeliverable { number, .. } => oracle.reported(board, epoch, number),
+                MessageKind::Undeliverable { number, .. } => oracle.reported(now, board, epoch, number),
                 _ => oracle.delivered(now, board, message.source as u32, &message.payload),
             }
         }
@@ -578,6 +598,9 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             latencies,
             violation,
             buffers_used: self.buffers_used,
+            refused: self.refused,
+            longest_refusal: self.longest_refusal,
+            link_events: self.notes.link_events.into_iter().max().unwrap_or(0),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use hopwise_core::limits::MAX_PAYLOAD;
-use hopwise_core::{Network, ParseError};
+use hopwise_core::{Network, NoSuchNode, Node, ParseError};
 use hopwise_language::script::{ScriptError, on_one_line};
 use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic, UnsuitableTraffic};
 use rand::SeedableRng;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::oracle::LEAST_PAYLOAD;
+use super::rogue::{BadRogue, RogueBoard};
 use super::run::SimRun;
 use super::stage::Mesh;
 use super::wire::{Nanos, Noise};
@@ -74,6 +75,8 @@ pub struct Settings {
     pub script: Option<PathBuf>,
     /// The same, said here.
     pub events: Option<String>,
+    /// Boards that misbehave, as `NODE:KIND[,...]`; see [`RogueKind`](super::rogue::RogueKind).
+    pub rogue: Option<String>,
     /// Decides all that happens by chance, 1 unless said otherwise.
     pub seed: Option<u64>,
 }
@@ -137,6 +140,7 @@ impl Settings {
                 processing: self.processing.unwrap_or_default().nanos(),
                 noise: self.noise()?,
                 seed: self.seed.unwrap_or(1),
+                rogues: self.rogues(&network)?,
             },
             traffic,
             packets: self.packets.unwrap_or(match traffic {
@@ -187,6 +191,22 @@ impl Settings {
             inserted: chance("inserted-bytes", self.inserted_bytes)?,
             duplicated: chance("doubled-bytes", self.doubled_bytes)?,
         })
+    }
+
+    fn rogues(&self, network: &Network) -> Result<Vec<RogueBoard>, BadSettings> {
+        let mut rogues: Vec<RogueBoard> = Vec::new();
+        for text in self.rogue.iter().flat_map(|rogues| rogues.split(',')) {
+            let rogue: RogueBoard = text.parse()?;
+            network.check(rogue.node).map_err(BadSettings::RogueNode)?;
+            if rogues.iter().any(|other| other.node == rogue.node) {
+                return Err(BadSettings::RogueTwice(rogue.node));
+            }
+            rogues.push(rogue);
+        }
+        if rogues.len() as u64 + 2 > network.nodes() && !rogues.is_empty() {
+            return Err(BadSettings::AllRogues);
+        }
+        Ok(rogues)
     }
 
     fn read_script(&self, network: Network) -> Result<Script<WireEnd>, BadSettings> {
@@ -248,6 +268,18 @@ pub enum BadSettings {
     /// The payload is too short to be told from others, or too long for a packet.
     #[error("a payload has from {LEAST_PAYLOAD} to {MAX_PAYLOAD} bytes, not {0}")]
     Payload(usize),
+    /// Text that names no rogue.
+    #[error(transparent)]
+    Rogue(#[from] BadRogue),
+    /// A rogue that is not in the network.
+    #[error("rogue: {0}")]
+    RogueNode(NoSuchNode),
+    /// A board cannot be two rogues.
+    #[error("node {0} is named twice as a rogue")]
+    RogueTwice(Node),
+    /// Nobody is left to send to.
+    #[error("at least two boards must be honest")]
+    AllRogues,
     /// No wire is so slow or so fast.
     #[error("a wire has from {} to {} bits a second, not {baud}", BAUDS.start(), BAUDS.end())]
     Baud {

@@ -1,5 +1,6 @@
 //! Cables, and what can be wrong with them.
 
+use hopwise_core::wire::WIRE;
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -24,6 +25,14 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// Whether more than every other of the longest frames is damaged.
+    fn is_bad(&self) -> bool {
+        let bytes = WIRE as i32;
+        let damage = self.bursts + self.lost + self.inserted + self.duplicated;
+        let whole = (1.0 - self.bit_errors).powi(BITS as i32 * bytes) * (1.0 - damage.min(1.0)).powi(bytes);
+        whole < 0.5
+    }
+
     /// Whether it does nothing.
     pub fn is_silent(&self) -> bool {
         *self == Noise::default()
@@ -56,6 +65,16 @@ impl Direction {
             until_flip: distance(noise.bit_errors, random),
             burst_left: 0,
         }
+    }
+
+    /// Whether something arrives that is not only zeros.
+    pub fn is_whole(&self) -> bool {
+        !self.dead && !self.stuck_low
+    }
+
+    /// Whether it damages more than every other of the longest frames.
+    pub fn is_bad(&self) -> bool {
+        !self.noise.is_silent() && self.noise.is_bad()
     }
 
     /// From now on it damages what it carries as told.

@@ -5,11 +5,13 @@
 
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
+use hopwise_core::wire::PacketId;
 use hopwise_core::{Network, Node, Rule, limits, wire};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::agenda::Agenda;
+use super::rogue::{Rogue, RogueBoard};
 use super::wire::{Direction, Nanos, Noise};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
@@ -29,6 +31,8 @@ pub struct Build {
     pub noise: Noise,
     /// Decides all chance.
     pub seed: u64,
+    /// Boards that misbehave.
+    pub rogues: Vec<RogueBoard>,
 }
 
 /// An end of a cable: a board and the number of its link.
@@ -40,6 +44,18 @@ struct Cable {
     directions: [Direction; 2],
     random: Xoshiro256PlusPlus,
     plugged: bool,
+}
+
+impl Cable {
+    /// Its ends, that one first.
+    fn seen_from(&self, from: WireEnd) -> [WireEnd; 2] {
+        let [a, b] = self.ends;
+        if a == from { [a, b] } else { [b, a] }
+    }
+
+    fn is_bad(&self) -> bool {
+        self.directions.iter().any(Direction::is_bad)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -55,6 +71,8 @@ struct Transmitter {
 
 struct Board<const PORTS: usize, const PEERS: usize> {
     node: Option<Box<SimNode<PORTS, PEERS>>>,
+    /// In place of a node.
+    rogue: Option<Box<Rogue>>,
     epoch: u32,
     cables: Vec<Option<u32>>,
     transmitters: Vec<Transmitter>,
@@ -89,6 +107,12 @@ enum Occasion {
 pub trait Watcher {
     /// A board's node noticed or did something.
     fn note(&mut self, at: Nanos, board: u32, event: &Event);
+
+    /// A frame leaves for the other end of a cable: the first `length` bytes. Says how long it is if it was changed.
+    fn leaves(&mut self, at: Nanos, ends: [WireEnd; 2], frame: &mut [u8], length: usize) -> usize;
+
+    /// A rogue board has taken a packet over and does not bring it on.
+    fn swallowed(&mut self, packet: PacketId);
 }
 
 /// The mesh.
@@ -103,6 +127,7 @@ pub struct World<const PORTS: usize, const PEERS: usize> {
     free_parked: Vec<u32>,
     scratch: Vec<u8>,
     frames: u64,
+    changes: u64,
 }
 
 impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
@@ -121,6 +146,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             free_parked: Vec::new(),
             scratch: Vec::new(),
             frames: 0,
+            changes: 0,
             build,
         };
         for board in 0..nodes {
@@ -133,6 +159,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             };
             world.boards.push(Board {
                 node: None,
+                rogue: None,
                 epoch: board.wrapping_mul(0x1_0001) | 1,
                 cables: vec![None; degree],
                 transmitters: vec![transmitter; degree],
@@ -176,6 +203,16 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         self.frames
     }
 
+    /// How often something was done to boards or cables.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// How long a byte takes.
+    pub fn byte_nanos(&self) -> Nanos {
+        self.byte_nanos
+    }
+
     /// How many boards there are.
     pub fn boards(&self) -> u32 {
         self.boards.len() as u32
@@ -208,8 +245,22 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Switches a board on, with a new epoch.
     pub fn start(&mut self, board: u32, watcher: &mut impl Watcher) -> Result<(), ConfigError> {
+        self.changes += 1;
         let state = &mut self.boards[board as usize];
         state.epoch = state.epoch.wrapping_add(1).max(1);
+        let Build {
+            network,
+            baud,
+            seed,
+            rogues,
+            ..
+        } = &self.build;
+        if let Some(&rogue) = rogues.iter().find(|rogue| rogue.node == u64::from(board)) {
+            let rogue = Rogue::new(rogue, network, state.epoch, *baud, *seed, micros(self.now));
+            state.rogue = Some(Box::new(rogue));
+            self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
+            return Ok(());
+        }
         let config = Config {
             network: self.build.network,
             address: u64::from(board),
@@ -226,11 +277,13 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Switches a board off: what it is sending breaks off.
     pub fn stop(&mut self, board: u32) {
+        self.changes += 1;
         let links = self.boards[board as usize].transmitters.len() as u8;
         for link in 0..links {
             self.break_off((board, link));
         }
         self.boards[board as usize].node = None;
+        self.boards[board as usize].rogue = None;
     }
 
     /// Pulls a cable or plugs it in.
@@ -278,19 +331,37 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// Whether two boards that are on can talk to each other over a cable, and are neighbours.
-    pub fn joins(&self, cable: u32) -> bool {
-        let Cable {
-            ends: [a, b],
-            directions,
-            plugged,
-            ..
-        } = &self.cables[cable as usize];
-        let whole = *plugged
-            && directions
-                .iter()
-                .all(|direction| !direction.dead && !direction.stuck_low);
-        let neighbors = self.build.network.port_to(u64::from(a.0), u64::from(b.0));
-        whole && self.node(a.0).is_some() && self.node(b.0).is_some() && neighbors.is_ok_and(|port| port.is_some())
+    fn joins(&self, cable: &Cable) -> bool {
+        let [a, b] = cable.ends.map(|(board, _)| board);
+        let whole = cable.plugged && cable.directions.iter().all(Direction::is_whole);
+        let neighbors = || self.build.network.port_to(u64::from(a), u64::from(b));
+        whole && self.node(a).is_some() && self.node(b).is_some() && neighbors().is_ok_and(|port| port.is_some())
+    }
+
+    /// Whether some cable damages more than every other of the longest frames.
+    pub fn has_bad_cables(&self) -> bool {
+        self.cables.iter().any(Cable::is_bad)
+    }
+
+    /// The parts of the mesh that are connected, by the lowest board of each: of every board, which part it is in. Bad cables count
+    /// only if said so.
+    pub fn parts(&self, with_bad: bool) -> Vec<u32> {
+        let mut part: Vec<u32> = (0..self.boards()).collect();
+        fn root(part: &mut [u32], mut board: u32) -> u32 {
+            while part[board as usize] != board {
+                let above = part[part[board as usize] as usize];
+                part[board as usize] = above;
+                board = above;
+            }
+            board
+        }
+        for cable in self.cables.iter().filter(|cable| with_bad || !cable.is_bad()) {
+            if self.joins(cable) {
+                let [a, b] = cable.ends.map(|(board, _)| root(&mut part, board));
+                part[a.max(b) as usize] = a.min(b);
+            }
+        }
+        (0..self.boards()).map(|board| root(&mut part, board)).collect()
     }
 
     /// Exchanges the plugs at two links.
@@ -314,6 +385,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Changes a cable in the midst of what it carries: what has passed arrives, the rest fares as the change has it.
     fn change_both(&mut self, cable: u32, watcher: &mut impl Watcher, change: impl FnOnce(&mut Cable)) {
+        self.changes += 1;
         let ends = self.cables[cable as usize].ends;
         for from in ends {
             let passed = self.passed(from);
@@ -388,6 +460,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 if let Some(node) = state.node.as_deref_mut() {
                     node.tick(micros(at), &mut |event: Event| watcher.note(at, board, &event));
                 }
+                if let Some(rogue) = state.rogue.as_deref_mut() {
+                    rogue.tick(micros(at));
+                }
                 self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
                 StepOutcome::Board(board)
             }
@@ -458,6 +533,10 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     fn give(&mut self, (board, link): WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
         let now = self.now;
+        if let Some(rogue) = self.boards[board as usize].rogue.as_deref_mut() {
+            rogue.receive(link, bytes, micros(now));
+            return self.serve(board, ALL_LINKS, only(link), watcher);
+        }
         let Some(node) = self.boards[board as usize].node.as_deref_mut() else {
             return;
         };
@@ -471,18 +550,24 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     /// the links `used` since that was done last.
     fn serve(&mut self, board: u32, links: LinkSet, mut used: LinkSet, watcher: &mut impl Watcher) {
         let now = self.now;
+        if self.boards[board as usize].rogue.is_some() {
+            return self.serve_rogue(board, watcher);
+        }
         let state = &mut self.boards[board as usize];
         let Some(node) = state.node.as_deref_mut() else { return };
-        let note = &mut |event: Event| watcher.note(now, board, &event);
         for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
             let this = only(link as u8);
             if links & !state.busy & this == 0 {
                 continue;
             }
+            let note = &mut |event: Event| watcher.note(now, board, &event);
             let length = node.transmit(link as u8, micros(now), &mut transmitter.bytes, note);
             if length == 0 {
                 continue;
             }
+            let cable = state.cables[link].map(|cable| &self.cables[cable as usize]);
+            let ends = cable.map(|cable| cable.seen_from((board, link as u8)));
+            let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
             transmitter.length = length;
             state.busy |= this;
             used |= this;
@@ -498,6 +583,41 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let deadline = used.fold(node.own_deadline(), |first, (_, link)| first.min(link.deadline()));
         // Rounded up, so that the moment has come when the clock is looked at.
         let deadline = deadline.saturating_mul(1_000).max(now + 1_000);
+        if deadline < state.timer {
+            state.timer = deadline;
+            self.agenda.plan(deadline, Occasion::Timer(board));
+        }
+    }
+
+    /// The same for a rogue.
+    fn serve_rogue(&mut self, board: u32, watcher: &mut impl Watcher) {
+        let now = self.now;
+        let state = &mut self.boards[board as usize];
+        let Some(rogue) = state.rogue.as_deref_mut() else {
+            return;
+        };
+        rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
+        for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
+            let this = only(link as u8);
+            if state.busy & this != 0 {
+                continue;
+            }
+            let length = rogue.transmit(link as u8, micros(now), &mut transmitter.bytes);
+            if length == 0 {
+                continue;
+            }
+            let cable = state.cables[link].map(|cable| &self.cables[cable as usize]);
+            let ends = cable.map(|cable| cable.seen_from((board, link as u8)));
+            let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
+            transmitter.length = length;
+            transmitter.started = now;
+            transmitter.missed = 0;
+            state.busy |= this;
+            self.frames += 1;
+            let done = now + length as u64 * self.byte_nanos;
+            self.agenda.plan(done, Occasion::Sent(board, link as u8));
+        }
+        let deadline = rogue.deadline().saturating_mul(1_000).max(now + 1_000);
         if deadline < state.timer {
             state.timer = deadline;
             self.agenda.plan(deadline, Occasion::Timer(board));

@@ -104,6 +104,11 @@ struct SettingsArgs {
     /// The same, said here and separated by semicolons
     #[arg(long, value_name = "EVENTS")]
     events: Option<String>,
+    /// Boards that misbehave: babble (random bytes), flood (as many packets of their own as the line takes), refuse (refuse every
+    /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (swallow what they should send on),
+    /// replay (send again what has passed)
+    #[arg(long, value_name = "NODE:KIND,...")]
+    rogue: Option<String>,
     /// Decides all that happens by chance [default: 1]
     #[arg(long)]
     seed: Option<u64>,
@@ -130,6 +135,7 @@ impl SettingsArgs {
             reset_every: self.reset_every,
             script: self.script.clone(),
             events: self.events.clone(),
+            rogue: self.rogue.clone(),
             seed: self.seed,
         }
     }

@@ -2,6 +2,8 @@
 
 mod delivery;
 mod faults;
+mod liars;
+mod rogues;
 mod torture;
 
 use hopwise_sim::run::Account;
