@@ -387,7 +387,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
         }
         let (_, _, source) = first?;
-        let of_source = |place: Place| self.pool.get(place).is_some_and(|slot| slot.packet.header.source == source);
+        let of_source = |place: Place| {
+            self.pool
+                .get(place)
+                .is_some_and(|slot| slot.packet.header.source == source)
+        };
         let place = queue.iter().copied().find(|&place| of_source(place) && open(place))?;
         self.pool.serve(place);
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)

@@ -5,8 +5,8 @@
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
-use super::tree::CutOff;
 use super::served::Served;
+use super::tree::CutOff;
 use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;

@@ -84,9 +84,20 @@ impl Turns {
     /// A link has sent a packet while others wait: it is likely to have more, of a source that has now had one more.
     pub(super) fn presume(&mut self, link: u8, claim: Claim) {
         self.served(link, ANY_LANE);
-        if self.0.iter().any(|waiting| waiting.link != link && waiting.lane != ANY_LANE) {
-            let claim = Claim { served: claim.served.saturating_add(1), ..claim };
-            self.refused(Waiting { link, lane: ANY_LANE, claim });
+        if self
+            .0
+            .iter()
+            .any(|waiting| waiting.link != link && waiting.lane != ANY_LANE)
+        {
+            let claim = Claim {
+                served: claim.served.saturating_add(1),
+                ..claim
+            };
+            self.refused(Waiting {
+                link,
+                lane: ANY_LANE,
+                claim,
+            });
         }
     }
 

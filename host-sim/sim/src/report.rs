@@ -47,6 +47,9 @@ pub struct Report {
     pub wall_seconds: f64,
     pub trace_sha256: String,
     pub violation: Option<String>,
+    /// That no fault met any traffic, if so.
+    #[serde(skip)]
+    pub remark: Option<String>,
 }
 
 impl Report {
@@ -78,7 +81,12 @@ impl Report {
             interrupted: tally.interrupted,
             broadcast_deliveries: tally.broadcast_deliveries,
             broadcasts_full: tally.broadcasts_full,
-            exceptions: counted(Exception::ALL.iter().map(|exception| exception.name()).zip(tally.exceptions)),
+            exceptions: counted(
+                Exception::ALL
+                    .iter()
+                    .map(|exception| exception.name())
+                    .zip(tally.exceptions),
+            ),
             rogues: run.build.rogues.iter().map(ToString::to_string).collect(),
             innocent_sent: tally.innocent_sent,
             innocent_delivered: tally.innocent_delivered,
@@ -98,6 +106,7 @@ impl Report {
             wall_seconds: account.wall_seconds,
             trace_sha256: account.trace_sha256.clone(),
             violation: broken,
+            remark: remark(account),
         }
     }
 
@@ -111,7 +120,8 @@ impl Report {
         self.broadcasts_full += other.broadcasts_full;
         for (name, count) in &other.exceptions {
             let sum = self.exceptions.get(name).and_then(Value::as_u64).unwrap_or(0);
-            self.exceptions.insert(name.clone(), json!(sum + count.as_u64().unwrap_or(0)));
+            self.exceptions
+                .insert(name.clone(), json!(sum + count.as_u64().unwrap_or(0)));
         }
         self.lost += other.lost;
         self.duplicated += other.duplicated;
@@ -141,7 +151,8 @@ impl Report {
             0 => String::new(),
             count => format!(", {count} of them where no path leads"),
         };
-        vec![
+        let remark = self.remark.iter().map(|remark| ("faults", remark.clone()));
+        let facts = [
             ("sent", self.sent.to_string()),
             ("delivered", self.delivered.to_string()),
             ("undeliverable", format!("{}{cut_off}", self.undeliverable)),
@@ -165,7 +176,8 @@ impl Report {
             ("virtual time", format!("{:.3} s", self.virtual_seconds)),
             ("wall time", format!("{:.3} s", self.wall_seconds)),
             ("trace hash", self.trace_sha256.clone()),
-        ]
+        ];
+        facts.into_iter().chain(remark).collect()
     }
 
     /// The titles of [`row`](Self::row).
@@ -205,6 +217,17 @@ impl Report {
     }
 }
 
+/// That faults came too late, if so.
+fn remark(account: &Account) -> Option<String> {
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let fault = account.first_fault.filter(|&fault| fault > account.last_traffic)?;
+    Some(format!(
+        "no fault met any traffic: it was over at {:.3} s, and the first fault came at {:.3} s; --for 10s sends for longer",
+        seconds(account.last_traffic),
+        seconds(fault)
+    ))
+}
+
 /// The names that were counted.
 fn counted(names: impl Iterator<Item = (&'static str, u64)>) -> Map<String, Value> {
     let counted = names.filter(|&(_, count)| count > 0);
@@ -214,7 +237,11 @@ fn counted(names: impl Iterator<Item = (&'static str, u64)>) -> Map<String, Valu
 /// Names and their counts on a line.
 fn listed(counts: &Map<String, Value>) -> String {
     let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    if counts.is_empty() { "none".into() } else { counts.join(", ") }
+    if counts.is_empty() {
+        "none".into()
+    } else {
+        counts.join(", ")
+    }
 }
 
 /// Runs that differ only in the seed, as one.

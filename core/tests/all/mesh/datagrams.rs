@@ -320,9 +320,20 @@ fn order_of(waiting: &[(u32, Node, u16)]) -> Vec<u32> {
 fn packets_of_one_source_keep_their_order_whatever_their_ages() {
     let waiting = [(1, 0, 3), (2, 0, 200), (3, 0, 2), (4, 0, 1_000), (5, 0, 900)];
     assert_eq!(order_of(&waiting), [1, 2, 3, 4, 5]);
-    let order = order_of(&[(1, 0, 100), (2, 1, 5_000), (3, 1, 0), (4, 0, 9_000), (5, 0, 2_000), (6, 1, 7)]);
+    let order = order_of(&[
+        (1, 0, 100),
+        (2, 1, 5_000),
+        (3, 1, 0),
+        (4, 0, 9_000),
+        (5, 0, 2_000),
+        (6, 1, 7),
+    ]);
     for numbers in [[1, 4, 5], [2, 3, 6]] {
-        let of_source: Vec<u32> = order.iter().copied().filter(|number| numbers.contains(number)).collect();
+        let of_source: Vec<u32> = order
+            .iter()
+            .copied()
+            .filter(|number| numbers.contains(number))
+            .collect();
         assert_eq!(of_source, numbers, "{order:?}");
     }
 }

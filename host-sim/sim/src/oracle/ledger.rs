@@ -100,7 +100,9 @@ impl Ledger {
     }
 
     fn taken(&mut self, from: WireEnd, packet: PacketId) {
-        let Some(End { taken, .. }) = self.end(from) else { return };
+        let Some(End { taken, .. }) = self.end(from) else {
+            return;
+        };
         if taken.len() == REMEMBERED {
             taken.remove(0);
         }
@@ -115,7 +117,10 @@ impl Ledger {
                 let End { coming, .. } = self.end((board, link))?;
                 let place = coming.iter().position(|one| one.packet == packet && one.dest == dest);
                 let Some(place) = place else {
-                    return Some(format!("it took {} from link {link}, which did not bring it", name(&packet)));
+                    return Some(format!(
+                        "it took {} from link {link}, which did not bring it",
+                        name(&packet)
+                    ));
                 };
                 let from = coming.remove(place).from;
                 self.taken(from, packet);
@@ -124,7 +129,10 @@ impl Ledger {
                 self.counts.get_mut(board as usize)?.forwarded += 1;
                 let End { taken, .. } = self.end((board, link))?;
                 let Some(place) = taken.iter().position(|&taken| taken == packet) else {
-                    return Some(format!("it says that {} has gone through link {link}, but nobody took it", name(&packet)));
+                    return Some(format!(
+                        "it says that {} has gone through link {link}, but nobody took it",
+                        name(&packet)
+                    ));
                 };
                 taken.remove(place);
             }
@@ -160,7 +168,8 @@ impl Ledger {
             ("forwarded", counters.forwarded, seen.forwarded),
             ("delivered", counters.delivered, seen.delivered),
         ];
-        let wrong = |what: &str, says: u32, did: u32| format!("its counters say {says} packets {what}, and it was {did}");
+        let wrong =
+            |what: &str, says: u32, did: u32| format!("its counters say {says} packets {what}, and it was {did}");
         if let Some((what, says, did)) = pairs.into_iter().find(|(_, says, did)| says != did) {
             return Some(wrong(what, says, did));
         }

@@ -13,15 +13,15 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use glance::Glance;
-use history::History;
 pub use history::Exception;
+use history::History;
 use hopwise_core::router::{Event, Outcome};
 use hopwise_core::wire::{DropReason, Kind, PacketId, RouterCounters};
 use ledger::Ledger;
-pub use record::{Broken, Service, Tally, Violation};
-use record::{Parts, Record, Sealed};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+pub use record::{Broken, Service, Tally, Violation};
+use record::{Parts, Record, Sealed};
 
 use super::rogue::FORGED;
 use super::wire::Nanos;
@@ -134,6 +134,11 @@ impl Oracle {
             self.history.crowded(at);
         }
         self.ledger.sent(from, to, &glance);
+    }
+
+    /// How many packets were sent so far.
+    pub fn sent_so_far(&self) -> u64 {
+        self.tally.sent
     }
 
     /// Packets whose fate is not known yet.
@@ -392,7 +397,9 @@ impl Oracle {
     /// Whether a packet can arrive only over a wire that damages too much.
     fn needs_bad_wire(&self, record: &Record) -> bool {
         if record.service == Service::Broadcast {
-            return self.missed(record).all(|node| !record.parts.join_well(record.source, node));
+            return self
+                .missed(record)
+                .all(|node| !record.parts.join_well(record.source, node));
         }
         !record.parts.join_well(record.source, record.dest)
     }

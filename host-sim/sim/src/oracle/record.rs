@@ -190,7 +190,12 @@ impl Parts {
     pub(super) fn new(of: Vec<u32>, good: Vec<u32>, has_bad_wires: bool) -> Rc<Self> {
         let mut sizes = vec![0; of.len()];
         of.iter().for_each(|&part| sizes[part as usize] += 1);
-        Rc::new(Parts { of, good, sizes, has_bad_wires })
+        Rc::new(Parts {
+            of,
+            good,
+            sizes,
+            has_bad_wires,
+        })
     }
 
     /// Whether a path leads from a node to another.

@@ -109,7 +109,9 @@ impl Forger {
 
     /// Nodes that it says it has visited: some that exist, some that do not.
     fn add_trail(&self, packet: &mut Packet<BODY>, random: &mut Xoshiro256PlusPlus) {
-        let visits: Vec<u8> = (0..random.random_range(TRAIL)).map(|_| random.random::<u8>() & 0x7f).collect();
+        let visits: Vec<u8> = (0..random.random_range(TRAIL))
+            .map(|_| random.random::<u8>() & 0x7f)
+            .collect();
         let length = [visits.len() as u8];
         if packet.body.len() + visits.len() < BODY {
             // There is room: it was looked for.

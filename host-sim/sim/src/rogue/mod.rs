@@ -88,7 +88,9 @@ impl fmt::Display for RogueBoard {
 
 /// Text that names no rogue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay")]
+#[error(
+    "'{0}' is no rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay"
+)]
 pub struct BadRogue(String);
 
 impl FromStr for RogueBoard {
@@ -294,21 +296,26 @@ impl Rogue {
     /// Puts a packet into the queues of the links that its route, or the tree of a broadcast, takes from here; `false` if it goes
     /// nowhere.
     fn send_on(&mut self, mut letter: Letter) -> bool {
-        let Header {
-            kind, source, dest, ..
-        } = letter.packet.header;
+        let Header { kind, source, dest, .. } = letter.packet.header;
         let next: Vec<Node> = if kind == Kind::Broadcast && (dest == source || dest == self.here) {
             letter.packet.remove_trail();
             letter.packet.header.dest = source;
             let children = self.network.fanout(self.here, source).into_iter().flatten();
             children.map(|(_, child)| child).collect()
         } else {
-            self.network.next_hop(self.here, dest, Rule::Exact).into_iter().collect()
+            self.network
+                .next_hop(self.here, dest, Rule::Exact)
+                .into_iter()
+                .collect()
         };
         letter.packet.header.hops_left = letter.packet.header.hops_left.saturating_sub(1);
         let mut goes = !next.is_empty();
         for next in next {
-            let Some(end) = self.ends.iter_mut().find(|end| end.neighbor == next && end.link.is_up()) else {
+            let Some(end) = self
+                .ends
+                .iter_mut()
+                .find(|end| end.neighbor == next && end.link.is_up())
+            else {
                 goes = false;
                 continue;
             };
@@ -335,7 +342,11 @@ impl Rogue {
     fn lose(&mut self, link: u8) {
         let end = &mut self.ends[usize::from(link)];
         while end.link.abandoned().is_some() {}
-        let lost = end.on_the_way.drain().map(|(_, letter)| letter).chain(end.queue.drain(..));
+        let lost = end
+            .on_the_way
+            .drain()
+            .map(|(_, letter)| letter)
+            .chain(end.queue.drain(..));
         let passing = lost.filter(|letter| letter.passing);
         self.swallowed.extend(passing.map(|letter| letter.packet.header.id()));
         if self.kind == RogueKind::Flap {

@@ -104,7 +104,9 @@ fn what_is_held_back_is_out_of_order_or_late() {
     assert_caught(
         Brings(move |_, messages: &mut Vec<Message<BODY>>| match &held {
             None => held = messages.pop(),
-            Some(first) if messages.iter().any(|message| message.source == first.source) => messages.extend(held.take()),
+            Some(first) if messages.iter().any(|message| message.source == first.source) => {
+                messages.extend(held.take())
+            }
             Some(_) => {}
         }),
         Broken::Order,
@@ -212,7 +214,11 @@ fn a_polite_word_is_no_excuse_in_a_quiet_mesh() {
         rate: Some(20.0),
         ..traffic()
     };
-    for (reason, broken) in [(Expired, Broken::Dropped), (Uncertain, Broken::Dropped), (NoRoute, Broken::Lost)] {
+    for (reason, broken) in [
+        (Expired, Broken::Dropped),
+        (Uncertain, Broken::Dropped),
+        (NoRoute, Broken::Lost),
+    ] {
         let violation = verdict(&broadcasts, Polite { reason, dropped: 0 }).expect("a broadcast missed a node");
         assert_eq!(violation.kind, broken, "{violation:?}");
     }
@@ -287,8 +293,14 @@ fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
     assert_caught(datagrams(|_, body| body.push(7)), Broken::Corrupted);
     assert_caught(datagrams(|_, body| body[10] = !body[10]), Broken::Corrupted);
     // To the wrong board; and from the wrong one, which makes it another packet than it says it sent.
-    assert_caught(datagrams(|header, _| header.dest = (header.dest + 1) % 9), Broken::Corrupted);
-    assert_caught(datagrams(|header, _| header.source = (header.source + 1) % 9), Broken::Account);
+    assert_caught(
+        datagrams(|header, _| header.dest = (header.dest + 1) % 9),
+        Broken::Corrupted,
+    );
+    assert_caught(
+        datagrams(|header, _| header.source = (header.source + 1) % 9),
+        Broken::Account,
+    );
     // Its neighbour takes it for old, and drops it.
     assert_caught(datagrams(|header, _| header.age = u16::MAX), Broken::Dropped);
     assert_caught(datagrams(|header, _| header.number ^= 1 << 20), Broken::Account);
