@@ -91,7 +91,7 @@ impl Reducer {
             |run| run.processing = None,
             |run| run.traffic = None,
             |run| run.mixed = false,
-            |run| (run.mixed, run.confirmed) = (false, true),
+            |run| (run.mixed, run.confirmed) = (false, run.mixed || run.confirmed),
             |run| run.payload = None,
             |run| run.rate = run.rate.map(|rate| rate.ceil()),
         ];

@@ -42,7 +42,7 @@ pub const NETWORKS: [&str; 40] = [
     "re(ring(4),complete(3),1)",
     "rcr(2,2,1)",
     "ccc(3)",
-    "folded(heawood,2)",
+    "folded(petersen,1)",
     "root-folded(petersen,1)",
     "rsn(2,hypercube(2))",
     "hcn(2)",
