@@ -158,6 +158,11 @@ fn packet(header: Header, number: u32, random: &mut Xoshiro256PlusPlus) -> Packe
             number,
             payload,
         }),
+        Kind::Flooded => Content::Flooded(Flooded {
+            kind: Kind::Confirmed,
+            number,
+            body: payload,
+        }),
     };
     let body: Body<BODY> = content.write().unwrap_or_default();
     Packet { header, body }
