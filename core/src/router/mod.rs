@@ -10,7 +10,7 @@
 //! - `wiring`: which neighbour is at which link; `forward`: the next hop, and the search for a path round dead links;
 //! - `broadcast`: to whom copies go, along the tree or as a flood;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
-//! - `pool`: the buffers; `turns`: who goes first when they are full;
+//! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `answer`: questions to the node; `application`: what an application can do.
 //!
 //! # Lanes
@@ -30,6 +30,7 @@ mod event;
 mod forward;
 mod passage;
 mod pool;
+mod quota;
 mod seen;
 mod served;
 pub mod times;
@@ -43,7 +44,9 @@ use confirm::{Destination, Mesh, Source};
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
 use pool::{MAX_LINKS, Place, Pool};
+use quota::Quota;
 use seen::Seen;
+use served::Share;
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
@@ -126,6 +129,8 @@ pub struct Router<
     /// Packets that wait for each link, in the order they came.
     queues: [Vec<Place, BUFFERS, u8>; PORTS],
     wiring: Wiring<PORTS>,
+    /// How often damage on each link is told; it is counted in any case.
+    damage_told: [Quota; PORTS],
     /// The link to a computer.
     host: Option<u8>,
     pool: Pool<PORTS, BUFFERS, BODY>,
@@ -204,6 +209,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             },
             queues: [const { Vec::new() }; PORTS],
             wiring,
+            damage_told: [Quota::new(); PORTS],
             host: None,
             pool: Pool::new(lanes_for(network, rule)),
             inbox: Deque::new(),
@@ -297,7 +303,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.packet_in(link, lane, packet, now, observer);
                 }
                 Received::Frame => {}
-                Received::Damaged(error) => observer.note(Event::Damaged { link, error }),
+                Received::Damaged(error) => {
+                    let quota = self.damage_told.get_mut(usize::from(link));
+                    if quota.is_some_and(|quota| quota.take(now)) {
+                        observer.note(Event::Damaged { link, error });
+                    }
+                }
                 Received::Up(peer) => self.link_up(link, peer, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
@@ -379,19 +390,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: of those whose lane has room, the first of the source that has had least, or else has the oldest. So
-    /// far sources have as much of a busy mesh as near ones, and packets of one source keep their order: ages are rounded at every
-    /// hop, so that they do not tell which of two came first.
+    /// The next packet for a link: of those whose lane has room, the first of a source that has had least and then has the oldest. So
+    /// far sources have as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
+    /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let open = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
-        let mut first: Option<(core::cmp::Reverse<u8>, u32, Node)> = None;
+        let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue {
             let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
                 continue;
             };
-            let (served, age) = (core::cmp::Reverse(self.pool.served(slot)), slot.age_in_micros(now));
-            if first.is_none_or(|(least, most, _)| (served, age) > (least, most)) {
+            let (served, age) = (self.pool.served(slot), slot.age_in_micros(now));
+            if first.is_none_or(|(least, most, _)| served < least || served == least && age > most) {
                 first = Some((served, age, slot.packet.header.source));
             }
         }

@@ -57,9 +57,32 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.discard(place, DropReason::NoSuchNode, observer);
         } else if self.network.check(header.dest).is_err() {
             self.give_up(place, DropReason::NoSuchNode, now, observer);
+        } else if !host && !self.can_come_from(link, &header) {
+            self.discard(place, DropReason::Malformed, observer);
         } else {
             self.go(place, now, observer);
         }
+    }
+
+    /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
+    /// link, but this node only if the packet is on a detour or a copy; and a broadcast comes from the parent in its tree, unless it
+    /// is a copy or goes to a child that was cut off.
+    fn can_come_from(&self, link: u8, header: &Header) -> bool {
+        let broadcast = header.kind == Kind::Broadcast && !header.copied;
+        let along_tree = broadcast && header.dest == header.source;
+        if header.source == self.here {
+            let returns = header.trail || header.copied || broadcast && !along_tree;
+            return returns && header.epoch == self.epoch as u16;
+        }
+        if !along_tree {
+            return true;
+        }
+        let network = self.network.unchecked();
+        let parent = self.wiring.neighbor_at(link);
+        parent.is_some_and(|parent| {
+            let port = network.port_to(parent, self.here);
+            port.is_some_and(|port| network.passes_on(parent, port, header.source))
+        })
     }
 
     /// A packet is here, whether it came or begins here: it is delivered, passed on, or sent on.

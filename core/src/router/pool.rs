@@ -5,7 +5,7 @@
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
-use super::served::Served;
+use super::served::{Served, Share};
 use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;
@@ -97,7 +97,7 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     outbox: u8,
     service: u8,
     inbox: u8,
-    /// Packets that were refused to links. The oldest may have room first.
+    /// Packets that were refused to links, and whose turn it is.
     turns: Turns,
     served: Served,
     /// Something has come or gone since it was last asked.
@@ -174,8 +174,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.used.count_ones() as usize
     }
 
-    /// How many common slots a link may have for packets that began then: the free ones, up to its share, but for one for each
-    /// older packet that waits at another link and would fit that link's share.
+    /// How many common slots a link may have by a claim: the free ones, up to its share, but for one for each earlier claim of
+    /// another link that would fit that link's share.
     fn common_for(&self, link: u8, claim: Option<Claim>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
         let ahead = self.turns.ahead_of(link, claim);
@@ -183,7 +183,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
-    /// Whether a link may have a lane's own slot: it is free, and no older packet of that lane waits at another link.
+    /// Whether a link may have a lane's own slot: it is free, and no packet of that lane at another link goes first.
     fn lane_slot_for(&self, lane: u8, link: u8, claim: Option<Claim>) -> bool {
         let free = self.lanes.get(usize::from(lane)) == Some(&0);
         free && !self.turns.ahead_of(link, claim).any(|waiting| waiting.lane == lane)
@@ -196,11 +196,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
-    fn ask(&mut self, link: u8, lane: u8, claim: Claim) -> bool {
+    fn ask(&mut self, link: u8, lane: u8, share: Share, age: u16, now: Micros) -> bool {
+        self.turns.forget_presumed(now);
+        let claim = Claim::new(share, age, now);
         let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
         if room {
             self.turns.served(link, lane);
-            self.turns.presume(link, claim);
+            self.turns.presume(link, share, now);
         } else {
             self.turns.refused(Waiting { link, lane, claim });
         }
@@ -215,14 +217,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// The room there is for packets of a link.
     pub(super) fn offer(&self, link: u8) -> Offer {
-        let shared = self.common_for(link, self.turns.oldest_of(link, None));
+        let shared = self.common_for(link, self.turns.first_of(link, None));
         // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
         if shared > 0 && self.turns.is_empty() {
             return Offer::ALL;
         }
         let lanes = (0..self.used_lanes).filter(|&lane| {
-            let oldest = self.turns.oldest_of(link, Some(lane));
-            self.lane_slot_for(lane, link, oldest)
+            let first = self.turns.first_of(link, Some(lane));
+            self.lane_slot_for(lane, link, first)
         });
         Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
     }
@@ -248,10 +250,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, lane: u8, now: Micros) -> Option<Place> {
         let (account, room) = match origin {
             Origin::Link(link) => {
-                let claim = Claim::new(self.served.by(packet.header.source), now);
+                let share = self.served.by(packet.header.source);
                 (
                     Account::Lane(lane),
-                    lane < self.used_lanes && self.ask(link, lane, claim),
+                    lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now),
                 )
             }
             Origin::Host(_) | Origin::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
@@ -281,7 +283,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// How much the source of a packet has had of this node of late.
-    pub(super) fn served(&self, slot: &Slot<BODY>) -> u8 {
+    pub(super) fn served(&self, slot: &Slot<BODY>) -> Share {
         self.served.by(slot.packet.header.source)
     }
 

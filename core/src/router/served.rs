@@ -8,6 +8,13 @@ use crate::Node;
 /// So many counters; a power of 2.
 const COUNTERS: usize = 64;
 
+/// What a source has had, roughly: within so many packets all have the same.
+const SAME: u8 = 8;
+
+/// What a source has had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Share(u8);
+
 /// Packets sent on from here, by source. All are halved when one is full, so the past is forgotten by and by.
 #[derive(Clone, Debug)]
 pub(super) struct Served([u8; COUNTERS]);
@@ -18,13 +25,17 @@ impl Served {
     }
 
     /// What a source has had.
-    pub(super) fn by(&self, source: Node) -> u8 {
+    pub(super) fn by(&self, source: Node) -> Share {
+        Share(self.times(source) / SAME)
+    }
+
+    fn times(&self, source: Node) -> u8 {
         self.0.get(place(source)).copied().unwrap_or(0)
     }
 
     /// A packet of a source has its turn.
     pub(super) fn count(&mut self, source: Node) {
-        if self.by(source) == u8::MAX {
+        if self.times(source) == u8::MAX {
             self.0.iter_mut().for_each(|count| *count /= 2);
         }
         if let Some(count) = self.0.get_mut(place(source)) {
@@ -35,4 +46,19 @@ impl Served {
 
 fn place(source: Node) -> usize {
     source as usize % COUNTERS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_past_is_forgotten_by_and_by() {
+        let mut served = Served::new();
+        (0..200).for_each(|_| served.count(1));
+        (0..3_000).for_each(|_| served.count(2));
+        assert_eq!(served.by(1), served.by(3), "as if it had had nothing");
+        assert!(served.times(2) > 100 && served.by(2) > served.by(3));
+        assert_eq!(served.by(2 + COUNTERS as Node), served.by(2));
+    }
 }

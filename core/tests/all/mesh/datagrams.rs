@@ -524,7 +524,7 @@ fn a_mesh_full_of_packets_brings_all_of_them() {
         let mut full = 0;
         for _ in 0..40 {
             for from in 0..nodes {
-                for _ in 0..8 {
+                for _ in 0..10 {
                     let to = (from + 1 + random.below(nodes - 1)) % nodes;
                     if mesh.send(from, to, &[from as u8; 60]).is_ok() {
                         sent[to as usize] += 1;

@@ -6,4 +6,5 @@ mod datagrams;
 mod detours;
 mod harness;
 mod questions;
+mod rogues;
 mod wires;

@@ -342,7 +342,9 @@ impl Oracle {
             reason,
             DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
         );
-        if reason == DropReason::Duplicate || packet.kind == Kind::Broadcast && searching {
+        // A twin that a rogue made up may have come first.
+        let twin_came = reason == DropReason::Duplicate && self.rogues.is_empty();
+        if twin_came || packet.kind == Kind::Broadcast && searching {
             return;
         }
         // The answer to a question that cannot be brought back, too.

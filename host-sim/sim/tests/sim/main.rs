@@ -3,6 +3,7 @@
 mod delivery;
 mod faults;
 mod liars;
+mod rogues;
 mod torture;
 
 use hopwise_sim::run::Account;
