@@ -2,7 +2,7 @@
 
 use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
-use super::pool::{Origin, Place};
+use super::pool::{Origin, Place, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, take_out};
 use crate::Node;
@@ -105,6 +105,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             here: self.here,
             rule: self.rule,
             wiring: &self.wiring,
+            avoided: self.stalls.avoided(),
         };
         let choice = match core::mem::take(&mut slot.other_path) {
             0 => forwarder.choose(&mut slot.packet),
@@ -223,6 +224,40 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.give_up(place, DropReason::Expired, now, observer);
                 }
             }
+        }
+    }
+
+    /// Lets what waits for neighbours that take nothing go another way.
+    pub(super) fn go_round_stalls(&mut self, now: Micros, observer: &mut impl Observer) {
+        for link in 0..self.links.len() as u8 {
+            if self.wiring.neighbor_at(link).is_none() {
+                continue;
+            }
+            let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+            let waiting = slots.filter(|slot| slot.pending >> link & 1 == 1);
+            let waited = waiting.map(|slot| slot.waited(now)).max().unwrap_or(0);
+            if !self.stalls.look(link, waited, now) {
+                continue;
+            }
+            for place in self.pool.places() {
+                self.go_round_stall(place, link, now, observer);
+            }
+        }
+    }
+
+    /// Lets a packet in the queue of a link that is avoided go another way, but for broadcasts and what is for the neighbour there.
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
+        let neighbor = self.wiring.neighbor_at(link);
+        let goes_on = |slot: &Slot<BODY>| {
+            let header = &slot.packet.header;
+            header.kind != Kind::Broadcast && Some(header.dest) != neighbor
+        };
+        let queue = self.queues.get_mut(usize::from(link));
+        if self.pool.get(place).is_some_and(goes_on) && queue.is_some_and(|queue| take_out(queue, place)) {
+            if let Some(slot) = self.pool.get_mut(place) {
+                slot.pending &= !(1 << link);
+            }
+            self.send_on(place, now, observer);
         }
     }
 
