@@ -55,6 +55,7 @@ impl Desk {
             epoch: 3,
             baud: BAUD,
             links: 6,
+            computers: 1 << 5,
             rule: Rule::Exact,
         };
         Desk::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))

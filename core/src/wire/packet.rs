@@ -121,6 +121,11 @@ impl Header {
         Some((header, body))
     }
 
+    /// How many bytes it takes.
+    pub fn length(&self) -> usize {
+        FIXED + varint::length(self.source) + varint::length(self.dest)
+    }
+
     /// Writes the header and returns its length; `None` if there is no room.
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };

@@ -2,6 +2,7 @@
 
 mod delivery;
 mod faults;
+mod links;
 mod torture;
 
 use hopwise_sim::run::Account;
