@@ -285,14 +285,20 @@ mod tests {
         let mut state = LinkState::Silent;
         let a = peer(1, 1, 1);
         assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, true));
-        assert_eq!(state.hello(a, Hears::Us, NEITHER, 10), (Change::Begins(a.identity), true));
+        assert_eq!(
+            state.hello(a, Hears::Us, NEITHER, 10),
+            (Change::Begins(a.identity), true)
+        );
         state
     }
 
     #[test]
     fn two_hellos_bring_a_link_up_and_silence_takes_it_down() {
         let mut state = up();
-        assert_eq!(state.hello(peer(1, 1, 1), Hears::Us, NEITHER, 20), (Change::None, false));
+        assert_eq!(
+            state.hello(peer(1, 1, 1), Hears::Us, NEITHER, 20),
+            (Change::None, false)
+        );
         assert_eq!(state.tick(19), Change::None);
         assert_eq!(state.tick(20), Change::Ends(Down::Silent));
         assert_eq!(state.tick(99), Change::None);
@@ -333,10 +339,16 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, true));
         }
-        assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::Ends(Down::OneWay), true));
+        assert_eq!(
+            state.hello(a, Hears::Nobody, NEITHER, 10),
+            (Change::Ends(Down::OneWay), true)
+        );
         assert!(state.is_one_way() && state.peer().is_none());
         assert_eq!(state.named(10), Change::None);
-        assert_eq!(state.hello(a, Hears::Us, NEITHER, 10), (Change::Begins(a.identity), true));
+        assert_eq!(
+            state.hello(a, Hears::Us, NEITHER, 10),
+            (Change::Begins(a.identity), true)
+        );
         assert!(!state.is_one_way());
     }
 
@@ -363,7 +375,10 @@ mod tests {
         assert_eq!((state.tick(19), state.tick(20)), (Change::None, Change::None));
         assert_eq!(state.other_version(3, 30), Change::Prevented(Down::Version(3)));
         let a = peer(1, 1, 1);
-        assert_eq!(state.hello(a, Hears::Us, NEITHER, 30), (Change::Begins(a.identity), true));
+        assert_eq!(
+            state.hello(a, Hears::Us, NEITHER, 30),
+            (Change::Begins(a.identity), true)
+        );
     }
 
     #[test]

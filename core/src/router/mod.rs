@@ -329,7 +329,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let sent = match place {
             Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
             None => {
-                let waiting = self.queues.get(usize::from(link)).is_some_and(|queue| !queue.is_empty());
+                let waiting = self
+                    .queues
+                    .get(usize::from(link))
+                    .is_some_and(|queue| !queue.is_empty());
                 self.links.get_mut(usize::from(link)).and_then(|end| {
                     if waiting && end.is_open() {
                         end.starves(now);

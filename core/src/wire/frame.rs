@@ -251,7 +251,11 @@ mod tests {
         assert_eq!(Frame::read(&sealed(&[])), Err(FrameError::Form));
         for a in 0..=255 {
             let unknown = a >= 0x80 || a & TYPE_MASK == 3;
-            let alone = if unknown { Ok(Frame::Unknown) } else { Err(FrameError::Form) };
+            let alone = if unknown {
+                Ok(Frame::Unknown)
+            } else {
+                Err(FrameError::Form)
+            };
             assert_eq!(Frame::read(&sealed(&[a])), alone);
             for b in 0..=255 {
                 let other_version = a & TYPE_MASK == HELLO && b != VERSION;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::wire::{
-    Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, Stance, encoded_len, write_ack, write_data, write_hello,
+    Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, Stance, encoded_len, write_ack, write_data,
+    write_hello,
 };
 use proptest::prelude::*;
 use std::string::String;

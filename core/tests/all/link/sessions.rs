@@ -144,7 +144,10 @@ fn unknown_frames_are_skipped_and_counted() {
     for (number, content) in [&[3][..], &[3; 200], &[0x80], &[0x82; 40], &role].iter().enumerate() {
         let received = link.receive(&mut &framed(content)[..], pair.now);
         assert_eq!(received, Some(Received::Frame), "{content:?}");
-        assert_eq!((link.counters().damaged, link.counters().useless), (0, number as u32 + 1));
+        assert_eq!(
+            (link.counters().damaged, link.counters().useless),
+            (0, number as u32 + 1)
+        );
         assert!(link.is_open() && !link.is_due(pair.now), "{content:?}");
     }
 }

@@ -140,7 +140,11 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
     }
     assert!(sent > 400, "{why:?}: {sent}");
     let times = downs(&mesh, 1, why);
-    assert!((4..=7).contains(&times), "{why:?} {times} times in {}", mesh.now - begun);
+    assert!(
+        (4..=7).contains(&times),
+        "{why:?} {times} times in {}",
+        mesh.now - begun
+    );
     assert_eq!(mesh.board(1).dropped(DropReason::Expired), 0, "{why:?}");
     mesh.run(SECOND);
     assert_eq!(mesh.board(2).got.len(), sent, "{why:?}");
@@ -183,7 +187,13 @@ fn what_is_too_long_for_a_neighbour_is_not_sent_to_it() {
     assert_eq!(bodies, [87]);
     assert_eq!(mesh.board(1).dropped(DropReason::NoRoute), 2);
     for node in [0, 1] {
-        let told = matches!(mesh.board(node).got[..], [Got { kind: MessageKind::Undeliverable { .. }, .. }]);
+        let told = matches!(
+            mesh.board(node).got[..],
+            [Got {
+                kind: MessageKind::Undeliverable { .. },
+                ..
+            }]
+        );
         assert!(told, "{:?}", mesh.board(node).got);
     }
     assert_eq!(downs(&mesh, 1, Down::Stuck), 0);

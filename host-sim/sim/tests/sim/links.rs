@@ -73,7 +73,11 @@ fn a_noisy_cable_is_no_worse_than_a_cut_one() {
         let (noisy, cut) = (p99(&account.latencies), p99(&cut.latencies));
         // Until the links are given up some packets wait: no more than one in a hundred, or nearly.
         assert!(noisy < 500_000_000, "{}: {noisy} ns", settings.command());
-        assert!(seed > 1 || noisy < 2 * cut, "{}: {noisy} ns, cut {cut} ns", settings.command());
+        assert!(
+            seed > 1 || noisy < 2 * cut,
+            "{}: {noisy} ns, cut {cut} ns",
+            settings.command()
+        );
         let down = events(&trace, "link-down");
         let stuck = down.iter().filter(|event| event["reason"] == "stuck").count();
         assert!((1..40).contains(&stuck), "{}: stuck {stuck} times", settings.command());
