@@ -296,6 +296,9 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
 
     /// The bytes to send on the link, which is free, and their number; 0 if there is nothing to send. `out` has room for [`WIRE`].
     pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
+        if let Some(peer) = self.link.peer().filter(|peer| usize::from(peer.largest) < MAX_PACKET) {
+            self.drop_too_long(peer.largest);
+        }
         let written = match self.link.turn(now) {
             Turn::Nothing => None,
             Turn::Control => self.link.write_control(now, out),
@@ -316,6 +319,14 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     fn next_waiting(&self) -> Option<Token> {
         let mut waiting = self.outgoing.iter().filter(|outgoing| !outgoing.under_way);
         waiting.next().map(|outgoing| outgoing.token)
+    }
+
+    /// Drops what the other end does not take because of its length.
+    fn drop_too_long(&mut self, most: u16) {
+        let before = self.outgoing.len();
+        self.outgoing
+            .retain(|outgoing| outgoing.under_way || outgoing.packet.length() <= usize::from(most));
+        (self.outgoing.len()..before).for_each(|_| self.counters.drop(DropReason::NoRoute));
     }
 
     fn write(&mut self, token: Token, now: Micros, out: &mut [u8]) -> Option<usize> {

@@ -506,7 +506,8 @@ impl End {
                 holds: self.hold.is_on(),
             },
         };
-        let length = write_hello(&hello, self.padding(), out)?;
+        // Without room for the longest frame a short one must do.
+        let length = write_hello(&hello, self.padding(), out).or_else(|| write_hello(&hello, 0, out))?;
         self.hello_sent_at = now;
         self.sent(length, now);
         Some(length)

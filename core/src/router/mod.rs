@@ -414,7 +414,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Whether a packet is not longer than that.
     pub(super) fn fits(&self, place: Place, most: usize) -> bool {
-        let fits = |slot: &Slot<BODY>| slot.packet.body.len() + slot.packet.header.length() <= most;
+        let fits = |slot: &Slot<BODY>| slot.packet.length() <= most;
         most >= BODY + MAX_HEADER || self.pool.get(place).is_some_and(fits)
     }
 

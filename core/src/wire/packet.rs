@@ -164,6 +164,11 @@ impl<const BODY: usize> Packet<BODY> {
         })
     }
 
+    /// How many bytes it has.
+    pub fn length(&self) -> usize {
+        self.header.length() + self.body.len()
+    }
+
     /// The body without the trail of a detour.
     pub fn body_without_trail(&self) -> &[u8] {
         let trail = if self.header.trail {
