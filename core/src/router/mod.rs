@@ -9,7 +9,7 @@
 //! - `passage`: a packet comes in, and is delivered, passed on, sent on, or ends here;
 //! - `wiring`: which neighbour is at which link; `stalls`: which of them takes nothing; `forward`: the next hop, and the search for a
 //!   path round dead links;
-//! - `broadcast` and `tree`: to whom copies go, who is cut off, and who is reached in place of a dead node;
+//! - `broadcast`: to whom copies go, along the tree or as a flood;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
 //! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `answer`: questions to the node; `application`: what an application can do.
@@ -36,14 +36,13 @@ mod seen;
 mod served;
 mod stalls;
 pub mod times;
-mod tree;
 mod turns;
 mod wiring;
 
 use core::fmt;
 
 pub use application::{Message, MessageKind, SendError};
-use confirm::{Destination, Source};
+use confirm::{Destination, Mesh, Source};
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
 use pool::{MAX_LINKS, Place, Pool};
@@ -57,8 +56,8 @@ use crate::limits::{self, INBOX, LANES};
 use crate::link::{Down, Fate, Link, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Offer, Packet, PacketId,
-    Role, RouterCounters, encoded_len,
+    self, AGE_UNIT, Card, Header, Identity, Kind, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Offer, Packet,
+    PacketId, Role, RouterCounters, encoded_len,
 };
 use crate::{Network, Node, Port, Rule};
 
@@ -69,7 +68,7 @@ pub struct Config {
     pub network: Network,
     /// Its own address.
     pub address: Node,
-    /// Higher by one at each start as far as the board can remember, and not 0.
+    /// Another one at each start, in no order, and not 0: the more random, the better.
     pub epoch: u32,
     /// The speed of its wires, in bits per second.
     pub baud: u32,
@@ -144,6 +143,8 @@ pub struct Router<
     source: Source,
     destination: Destination<PEERS>,
     next_number: u32,
+    /// Broadcasts that begin here are floods until then.
+    flood_until: Micros,
     counters: RouterCounters,
     card: Card,
     sweep_at: Micros,
@@ -183,17 +184,25 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 epoch,
                 largest: (BODY + MAX_HEADER) as u16,
             };
-            Link::new(identity, baud, now)
+            // Not at once: what comes through a link has begun after this node, as far as clocks can tell.
+            Link::new(identity, baud, now.saturating_add(times::DRIFT))
         };
         let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
-        let frame_time = 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1));
+        let mesh = Mesh {
+            nodes: network.nodes(),
+            longest_route: longest,
+            frame_time: 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1)),
+        };
+        // As random as the epoch: numbers differ after a restart, should the epoch's low half be the same.
+        let first_number = epoch.wrapping_mul(0x9e37_79b9);
+        let detours = network.nodes().saturating_mul(2).clamp(DETOUR_HOPS, MOST_DETOUR_HOPS) as u16;
         Ok(Router {
             network: *network,
             here: address,
             epoch,
             rule,
             started: now,
-            hops: longest.saturating_mul(2).saturating_add(DETOUR_HOPS),
+            hops: longest.saturating_mul(2).saturating_add(detours),
             links: {
                 let mut links = Vec::new();
                 for port in 0..have {
@@ -210,10 +219,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             pool: Pool::new(lanes_for(network, rule)),
             inbox: Deque::new(),
             seen: Seen::new(),
-            source: Source::new(longest, frame_time),
+            source: Source::new(&mesh, first_number.rotate_left(16)),
             destination: Destination::new(epoch as u16, now),
-            // Numbers differ after a restart, should the epoch's low half be the same.
-            next_number: epoch.wrapping_mul(0x9e37_79b9),
+            next_number: first_number,
+            flood_until: now,
             counters: RouterCounters::default(),
             card: Card::default(),
             sweep_at: now,
@@ -477,7 +486,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.host = None;
         }
         while let Some(place) = self.links.get_mut(usize::from(link)).and_then(Link::abandoned) {
-            if let Some(slot) = self.pool.get_mut(place) {
+            // A broadcast is marked when it becomes a flood.
+            let slot = self.pool.get_mut(place);
+            if let Some(slot) = slot.filter(|slot| slot.packet.header.kind != Kind::Broadcast) {
                 slot.packet.header.copied = true;
             }
             self.turn_round(place, link, port, now, observer);
@@ -507,7 +518,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     packet: slot.packet.header.id(),
                 });
             }
-            self.copy_done(place);
+            self.pool.release_if_unused(place);
         }
     }
 
@@ -534,7 +545,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let mut round = 0;
         for _ in 0..4 * BUFFERS {
             self.send_confirmations(now, observer);
-            // A broadcast that looks for a path to child after child must not keep the others waiting.
             if round & self.pool.unrouted() == 0 {
                 round = self.pool.unrouted();
             }
@@ -567,8 +577,10 @@ fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool
     true
 }
 
-/// On top of twice the longest route a packet may take so many hops, for detours in small meshes.
-const DETOUR_HOPS: u16 = 128;
+/// On top of twice the longest route a packet may take so many hops, for detours: twice as many as there are nodes lead past all of
+/// them and back, but at least and at most these.
+const DETOUR_HOPS: u64 = 128;
+const MOST_DETOUR_HOPS: u64 = 2_048;
 
 /// Lanes for the turns of detours, where there are as many.
 const DETOUR_LANES: u64 = 4;

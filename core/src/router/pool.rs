@@ -6,7 +6,6 @@
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
 use super::served::{Served, Share};
-use super::tree::CutOff;
 use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;
@@ -44,8 +43,10 @@ pub(super) struct Slot<const BODY: usize> {
     pub(super) arrived: u32,
     /// Links through which it is to go or on which it is: bit 0 is link 0.
     pub(super) pending: u32,
-    /// Those whom a broadcast must still reach by detours.
-    pub(super) cut_off: CutOff,
+    /// From here it does not take its route, but the path that is next best, or the one after that; 0: its route.
+    pub(super) other_path: u8,
+    /// It came as a flood, and is answered so.
+    pub(super) flooded: bool,
     /// A traced packet has been signed by this node.
     pub(super) signed: bool,
     /// It waits for the application.
@@ -57,7 +58,7 @@ pub(super) struct Slot<const BODY: usize> {
 
 impl<const BODY: usize> Slot<BODY> {
     fn unused(&self) -> bool {
-        self.pending == 0 && self.cut_off.is_empty() && !self.inbox && !self.kept
+        self.pending == 0 && !self.inbox && !self.kept
     }
 
     /// It starts here, so its first hop may rise or fall.
@@ -78,7 +79,7 @@ impl<const BODY: usize> Slot<BODY> {
 
     /// Copies still to be sent.
     pub(super) fn copies(&self) -> u32 {
-        self.pending.count_ones() + self.cut_off.len()
+        self.pending.count_ones()
     }
 }
 
@@ -277,7 +278,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             lane,
             arrived: now as u32,
             pending: 0,
-            cut_off: CutOff::NONE,
+            other_path: 0,
+            flooded: false,
             signed: false,
             inbox: false,
             kept: false,
@@ -393,7 +395,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         if content.unused() {
             *slot = None;
             self.used &= !(1 << place);
-        } else if content.pending == 0 && content.cut_off.is_empty() && content.inbox && !content.kept {
+        } else if content.pending == 0 && content.inbox && !content.kept {
             content.account = Account::Inbox;
             content.origin = Origin::Service;
         } else {

@@ -192,8 +192,9 @@ fn what_waits_grows_old() {
     mesh.stranger_mut(three).takes = true;
     mesh.run(100 * MILLISECOND);
     let age = u64::from(mesh.stranger(three).heard[0].header.age) * AGE_UNIT;
-    let expected = 50 * AGE_UNIT + 2 * SECOND;
-    assert!((expected..expected + 60 * MILLISECOND).contains(&age), "{age}");
+    // The link to the stranger comes up a little after it says something.
+    let expected = 50 * AGE_UNIT + 2 * SECOND - times::DRIFT;
+    assert!((expected..expected + 80 * MILLISECOND).contains(&age), "{age}");
 }
 
 #[test]

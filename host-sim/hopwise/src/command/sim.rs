@@ -1,17 +1,19 @@
 //! `hopwise sim`
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::output::{Outcome, check_output, print, print_facts, print_json, progress_bar, stop_on_ctrl_c};
 use super::refusal::Refusal;
 use super::table;
+use hopwise_files::NewFile;
 use hopwise_language::script::{PortName, PortOf, on_one_line};
 use hopwise_language::{Script, Time, Traffic};
 use hopwise_rig::mesh::Mesh;
@@ -23,6 +25,9 @@ use hopwise_sim::{Settings, SimRun, simulate};
 #[command(after_help = "\
 A mesh file gives its network and its baud rate. A scenario file has the same settings as keys, each a value, a list or a range, and every combination of them is run; options
 given besides it come in their place. Examples are in scenarios/.
+
+A trace is written as the run goes on, and can be read however the run ends. One that is there is replaced when the new one is
+whole; until then the new one is beside it, as FILE.XXXXXX.partial.
 
 Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a promise of delivery was broken, 2 for bad input.")]
 pub(super) struct SimArgs {
@@ -177,21 +182,19 @@ fn by_number(events: &str, mesh: &Mesh) -> String {
 
 fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
     let run = settings.run()?;
-    let mut file = match &args.trace {
-        Some(path) => {
-            let file = File::create(path).map_err(|error| Refusal::file(path, error))?;
-            Some(BufWriter::new(file))
-        }
+    let mut live = match &args.trace {
+        Some(path) => Some(LiveTrace::create(path, settings, args)?),
         None => None,
     };
     let bar = progress_bar(run.packets, "packets");
-    let trace = file.as_mut().map(|file| file as &mut dyn Write);
+    let trace = live.as_mut().map(|trace| trace as &mut dyn Write);
     let account = simulate(&run, trace, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
-    let account = account?;
-    if let Some(mut file) = file {
-        file.flush().map_err(|error| Refusal::Output(error.to_string()))?;
+    if let Some(stopped) = live.take_if(|trace| trace.is_stopped()) {
+        return stopped.keep();
     }
+    let account = account?;
+    live.map_or(Ok(()), LiveTrace::finish)?;
     let report = Report::new(settings, &run, &account);
     if args.json {
         print_json(&report)?;
@@ -200,6 +203,57 @@ fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
         print_facts(&title, &report.facts())?;
     }
     Ok(report.violation.map_or(Outcome::Done, Outcome::CheckFailed))
+}
+
+/// A trace that is written while the run goes on, until Ctrl-C.
+struct LiveTrace {
+    path: PathBuf,
+    file: NewFile,
+    stop: Arc<AtomicBool>,
+}
+
+impl LiveTrace {
+    fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, Refusal> {
+        let inputs = settings.script.as_deref().into_iter();
+        check_output(path, inputs.chain([Path::new(&args.settings.network)]))?;
+        Ok(LiveTrace {
+            path: path.into(),
+            file: NewFile::create_live(path).map_err(|error| Refusal::output(path, &error))?,
+            stop: stop_on_ctrl_c()?,
+        })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn finish(self) -> Result<(), Refusal> {
+        self.file.finish().map_err(|error| Refusal::output(&self.path, &error))
+    }
+
+    fn keep(self) -> Result<Outcome, Refusal> {
+        let kept = self
+            .file
+            .keep_partial()
+            .map_err(|error| Refusal::output(&self.path, &error))?;
+        Ok(Outcome::Stopped(format!(
+            "stopped; the trace up to here is {}",
+            kept.display()
+        )))
+    }
+}
+
+impl Write for LiveTrace {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.is_stopped() {
+            true => Err(io::Error::other("stopped")),
+            false => self.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// All runs of a scenario, on all cores.

@@ -2,8 +2,8 @@
 
 use hopwise_core::limits::{BODY, MAX_PAYLOAD};
 use hopwise_core::wire::{
-    Body, Confirmation, Confirmed, Content, DropReason, Header, Kind, Packet, Query, Request, Response, Undeliverable,
-    Verdict,
+    Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query, Request, Response,
+    Undeliverable, Verdict,
 };
 use hopwise_core::{Network, Node};
 use rand::{Rng, RngExt};
@@ -157,6 +157,11 @@ fn packet(header: Header, number: u32, random: &mut Xoshiro256PlusPlus) -> Packe
             asked,
             number,
             payload,
+        }),
+        Kind::Flooded => Content::Flooded(Flooded {
+            kind: Kind::Confirmed,
+            number,
+            body: payload,
         }),
     };
     let body: Body<BODY> = content.write().unwrap_or_default();
