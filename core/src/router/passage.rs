@@ -148,7 +148,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         match (port, header.kind) {
             (None, _) => self.give_up(place, DropReason::NoHost, now, observer),
             (Some(_), Kind::Broadcast | Kind::Flooded) => self.flood_round(place, observer),
-            (Some(_), _) => self.send_on(place, now, observer),
+            (Some(_), _) => self.go(place, now, observer),
         }
     }
 
@@ -206,14 +206,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         });
     }
 
-    /// Drops packets that have waited too long.
+    /// Drops packets that have waited too long, and those that the other end of their link does not take because of their length.
     pub(super) fn sweep(&mut self, now: Micros, observer: &mut impl Observer) {
         for place in self.pool.places() {
             let Some(slot) = self.pool.get(place) else { continue };
-            if u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT <= LIFETIME {
-                continue;
-            }
+            let expired = u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME;
             for link in 0..self.links.len() as u8 {
+                let reason = match expired {
+                    true => DropReason::Expired,
+                    false if self.fits(place, self.most_at(link)) => continue,
+                    false => DropReason::NoRoute,
+                };
                 let Some(queue) = self.queues.get_mut(usize::from(link)) else {
                     continue;
                 };
@@ -221,7 +224,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     if let Some(slot) = self.pool.get_mut(place) {
                         slot.pending &= !(1 << link);
                     }
-                    self.give_up(place, DropReason::Expired, now, observer);
+                    self.give_up(place, reason, now, observer);
                 }
             }
         }

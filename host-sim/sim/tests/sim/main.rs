@@ -3,6 +3,7 @@
 mod delivery;
 mod faults;
 mod liars;
+mod links;
 mod rogues;
 mod torture;
 
