@@ -7,10 +7,11 @@
 //! It is made of machines that know nothing of each other, and of the passage of a packet from one to the next:
 //!
 //! - `passage`: a packet comes in, and is delivered, passed on, sent on, or ends here;
-//! - `wiring`: which neighbour is at which link; `forward`: the next hop, and the search for a path round dead links;
+//! - `wiring`: which neighbour is at which link; `stalls`: which of them takes nothing; `forward`: the next hop, and the search for a
+//!   path round dead links;
 //! - `broadcast`: to whom copies go, along the tree or as a flood;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
-//! - `pool`: the buffers; `turns`: who goes first when they are full;
+//! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `answer`: questions to the node; `application`: what an application can do.
 //!
 //! # Lanes
@@ -30,7 +31,10 @@ mod event;
 mod forward;
 mod passage;
 mod pool;
+mod quota;
 mod seen;
+mod served;
+mod stalls;
 pub mod times;
 mod turns;
 mod wiring;
@@ -41,8 +45,11 @@ pub use application::{Message, MessageKind, SendError};
 use confirm::{Destination, Mesh, Source};
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
-use pool::{MAX_LINKS, Place, Pool};
+use pool::{MAX_LINKS, Place, Pool, Slot};
+use quota::Quota;
 use seen::Seen;
+use served::Share;
+use stalls::Stalls;
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
@@ -67,6 +74,8 @@ pub struct Config {
     pub baud: u32,
     /// How many links the board has, the computer's included.
     pub links: u8,
+    /// The links at which a computer is taken for one: bit 0 is link 0.
+    pub computers: u32,
     /// Which routing rule to follow.
     pub rule: Rule,
 }
@@ -125,8 +134,15 @@ pub struct Router<
     /// Packets that wait for each link, in the order they came.
     queues: [Vec<Place, BUFFERS, u8>; PORTS],
     wiring: Wiring<PORTS>,
+    stalls: Stalls<PORTS>,
+    /// How often damage on each link is told; it is counted in any case.
+    damage_told: [Quota; PORTS],
     /// The link to a computer.
     host: Option<u8>,
+    /// The links at which a computer is taken for one: bit 0 is link 0.
+    computers: u32,
+    /// The links of which more was said than that they are down: bit 0 is link 0.
+    noted: u32,
     pool: Pool<PORTS, BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
     seen: Seen<PEERS>,
@@ -156,6 +172,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             epoch,
             baud,
             links,
+            computers,
             rule,
         } = config;
         if epoch == 0 {
@@ -203,7 +220,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             },
             queues: [const { Vec::new() }; PORTS],
             wiring,
+            stalls: Stalls::new(),
+            damage_told: [Quota::new(); PORTS],
             host: None,
+            computers,
+            noted: 0,
             pool: Pool::new(lanes_for(network, rule)),
             inbox: Deque::new(),
             seen: Seen::new(),
@@ -296,11 +317,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.packet_in(link, lane, packet, now, observer);
                 }
                 Received::Frame => {}
-                Received::Damaged(error) => observer.note(Event::Damaged { link, error }),
-                Received::Up(peer) => self.link_up(link, peer, observer),
+                Received::Damaged(error) => {
+                    let quota = self.damage_told.get_mut(usize::from(link));
+                    if quota.is_some_and(|quota| quota.take(now)) {
+                        observer.note(Event::Damaged { link, error });
+                    }
+                }
+                Received::Up(_) | Received::Changed => self.rewire(now, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
-            self.settle(link, observer);
+            self.settle(link, now, observer);
         }
         self.catch_up(now, observer);
     }
@@ -328,10 +354,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         let sent = match place {
             Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
-            None => self
-                .links
-                .get_mut(usize::from(link))
-                .and_then(|end| end.write_control(now, out)),
+            None => {
+                let waiting = self
+                    .queues
+                    .get(usize::from(link))
+                    .is_some_and(|queue| !queue.is_empty());
+                self.links.get_mut(usize::from(link)).and_then(|end| {
+                    if waiting && end.is_open() {
+                        end.starves(now);
+                    }
+                    end.write_control(now, out)
+                })
+            }
         };
         sent.unwrap_or(0)
     }
@@ -378,36 +412,61 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: of those whose lane has room, the oldest. So none waits for ever while others pass, and
-    /// far sources have as much of a busy mesh as near ones.
+    /// The next packet for a link: of those whose lane has room, the first of a source that has had least and then has the oldest. So
+    /// far sources have as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
+    /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let mut oldest: Option<(u32, Place)> = None;
+        let most = self.most_at(link);
+        let open =
+            |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane)) && self.fits(place, most);
+        let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue {
-            let open = self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
-            let Some(slot) = self.pool.get(place).filter(|_| open) else {
+            let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
                 continue;
             };
-            let age = slot.age_in_micros(now);
-            if oldest.is_none_or(|(most, _)| age > most) {
-                oldest = Some((age, place));
+            let (served, age) = (self.pool.served(slot), slot.age_in_micros(now));
+            if first.is_none_or(|(least, most, _)| served < least || served == least && age > most) {
+                first = Some((served, age, slot.packet.header.source));
             }
         }
-        let (_, place) = oldest?;
+        let (_, _, source) = first?;
+        let of_source = |place: Place| {
+            self.pool
+                .get(place)
+                .is_some_and(|slot| slot.packet.header.source == source)
+        };
+        let place = queue.iter().copied().find(|&place| of_source(place) && open(place))?;
+        self.pool.serve(place);
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
+    }
+
+    /// The longest packet that the other end of a link takes.
+    pub(super) fn most_at(&self, link: u8) -> usize {
+        let peer = self.links.get(usize::from(link)).and_then(Link::peer);
+        peer.map_or(0, |peer| peer.largest.into())
+    }
+
+    /// Whether a packet is not longer than that.
+    pub(super) fn fits(&self, place: Place, most: usize) -> bool {
+        let fits = |slot: &Slot<BODY>| slot.packet.length() <= most;
+        most >= BODY + MAX_HEADER || self.pool.get(place).is_some_and(fits)
     }
 
     /// Looks at the clock.
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
         for link in 0..self.links.len() as u8 {
-            let down = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
-            if let Some(reason) = down {
-                self.link_down(link, reason, now, observer);
+            let news = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
+            match news {
+                Some(Received::Down(reason)) => self.link_down(link, reason, now, observer),
+                Some(_) => self.rewire(now, observer),
+                None => {}
             }
         }
         if now >= self.sweep_at {
             self.sweep_at = now.saturating_add(times::SWEEP);
             self.sweep(now, observer);
+            self.go_round_stalls(now, observer);
             self.pool.forget_turns();
         }
         self.retry(now, observer);
@@ -436,27 +495,85 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         sweep.min(self.source.deadline())
     }
 
-    /// A link is up: who is there?
-    fn link_up(&mut self, link: u8, peer: Identity, observer: &mut impl Observer) {
-        if peer.role == Role::Host {
-            self.host = Some(link);
-        } else if let Err(wrong) = self.wiring.attach(link, self.network.id(), &peer) {
-            observer.note(Event::Miswired {
-                link,
-                expected: wrong.expected,
-                found: peer,
-            });
-            return;
+    /// Looks again at who is at which link: one link to each neighbour is accepted, and used once it is open.
+    ///
+    /// Both ends of several cables between the same two nodes see the same cables and choose the same, the one whose number at the
+    /// node of the lower address is the lowest. The others are kept in case it fails. A link that is open stays.
+    fn rewire(&mut self, now: Micros, observer: &mut impl Observer) {
+        for link in 0..self.links.len() as u8 {
+            let candidate = self.candidate(link);
+            let accepted = candidate.is_some_and(|peer| self.best_link_to(&peer) == Some(link));
+            let used = self.is_used(link);
+            let Some(end) = self.links.get_mut(usize::from(link)).filter(|_| !used) else {
+                continue;
+            };
+            end.accept(accepted, now);
+            let open = end.is_open();
+            let Some(peer) = candidate else { continue };
+            if open {
+                match peer.role {
+                    Role::Host => self.host = Some(link),
+                    Role::Node => self.wiring.attach(link, peer.address),
+                }
+                self.noted |= 1 << link;
+                observer.note(Event::LinkUp { link, peer });
+            } else if !accepted && self.noted >> link & 1 == 0 {
+                self.noted |= 1 << link;
+                observer.note(Event::Miswired {
+                    link,
+                    expected: self.wiring.expected(link),
+                    found: peer,
+                });
+            }
         }
-        observer.note(Event::LinkUp { link, peer });
+    }
+
+    /// Whether packets go through a link.
+    fn is_used(&self, link: u8) -> bool {
+        self.host == Some(link) || self.wiring.neighbor_at(link).is_some()
+    }
+
+    /// Who is at a link that is not used, but could be.
+    fn candidate(&self, link: u8) -> Option<Identity> {
+        let end = self.links.get(usize::from(link))?;
+        end.peer().filter(|_| end.may_accept() && !self.is_used(link))
+    }
+
+    /// The link to accept of those that lead to someone; `None` if there is one already, or whoever it is does not belong here.
+    fn best_link_to(&self, found: &Identity) -> Option<u8> {
+        let wanted = match found.role {
+            Role::Host => self.host.is_none(),
+            Role::Node => found.network == self.network.id() && self.wiring.misses(found.address),
+        };
+        if !wanted {
+            return None;
+        }
+        let links = 0..self.links.len() as u8;
+        let same = links.filter_map(|link| Some((link, self.candidate(link)?)));
+        let same = same.filter(|&(link, peer)| match found.role {
+            Role::Host => peer.role == Role::Host && self.computers >> link & 1 == 1,
+            Role::Node => (peer.role, peer.address, peer.network) == (Role::Node, found.address, found.network),
+        });
+        let lower = self.here < found.address;
+        same.min_by_key(|&(link, peer)| if lower { (link, peer.port) } else { (peer.port, link) })
+            .map(|(link, _)| link)
     }
 
     /// A link is down, or not what it should be: what was to go through it takes another path.
     fn link_down(&mut self, link: u8, reason: Down, now: Micros, observer: &mut impl Observer) {
-        observer.note(Event::LinkDown { link, reason });
+        // A board that comes and goes while the link is held down is not worth a word each time.
+        let often = matches!(reason, Down::Restarted | Down::Ended | Down::Replaced | Down::Stuck);
+        if !often || self.noted >> link & 1 == 1 {
+            observer.note(Event::LinkDown { link, reason });
+        }
+        self.noted &= !(1 << link);
         let port = self.wiring.detach(link);
+        self.stalls.moves(link, now);
         if self.host == Some(link) {
             self.host = None;
+        }
+        if let Some(end) = self.links.get_mut(usize::from(link)) {
+            end.accept(false, now);
         }
         while let Some(place) = self.links.get_mut(usize::from(link)).and_then(Link::abandoned) {
             // A broadcast is marked when it becomes a flood.
@@ -470,20 +587,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         for place in queue.unwrap_or_default() {
             self.turn_round(place, link, port, now, observer);
         }
+        // Another cable may lead there.
+        self.rewire(now, observer);
     }
 
     /// Learns what became of packets that were on the way.
-    fn settle(&mut self, link: u8, observer: &mut impl Observer) {
+    fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
-                if let Some(queue) = self.queues.get_mut(usize::from(link)) {
-                    // There is room: a place is in a queue once.
-                    let _ = queue.push(place);
+                self.put_back(link, place);
+                if self.stalls.avoided() >> link & 1 == 1 {
+                    self.go_round_stall(place, link, now, observer);
                 }
                 continue;
             }
             if let Some(slot) = self.pool.get_mut(place) {
                 slot.pending &= !(1 << link);
+                self.stalls.moves(link, now);
                 add(&mut self.counters.forwarded, 1);
                 observer.note(Event::Forwarded {
                     link,
@@ -492,6 +612,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
             self.pool.release_if_unused(place);
         }
+    }
+
+    /// A packet waits again: before those that came later.
+    fn put_back(&mut self, link: u8, place: Place) {
+        let arrived = |place: Place| self.pool.get(place).map_or(0, |slot| slot.arrived);
+        let came = arrived(place);
+        let Some(queue) = self.queues.get_mut(usize::from(link)) else {
+            return;
+        };
+        let is_later = |other: Place| arrived(other).wrapping_sub(came) as i32 > 0;
+        let before = queue.iter().take_while(|&&other| !is_later(other)).count();
+        let mut next = place;
+        for waiting in queue.iter_mut().skip(before) {
+            core::mem::swap(waiting, &mut next);
+        }
+        // There is room: a place is in a queue once.
+        let _ = queue.push(next);
     }
 
     /// Does what had to wait for room, and tells the neighbours how much there is.

@@ -2,7 +2,7 @@
 
 use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
-use super::pool::{Origin, Place};
+use super::pool::{Origin, Place, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, take_out};
 use crate::Node;
@@ -57,9 +57,29 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.discard(place, DropReason::NoSuchNode, observer);
         } else if self.network.check(header.dest).is_err() {
             self.give_up(place, DropReason::NoSuchNode, now, observer);
+        } else if !host && !self.can_come_from(link, &header) {
+            self.discard(place, DropReason::Malformed, observer);
         } else {
             self.go(place, now, observer);
         }
+    }
+
+    /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
+    /// link, but this node only if the packet is on a detour or a copy; and a broadcast comes from the parent in its tree, unless it
+    /// is a flood.
+    fn can_come_from(&self, link: u8, header: &Header) -> bool {
+        if header.source == self.here {
+            return (header.trail || header.copied) && header.epoch == self.epoch as u16;
+        }
+        if header.kind != Kind::Broadcast || header.copied {
+            return true;
+        }
+        let network = self.network.unchecked();
+        let parent = self.wiring.neighbor_at(link);
+        parent.is_some_and(|parent| {
+            let port = network.port_to(parent, self.here);
+            port.is_some_and(|port| network.passes_on(parent, port, header.source))
+        })
     }
 
     /// A packet is here, whether it came or begins here: it is delivered, passed on, or sent on.
@@ -85,6 +105,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             here: self.here,
             rule: self.rule,
             wiring: &self.wiring,
+            avoided: self.stalls.avoided(),
         };
         let choice = match core::mem::take(&mut slot.other_path) {
             0 => forwarder.choose(&mut slot.packet),
@@ -127,7 +148,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         match (port, header.kind) {
             (None, _) => self.give_up(place, DropReason::NoHost, now, observer),
             (Some(_), Kind::Broadcast | Kind::Flooded) => self.flood_round(place, observer),
-            (Some(_), _) => self.send_on(place, now, observer),
+            (Some(_), _) => self.go(place, now, observer),
         }
     }
 
@@ -185,14 +206,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         });
     }
 
-    /// Drops packets that have waited too long.
+    /// Drops packets that have waited too long, and those that the other end of their link does not take because of their length.
     pub(super) fn sweep(&mut self, now: Micros, observer: &mut impl Observer) {
         for place in self.pool.places() {
             let Some(slot) = self.pool.get(place) else { continue };
-            if u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT <= LIFETIME {
-                continue;
-            }
+            let expired = u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME;
             for link in 0..self.links.len() as u8 {
+                let reason = match expired {
+                    true => DropReason::Expired,
+                    false if self.fits(place, self.most_at(link)) => continue,
+                    false => DropReason::NoRoute,
+                };
                 let Some(queue) = self.queues.get_mut(usize::from(link)) else {
                     continue;
                 };
@@ -200,9 +224,43 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     if let Some(slot) = self.pool.get_mut(place) {
                         slot.pending &= !(1 << link);
                     }
-                    self.give_up(place, DropReason::Expired, now, observer);
+                    self.give_up(place, reason, now, observer);
                 }
             }
+        }
+    }
+
+    /// Lets what waits for neighbours that take nothing go another way.
+    pub(super) fn go_round_stalls(&mut self, now: Micros, observer: &mut impl Observer) {
+        for link in 0..self.links.len() as u8 {
+            if self.wiring.neighbor_at(link).is_none() {
+                continue;
+            }
+            let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+            let waiting = slots.filter(|slot| slot.pending >> link & 1 == 1);
+            let waited = waiting.map(|slot| slot.waited(now)).max().unwrap_or(0);
+            if !self.stalls.look(link, waited, now) {
+                continue;
+            }
+            for place in self.pool.places() {
+                self.go_round_stall(place, link, now, observer);
+            }
+        }
+    }
+
+    /// Lets a packet in the queue of a link that is avoided go another way, but for broadcasts and what is for the neighbour there.
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
+        let neighbor = self.wiring.neighbor_at(link);
+        let goes_on = |slot: &Slot<BODY>| {
+            let header = &slot.packet.header;
+            header.kind != Kind::Broadcast && Some(header.dest) != neighbor
+        };
+        let queue = self.queues.get_mut(usize::from(link));
+        if self.pool.get(place).is_some_and(goes_on) && queue.is_some_and(|queue| take_out(queue, place)) {
+            if let Some(slot) = self.pool.get_mut(place) {
+                slot.pending &= !(1 << link);
+            }
+            self.send_on(place, now, observer);
         }
     }
 

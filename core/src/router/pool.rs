@@ -5,7 +5,8 @@
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
-use super::turns::{Birth, Turns, Waiting};
+use super::served::{Served, Share};
+use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
@@ -68,7 +69,12 @@ impl<const BODY: usize> Slot<BODY> {
     /// How long the packet has been under way.
     pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
         let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
-        before.saturating_add((now as u32).wrapping_sub(self.arrived))
+        before.saturating_add(self.waited(now))
+    }
+
+    /// How long the packet has been here.
+    pub(super) fn waited(&self, now: Micros) -> u32 {
+        (now as u32).wrapping_sub(self.arrived)
     }
 
     /// Copies still to be sent.
@@ -96,8 +102,9 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     outbox: u8,
     service: u8,
     inbox: u8,
-    /// Packets that were refused to links. The oldest may have room first.
+    /// Packets that were refused to links, and whose turn it is.
     turns: Turns,
+    served: Served,
     /// Something has come or gone since it was last asked.
     changed: bool,
     /// All links were offered all they could send.
@@ -135,6 +142,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             service: 0,
             inbox: 0,
             turns: Turns::new(),
+            served: Served::new(),
             changed: true,
             open: false,
         }
@@ -145,9 +153,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         BUFFERS - INBOX - SERVICE - OWN - usize::from(self.used_lanes)
     }
 
-    /// How many of them are taken: by all packets but the first of each lane, and the first that begins here.
+    /// How many of them are taken: by all packets but the first of each lane, the first that begins here, and the first answers.
     fn common_taken(&self) -> usize {
-        usize::from(self.passing - self.lanes_in_use) + usize::from(self.outbox).saturating_sub(OWN)
+        usize::from(self.passing - self.lanes_in_use)
+            + usize::from(self.outbox).saturating_sub(OWN)
+            + usize::from(self.service).saturating_sub(SERVICE)
     }
 
     /// Whether [offers](Self::offer) may be other than when this was last asked.
@@ -171,19 +181,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.used.count_ones() as usize
     }
 
-    /// How many common slots a link may have for packets that began then: the free ones, up to its share, but for one for each
-    /// older packet that waits at another link and would fit that link's share.
-    fn common_for(&self, link: u8, born: Option<Birth>) -> usize {
+    /// How many common slots a link may have by a claim: the free ones, up to its share, but for one for each earlier claim of
+    /// another link that would fit that link's share.
+    fn common_for(&self, link: u8, claim: Option<Claim>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
-        let ahead = self.turns.ahead_of(link, born);
+        let ahead = self.turns.ahead_of(link, claim);
         let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
-    /// Whether a link may have a lane's own slot: it is free, and no older packet of that lane waits at another link.
-    fn lane_slot_for(&self, lane: u8, link: u8, born: Option<Birth>) -> bool {
+    /// Whether a link may have a lane's own slot: it is free, and no packet of that lane at another link goes first.
+    fn lane_slot_for(&self, lane: u8, link: u8, claim: Option<Claim>) -> bool {
         let free = self.lanes.get(usize::from(lane)) == Some(&0);
-        free && !self.turns.ahead_of(link, born).any(|waiting| waiting.lane == lane)
+        free && !self.turns.ahead_of(link, claim).any(|waiting| waiting.lane == lane)
     }
 
     /// How many more common slots a link may have.
@@ -193,12 +203,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
-    fn ask(&mut self, link: u8, lane: u8, born: Birth) -> bool {
-        let room = self.lane_slot_for(lane, link, Some(born)) || self.common_for(link, Some(born)) > 0;
+    fn ask(&mut self, link: u8, lane: u8, share: Share, age: u16, now: Micros) -> bool {
+        self.turns.forget_presumed(now);
+        let claim = Claim::new(share, age, now);
+        let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
         if room {
             self.turns.served(link, lane);
+            self.turns.presume(link, share, now);
         } else {
-            self.turns.refused(Waiting { link, lane, born });
+            self.turns.refused(Waiting { link, lane, claim });
         }
         room
     }
@@ -211,14 +224,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// The room there is for packets of a link.
     pub(super) fn offer(&self, link: u8) -> Offer {
-        let shared = self.common_for(link, self.turns.oldest_of(link, None));
+        let shared = self.common_for(link, self.turns.first_of(link, None));
         // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
         if shared > 0 && self.turns.is_empty() {
             return Offer::ALL;
         }
         let lanes = (0..self.used_lanes).filter(|&lane| {
-            let oldest = self.turns.oldest_of(link, Some(lane));
-            self.lane_slot_for(lane, link, oldest)
+            let first = self.turns.first_of(link, Some(lane));
+            self.lane_slot_for(lane, link, first)
         });
         Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
     }
@@ -235,8 +248,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
     }
 
+    /// Whether the node may answer something. Where many packets could pass there is room for more answers.
     pub(super) fn service_has_room(&self) -> bool {
-        usize::from(self.service) < SERVICE
+        let more = self.common().saturating_sub(self.common_taken()) > PASSING;
+        usize::from(self.service) < SERVICE || more && usize::from(self.service) < 2 * SERVICE
     }
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
@@ -244,10 +259,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, lane: u8, now: Micros) -> Option<Place> {
         let (account, room) = match origin {
             Origin::Link(link) => {
-                let born = Birth::new(packet.header.age, now);
+                let share = self.served.by(packet.header.source);
                 (
                     Account::Lane(lane),
-                    lane < self.used_lanes && self.ask(link, lane, born),
+                    lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now),
                 )
             }
             Origin::Host(_) | Origin::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
@@ -274,6 +289,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.change(account, 1);
         self.change_link(origin, 1);
         Some(place as Place)
+    }
+
+    /// How much the source of a packet has had of this node of late.
+    pub(super) fn served(&self, slot: &Slot<BODY>) -> Share {
+        self.served.by(slot.packet.header.source)
+    }
+
+    /// A packet has its turn on a link.
+    pub(super) fn serve(&mut self, place: Place) {
+        if let Some(source) = self.get(place).map(|slot| slot.packet.header.source) {
+            self.served.count(source);
+        }
     }
 
     pub(super) fn get(&self, place: Place) -> Option<&Slot<BODY>> {

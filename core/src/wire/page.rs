@@ -6,7 +6,7 @@
 //! | 4 | version of this table, 1 |
 //! | 5 | length of the expression |
 //! | 6 | length of the name |
-//! | 7 | options: bit 0 logs packets, bit 1 routes by the paper's rule; the others are 0 |
+//! | 7 | options: bit 0 logs packets, bit 1 routes by the paper's rule, bit 2 takes a computer at any link; the others are 0 |
 //! | 8..16 | address |
 //! | 16..20 | baud rate |
 //! | 20..24 | traffic: packets a second, 0 for none |
@@ -54,6 +54,11 @@ pub const fn paper_rule(options: u8) -> bool {
     options & 2 != 0
 }
 
+/// The option that takes a computer for one at any link, not only at the board's serial port.
+pub const fn computers_anywhere(options: u8) -> bool {
+    options & 4 != 0
+}
+
 /// A board's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
@@ -65,7 +70,7 @@ pub struct Page {
     pub baud: u32,
     /// The board's name, for people.
     pub name: String<16, u8>,
-    /// Bits, see [`packet_logging`] and [`paper_rule`].
+    /// Bits, see [`packet_logging`], [`paper_rule`] and [`computers_anywhere`].
     pub options: u8,
     /// The traffic to begin with.
     pub traffic: Option<Traffic>,

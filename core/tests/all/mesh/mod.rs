@@ -1,9 +1,11 @@
 //! A small mesh in virtual time: who gets what, in which order, and how often.
 
 mod broadcasts;
+mod cables;
 mod confirmed;
 mod datagrams;
 mod detours;
 mod harness;
 mod questions;
+mod rogues;
 mod wires;
