@@ -178,7 +178,12 @@ impl Source {
     /// Someone could not bring a packet on.
     pub(in super::super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
         let Some(entry) = self.find(number) else { return };
-        let times = entry.unreachable.map_or(0, |before| before.times).saturating_add(1);
+        // A search that was not complete says nothing about the destination.
+        let complete = u8::from(!is_lost_on_the_way(reason));
+        let times = entry
+            .unreachable
+            .map_or(0, |before| before.times)
+            .saturating_add(complete);
         entry.unreachable = Some(Unreachable { times, at, reason });
         if times >= UNREACHABLE_TIMES && now.saturating_sub(entry.started) >= UNREACHABLE_FOR {
             entry.stage = Stage::GivenUp;
@@ -284,7 +289,7 @@ impl Outstanding {
     fn is_astray(&self, silent_attempts: u8) -> bool {
         match self.unreachable {
             None => self.attempts >= silent_attempts,
-            Some(said) => matches!(said.reason, DropReason::TrailFull | DropReason::HopsUsedUp),
+            Some(said) => is_lost_on_the_way(said.reason),
         }
     }
 
@@ -296,6 +301,14 @@ impl Outstanding {
             place: self.place,
         }
     }
+}
+
+/// Whether a packet that ended for this reason was looking for a path that may exist.
+fn is_lost_on_the_way(reason: DropReason) -> bool {
+    matches!(
+        reason,
+        DropReason::TrailFull | DropReason::HopsUsedUp | DropReason::Expired
+    )
 }
 
 #[cfg(test)]
