@@ -30,6 +30,8 @@ pub(super) struct Forwarder<'a, const PORTS: usize> {
     pub(super) wiring: &'a Wiring<PORTS>,
     /// Links that are taken only where no other is left: bit 0 is link 0.
     pub(super) avoided: u32,
+    /// The neighbour from which the packet came, if it came from one.
+    pub(super) came_from: Option<Node>,
 }
 
 impl<const PORTS: usize> Forwarder<'_, PORTS> {
@@ -43,7 +45,12 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         }
         if !packet.header.trail {
             if let Some(link) = self.link_on_route(packet.header.dest) {
-                return Ok(Hop { link, detour: None });
+                let round = if self.is_avoided(link) {
+                    self.choose_round(packet)
+                } else {
+                    None
+                };
+                return Ok(round.unwrap_or(Hop { link, detour: None }));
             }
             Trail::begin(&mut packet.body, self.here).map_err(|_| DropReason::TrailFull)?;
             packet.header.trail = true;
@@ -89,6 +96,27 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         self.go_on(packet)
     }
 
+    /// Chooses another link than those that are avoided, if one leads neither back to where the packet came from nor past its
+    /// destination.
+    pub(super) fn choose_round<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<Hop> {
+        let dest = packet.header.dest;
+        if self.wiring.link_to(dest).is_some() {
+            return None;
+        }
+        let mut trail = Trail::begin(&mut packet.body, self.here).ok()?;
+        let skipped = self.came_from.map_or(Ok(()), |node| trail.skip(node));
+        let next = self.nearest(dest, &trail);
+        packet.header.trail = true;
+        let next = next.filter(|&(_, link)| skipped.is_ok() && !self.is_avoided(link));
+        if next.is_none() {
+            packet.remove_trail();
+        }
+        next.map(|(node, link)| Hop {
+            link,
+            detour: Some(node),
+        })
+    }
+
     /// Whether this node is nearer to the destination than where the search began, by the routing rule: on the route from here no
     /// node is further, so that searches come to an end.
     fn is_nearer_than_start<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<bool, DropReason> {
@@ -98,11 +126,10 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         Ok(self.hops(self.here, dest) < self.hops(start, dest))
     }
 
-    /// The link of the next hop on the route, if it is up and not to be avoided.
+    /// The link of the next hop on the route, if it is up.
     fn link_on_route(&self, dest: Node) -> Option<u8> {
         let next = self.network.next_hop(self.here, dest, self.rule).unwrap_or(self.here);
-        let link = self.wiring.link_to(next)?;
-        (next == dest || !self.is_avoided(link)).then_some(link)
+        self.wiring.link_to(next)
     }
 
     fn is_avoided(&self, link: u8) -> bool {
@@ -208,6 +235,7 @@ mod tests {
                 rule: Rule::Exact,
                 wiring: &wiring,
                 avoided: 0,
+                came_from: None,
             };
             match forwarder.choose(&mut packet) {
                 Ok(hop) => path.push(wiring.neighbor_at(hop.link).unwrap()),
@@ -257,6 +285,7 @@ mod tests {
             rule: Rule::Exact,
             wiring: &wiring,
             avoided: 0,
+            came_from: None,
         };
         let mut tired = packet::<64>(2);
         tired.header.hops_left = 0;

@@ -99,29 +99,48 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Puts a packet for another node into the queue of a link, or gives it up.
     fn send_on(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let Some(slot) = self.pool.get_mut(place) else { return };
+        let choice = self.choose(place, |forwarder, slot| match core::mem::take(&mut slot.other_path) {
+            0 => forwarder.choose(&mut slot.packet),
+            rank => forwarder.choose_other(&mut slot.packet, rank),
+        });
+        match choice {
+            Ok(hop) => self.take(place, hop, observer),
+            Err(reason) => self.give_up(place, reason, now, observer),
+        }
+    }
+
+    /// Lets the forwarder choose a link for a packet.
+    fn choose(
+        &mut self,
+        place: Place,
+        choice: impl FnOnce(Forwarder<'_, PORTS>, &mut Slot<BODY>) -> Result<Hop, DropReason>,
+    ) -> Result<Hop, DropReason> {
+        let Some(slot) = self.pool.get_mut(place) else {
+            return Err(DropReason::NoRoute);
+        };
+        let came_from = match slot.origin {
+            Origin::Link(link) => self.wiring.neighbor_at(link),
+            Origin::Host(_) | Origin::Application | Origin::Service => None,
+        };
         let forwarder = Forwarder {
             network: &self.network,
             here: self.here,
             rule: self.rule,
             wiring: &self.wiring,
             avoided: self.stalls.avoided(),
+            came_from,
         };
-        let choice = match core::mem::take(&mut slot.other_path) {
-            0 => forwarder.choose(&mut slot.packet),
-            rank => forwarder.choose_other(&mut slot.packet, rank),
-        };
-        match choice {
-            Ok(Hop { link, detour }) => {
-                if let Some(by) = detour {
-                    let packet = slot.packet.header.id();
-                    add(&mut self.counters.detoured, 1);
-                    observer.note(Event::Detoured { packet, by });
-                }
-                self.enqueue(place, link);
-            }
-            Err(reason) => self.give_up(place, reason, now, observer),
+        choice(forwarder, slot)
+    }
+
+    /// Puts a packet into the queue of the link that was chosen.
+    fn take(&mut self, place: Place, Hop { link, detour }: Hop, observer: &mut impl Observer) {
+        if let (Some(by), Some(slot)) = (detour, self.pool.get(place)) {
+            let packet = slot.packet.header.id();
+            add(&mut self.counters.detoured, 1);
+            observer.note(Event::Detoured { packet, by });
         }
+        self.enqueue(place, link);
     }
 
     /// Puts a packet into the queue of a link.
@@ -243,13 +262,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             for place in self.pool.places() {
-                self.go_round_stall(place, link, now, observer);
+                self.go_round_stall(place, link, observer);
             }
         }
     }
 
     /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
-    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
         let neighbor = self.wiring.neighbor_at(link);
         let goes_on = |slot: &Slot<BODY>| {
             let header = &slot.packet.header;
@@ -257,11 +276,22 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             !header.trail && !header.kind.is_for_all_links() && Some(header.dest) != neighbor
         };
         let queue = self.queues.get_mut(usize::from(link));
-        if self.pool.get(place).is_some_and(goes_on) && queue.is_some_and(|queue| take_out(queue, place)) {
-            if let Some(slot) = self.pool.get_mut(place) {
-                slot.pending &= !(1 << link);
+        if !self.pool.get(place).is_some_and(goes_on) || !queue.is_some_and(|queue| take_out(queue, place)) {
+            return;
+        }
+        let choice = self.choose(place, |forwarder, slot| {
+            slot.pending &= !(1 << link);
+            forwarder.choose_round(&mut slot.packet).ok_or(DropReason::NoRoute)
+        });
+        match choice {
+            Ok(hop) => self.take(place, hop, observer),
+            // There is no other path from here: it waits.
+            Err(_) => {
+                if let Some(slot) = self.pool.get_mut(place) {
+                    slot.pending |= 1 << link;
+                }
+                self.put_back(link, place);
             }
-            self.send_on(place, now, observer);
         }
     }
 
