@@ -161,11 +161,57 @@ fn a_board_without_configuration_answers_all_that_a_router_answers() {
 }
 
 #[test]
+fn packets_say_who_began_them() {
+    let mut computer: Computer = Endpoint::computer(0x1_2345, BAUD, 0);
+    let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
+    for number in 0..2 {
+        let header = computer.packet(4, &Content::Datagram(b"x")).unwrap().header;
+        let expected = Header {
+            from_host: true,
+            epoch: 0x2345,
+            number,
+            ..Header::new(Kind::Datagram, 0, 4)
+        };
+        assert_eq!(header, expected);
+    }
+    let header = board.packet(0, &Content::Datagram(b"x")).unwrap().header;
+    let expected = Header {
+        epoch: 9,
+        ..Header::new(Kind::Datagram, 0, 0)
+    };
+    assert_eq!(header, expected);
+}
+
+/// The question itself is held while the counters are cleared: [`Desk::board_hears`] looks at the account.
+#[test]
+fn an_account_that_is_cleared_goes_on() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    desk.ask(0, Query::Ping, b"x");
+    desk.run(50_000);
+    let clear = desk.ask(0, Query::ClearCounters, &[]);
+    desk.run(50_000);
+    assert_eq!(desk.answers().pop().map(|(number, _)| number), Some(clear));
+    let Board::Without(board) = &desk.board else { panic!() };
+    let counters = board.counters();
+    assert_eq!(
+        (
+            counters.received,
+            counters.delivered,
+            counters.originated,
+            counters.forwarded
+        ),
+        (0, 1, 1, 1)
+    );
+    assert_eq!(counters.held(), 0);
+}
+
+#[test]
 fn more_questions_than_there_is_room_for_are_answered_one_after_the_other() {
     let mut desk = Desk::without();
     desk.run(100_000);
     let numbers: Vec<_> = (0..6).map(|place| desk.ask(0, Query::Ping, &[place; 100])).collect();
-    assert!(!desk.computer.has_room());
+    assert!(!desk.computer.has_room() && !desk.computer.is_idle());
     let packet = desk.computer.question(0, Query::Ping, &[], desk.now).unwrap();
     assert_eq!(desk.computer.send(packet.clone()), Err(packet));
     desk.run(1_000_000);

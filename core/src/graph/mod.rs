@@ -328,3 +328,37 @@ impl Topology for Base {
         of_kind!(self, graph => graph.fewest_steps_urgency(here, port, source))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Network;
+
+    /// Also of the smallest paths, whose ends are all there is.
+    #[test]
+    fn the_largest_degree_is_that_of_some_node_and_of_none_exceeded() {
+        for expression in [
+            "path(2)",
+            "path(3)",
+            "path(5)",
+            "ring(3)",
+            "complete(4)",
+            "mesh(2,2)",
+            "mesh(2,3)",
+            "mesh(3,4,2)",
+            "torus(3,4)",
+            "ghc(2,3)",
+            "star(5)",
+            "hypercube(3)",
+            "folded-hypercube(3)",
+            "nstar(4)",
+            "petersen",
+            "heawood",
+        ] {
+            let base: Base = expression.parse().unwrap();
+            let network = Network::from(base);
+            let degrees = (0..network.nodes()).map(|node| network.degree(node).unwrap());
+            assert_eq!(Some(wide(base.largest_degree())), degrees.max(), "{expression}");
+        }
+    }
+}

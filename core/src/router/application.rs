@@ -107,7 +107,7 @@ impl<const BODY: usize> Message<BODY> {
                 dest: report.dest,
                 reason: report.reason,
             },
-            Content::Confirmation(_) => return None,
+            Content::Confirmation(_) | Content::Flooded(_) => return None,
         };
         Some(Message {
             kind,
@@ -203,7 +203,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         origin: Origin,
         now: Micros,
         observer: &mut impl Observer,
-    ) -> Option<()> {
+    ) -> Option<Place> {
         let header = packet.header;
         let place = self.pool.admit(packet, origin, 0, now)?;
         add(&mut self.counters.originated, 1);
@@ -218,7 +218,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             dest: header.dest,
         });
         self.pool.route_soon(place);
-        Some(())
+        Some(place)
     }
 
     /// The fate of a confirmed packet that was sent from here, with its number.
@@ -263,8 +263,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// A packet for this node.
     pub(super) fn arrive(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
+            return;
+        };
+        // This node may have had it before it restarted.
+        let from_before = header.source != self.here && self.began_before_start(&header, now);
         let Some(slot) = self.pool.get_mut(place) else { return };
-        let header = slot.packet.header;
         if header.to_host {
             return match self.host {
                 Some(link) => {
@@ -278,6 +282,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             Kind::Confirmed => return self.confirmed_here(place, now, observer),
             Kind::Confirmation => return self.confirmation_here(place, now, observer),
             _ => {}
+        }
+        if from_before {
+            return self.discard(place, DropReason::Uncertain, observer);
         }
         match self.seen.judge(&header, now) {
             Judgement::New => {}

@@ -1,85 +1,196 @@
-//! Broadcasts: a node passes one on to its children in the [tree](super::tree), through the links that lead to them.
+//! Broadcasts: along a tree as long as that is whole, otherwise as a flood.
 //!
-//! A child behind a dead link is cut off: once the other copies have left, the broadcast goes to it by a detour, as a packet of its
-//! own, and is passed on from there. A child that no detour reaches is dead; its children are then reached instead, from where that
-//! was found out.
+//! A node passes a broadcast on to its children in the tree, so that it crosses each link of the tree once and no other. Where
+//! a child is behind a dead link, nobody here can know who else is cut off with it. Then the broadcast becomes a flood: the node
+//! passes it on through all its links, and so does everyone whom it reaches, once each. So it comes to every live node that can be
+//! reached, whatever is dead; [`seen`](super::seen) tells copies apart. A source whose broadcast comes back to it as a flood sends the next
+//! ones as floods at once, and tries the tree again after a while.
+//!
+//! A confirmed packet to which nobody has answered, and its confirmation, can be [flooded](Kind::Flooded) too.
 
-use super::event::Observer;
-use super::pool::Place;
-use super::seen::Judgement;
-use super::tree::Branches;
-use super::{Router, add};
-use crate::Node;
-use crate::link::Micros;
-use crate::wire::DropReason;
+use super::event::{Event, Observer};
+use super::pool::{Origin, Place};
+use super::seen::Passing;
+use super::times::{DRIFT, FLOOD_FOR};
+use super::{Router, add, take_out};
+use crate::link::{Link, Micros};
+use crate::wire::{AGE_UNIT, Body, Content, DropReason, Header, Kind};
+
+/// A set of links: bit 0 is link 0.
+type LinkSet = u32;
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
 {
-    /// A broadcast is here: for the application, and for those to whom this node passes it on.
+    /// A packet is here that goes to everyone, or through everyone.
     pub(super) fn spread(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let here = self.here;
-        let Some(slot) = self.pool.get_mut(place) else { return };
-        let header = slot.packet.header;
-        match self.seen.judge(&header, now) {
-            Judgement::New => {}
-            Judgement::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
-            Judgement::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
+        let Some(slot) = self.pool.get(place) else { return };
+        let (mut header, origin) = (slot.packet.header, slot.origin);
+        let begins_here = header.source == self.here;
+        let mut judgement = self.seen.judge_passing(&header, now);
+        if judgement == Passing::New && !begins_here && self.began_before_start(&header, now) {
+            // It may have been delivered before the restart, but perhaps not been passed on.
+            judgement = Passing::Known;
+            header.copied = true;
         }
-        slot.packet.remove_trail();
-        slot.packet.header.dest = header.source;
-        let branches = Branches::of(&self.network, here, header.source, &self.wiring);
-        for &port in &branches.cut_off {
-            if !slot.cut_off.add(here, port) {
-                self.counters.drop(DropReason::Busy);
+        match judgement {
+            Passing::Duplicate => return self.discard(place, DropReason::Duplicate, observer),
+            Passing::Uncertain => return self.discard(place, DropReason::Uncertain, observer),
+            Passing::New | Passing::Known => {}
+        }
+        if header.kind == Kind::Flooded && header.dest == self.here {
+            return self.unwrap_flooded(place, now, observer);
+        }
+        if begins_here && header.kind == Kind::Broadcast {
+            if header.copied {
+                self.flood_until = now.saturating_add(FLOOD_FOR);
             }
+            header.copied |= now < self.flood_until;
         }
-        for &link in &branches.links {
-            self.enqueue(place, link);
+        let links = if header.hops_left == 0 {
+            0
+        } else {
+            self.links_onward(&mut header, origin)
+        };
+        if header.copied {
+            self.seen.note_flooded(&header);
         }
-        let mut copies = branches.len();
-        if here != header.source {
-            copies += 1;
-            self.hand_over(place, observer);
+        if let Some(slot) = self.pool.get_mut(place) {
+            slot.packet.header = header;
         }
+        let taken = judgement == Passing::New && !begins_here && header.kind == Kind::Broadcast;
+        let copies = links.count_ones() + u32::from(taken);
         match copies.checked_sub(1) {
             // The first copy is the packet itself.
             Some(more) => add(&mut self.counters.copied, more),
             // In a network of one node everyone has it.
-            None => add(&mut self.counters.delivered, 1),
+            None if self.network.nodes() == 1 => return self.consume(place, observer),
+            None => self.count_drop(&header, DropReason::NoRoute, observer),
         }
-        self.copy_done(place);
+        self.enqueue_all(place, links);
+        if taken {
+            self.hand_over(place, observer);
+        }
+        self.pool.release_if_unused(place);
     }
 
-    /// A copy of a packet is done with. If it was the last, the broadcast goes on to those who are cut off, one after the
-    /// other: each as a packet of its own to that child, which passes it on from there. They use the slot and the lane that the
-    /// broadcast has, so they wait for nothing that could wait for them.
-    pub(super) fn copy_done(&mut self, place: Place) {
-        let Some(slot) = self.pool.get_mut(place) else { return };
-        if slot.pending != 0 || slot.cut_off.is_empty() {
-            return self.pool.release_if_unused(place);
-        }
-        slot.packet.remove_trail();
-        slot.packet.header.hops_left = self.hops;
-        match slot.cut_off.take_next(&self.network) {
-            Some(child) => {
-                slot.packet.header.dest = child;
-                self.pool.route_soon(place);
+    /// Through which links a packet goes on: to its children in the tree or, where one of them is cut off, to everyone. Then it
+    /// is marked as a copy. One that came as a flood does not go back.
+    fn links_onward(&self, header: &mut Header, origin: Origin) -> LinkSet {
+        let came_as_flood = header.copied;
+        let mut to_children = 0;
+        let Ok(children) = self.network.fanout(self.here, header.source) else {
+            return 0;
+        };
+        for (_, child) in children {
+            match self.wiring.link_to(child) {
+                Some(link) => to_children |= 1 << link,
+                None => header.copied = true,
             }
-            None => self.pool.release_if_unused(place),
+        }
+        match (header.copied, came_as_flood) {
+            (false, _) => to_children,
+            // From where it came there must be a flood too: others may be cut off beside this node.
+            (true, false) => self.live_links(),
+            (true, true) => self.live_links() & !only(origin),
         }
     }
 
-    /// A node that is cut off cannot be reached: its children in the tree are reached from here, before anyone else.
-    ///
-    /// They are copies only if the packet is one: whoever lost a frame to the dead node on the way has marked it.
-    pub(super) fn adopt(&mut self, place: Place, dead: Node, source: Node) {
-        let Some(slot) = self.pool.get_mut(place) else { return };
-        let (count, room) = slot.cut_off.add_children_of(&self.network, dead, source);
-        add(&mut self.counters.copied, count);
-        if !room {
-            (0..count).for_each(|_| self.counters.drop(DropReason::Busy));
+    fn live_links(&self) -> LinkSet {
+        self.wiring.live().fold(0, |links, (_, link)| links | 1 << link)
+    }
+
+    fn enqueue_all(&mut self, place: Place, links: LinkSet) {
+        for link in (0..PORTS as u8).filter(|&link| links >> link & 1 == 1) {
+            self.enqueue(place, link);
         }
-        self.copy_done(place);
+    }
+
+    /// A link has died that a broadcast was to take, or was taking: it goes on as a flood. A copy of a flood just ends; there are others.
+    pub(super) fn flood_round(&mut self, place: Place, observer: &mut impl Observer) {
+        let live = self.live_links();
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        let before = slot.packet.header;
+        if !before.copied {
+            slot.packet.header.copied = true;
+            let links = live & !slot.pending;
+            add(&mut self.counters.copied, links.count_ones());
+            self.seen.note_flooded(&before);
+            self.enqueue_all(place, links);
+        }
+        self.count_drop(&before, DropReason::NoRoute, observer);
+        self.pool.release_if_unused(place);
+    }
+
+    /// A copy has come that there is nothing left to do with: it takes no buffer, so that nothing ever waits for it to have one.
+    /// `false` if it is no such copy.
+    pub(super) fn drop_known(&mut self, link: u8, header: &Header, observer: &mut impl Observer) -> bool {
+        if !matches!(header.kind, Kind::Broadcast | Kind::Flooded) || !self.seen.has_passed(header) {
+            return false;
+        }
+        self.links.get_mut(usize::from(link)).map(Link::take);
+        add(&mut self.counters.received, 1);
+        observer.note(Event::Received {
+            link,
+            packet: header.id(),
+            dest: header.dest,
+        });
+        self.count_drop(header, DropReason::Duplicate, observer);
+        // Who sends a flood has it. Who sends a copy along the tree must still learn that there is a flood.
+        if header.copied {
+            self.recall(link, header, observer);
+        }
+        true
+    }
+
+    /// Takes back a copy that waits for a link.
+    fn recall(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
+        let Some(queue) = self.queues.get_mut(usize::from(link)) else {
+            return;
+        };
+        let is_copy = |place: Place| {
+            let slot = self.pool.get(place);
+            slot.is_some_and(|slot| slot.packet.header.id() == header.id())
+        };
+        let Some(place) = queue.iter().copied().find(|&place| is_copy(place)) else {
+            return;
+        };
+        take_out(queue, place);
+        if let Some(slot) = self.pool.get_mut(place) {
+            slot.pending &= !(1 << link);
+        }
+        self.discard(place, DropReason::Duplicate, observer);
+    }
+
+    /// A confirmed packet or a confirmation has come here as a flood.
+    fn unwrap_flooded(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let Some(slot) = self.pool.get_mut(place) else { return };
+        let Some(Content::Flooded(inner)) = slot.packet.content() else {
+            return self.discard(place, DropReason::Malformed, observer);
+        };
+        let (kind, number) = (inner.kind, inner.number);
+        let Ok(body) = Body::from_slice(inner.body) else {
+            return self.discard(place, DropReason::Malformed, observer);
+        };
+        slot.packet.body = body;
+        slot.packet.header.kind = kind;
+        slot.packet.header.number = number;
+        slot.flooded = true;
+        self.arrive(place, now, observer);
+    }
+
+    /// Whether a packet began before this node was started. By their age packets never seem younger than they are, but for
+    /// a little.
+    pub(super) fn began_before_start(&self, header: &Header, now: Micros) -> bool {
+        let age = u64::from(header.age) * AGE_UNIT;
+        now.saturating_sub(age + DRIFT) < self.started
+    }
+}
+
+/// The link a packet came on.
+fn only(origin: Origin) -> LinkSet {
+    match origin {
+        Origin::Link(link) => 1 << link,
+        Origin::Host(_) | Origin::Application | Origin::Service => 0,
     }
 }

@@ -11,7 +11,7 @@
 use super::wiring::Wiring;
 use crate::limits::LOOKAHEAD;
 use crate::wire::{DropReason, Packet, Trail};
-use crate::{Network, Node, Rule};
+use crate::{Method, Network, Node, Rule};
 
 /// The link a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,26 +46,54 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
             Trail::begin(&mut packet.body, self.here).map_err(|_| DropReason::TrailFull)?;
             packet.header.trail = true;
         }
-        let hop = self.search(packet)?;
-        if hop.is_none() {
-            packet.remove_trail();
-        }
-        hop.ok_or(DropReason::NoRoute)
+        self.go_on(packet)
     }
 
-    /// Whether this node is certainly nearer to the destination than where the search began.
+    /// Goes on with a search.
+    fn go_on<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
+        let hop = self.search(packet);
+        if hop.is_err() {
+            packet.remove_trail();
+        }
+        hop
+    }
+
+    /// The live neighbour nearest to a destination that is not on a trail, and its link.
+    fn nearest<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> Option<(Node, u8)> {
+        let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
+        unvisited.min_by_key(|&(node, _)| self.hops(node, dest))
+    }
+
+    /// Chooses another link than the route's: of those that are live, by how near to the destination they lead, that of a rank. So a
+    /// packet of which nothing was heard goes past whoever may have swallowed it.
+    pub(super) fn choose_other<const BODY: usize>(
+        &self,
+        packet: &mut Packet<BODY>,
+        rank: u8,
+    ) -> Result<Hop, DropReason> {
+        let dest = packet.header.dest;
+        let others = self.wiring.live().count().saturating_sub(1);
+        if self.wiring.link_to(dest).is_some() || others == 0 {
+            return self.choose(packet);
+        }
+        packet.remove_trail();
+        let mut trail = Trail::begin(&mut packet.body, self.here).map_err(|_| DropReason::TrailFull)?;
+        for _ in 0..usize::from(rank) % (others + 1) {
+            if let Some((node, _)) = self.nearest(dest, &trail) {
+                trail.skip(node).map_err(|_| DropReason::TrailFull)?;
+            }
+        }
+        packet.header.trail = true;
+        self.go_on(packet)
+    }
+
+    /// Whether this node is nearer to the destination than where the search began, by the routing rule: on the route from here no
+    /// node is further, so that searches come to an end.
     fn is_nearer_than_start<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<bool, DropReason> {
         let dest = packet.header.dest;
         let trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
         let start = trail.start().ok_or(DropReason::Malformed)?;
-        let distances = (
-            self.network.distance(self.here, dest),
-            self.network.distance(start, dest),
-        );
-        Ok(match distances {
-            (Ok(Some(here)), Ok(Some(start))) => here < start,
-            _ => false,
-        })
+        Ok(self.hops(self.here, dest) < self.hops(start, dest))
     }
 
     /// The link of the next hop on the route, if it is up.
@@ -74,32 +102,35 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         self.wiring.link_to(next)
     }
 
-    /// One step of a depth-first search; `None` if there is nowhere left to go.
-    fn search<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Option<Hop>, DropReason> {
+    /// One step of a depth-first search. Where there is nowhere left to go, there is no path, unless the trail has not kept all
+    /// that it passed.
+    fn search<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<Hop, DropReason> {
         let dest = packet.header.dest;
         let mut trail = Trail::of(&mut packet.body).ok_or(DropReason::Malformed)?;
         if !trail.has(self.here) {
             trail.push(self.here).map_err(|_| DropReason::TrailFull)?;
         }
+        let nowhere = if trail.is_partial() {
+            DropReason::TrailFull
+        } else {
+            DropReason::NoRoute
+        };
         if self.is_hopeless(dest, &trail) {
-            return Ok(None);
+            return Err(nowhere);
         }
-        let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
-        if let Some((node, link)) = unvisited.min_by_key(|&(node, _)| self.hops(node, dest)) {
-            return Ok(Some(Hop {
-                link,
-                detour: Some(node),
-            }));
+        let hop = |(node, link)| Hop {
+            link,
+            detour: Some(node),
+        };
+        if let Some(next) = self.nearest(dest, &trail) {
+            return Ok(hop(next));
         }
         while let Some(node) = trail.back() {
             if let Some(link) = self.wiring.link_to(node) {
-                return Ok(Some(Hop {
-                    link,
-                    detour: Some(node),
-                }));
+                return Ok(hop((node, link)));
             }
         }
-        Ok(None)
+        Err(nowhere)
     }
 
     /// Whether everyone who could hand the packet over has been asked in vain.
@@ -108,9 +139,11 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         self.wiring.link_to(dest).is_none() && neighbors.is_ok_and(|mut all| all.all(|node| trail.has(node)))
     }
 
-    /// How far it is, or how far the routing rule takes it where the distance is not known.
+    /// How far it is by the routing rule.
     fn hops(&self, from: Node, to: Node) -> u64 {
-        if let Ok(Some(distance)) = self.network.distance(from, to) {
+        if self.network.method(from, to, self.rule) == Ok(Method::Shortest)
+            && let Ok(Some(distance)) = self.network.distance(from, to)
+        {
             return distance;
         }
         let mut here = from;

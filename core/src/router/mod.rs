@@ -8,9 +8,9 @@
 //!
 //! - `passage`: a packet comes in, and is delivered, passed on, sent on, or ends here;
 //! - `wiring`: which neighbour is at which link; `forward`: the next hop, and the search for a path round dead links;
-//! - `broadcast` and `tree`: to whom copies go, who is cut off, and who is reached in place of a dead node;
+//! - `broadcast`: to whom copies go, along the tree or as a flood;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
-//! - `pool`: the buffers; `turns`: who goes first when they are full;
+//! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `answer`: questions to the node; `application`: what an application can do.
 //!
 //! # Lanes
@@ -30,28 +30,31 @@ mod event;
 mod forward;
 mod passage;
 mod pool;
+mod quota;
 mod seen;
+mod served;
 pub mod times;
-mod tree;
 mod turns;
 mod wiring;
 
 use core::fmt;
 
 pub use application::{Message, MessageKind, SendError};
-use confirm::{Destination, Source};
+use confirm::{Destination, Mesh, Source};
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
 use pool::{MAX_LINKS, Place, Pool, Slot};
+use quota::Quota;
 use seen::Seen;
+use served::Share;
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
 use crate::link::{Down, Fate, Link, Micros, Received, Turn};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Offer, Packet, PacketId,
-    Role, RouterCounters, encoded_len,
+    self, AGE_UNIT, Card, Header, Identity, Kind, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Offer, Packet,
+    PacketId, Role, RouterCounters, encoded_len,
 };
 use crate::{Network, Node, Port, Rule};
 
@@ -62,7 +65,7 @@ pub struct Config {
     pub network: Network,
     /// Its own address.
     pub address: Node,
-    /// Higher by one at each start as far as the board can remember, and not 0.
+    /// Another one at each start, in no order, and not 0: the more random, the better.
     pub epoch: u32,
     /// The speed of its wires, in bits per second.
     pub baud: u32,
@@ -128,6 +131,8 @@ pub struct Router<
     /// Packets that wait for each link, in the order they came.
     queues: [Vec<Place, BUFFERS, u8>; PORTS],
     wiring: Wiring<PORTS>,
+    /// How often damage on each link is told; it is counted in any case.
+    damage_told: [Quota; PORTS],
     /// The link to a computer.
     host: Option<u8>,
     /// The links at which a computer is taken for one: bit 0 is link 0.
@@ -140,6 +145,8 @@ pub struct Router<
     source: Source,
     destination: Destination<PEERS>,
     next_number: u32,
+    /// Broadcasts that begin here are floods until then.
+    flood_until: Micros,
     counters: RouterCounters,
     card: Card,
     sweep_at: Micros,
@@ -180,17 +187,25 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 epoch,
                 largest: (BODY + MAX_HEADER) as u16,
             };
-            Link::new(identity, baud, now)
+            // Not at once: what comes through a link has begun after this node, as far as clocks can tell.
+            Link::new(identity, baud, now.saturating_add(times::DRIFT))
         };
         let longest = network.longest_route(rule).min(u64::from(u16::MAX)) as u16;
-        let frame_time = 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1));
+        let mesh = Mesh {
+            nodes: network.nodes(),
+            longest_route: longest,
+            frame_time: 10 * 1_000_000 * WIRE as u64 / u64::from(baud.max(1)),
+        };
+        // As random as the epoch: numbers differ after a restart, should the epoch's low half be the same.
+        let first_number = epoch.wrapping_mul(0x9e37_79b9);
+        let detours = network.nodes().saturating_mul(2).clamp(DETOUR_HOPS, MOST_DETOUR_HOPS) as u16;
         Ok(Router {
             network: *network,
             here: address,
             epoch,
             rule,
             started: now,
-            hops: longest.saturating_mul(2).saturating_add(DETOUR_HOPS),
+            hops: longest.saturating_mul(2).saturating_add(detours),
             links: {
                 let mut links = Vec::new();
                 for port in 0..have {
@@ -201,16 +216,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             },
             queues: [const { Vec::new() }; PORTS],
             wiring,
+            damage_told: [Quota::new(); PORTS],
             host: None,
             computers,
             noted: 0,
             pool: Pool::new(lanes_for(network, rule)),
             inbox: Deque::new(),
             seen: Seen::new(),
-            source: Source::new(longest, frame_time),
+            source: Source::new(&mesh, first_number.rotate_left(16)),
             destination: Destination::new(epoch as u16, now),
-            // Numbers differ after a restart, should the epoch's low half be the same.
-            next_number: epoch.wrapping_mul(0x9e37_79b9),
+            next_number: first_number,
+            flood_until: now,
             counters: RouterCounters::default(),
             card: Card::default(),
             sweep_at: now,
@@ -296,7 +312,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.packet_in(link, lane, packet, now, observer);
                 }
                 Received::Frame => {}
-                Received::Damaged(error) => observer.note(Event::Damaged { link, error }),
+                Received::Damaged(error) => {
+                    let quota = self.damage_told.get_mut(usize::from(link));
+                    if quota.is_some_and(|quota| quota.take(now)) {
+                        observer.note(Event::Damaged { link, error });
+                    }
+                }
                 Received::Up(_) | Received::Changed => self.rewire(now, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
@@ -386,23 +407,32 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
     }
 
-    /// The next packet for a link: of those whose lane has room, the oldest. So none waits for ever while others pass, and
-    /// far sources have as much of a busy mesh as near ones.
+    /// The next packet for a link: of those whose lane has room, the first of a source that has had least and then has the oldest. So
+    /// far sources have as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
+    /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let most = self.most_at(link);
-        let mut oldest: Option<(u32, Place)> = None;
+        let takes = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
+        let open = |place: Place| takes(place) && self.fits(place, most);
+        let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue {
-            let open = self.lane_on(link, place).is_some_and(|lane| room.takes(lane)) && self.fits(place, most);
-            let Some(slot) = self.pool.get(place).filter(|_| open) else {
+            let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
                 continue;
             };
-            let age = slot.age_in_micros(now);
-            if oldest.is_none_or(|(most, _)| age > most) {
-                oldest = Some((age, place));
+            let (served, age) = (self.pool.served(slot), slot.age_in_micros(now));
+            if first.is_none_or(|(least, most, _)| served < least || served == least && age > most) {
+                first = Some((served, age, slot.packet.header.source));
             }
         }
-        let (_, place) = oldest?;
+        let (_, _, source) = first?;
+        let of_source = |place: Place| {
+            self.pool
+                .get(place)
+                .is_some_and(|slot| slot.packet.header.source == source)
+        };
+        let place = queue.iter().copied().find(|&place| of_source(place) && open(place))?;
+        self.pool.serve(place);
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
 
@@ -539,7 +569,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             end.accept(false, now);
         }
         while let Some(place) = self.links.get_mut(usize::from(link)).and_then(Link::abandoned) {
-            if let Some(slot) = self.pool.get_mut(place) {
+            // A broadcast is marked when it becomes a flood.
+            let slot = self.pool.get_mut(place);
+            if let Some(slot) = slot.filter(|slot| slot.packet.header.kind != Kind::Broadcast) {
                 slot.packet.header.copied = true;
             }
             self.turn_round(place, link, port, now, observer);
@@ -556,10 +588,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn settle(&mut self, link: u8, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
-                if let Some(queue) = self.queues.get_mut(usize::from(link)) {
-                    // There is room: a place is in a queue once.
-                    let _ = queue.push(place);
-                }
+                self.put_back(link, place);
                 continue;
             }
             if let Some(slot) = self.pool.get_mut(place) {
@@ -570,8 +599,25 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     packet: slot.packet.header.id(),
                 });
             }
-            self.copy_done(place);
+            self.pool.release_if_unused(place);
         }
+    }
+
+    /// A packet waits again: before those that came later.
+    fn put_back(&mut self, link: u8, place: Place) {
+        let arrived = |place: Place| self.pool.get(place).map_or(0, |slot| slot.arrived);
+        let came = arrived(place);
+        let Some(queue) = self.queues.get_mut(usize::from(link)) else {
+            return;
+        };
+        let is_later = |other: Place| arrived(other).wrapping_sub(came) as i32 > 0;
+        let before = queue.iter().take_while(|&&other| !is_later(other)).count();
+        let mut next = place;
+        for waiting in queue.iter_mut().skip(before) {
+            core::mem::swap(waiting, &mut next);
+        }
+        // There is room: a place is in a queue once.
+        let _ = queue.push(next);
     }
 
     /// Does what had to wait for room, and tells the neighbours how much there is.
@@ -580,7 +626,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let mut round = 0;
         for _ in 0..4 * BUFFERS {
             self.send_confirmations(now, observer);
-            // A broadcast that looks for a path to child after child must not keep the others waiting.
             if round & self.pool.unrouted() == 0 {
                 round = self.pool.unrouted();
             }
@@ -613,8 +658,10 @@ fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool
     true
 }
 
-/// On top of twice the longest route a packet may take so many hops, for detours in small meshes.
-const DETOUR_HOPS: u16 = 128;
+/// On top of twice the longest route a packet may take so many hops, for detours: twice as many as there are nodes lead past all of
+/// them and back, but at least and at most these.
+const DETOUR_HOPS: u64 = 128;
+const MOST_DETOUR_HOPS: u64 = 2_048;
 
 /// Lanes for the turns of detours, where there are as many.
 const DETOUR_LANES: u64 = 4;

@@ -40,6 +40,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             Origin::Link(link)
         };
         let header = packet.header;
+        if !host && self.drop_known(link, &header, observer) {
+            return;
+        }
         let Some(place) = self.pool.admit(packet, origin, lane, now) else {
             return;
         };
@@ -54,9 +57,29 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.discard(place, DropReason::NoSuchNode, observer);
         } else if self.network.check(header.dest).is_err() {
             self.give_up(place, DropReason::NoSuchNode, now, observer);
+        } else if !host && !self.can_come_from(link, &header) {
+            self.discard(place, DropReason::Malformed, observer);
         } else {
             self.go(place, now, observer);
         }
+    }
+
+    /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
+    /// link, but this node only if the packet is on a detour or a copy; and a broadcast comes from the parent in its tree, unless it
+    /// is a flood.
+    fn can_come_from(&self, link: u8, header: &Header) -> bool {
+        if header.source == self.here {
+            return (header.trail || header.copied) && header.epoch == self.epoch as u16;
+        }
+        if header.kind != Kind::Broadcast || header.copied {
+            return true;
+        }
+        let network = self.network.unchecked();
+        let parent = self.wiring.neighbor_at(link);
+        parent.is_some_and(|parent| {
+            let port = network.port_to(parent, self.here);
+            port.is_some_and(|port| network.passes_on(parent, port, header.source))
+        })
     }
 
     /// A packet is here, whether it came or begins here: it is delivered, passed on, or sent on.
@@ -65,7 +88,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let header = slot.packet.header;
         if u64::from(age(&header, slot.arrived, now)) * AGE_UNIT > LIFETIME {
             self.give_up(place, DropReason::Expired, now, observer);
-        } else if header.kind == Kind::Broadcast && (header.dest == header.source || header.dest == self.here) {
+        } else if matches!(header.kind, Kind::Broadcast | Kind::Flooded) {
             self.spread(place, now, observer);
         } else if header.dest == self.here {
             self.arrive(place, now, observer);
@@ -83,7 +106,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             rule: self.rule,
             wiring: &self.wiring,
         };
-        match forwarder.choose(&mut slot.packet) {
+        let choice = match core::mem::take(&mut slot.other_path) {
+            0 => forwarder.choose(&mut slot.packet),
+            rank => forwarder.choose_other(&mut slot.packet, rank),
+        };
+        match choice {
             Ok(Hop { link, detour }) => {
                 if let Some(by) = detour {
                     let packet = slot.packet.header.id();
@@ -117,19 +144,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(slot) = self.pool.get_mut(place) else { return };
         slot.pending &= !(1 << link);
         let header = slot.packet.header;
-        match port {
-            None => self.give_up(place, DropReason::NoHost, now, observer),
-            Some(port) if header.kind == Kind::Broadcast && header.dest == header.source => {
-                if !slot.cut_off.add(self.here, port) {
-                    self.count_drop(&header, DropReason::Busy, observer);
-                }
-                self.copy_done(place);
-            }
-            Some(_) => self.go(place, now, observer),
+        match (port, header.kind) {
+            (None, _) => self.give_up(place, DropReason::NoHost, now, observer),
+            (Some(_), Kind::Broadcast | Kind::Flooded) => self.flood_round(place, observer),
+            (Some(_), _) => self.go(place, now, observer),
         }
     }
 
-    /// A packet cannot go on: whoever is concerned is told, and a broadcast goes on without the node that it cannot reach.
+    /// A packet cannot go on: whoever is concerned is told.
     pub(super) fn give_up(&mut self, place: Place, reason: DropReason, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get_mut(place) else { return };
         let header = slot.packet.header;
@@ -139,13 +161,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.count_drop(&header, reason, observer);
             return self.source.undeliverable(header.number, self.here, reason, now);
         }
-        let for_one_child = header.kind == Kind::Broadcast && header.dest != header.source;
-        if for_one_child && is_unreachable(reason) {
-            self.count_drop(&header, reason, observer);
-            return self.adopt(place, header.dest, header.source);
-        }
         let sender_asks = matches!(header.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
-        let only_copy = slot.pending == 0 && slot.cut_off.is_empty() && !slot.inbox;
+        let only_copy = slot.pending == 0 && !slot.inbox;
         if sender_asks && only_copy && self.pool.make_service(place, now) {
             self.count_drop(&header, reason, observer);
             self.tell_sender(place, &header, reason);
@@ -209,9 +226,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.give_up(place, reason, now, observer);
                 }
             }
-            while expired && self.pool.get_mut(place).is_some_and(|slot| slot.cut_off.drop_one()) {
-                self.discard(place, DropReason::Expired, observer);
-            }
         }
     }
 
@@ -234,12 +248,4 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             ..Header::new(kind, self.here, dest)
         }
     }
-}
-
-/// Whether a packet that ends for this reason has looked for its destination in vain.
-fn is_unreachable(reason: DropReason) -> bool {
-    matches!(
-        reason,
-        DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
-    )
 }

@@ -5,8 +5,8 @@
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
-use super::tree::CutOff;
-use super::turns::{Birth, Turns, Waiting};
+use super::served::{Served, Share};
+use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
@@ -43,8 +43,10 @@ pub(super) struct Slot<const BODY: usize> {
     pub(super) arrived: u32,
     /// Links through which it is to go or on which it is: bit 0 is link 0.
     pub(super) pending: u32,
-    /// Those whom a broadcast must still reach by detours.
-    pub(super) cut_off: CutOff,
+    /// From here it does not take its route, but the path that is next best, or the one after that; 0: its route.
+    pub(super) other_path: u8,
+    /// It came as a flood, and is answered so.
+    pub(super) flooded: bool,
     /// A traced packet has been signed by this node.
     pub(super) signed: bool,
     /// It waits for the application.
@@ -56,7 +58,7 @@ pub(super) struct Slot<const BODY: usize> {
 
 impl<const BODY: usize> Slot<BODY> {
     fn unused(&self) -> bool {
-        self.pending == 0 && self.cut_off.is_empty() && !self.inbox && !self.kept
+        self.pending == 0 && !self.inbox && !self.kept
     }
 
     /// It starts here, so its first hop may rise or fall.
@@ -72,7 +74,7 @@ impl<const BODY: usize> Slot<BODY> {
 
     /// Copies still to be sent.
     pub(super) fn copies(&self) -> u32 {
-        self.pending.count_ones() + self.cut_off.len()
+        self.pending.count_ones()
     }
 }
 
@@ -95,8 +97,9 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     outbox: u8,
     service: u8,
     inbox: u8,
-    /// Packets that were refused to links. The oldest may have room first.
+    /// Packets that were refused to links, and whose turn it is.
     turns: Turns,
+    served: Served,
     /// Something has come or gone since it was last asked.
     changed: bool,
     /// All links were offered all they could send.
@@ -134,6 +137,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             service: 0,
             inbox: 0,
             turns: Turns::new(),
+            served: Served::new(),
             changed: true,
             open: false,
         }
@@ -170,19 +174,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.used.count_ones() as usize
     }
 
-    /// How many common slots a link may have for packets that began then: the free ones, up to its share, but for one for each
-    /// older packet that waits at another link and would fit that link's share.
-    fn common_for(&self, link: u8, born: Option<Birth>) -> usize {
+    /// How many common slots a link may have by a claim: the free ones, up to its share, but for one for each earlier claim of
+    /// another link that would fit that link's share.
+    fn common_for(&self, link: u8, claim: Option<Claim>) -> usize {
         let free = self.common().saturating_sub(self.common_taken());
-        let ahead = self.turns.ahead_of(link, born);
+        let ahead = self.turns.ahead_of(link, claim);
         let promised = ahead.filter(|waiting| self.share_left(waiting.link) > 0).count();
         free.saturating_sub(promised).min(self.share_left(link))
     }
 
-    /// Whether a link may have a lane's own slot: it is free, and no older packet of that lane waits at another link.
-    fn lane_slot_for(&self, lane: u8, link: u8, born: Option<Birth>) -> bool {
+    /// Whether a link may have a lane's own slot: it is free, and no packet of that lane at another link goes first.
+    fn lane_slot_for(&self, lane: u8, link: u8, claim: Option<Claim>) -> bool {
         let free = self.lanes.get(usize::from(lane)) == Some(&0);
-        free && !self.turns.ahead_of(link, born).any(|waiting| waiting.lane == lane)
+        free && !self.turns.ahead_of(link, claim).any(|waiting| waiting.lane == lane)
     }
 
     /// How many more common slots a link may have.
@@ -192,12 +196,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     }
 
     /// Whether there is room for a packet of a link; if not, the link waits for its turn.
-    fn ask(&mut self, link: u8, lane: u8, born: Birth) -> bool {
-        let room = self.lane_slot_for(lane, link, Some(born)) || self.common_for(link, Some(born)) > 0;
+    fn ask(&mut self, link: u8, lane: u8, share: Share, age: u16, now: Micros) -> bool {
+        self.turns.forget_presumed(now);
+        let claim = Claim::new(share, age, now);
+        let room = self.lane_slot_for(lane, link, Some(claim)) || self.common_for(link, Some(claim)) > 0;
         if room {
             self.turns.served(link, lane);
+            self.turns.presume(link, share, now);
         } else {
-            self.turns.refused(Waiting { link, lane, born });
+            self.turns.refused(Waiting { link, lane, claim });
         }
         room
     }
@@ -210,14 +217,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// The room there is for packets of a link.
     pub(super) fn offer(&self, link: u8) -> Offer {
-        let shared = self.common_for(link, self.turns.oldest_of(link, None));
+        let shared = self.common_for(link, self.turns.first_of(link, None));
         // While nobody is refused packets go as fast as they come, so those on the way need not be counted.
         if shared > 0 && self.turns.is_empty() {
             return Offer::ALL;
         }
         let lanes = (0..self.used_lanes).filter(|&lane| {
-            let oldest = self.turns.oldest_of(link, Some(lane));
-            self.lane_slot_for(lane, link, oldest)
+            let first = self.turns.first_of(link, Some(lane));
+            self.lane_slot_for(lane, link, first)
         });
         Offer::new(shared, lanes.fold(0, |lanes, lane| lanes | 1 << lane))
     }
@@ -243,10 +250,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, lane: u8, now: Micros) -> Option<Place> {
         let (account, room) = match origin {
             Origin::Link(link) => {
-                let born = Birth::new(packet.header.age, now);
+                let share = self.served.by(packet.header.source);
                 (
                     Account::Lane(lane),
-                    lane < self.used_lanes && self.ask(link, lane, born),
+                    lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now),
                 )
             }
             Origin::Host(_) | Origin::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
@@ -262,7 +269,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             lane,
             arrived: now as u32,
             pending: 0,
-            cut_off: CutOff::NONE,
+            other_path: 0,
+            flooded: false,
             signed: false,
             inbox: false,
             kept: false,
@@ -272,6 +280,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.change(account, 1);
         self.change_link(origin, 1);
         Some(place as Place)
+    }
+
+    /// How much the source of a packet has had of this node of late.
+    pub(super) fn served(&self, slot: &Slot<BODY>) -> Share {
+        self.served.by(slot.packet.header.source)
+    }
+
+    /// A packet has its turn on a link.
+    pub(super) fn serve(&mut self, place: Place) {
+        if let Some(source) = self.get(place).map(|slot| slot.packet.header.source) {
+            self.served.count(source);
+        }
     }
 
     pub(super) fn get(&self, place: Place) -> Option<&Slot<BODY>> {
@@ -366,7 +386,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         if content.unused() {
             *slot = None;
             self.used &= !(1 << place);
-        } else if content.pending == 0 && content.cut_off.is_empty() && content.inbox && !content.kept {
+        } else if content.pending == 0 && content.inbox && !content.kept {
             content.account = Account::Inbox;
             content.origin = Origin::Service;
         } else {

@@ -3,7 +3,10 @@
 //! Packets do not multiply by themselves: a link delivers each once. Only when a link dies with a packet on the way does its
 //! sender not know, and sends a copy, marked as such. So the node remembers for each source which of its last packets came,
 //! one bit each, and every copy for as long as a twin can be under way. A copy whose twin may have come before the memory
-//! begins is not taken: lost and counted rather than delivered twice.
+//! begins is not taken: lost and counted rather than delivered twice. Nor is a packet that began before this node did: the
+//! node may have had its twin before it restarted.
+//!
+//! A [flood](super::broadcast) comes to a node through every link. A second bit for each packet says that it was passed on so.
 
 use heapless::Vec;
 
@@ -20,6 +23,7 @@ const SPAN: u32 = 128;
 const WORDS: usize = (SPAN / Word::BITS) as usize;
 /// What the processor shifts at once.
 type Word = usize;
+type Bits = [Word; WORDS];
 
 /// The last packets of one source.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +33,10 @@ struct Window {
     epoch: u16,
     /// The highest number that came.
     highest: u32,
-    /// Bit 0 of word 0 is `highest`, then those before it.
-    bits: [Word; WORDS],
+    /// Which have come: bit 0 of word 0 is `highest`, then those before it.
+    came: Bits,
+    /// Which of them were passed on to every neighbour.
+    flooded: Bits,
     /// In milliseconds, which go round after 49 days.
     heard: u32,
 }
@@ -54,6 +60,19 @@ pub(super) enum Judgement {
     Uncertain,
 }
 
+/// What a broadcast, or a copy of a flood, is to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// Not seen before: it is taken, and passed on.
+    New,
+    /// It is here already, or was before this node restarted; as a flood it is passed on all the same.
+    Known,
+    /// There is nothing left to do with it.
+    Duplicate,
+    /// Its twin may have come.
+    Uncertain,
+}
+
 impl<const PEERS: usize> Seen<PEERS> {
     pub(super) const fn new() -> Self {
         Seen {
@@ -63,17 +82,12 @@ impl<const PEERS: usize> Seen<PEERS> {
         }
     }
 
-    /// Whether a packet is new. If it is, it is remembered.
+    /// Whether a packet for this node alone is new. If it is, it is remembered.
     pub(super) fn judge(&mut self, header: &Header, now: Micros) -> Judgement {
-        let id = header.id();
-        if !self.copies.is_empty() {
-            self.copies.retain(|&(_, at)| now.saturating_sub(at) < LIFETIME + SLACK);
-            if self.copies.iter().any(|&(seen, _)| seen == id) {
-                return Judgement::Duplicate;
-            }
+        if self.is_known_copy(header, now) {
+            return Judgement::Duplicate;
         }
-        let born = now.saturating_sub(u64::from(header.age) * AGE_UNIT + SLACK);
-        let uncertain = header.copied && (self.copies.is_full() || self.forgotten_at.is_some_and(|at| at >= born));
+        let uncertain = header.copied && (self.copies.is_full() || self.may_be_forgotten(header, now));
         let place = self.place(header, now);
         let Some(window) = self.windows.get_mut(place) else {
             return Judgement::Uncertain;
@@ -88,9 +102,74 @@ impl<const PEERS: usize> Seen<PEERS> {
         window.mark(header.number, now);
         if header.copied {
             // There is room: a full memory is uncertain.
-            let _ = self.copies.push((id, now));
+            let _ = self.copies.push((header.id(), now));
         }
         Judgement::New
+    }
+
+    /// The same for a packet that goes to everyone, or through everyone. A flood is [marked](Header::copied) as a copy.
+    pub(super) fn judge_passing(&mut self, header: &Header, now: Micros) -> Passing {
+        if self.is_known_copy(header, now) {
+            return Passing::Duplicate;
+        }
+        let forgotten = self.may_be_forgotten(header, now);
+        let place = self.place(header, now);
+        let crowded = self.windows.is_full();
+        let Some(window) = self.windows.get_mut(place) else {
+            return Passing::Uncertain;
+        };
+        let flood = header.copied;
+        match window.standing(header.number) {
+            Judgement::Duplicate if flood && !window.has_flooded(header.number) => {
+                window.note_flooded(header.number);
+                return Passing::Known;
+            }
+            Judgement::Duplicate => return Passing::Duplicate,
+            Judgement::Uncertain => return Passing::Uncertain,
+            Judgement::New if flood && forgotten => return Passing::Uncertain,
+            Judgement::New => {}
+        }
+        // Where sources are forgotten early, the copy that goes along the tree could come after that.
+        if flood && crowded && self.copies.push((header.id(), now)).is_err() {
+            return Passing::Uncertain;
+        }
+        window.mark(header.number, now);
+        if flood {
+            window.note_flooded(header.number);
+        }
+        Passing::New
+    }
+
+    /// A packet that came is now passed on as a flood.
+    pub(super) fn note_flooded(&mut self, header: &Header) {
+        if let Some(window) = self.windows.iter_mut().find(|window| window.is_of(header)) {
+            window.note_flooded(header.number);
+        }
+    }
+
+    /// Whether a packet that goes to everyone would be a [duplicate](Passing::Duplicate).
+    pub(super) fn has_passed(&self, header: &Header) -> bool {
+        let window = self.windows.iter().find(|window| window.is_of(header));
+        window.is_some_and(|window| {
+            window.standing(header.number) == Judgement::Duplicate
+                && (!header.copied || window.has_flooded(header.number))
+        })
+    }
+
+    /// Whether a copy of a packet came of late.
+    fn is_known_copy(&mut self, header: &Header, now: Micros) -> bool {
+        if self.copies.is_empty() {
+            return false;
+        }
+        self.copies.retain(|&(_, at)| now.saturating_sub(at) < LIFETIME + SLACK);
+        let id = header.id();
+        self.copies.iter().any(|&(seen, _)| seen == id)
+    }
+
+    /// Whether a source may have been forgotten since a packet began.
+    fn may_be_forgotten(&self, header: &Header, now: Micros) -> bool {
+        let born = now.saturating_sub(u64::from(header.age) * AGE_UNIT + SLACK);
+        self.forgotten_at.is_some_and(|at| at >= born)
     }
 
     /// Where the window of a packet's source is: in place of the one not heard for longest, if it is new.
@@ -102,8 +181,7 @@ impl<const PEERS: usize> Seen<PEERS> {
             number,
             ..
         } = *header;
-        let same = |window: &Window| window.source == source && window.from_host == from_host && window.epoch == epoch;
-        if let Some(place) = self.windows.iter().position(same) {
+        if let Some(place) = self.windows.iter().position(|window| window.is_of(header)) {
             return place;
         }
         let now_millis = millis(now);
@@ -112,7 +190,8 @@ impl<const PEERS: usize> Seen<PEERS> {
             from_host,
             epoch,
             highest: number,
-            bits: [0; WORDS],
+            came: [0; WORDS],
+            flooded: [0; WORDS],
             heard: now_millis,
         };
         let Err(fresh) = self.windows.push(fresh) else {
@@ -137,15 +216,19 @@ pub(super) fn millis(now: Micros) -> u32 {
 }
 
 impl Window {
+    fn is_of(&self, header: &Header) -> bool {
+        self.source == header.source && self.from_host == header.from_host && self.epoch == header.epoch
+    }
+
     /// What a packet of this number is, if it is a copy.
     fn standing(&self, number: u32) -> Judgement {
         let behind = self.highest.wrapping_sub(number);
         if behind > u32::MAX / 2 {
             return Judgement::New;
         }
-        match self.bits.get((behind / Word::BITS) as usize) {
-            Some(word) if word >> (behind % Word::BITS) & 1 == 1 => Judgement::Duplicate,
-            Some(_) => Judgement::New,
+        match bit(&self.came, behind) {
+            Some(true) => Judgement::Duplicate,
+            Some(false) => Judgement::New,
             None => Judgement::Uncertain,
         }
     }
@@ -154,28 +237,46 @@ impl Window {
         self.heard = millis(now);
         let ahead = number.wrapping_sub(self.highest);
         if ahead <= u32::MAX / 2 {
-            self.shift(ahead);
+            self.came = shifted(&self.came, ahead);
+            self.flooded = shifted(&self.flooded, ahead);
             self.highest = number;
         }
-        let behind = self.highest.wrapping_sub(number);
-        if let Some(word) = self.bits.get_mut((behind / Word::BITS) as usize) {
-            *word |= 1 << (behind % Word::BITS);
-        }
+        set_bit(&mut self.came, self.highest.wrapping_sub(number));
     }
 
-    /// All numbers are `by` further behind.
-    fn shift(&mut self, by: u32) {
-        let (words, bits) = ((by / Word::BITS) as usize, by % Word::BITS);
-        let old = self.bits;
-        for (place, word) in self.bits.iter_mut().enumerate() {
-            let at = |place: Option<usize>| place.and_then(|place| old.get(place)).copied().unwrap_or(0);
-            let high = at(place.checked_sub(words)) << bits;
-            let low = at(place.checked_sub(words + 1))
-                .checked_shr(Word::BITS - bits)
-                .unwrap_or(0);
-            *word = high | low;
-        }
+    fn has_flooded(&self, number: u32) -> bool {
+        bit(&self.flooded, self.highest.wrapping_sub(number)) == Some(true)
     }
+
+    fn note_flooded(&mut self, number: u32) {
+        set_bit(&mut self.flooded, self.highest.wrapping_sub(number));
+    }
+}
+
+/// A bit; `None` if it is beyond the last.
+fn bit(bits: &Bits, place: u32) -> Option<bool> {
+    let word = bits.get((place / Word::BITS) as usize)?;
+    Some(word >> (place % Word::BITS) & 1 == 1)
+}
+
+/// One that is beyond the last stays unset.
+fn set_bit(bits: &mut Bits, place: u32) {
+    if let Some(word) = bits.get_mut((place / Word::BITS) as usize) {
+        *word |= 1 << (place % Word::BITS);
+    }
+}
+
+/// All bits `by` places further on.
+fn shifted(old: &Bits, by: u32) -> Bits {
+    let (words, bits) = ((by / Word::BITS) as usize, by % Word::BITS);
+    let at = |place: Option<usize>| place.and_then(|place| old.get(place)).copied().unwrap_or(0);
+    core::array::from_fn(|place| {
+        let high = at(place.checked_sub(words)) << bits;
+        let low = at(place.checked_sub(words + 1))
+            .checked_shr(Word::BITS - bits)
+            .unwrap_or(0);
+        high | low
+    })
 }
 
 #[cfg(test)]

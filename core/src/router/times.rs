@@ -18,6 +18,9 @@ pub const CONFIRM_WITHIN: Micros = 12_000_000;
 /// A sender of confirmed packets is remembered this long after its last one: until its retries have ended and died out.
 pub const REMEMBER_PEER: Micros = CONFIRM_WITHIN + LIFETIME + 2 * SLACK;
 
+/// A source whose broadcasts became floods sends them as floods for so long, and then tries the tree again.
+pub const FLOOD_FOR: Micros = 2_000_000;
+
 /// Between two attempts at most this long.
 pub const LONGEST_RETRY: Micros = 2_000_000;
 

@@ -25,11 +25,13 @@ pub enum Kind {
     Request,
     /// The answer.
     Response,
+    /// One of these for one node, which goes through everyone.
+    Flooded,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers on the wire.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Datagram,
         Kind::Broadcast,
         Kind::Confirmed,
@@ -37,6 +39,7 @@ impl Kind {
         Kind::Undeliverable,
         Kind::Request,
         Kind::Response,
+        Kind::Flooded,
     ];
 
     /// The kind of a number on the wire.
@@ -54,6 +57,7 @@ impl Kind {
             Kind::Undeliverable => "undeliverable",
             Kind::Request => "request",
             Kind::Response => "response",
+            Kind::Flooded => "flooded",
         }
     }
 }

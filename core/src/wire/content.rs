@@ -2,6 +2,7 @@
 
 use super::body::{Body, Kind};
 use super::confirmed::{Confirmation, Confirmed};
+use super::flooded::Flooded;
 use super::request::{Request, Response};
 use super::undeliverable::Undeliverable;
 
@@ -22,6 +23,8 @@ pub enum Content<'a> {
     Request(Request<'a>),
     /// The answer.
     Response(Response<'a>),
+    /// A packet that goes through everyone.
+    Flooded(Flooded<'a>),
 }
 
 impl<'a> Content<'a> {
@@ -35,6 +38,7 @@ impl<'a> Content<'a> {
             Kind::Undeliverable => Content::Undeliverable(Undeliverable::read(body)?),
             Kind::Request => Content::Request(Request::read(body)?),
             Kind::Response => Content::Response(Response::read(body)?),
+            Kind::Flooded => Content::Flooded(Flooded::read(body)?),
         })
     }
 
@@ -47,6 +51,7 @@ impl<'a> Content<'a> {
             Content::Undeliverable(report) => report.write(),
             Content::Request(request) => request.write(),
             Content::Response(response) => response.write(),
+            Content::Flooded(flooded) => flooded.write(),
         }
     }
 
@@ -60,6 +65,7 @@ impl<'a> Content<'a> {
             Content::Undeliverable(_) => Kind::Undeliverable,
             Content::Request(_) => Kind::Request,
             Content::Response(_) => Kind::Response,
+            Content::Flooded(_) => Kind::Flooded,
         }
     }
 
@@ -70,7 +76,7 @@ impl<'a> Content<'a> {
             Content::Confirmed(confirmed) => confirmed.payload,
             Content::Request(request) => request.payload,
             Content::Response(response) => response.payload,
-            Content::Confirmation(_) | Content::Undeliverable(_) => &[],
+            Content::Confirmation(_) | Content::Undeliverable(_) | Content::Flooded(_) => &[],
         }
     }
 }

@@ -9,7 +9,7 @@
 //! - [`Frame`]: what stands between two delimiters: [`Hello`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
 //! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
 //! - [`Content`]: what the body says, by the kind of the packet: [`Confirmed`], [`Confirmation`], [`Undeliverable`], [`Request`],
-//!   [`Response`], or just a payload;
+//!   [`Response`], [`Flooded`], or just a payload;
 //! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
 //!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`];
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
@@ -20,6 +20,7 @@ mod confirmed;
 mod content;
 mod counters;
 mod crc;
+mod flooded;
 mod frame;
 #[cfg(test)]
 mod golden;
@@ -40,6 +41,7 @@ pub use command::{BoardState, Command, Done, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
 pub use counters::{LinkCounters, RouterCounters};
+pub use flooded::Flooded;
 pub use frame::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,
 };

@@ -6,8 +6,13 @@
 //! the destination than where it began: from there the ordinary route is taken, and since each search begins nearer than
 //! the one before there is no end of them only if there is no path.
 //!
+//! Where there is no room for another node, the oldest is forgotten but for where the search began. That is enough to go on round
+//! a ring of any length, and past anything but a dead end of more nodes than there is room for. A search that must go back
+//! further than it remembers ends.
+//!
 //! The trail stands at the end of the body: for each node visited, in order, its number times two, plus one if it was a dead
-//! end; then the number of bytes that this takes.
+//! end; then the number of bytes that this takes. The first is marked as a dead end if nodes after it have been
+//! forgotten, or left out.
 
 use super::body::Body;
 use super::varint;
@@ -85,8 +90,51 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
         self.visits().any(|visit| visit.node == node)
     }
 
-    /// Adds a node.
+    /// Adds a node that is not to be visited, though it may lead on.
+    pub(crate) fn skip(&mut self, node: Node) -> Result<(), TrailFull> {
+        self.push(node)?;
+        self.mark_partial()
+    }
+
+    /// Whether nodes were forgotten or left out: then a search that finds nothing proves nothing.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.visits().next().is_some_and(|start| start.dead_end)
+    }
+
+    /// Adds a node, in place of the oldest but one if there is no room.
     pub(crate) fn push(&mut self, node: Node) -> Result<(), TrailFull> {
+        while self.append(node).is_err() {
+            self.forget_one()?;
+        }
+        Ok(())
+    }
+
+    fn mark_partial(&mut self) -> Result<(), TrailFull> {
+        let start = self.visits().next().ok_or(TrailFull)?.at;
+        // The lowest bit of a number is in its first byte.
+        *self.body.get_mut(start).ok_or(TrailFull)? |= 1;
+        Ok(())
+    }
+
+    /// Forgets the node after the first.
+    fn forget_one(&mut self) -> Result<(), TrailFull> {
+        let mut visits = self.visits();
+        let second = visits.nth(1).ok_or(TrailFull)?.at;
+        let end = visits
+            .next()
+            .map_or(self.body.len().saturating_sub(1), |third| third.at);
+        drop(visits);
+        let size = end.checked_sub(second).ok_or(TrailFull)?;
+        self.mark_partial()?;
+        self.body.get_mut(second..).ok_or(TrailFull)?.rotate_left(size);
+        let rest = self.body.len().saturating_sub(size);
+        self.body.truncate(rest);
+        let length = self.body.last_mut().ok_or(TrailFull)?;
+        *length = length.saturating_sub(size as u8);
+        Ok(())
+    }
+
+    fn append(&mut self, node: Node) -> Result<(), TrailFull> {
         let mut bytes = [0; varint::MAX_BYTES];
         let size = varint::write(node << 1, &mut bytes).ok_or(TrailFull)?;
         let length = u8::try_from(self.length() + size).map_err(|_| TrailFull)?;

@@ -39,7 +39,11 @@ impl Reply {
             Content::Response(response) => Some((response.number, Reply::Answer(response.payload.to_vec()))),
             Content::Undeliverable(report) => Some((report.number, Reply::Undeliverable(report.reason))),
             Content::Confirmation(confirmation) => Some((confirmation.number, Reply::Confirmed(confirmation.verdict))),
-            Content::Datagram(_) | Content::Broadcast(_) | Content::Confirmed(_) | Content::Request(_) => None,
+            Content::Datagram(_)
+            | Content::Broadcast(_)
+            | Content::Confirmed(_)
+            | Content::Request(_)
+            | Content::Flooded(_) => None,
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Figures as every report prints them: percentiles, and text for HTML and XML.
+//! Figures and texts as every report shows them: percentiles, and text that is harmless on a page and on a terminal.
 //!
 //! - [`Spread`]: mean, percentiles and extremes of a list of values; [`percentile`]: one of them;
 //! - [`Histogram`]: percentiles of whole numbers that are counted while they come, without keeping them;
-//! - [`escape`]: text for HTML, XML and SVG; [`decimal`]: a number without idle zeros.
+//! - [`escape`]: text for HTML, XML and SVG; [`printable`]: for a terminal; [`markdown_cell`]; [`printable_json`];
+//! - [`decimal`]: a number without idle zeros.
 //!
 //! A percentile is that of the nearest rank, everywhere: the least of the values that so many percent of them do not exceed.
 //!
@@ -20,7 +21,7 @@ mod histogram;
 mod text;
 
 pub use histogram::Histogram;
-pub use text::{decimal, escape};
+pub use text::{LONGEST_TEXT, decimal, escape, markdown_cell, printable, printable_json, printable_line};
 
 /// Which of `count` values in rising order, from 1, is their percentile: the nearest rank. 0 if there are none.
 pub fn nearest_rank(count: u64, percent: u32) -> u64 {

@@ -27,10 +27,9 @@ use super::parameters::{Parameters, Process};
 use super::record::Recorder;
 use super::routes::Routes;
 use super::wiring::{NO_AXIS, Wiring};
-use allocation::Winner;
 use district::{Arrival, Districts};
 use packets::Packets;
-use routers::{ChannelPlan, Port};
+use routers::{ChannelPlan, Port, Winner};
 pub(super) use routers::{NONE, Routers, State};
 
 /// Why a run cannot go on.

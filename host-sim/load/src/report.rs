@@ -210,13 +210,8 @@ pub fn page(title: &str, charts: &[Chart], rows: &[Row]) -> String {
         let decimal = |value: Option<f64>, places: usize| value.map(|v| format!("{v:.places$}")).unwrap_or_default();
         let _ = writeln!(
             out,
-            "<tr{class}><td>{}<td>{}<td>{} {}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
-            escape(&row.network),
-            row.rule,
-            escape(&row.traffic),
-            escape(&row.process),
-            row.packet_flits,
-            row.seed,
+            "<tr{class}>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
+            scene_cells(row),
             decimal(row.rate, 4),
             if row.saturated == Some(true) {
                 "saturated".into()
@@ -233,6 +228,14 @@ pub fn page(title: &str, charts: &[Chart], rows: &[Row]) -> String {
     out
 }
 
+/// The cells that say what was simulated: network, rule, traffic, flits, seed.
+fn scene_cells(row: &Row) -> String {
+    let [network, rule, traffic, process] =
+        [&row.network, &row.rule, &row.traffic, &row.process].map(|text| escape(text));
+    let (flits, seed) = (row.packet_flits, row.seed);
+    format!("<td>{network}<td>{rule}<td>{traffic} {process}<td>{flits}<td>{seed}")
+}
+
 fn saturation_table(rows: &[Row]) -> String {
     let mut out = String::new();
     let found: Vec<&Row> = rows.iter().filter(|row| row.saturation_rate.is_some()).collect();
@@ -243,13 +246,8 @@ fn saturation_table(rows: &[Row]) -> String {
     for row in found {
         let _ = writeln!(
             out,
-            "<tr><td>{}<td>{}<td>{} {}<td>{}<td>{}<td>{:.4}</tr>",
-            escape(&row.network),
-            row.rule,
-            escape(&row.traffic),
-            escape(&row.process),
-            row.packet_flits,
-            row.seed,
+            "<tr>{}<td>{:.4}</tr>",
+            scene_cells(row),
             row.saturation_rate.unwrap_or(0.0)
         );
     }

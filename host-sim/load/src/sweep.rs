@@ -1,13 +1,15 @@
 //! Many experiments: a list of independent, numbered jobs with resumable results.
 //!
 //! A folder holds the plan (`plan.json`) and one file a finished job (`job-NNNNN.json`). A job's file appears in one
-//! step, so that a process can be ended at any time: what is not there is done again, what is there stays.
+//! step, so that a process can be ended at any time: what is not there is done again, what is there stays. So is a job whose file
+//! has been damaged since.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hopwise_core::{Network, ParseError, Rule};
+use hopwise_files::write_whole;
 use hopwise_language::Traffic;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -116,6 +118,9 @@ pub enum FolderError {
         /// Why not.
         error: serde_json::Error,
     },
+    /// The file of a job does not hold its result.
+    #[error("{0}; `hopwise load work` does that job again")]
+    Damaged(DamagedJob),
     /// The folder is another sweep's.
     #[error("{path} holds the results of another plan; choose another folder", path = .0.display())]
     AnotherPlan(PathBuf),
@@ -129,6 +134,27 @@ pub enum FolderError {
         /// The first of the missing.
         first: usize,
     },
+}
+
+/// A file that does not hold the result of its job.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path} is damaged: {what}", path = .path.display())]
+pub struct DamagedJob {
+    /// The file.
+    pub path: PathBuf,
+    /// What it holds instead.
+    pub what: String,
+}
+
+/// What became of a job that was to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Worked {
+    /// It was done before.
+    Before,
+    /// It is done now.
+    Now,
+    /// It is done now, again, for the file with its result was damaged.
+    Again(DamagedJob),
 }
 
 fn io_error(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FolderError {
@@ -158,6 +184,21 @@ impl Job {
     /// Whether the job makes sense.
     pub fn check(&self) -> Result<(), BadJob> {
         Ok(measure::check(&self.experiment(&self.network()?)?)?)
+    }
+
+    /// Whether a result can be this job's.
+    fn is_answered_by(&self, finding: &Finding) -> bool {
+        match (self.task, finding) {
+            (Task::Point { rate }, Finding::Point(point)) => {
+                let network = self.network().map(|network| network.to_string());
+                // Read from a file, the last digit of a number may differ.
+                let same_rate = (rate - point.rate).abs() < 1e-12;
+                let same = (&self.rule, self.seed) == (&point.rule, point.seed);
+                same && same_rate && network.is_ok_and(|network| network == point.network)
+            }
+            (Task::Saturation { .. }, Finding::Saturation(_)) => true,
+            _ => false,
+        }
     }
 
     fn network(&self) -> Result<Network, BadJob> {
@@ -237,25 +278,33 @@ impl Folder {
 
     /// The result of a job, if it is done.
     pub fn finding(&self, number: usize) -> Result<Option<Finding>, FolderError> {
-        let file = self.file(number);
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
+        let path = self.file(number);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io_error("read", &file)(error)),
+            Err(error) => return Err(io_error("read", &path)(error)),
         };
-        serde_json::from_str(&text).map(Some).map_err(content_error(&file))
+        let damaged = |what: String| FolderError::Damaged(DamagedJob { path, what });
+        match serde_json::from_slice(&bytes) {
+            Ok(finding) if self.list.jobs[number].is_answered_by(&finding) => Ok(Some(finding)),
+            Ok(_) => Err(damaged("it holds the result of another job".into())),
+            Err(error) => Err(damaged(error.to_string())),
+        }
     }
 
-    /// Does a job unless it is done; says whether there was something to do.
-    pub fn work(&self, number: usize) -> Result<bool, FolderError> {
-        if self.finding(number)?.is_some() {
-            return Ok(false);
-        }
+    /// Does a job unless it is done.
+    pub fn work(&self, number: usize) -> Result<Worked, FolderError> {
+        let worked = match self.finding(number) {
+            Ok(Some(_)) => return Ok(Worked::Before),
+            Ok(None) => Worked::Now,
+            Err(FolderError::Damaged(job)) => Worked::Again(job),
+            Err(error) => return Err(error),
+        };
         let finding = self.list.jobs[number].run()?;
         let file = self.file(number);
         let text = serde_json::to_string(&finding).map_err(content_error(&file))?;
         write_whole(&file, &text).map_err(io_error("write", &file))?;
-        Ok(true)
+        Ok(worked)
     }
 
     /// The numbers of the jobs of a share.
@@ -265,12 +314,12 @@ impl Folder {
             .collect()
     }
 
-    /// Does jobs on all cores, unless they are done; `done` is called after each. Returns how many there were to do.
-    pub fn work_all(&self, numbers: &[usize], done: impl Fn() + Sync) -> Result<usize, FolderError> {
+    /// Does jobs on all cores, unless they are done; `done` is told what became of each. Returns how many there were to do.
+    pub fn work_all(&self, numbers: &[usize], done: impl Fn(&Worked) + Sync) -> Result<usize, FolderError> {
         let work = |&number: &usize| {
-            let worked = self.work(number).map(usize::from);
-            done();
-            worked
+            let worked = self.work(number)?;
+            done(&worked);
+            Ok(usize::from(worked != Worked::Before))
         };
         numbers.par_iter().map(work).sum()
     }
@@ -294,13 +343,6 @@ impl Folder {
             }),
         }
     }
-}
-
-/// Writes a file so that it is there in full or not at all, whoever else writes it.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let part = path.with_extension(format!("part-{}", std::process::id()));
-    fs::write(&part, text)?;
-    fs::rename(&part, path)
 }
 
 /// Which jobs are this process's: those whose number leaves `index` when divided by `count`.
@@ -371,5 +413,57 @@ impl Share {
             Some(index) if index < count => Ok(Some(Self { index, count })),
             _ => Err(BadShare::NotAmong { count }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::Preset;
+
+    fn job(seed: u64) -> Job {
+        Job {
+            network: "ring( 8 )".into(),
+            rule: "exact".into(),
+            traffic: Preset::Booksim.traffic(),
+            process: Process::Bernoulli,
+            parameters: Preset::Booksim.parameters(),
+            effort: Effort {
+                least_cycles: 1 << 10,
+                most_cycles: 1 << 10,
+                ..Effort::default()
+            },
+            seed,
+            task: Task::Point { rate: 0.05 },
+        }
+    }
+
+    #[test]
+    fn a_damaged_job_is_named_and_done_again() {
+        let path = std::env::temp_dir().join(format!("hopwise-jobs-{}", std::process::id()));
+        let jobs = (1..=5).map(job).collect();
+        let folder = Folder::create(&path, JobList { jobs }).unwrap();
+        let all = folder.share(Share::ALL);
+        assert_eq!(folder.work_all(&all, |_| ()).unwrap(), 5);
+        let whole = fs::read(folder.file(0)).unwrap();
+        let others = fs::read(folder.file(4)).unwrap();
+        // Cut short, another's, no text, empty, and one that is well.
+        for (number, bytes) in [&whole[..20], &others, b"\xff\xfe", b""].into_iter().enumerate() {
+            fs::write(folder.file(number), bytes).unwrap();
+            let sentence = folder.findings().unwrap_err().to_string();
+            let file = folder.file(number).display().to_string();
+            assert!(
+                sentence.contains(&file) && sentence.contains("is damaged"),
+                "{sentence}"
+            );
+            let Worked::Again(damaged) = folder.work(number).unwrap() else {
+                panic!("{file} passes for whole");
+            };
+            assert_eq!(damaged.path, folder.file(number));
+            assert_eq!(folder.work(number).unwrap(), Worked::Before);
+        }
+        assert_eq!(folder.work(4).unwrap(), Worked::Before);
+        assert_eq!(folder.findings().unwrap().len(), 5);
+        fs::remove_dir_all(path).unwrap();
     }
 }

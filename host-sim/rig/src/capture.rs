@@ -12,23 +12,22 @@ use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 use hopwise_core::router::Event;
+use hopwise_figures::LONGEST_TEXT;
+use hopwise_files::{NewFile, check_writable};
 use hopwise_trace::line::{Header, Nanos, Record, TraceLine};
 use hopwise_trace::reader::{BadTrace, Reader};
 use hopwise_trace::text::read_event;
 use hopwise_trace::writer::Writer;
 use serde::Serialize;
 
+use super::clock_notes::{Boots, ClockKey, ClockNotes};
 use super::clocks::Alignment;
 use super::emulated::{BadFirmware, CannotEmulate};
 use super::mesh::Mesh;
-use super::time_line::{ClockKey, TimeLine};
+use super::time_line::{Failed, TimeLine};
 
 /// A stamp beyond this is none: thirty years.
 const LONGEST_SECONDS: f64 = 1e9;
-/// Of a longer line of a log the beginning is kept.
-const LONGEST_TEXT: usize = 4096;
-/// So many arrivals are kept of each clock, to place it if no packet does.
-const MOST_ARRIVALS: usize = 1024;
 
 /// A line of a board's log.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +45,7 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// What it is in a trace: the event that it tells of, or else the line itself.
+    /// What it is in a trace: the event that it tells of, or else the line itself, of which the beginning is kept.
     fn record(&self) -> Record {
         match read_event(&self.text) {
             Some(event) => Record::Event(event),
@@ -136,67 +135,12 @@ pub struct CaptureSummary {
     pub nodes_not_aligned: Vec<u64>,
 }
 
-/// Numbers that are thinned out evenly when they become too many.
-#[derive(Clone, Debug)]
-struct Thinned {
-    every: u64,
-    seen: u64,
-    kept: Vec<(f64, f64)>,
-}
-
-impl Thinned {
-    fn add(&mut self, value: (f64, f64)) {
-        if self.seen.is_multiple_of(self.every) {
-            self.kept.push(value);
-        }
-        self.seen += 1;
-        if self.kept.len() > MOST_ARRIVALS {
-            let mut place = 0;
-            self.kept.retain(|_| {
-                place += 1;
-                place % 2 == 1
-            });
-            self.every *= 2;
-        }
-    }
-}
-
-/// What is noted of a clock while its lines come.
-#[derive(Clone, Debug)]
-pub(crate) struct ClockNotes {
-    /// What it showed first.
-    pub(crate) first: f64,
-    /// What it showed when lines arrived, and when they did.
-    arrivals: Thinned,
-}
-
-impl ClockNotes {
-    pub(crate) fn arrivals(&self) -> &[(f64, f64)] {
-        &self.arrivals.kept
-    }
-}
-
-/// Tells starts of boards apart: a clock that goes back has been started anew.
-#[derive(Debug, Default)]
-pub(crate) struct Boots(BTreeMap<u64, (u32, Nanos)>);
-
-impl Boots {
-    pub(crate) fn key(&mut self, node: u64, at: Nanos) -> ClockKey {
-        let (boot, last) = self.0.entry(node).or_insert((0, at));
-        *boot += u32::from(at < *last);
-        *last = at;
-        (node, *boot)
-    }
-}
-
 /// Files beside the output, which are removed in the end.
 struct Scratch {
     /// Boards' own times.
     unaligned: PathBuf,
     /// Pieces of the trace, each by time.
     runs: PathBuf,
-    /// The trace, as far as it is written.
-    partial: PathBuf,
     keep_unaligned: bool,
 }
 
@@ -213,7 +157,6 @@ impl Scratch {
         Scratch {
             unaligned: path("unaligned"),
             runs: path("runs"),
-            partial: path("partial"),
             keep_unaligned: false,
         }
     }
@@ -223,7 +166,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What is not there need not be removed.
         let _ = std::fs::remove_file(&self.runs);
-        let _ = std::fs::remove_file(&self.partial);
         if !self.keep_unaligned {
             let _ = std::fs::remove_file(&self.unaligned);
         }
@@ -256,7 +198,7 @@ impl<'a> Capture<'a> {
         // A link is followed, not replaced.
         let output = output.canonicalize().unwrap_or_else(|_| output.to_path_buf());
         let scratch = Scratch::beside(&output);
-        let file = File::create(&scratch.unaligned);
+        let file = check_writable(&output).and_then(|()| File::create(&scratch.unaligned));
         let writer = file.and_then(|file| Writer::new(BufWriter::new(file), &Header::new(&mesh.network, mesh.baud)));
         let failed = |error| CannotCapture::Output {
             path: output.clone(),
@@ -287,16 +229,9 @@ impl<'a> Capture<'a> {
         (self.show)(line, &record).map_err(CannotCapture::Show)?;
         let at = (line.stamp * 1e9).round() as Nanos;
         let notes = self.clocks.entry(self.boots.key(line.node, at));
-        let notes = notes.or_insert_with(|| ClockNotes {
-            first: line.stamp,
-            arrivals: Thinned {
-                every: 1,
-                seen: 0,
-                kept: Vec::new(),
-            },
-        });
+        let notes = notes.or_insert_with(|| ClockNotes::new(line.stamp));
         if let Some(arrived) = line.arrived {
-            notes.arrivals.add((line.stamp, arrived));
+            notes.arrived(line.stamp, arrived);
         }
         self.lines += 1;
         self.events += u64::from(matches!(record, Record::Event(_)));
@@ -332,10 +267,13 @@ impl<'a> Capture<'a> {
             Reader::new(BufReader::new(file)).map_err(unreadable)
         };
         let time_line = TimeLine::find(&self.mesh, &self.clocks, reopen()?, self.crossings).map_err(unreadable)?;
-        time_line
-            .write(&self.mesh, reopen()?, &scratch.runs, &scratch.partial)
-            .map_err(|error| error.in_files(&self.output, &scratch.unaligned))?;
-        replace(&scratch.partial, &self.output).map_err(failed)?;
+        let output = NewFile::create(&self.output).map_err(failed)?;
+        let written = time_line.write(&self.mesh, reopen()?, &scratch.runs, output);
+        let output = written.map_err(|error| match error {
+            Failed::Read(error) => unreadable(error),
+            Failed::Write(error) => failed(error),
+        })?;
+        output.finish().map_err(failed)?;
         scratch.keep_unaligned = false;
         let nodes: BTreeSet<u64> = self.clocks.keys().map(|(node, _)| *node).collect();
         let Alignment {
@@ -363,15 +301,4 @@ impl<'a> Capture<'a> {
 /// Whether a record tells of a packet on a cable.
 fn is_crossing(record: &Record) -> bool {
     matches!(record, Record::Event(Event::Sent { .. } | Event::Received { .. }))
-}
-
-/// Puts a file that is whole in the place of the output.
-fn replace(whole: &Path, output: &Path) -> io::Result<()> {
-    match output.metadata() {
-        Ok(there) if !there.is_file() => {
-            io::copy(&mut File::open(whole)?, &mut File::create(output)?)?;
-            Ok(())
-        }
-        _ => std::fs::rename(whole, output),
-    }
 }

@@ -28,6 +28,7 @@
 
 pub mod boards;
 pub mod capture;
+mod clock_notes;
 pub mod clocks;
 pub mod connection;
 pub mod drawing;

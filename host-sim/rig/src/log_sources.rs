@@ -29,6 +29,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Streams are read in pieces of this size.
 const PIECE: usize = 1 << 16;
 
+/// No line of a log has more bytes.
+const LONGEST_LINE: usize = 1 << 16;
+
 /// What probe-rs prints for each line: time, level, text. The mark between them is in no time and no level.
 const FORMAT: &str = "{t}|{L}|{s}";
 
@@ -97,7 +100,7 @@ pub fn from_emulated(
         }
     }
     capture.undecodable += readers.undecodable;
-    Ok(())
+    streams.map_or(Ok(()), Streams::finish)
 }
 
 fn log_format(elf: &[u8]) -> Result<LogFormat, CannotCapture> {
@@ -115,7 +118,7 @@ fn log_line(line: BoardLine, arrived: Option<f64>) -> LogLine {
     }
 }
 
-/// A folder with the streams of boards.
+/// A folder with the streams of boards. Streams that are there are replaced when the new ones are whole.
 struct Streams<'a> {
     folder: &'a Path,
     /// Boards whose stream has been begun.
@@ -132,7 +135,7 @@ impl<'a> Streams<'a> {
     }
 
     fn append(&mut self, board: usize, bytes: &[u8]) -> Result<(), CannotCapture> {
-        let path = stream_of(self.folder, board as u64);
+        let path = partial_stream_of(self.folder, board as u64);
         if self.begun.len() <= board {
             self.begun.resize(board + 1, false);
         }
@@ -146,10 +149,24 @@ impl<'a> Streams<'a> {
         let written = opened.and_then(|mut file| file.write_all(bytes));
         written.map_err(|error| cannot_write(&path, error))
     }
+
+    fn finish(self) -> Result<(), CannotCapture> {
+        let begun = self.begun.iter().zip(0..).filter(|(begun, _)| **begun);
+        for (_, board) in begun {
+            let path = stream_of(self.folder, board);
+            std::fs::rename(partial_stream_of(self.folder, board), &path)
+                .map_err(|error| cannot_write(&path, error))?;
+        }
+        Ok(())
+    }
 }
 
 fn stream_of(folder: &Path, node: u64) -> PathBuf {
     folder.join(format!("{node}.rtt"))
+}
+
+fn partial_stream_of(folder: &Path, node: u64) -> PathBuf {
+    folder.join(format!("{node}.rtt.partial"))
 }
 
 fn cannot_write(path: &Path, error: io::Error) -> CannotCapture {
@@ -243,6 +260,26 @@ fn arguments(mesh: &Mesh, probe: &str, elf: &Path) -> Vec<String> {
     words.map(String::from).to_vec()
 }
 
+/// The lines of a program, each up to [`LONGEST_LINE`]; the rest of a longer one is passed over.
+struct BoundedLines<R>(R);
+
+impl<R: BufRead> Iterator for BoundedLines<R> {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let mut line = Vec::new();
+        let read = self.0.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
+        if read.ok()? == 0 {
+            return None;
+        }
+        match line.last() {
+            Some(b'\n') => drop(line.pop()),
+            _ => drop(self.0.skip_until(b'\n')),
+        }
+        Some(String::from_utf8_lossy(&line).into_owned())
+    }
+}
+
 /// A line as probe-rs prints it: time in seconds, level, text.
 fn read_line(line: &str) -> Option<(f64, &'static str, String)> {
     let (time, rest) = line.split_once('|')?;
@@ -289,7 +326,7 @@ impl Probes {
             if let Some(output) = child.stdout.take() {
                 let sender: Sender<_> = sender.clone();
                 std::thread::spawn(move || {
-                    let lines = BufReader::new(output).lines().map_while(Result::ok);
+                    let lines = BoundedLines(BufReader::new(output));
                     // Nobody listens any more: that is the end.
                     lines
                         .map(|line| sender.send((node, line, Instant::now())))
@@ -313,5 +350,39 @@ impl Drop for Probes {
             let _ = child.kill();
             let _ = child.wait();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_end_is_not_held() {
+        let long = "x".repeat(10 * LONGEST_LINE);
+        let text = format!("one\n{long}\n\u{1b}two\nthree");
+        let lines: Vec<String> = BoundedLines(text.as_bytes()).collect();
+        assert_eq!(lines, ["one", &long[..LONGEST_LINE], "\u{1b}two", "three"]);
+        let bytes = BoundedLines(&b"\xff\nfour\n"[..]).collect::<Vec<_>>();
+        assert_eq!(bytes, ["\u{fffd}", "four"], "one bad line does not end a log");
+    }
+
+    #[test]
+    fn streams_are_what_they_were_until_the_new_ones_are_whole() {
+        let folder = std::env::temp_dir().join(format!("hopwise-streams-{}", std::process::id()));
+        let read = || std::fs::read_to_string(stream_of(&folder, 0)).unwrap();
+        let mut streams = Streams::create(&folder).unwrap();
+        streams.append(0, b"good").unwrap();
+        streams.finish().unwrap();
+        let mut streams = Streams::create(&folder).unwrap();
+        streams.append(0, b"bet").unwrap();
+        assert_eq!(read(), "good");
+        drop(streams);
+        let mut streams = Streams::create(&folder).unwrap();
+        streams.append(0, b"bett").unwrap();
+        streams.append(0, b"er").unwrap();
+        streams.finish().unwrap();
+        assert_eq!(read(), "better");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -13,12 +13,9 @@ use hopwise_trace::line::{Header, Nanos, Record, TraceLine};
 use hopwise_trace::reader::{BadTrace, Reader};
 use hopwise_trace::writer::Writer;
 
-use super::capture::{Boots, CannotCapture, ClockNotes};
+use super::clock_notes::{Boots, ClockKey, ClockNotes};
 use super::clocks::{Alignment, Pair, align};
 use super::mesh::Mesh;
-
-/// A node and its starts before: each start is a clock of its own.
-pub(crate) type ClockKey = (u64, u32);
 
 /// Bytes of a frame around a packet of middling size, for a first guess of its time on the wire.
 const USUAL_FRAME: f64 = 50.0;
@@ -47,21 +44,6 @@ pub(crate) struct TimeLine {
 pub(crate) enum Failed {
     Read(BadTrace),
     Write(io::Error),
-}
-
-impl Failed {
-    pub(crate) fn in_files(self, output: &Path, input: &Path) -> CannotCapture {
-        match self {
-            Failed::Read(error) => CannotCapture::ReadBack {
-                path: input.to_path_buf(),
-                error,
-            },
-            Failed::Write(error) => CannotCapture::Output {
-                path: output.to_path_buf(),
-                error,
-            },
-        }
-    }
 }
 
 impl TimeLine {
@@ -103,13 +85,13 @@ impl TimeLine {
     }
 
     /// Writes the trace by the common time: pieces that fit into memory are sorted, and merged if there are more than one.
-    pub(crate) fn write<R: BufRead>(
+    pub(crate) fn write<R: BufRead, W: Write>(
         &self,
         mesh: &Mesh,
         trace: Reader<R>,
         runs: &Path,
-        output: &Path,
-    ) -> Result<(), Failed> {
+        output: W,
+    ) -> Result<W, Failed> {
         let mut boots = Boots::default();
         let mut piece: Vec<TraceLine> = Vec::new();
         let mut pieces = Pieces::new(runs);
@@ -121,9 +103,8 @@ impl TimeLine {
                 pieces.add(&mut piece).map_err(Failed::Write)?;
             }
         }
-        let out = File::create(output).map_err(Failed::Write)?;
         let header = Header::new(&mesh.network, mesh.baud);
-        let mut writer = Writer::new(BufWriter::new(out), &header).map_err(Failed::Write)?;
+        let mut writer = Writer::new(output, &header).map_err(Failed::Write)?;
         if pieces.ends.is_empty() {
             sort(&mut piece);
             piece
@@ -134,8 +115,7 @@ impl TimeLine {
             pieces.add(&mut piece).map_err(Failed::Write)?;
             pieces.merge(|line| writer.write(line))?;
         }
-        let file = writer.finish().map_err(Failed::Write)?;
-        file.get_ref().sync_all().map_err(Failed::Write)
+        writer.finish().map_err(Failed::Write)
     }
 }
 

@@ -5,6 +5,7 @@ use hopwise_figures::Spread;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::oracle::Exception;
 use super::run::{Account, SimRun};
 use super::settings::Settings;
 
@@ -25,6 +26,15 @@ pub struct Report {
     pub cut_off: u64,
     pub interrupted: u64,
     pub broadcast_deliveries: u64,
+    pub broadcasts_full: u64,
+    pub exceptions: Map<String, Value>,
+    pub rogues: Vec<String>,
+    pub innocent_sent: u64,
+    pub innocent_delivered: u64,
+    pub forged: u64,
+    pub refused: u64,
+    pub longest_refusal_us: u64,
+    pub link_events: u64,
     pub drops: Map<String, Value>,
     pub frames: u64,
     pub retransmissions: u64,
@@ -37,6 +47,9 @@ pub struct Report {
     pub wall_seconds: f64,
     pub trace_sha256: String,
     pub violation: Option<String>,
+    /// That no fault met any traffic, if so.
+    #[serde(skip)]
+    pub remark: Option<String>,
 }
 
 impl Report {
@@ -44,10 +57,7 @@ impl Report {
     pub fn new(settings: &Settings, run: &SimRun, account: &Account) -> Self {
         let tally = &account.tally;
         let latency = Spread::of(account.latencies.iter().map(|&nanos| nanos as f64 / 1e3).collect());
-        let drops = DropReason::ALL
-            .iter()
-            .zip(&account.drops)
-            .filter(|&(_, &count)| count > 0);
+        let drops = DropReason::ALL.iter().map(|reason| reason.name());
         let broken = account.violation.as_ref().map(|violation| {
             let seconds = violation.at as f64 / 1e9;
             let command = settings.command();
@@ -70,9 +80,21 @@ impl Report {
             cut_off: tally.cut_off,
             interrupted: tally.interrupted,
             broadcast_deliveries: tally.broadcast_deliveries,
-            drops: drops
-                .map(|(reason, count)| (reason.name().into(), json!(count)))
-                .collect(),
+            broadcasts_full: tally.broadcasts_full,
+            exceptions: counted(
+                Exception::ALL
+                    .iter()
+                    .map(|exception| exception.name())
+                    .zip(tally.exceptions),
+            ),
+            rogues: run.build.rogues.iter().map(ToString::to_string).collect(),
+            innocent_sent: tally.innocent_sent,
+            innocent_delivered: tally.innocent_delivered,
+            forged: tally.forged,
+            refused: account.refused,
+            longest_refusal_us: account.longest_refusal / 1_000,
+            link_events: account.link_events,
+            drops: counted(drops.zip(account.drops.iter().copied())),
             frames: account.frames,
             retransmissions: account.retransmissions,
             detours: account.detours,
@@ -84,6 +106,7 @@ impl Report {
             wall_seconds: account.wall_seconds,
             trace_sha256: account.trace_sha256.clone(),
             violation: broken,
+            remark: remark(account),
         }
     }
 
@@ -94,9 +117,21 @@ impl Report {
         self.delivered += other.delivered;
         self.undeliverable += other.undeliverable;
         self.interrupted += other.interrupted;
+        self.broadcasts_full += other.broadcasts_full;
+        for (name, count) in &other.exceptions {
+            let sum = self.exceptions.get(name).and_then(Value::as_u64).unwrap_or(0);
+            self.exceptions
+                .insert(name.clone(), json!(sum + count.as_u64().unwrap_or(0)));
+        }
         self.lost += other.lost;
         self.duplicated += other.duplicated;
         self.corrupted += other.corrupted;
+        self.innocent_sent += other.innocent_sent;
+        self.innocent_delivered += other.innocent_delivered;
+        self.forged += other.forged;
+        self.refused += other.refused;
+        self.longest_refusal_us = self.longest_refusal_us.max(other.longest_refusal_us);
+        self.link_events = self.link_events.max(other.link_events);
         self.retransmissions += other.retransmissions;
         self.latency_p99_us = self
             .latency_p99_us
@@ -111,17 +146,13 @@ impl Report {
 
     /// Names and values for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let drops: Vec<String> = self
-            .drops
-            .iter()
-            .map(|(reason, count)| format!("{reason} {count}"))
-            .collect();
         let latency = self.latency_mean_us.zip(self.latency_p99_us);
         let cut_off = match self.cut_off {
             0 => String::new(),
             count => format!(", {count} of them where no path leads"),
         };
-        vec![
+        let remark = self.remark.iter().map(|remark| ("faults", remark.clone()));
+        let facts = [
             ("sent", self.sent.to_string()),
             ("delivered", self.delivered.to_string()),
             ("undeliverable", format!("{}{cut_off}", self.undeliverable)),
@@ -129,14 +160,8 @@ impl Report {
             ("lost", self.lost.to_string()),
             ("duplicated", self.duplicated.to_string()),
             ("corrupted", self.corrupted.to_string()),
-            (
-                "dropped by nodes",
-                if drops.is_empty() {
-                    "none".into()
-                } else {
-                    drops.join(", ")
-                },
-            ),
+            ("why not", listed(&self.exceptions)),
+            ("dropped by nodes", listed(&self.drops)),
             (
                 "latency",
                 latency.map_or("none".into(), |(mean, p99)| {
@@ -151,7 +176,8 @@ impl Report {
             ("virtual time", format!("{:.3} s", self.virtual_seconds)),
             ("wall time", format!("{:.3} s", self.wall_seconds)),
             ("trace hash", self.trace_sha256.clone()),
-        ]
+        ];
+        facts.into_iter().chain(remark).collect()
     }
 
     /// The titles of [`row`](Self::row).
@@ -188,6 +214,33 @@ impl Report {
                 "kept".into()
             },
         ]
+    }
+}
+
+/// That faults came too late, if so.
+fn remark(account: &Account) -> Option<String> {
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let fault = account.first_fault.filter(|&fault| fault > account.last_traffic)?;
+    Some(format!(
+        "no fault met any traffic: it was over at {:.3} s, and the first fault came at {:.3} s; --for 10s sends for longer",
+        seconds(account.last_traffic),
+        seconds(fault)
+    ))
+}
+
+/// The names that were counted.
+fn counted(names: impl Iterator<Item = (&'static str, u64)>) -> Map<String, Value> {
+    let counted = names.filter(|&(_, count)| count > 0);
+    counted.map(|(name, count)| (name.into(), json!(count))).collect()
+}
+
+/// Names and their counts on a line.
+fn listed(counts: &Map<String, Value>) -> String {
+    let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    if counts.is_empty() {
+        "none".into()
+    } else {
+        counts.join(", ")
     }
 }
 

@@ -1,35 +1,30 @@
 //! One run: a mesh, traffic, faults, and the judge's account of it.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::time::Instant;
 
 use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
 use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
-use hopwise_language::script::Action;
-use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic};
-use hopwise_trace::hash::TraceHash;
+use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::oracle::{Oracle, Service, Tally, Violation};
+use super::faults::{Fault, Outages};
+use super::notes::Notes;
+use super::oracle::{Broken, Oracle, Service, Tally, Violation};
+use super::shell::Shell;
 use super::wire::Nanos;
-use super::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
+use super::world::{Build, Mark, StepOutcome, WireEnd, World};
 
 const MILLISECOND: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000 * MILLISECOND;
 
-/// Boards are switched on within this time.
-const SWITCHED_ON_WITHIN: Nanos = 20 * MILLISECOND;
 /// A sender whose node is full tries again after this.
 const TRY_AGAIN: Nanos = MILLISECOND / 2;
-/// A cable that was pulled comes back after this; so does a board that was reset.
-const PULLED_FOR: Nanos = 700 * MILLISECOND;
-const OFF_FOR: Nanos = 300 * MILLISECOND;
-/// The chance of a bit to be inverted in a burst of noise.
-const BURST: f64 = 0.5;
+/// One whose board is off, after this.
+const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
 /// After the last packet was sent everything must be settled within this.
 const SETTLES_WITHIN: Nanos = 40 * SECOND;
 /// Where things go wrong, copies that come late are waited for.
@@ -46,8 +41,12 @@ pub struct SimRun {
     pub traffic: Traffic,
     /// How many packets in all.
     pub packets: u64,
+    /// Nothing is sent after so long, whatever the number of packets.
+    pub duration: Option<Nanos>,
     /// Confirmed instead of datagrams.
     pub confirmed: bool,
+    /// The service of each packet is drawn.
+    pub mixed: bool,
     /// Bytes of each.
     pub payload: usize,
     /// Packets a second of each node.
@@ -89,113 +88,84 @@ pub struct Account {
     pub violation: Option<Violation>,
     /// The most buffers any node had in use.
     pub buffers_used: u32,
-}
-
-/// Watches all nodes.
-struct Notes<'a> {
-    hash: TraceHash,
-    trace: Option<Writer<&'a mut dyn Write>>,
-    failed: Option<std::io::Error>,
-    oracle: Oracle,
-    drops: Vec<u64>,
-    resent: u64,
-    detours: u64,
-    links_up: u64,
-    last_arrival: Nanos,
-}
-
-impl Watcher for Notes<'_> {
-    fn note(&mut self, at: Nanos, board: u32, event: &Event) {
-        // A run of 292 years is none.
-        let time = at as hopwise_trace::line::Nanos;
-        self.hash.add(time, u64::from(board), event);
-        if let Some(out) = &mut self.trace
-            && let Err(error) = out.event(time, u64::from(board), event)
-        {
-            self.failed.get_or_insert(error);
-        }
-        match event {
-            Event::Dropped { reason, .. } => {
-                self.drops[*reason as usize] += 1;
-                self.oracle.note(event);
-            }
-            Event::Sent { again: true, .. } => self.resent += 1,
-            Event::Detoured { .. } => self.detours += 1,
-            Event::LinkUp { .. } => self.links_up += 1,
-            Event::Delivered { .. } => self.last_arrival = at,
-            _ => {}
-        }
-    }
+    /// When the first fault came, and when the last packet was sent or arrived.
+    pub first_fault: Option<Nanos>,
+    /// The same.
+    pub last_traffic: Nanos,
+    /// How often an application was told to try again, and the longest it was told so without a pause.
+    pub refused: u64,
+    /// The same.
+    pub longest_refusal: Nanos,
+    /// The most that any honest node said of its links: up, down, miswired, damaged.
+    pub link_events: u64,
 }
 
 /// What a mark asks for. The low bits are a number.
 #[derive(Clone, Copy)]
-enum Task {
-    Start(u32),
+pub(super) enum Task {
     Send(u32),
-    Pull,
-    Plug(u32),
-    Reset,
-    Script(u32),
-    /// The end of the burst that an event of the script began.
-    AfterBurst(u32),
-    Begin,
+    Fault(Fault),
 }
 
 impl Task {
-    fn mark(self) -> Mark {
+    pub(super) fn mark(self) -> Mark {
         let (kind, number) = match self {
-            Task::Start(board) => (0, board),
-            Task::Send(board) => (1, board),
-            Task::Pull => (2, 0),
-            Task::Plug(cable) => (3, cable),
-            Task::Reset => (4, 0),
-            Task::Script(line) => (5, line),
-            Task::AfterBurst(line) => (6, line),
-            Task::Begin => (7, 0),
+            Task::Send(board) => (0, board),
+            Task::Fault(Fault::Start(board)) => (1, board),
+            Task::Fault(Fault::Pull) => (2, 0),
+            Task::Fault(Fault::Plug(cable)) => (3, cable),
+            Task::Fault(Fault::Reset) => (4, 0),
+            Task::Fault(Fault::Script(line)) => (5, line),
+            Task::Fault(Fault::AfterBurst(line)) => (6, line),
         };
         kind << 28 | number
     }
 
     fn of(mark: Mark) -> Task {
         let number = mark & 0x0fff_ffff;
-        match mark >> 28 {
-            0 => Task::Start(number),
-            1 => Task::Send(number),
-            2 => Task::Pull,
-            3 => Task::Plug(number),
-            4 => Task::Reset,
-            5 => Task::Script(number),
-            6 => Task::AfterBurst(number),
-            _ => Task::Begin,
-        }
+        Task::Fault(match mark >> 28 {
+            0 => return Task::Send(number),
+            1 => Fault::Start(number),
+            2 => Fault::Pull,
+            3 => Fault::Plug(number),
+            4 => Fault::Reset,
+            5 => Fault::Script(number),
+            _ => Fault::AfterBurst(number),
+        })
     }
 }
 
-struct Player<'a, const PORTS: usize, const PEERS: usize> {
-    run: &'a SimRun,
-    world: World<PORTS, PEERS>,
-    notes: Notes<'a>,
-    destinations: Destinations,
+pub(super) struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
+    pub(super) run: &'a SimRun,
+    pub(super) world: World<PORTS, PEERS>,
+    pub(super) notes: Notes<'a, S>,
+    pub(super) destinations: Destinations,
     /// Draws destinations.
-    choices: Xoshiro256PlusPlus,
+    pub(super) choices: Xoshiro256PlusPlus,
     /// Draws all else.
-    random: Xoshiro256PlusPlus,
-    to_send: u64,
-    interval: Nanos,
-    retried: u64,
-    finished_sending: Option<Nanos>,
-    settled_at: Option<Nanos>,
-    calm: bool,
-    /// Boards and cables that the script has put out of action: chance does not bring them back.
-    dead_boards: HashSet<u32>,
-    cut_cables: HashSet<u32>,
-    buffers_used: u32,
+    pub(super) random: Xoshiro256PlusPlus,
+    pub(super) to_send: u64,
+    pub(super) interval: Nanos,
+    pub(super) retried: u64,
+    pub(super) finished_sending: Option<Nanos>,
+    pub(super) settled_at: Option<Nanos>,
+    pub(super) calm: bool,
+    pub(super) outages: Outages,
+    pub(super) buffers_used: u32,
+    /// Changes of the world that the judge knows of.
+    pub(super) known_changes: u64,
+    pub(super) reach_known: bool,
+    pub(super) last_sent: Nanos,
+    pub(super) refused: u64,
+    pub(super) longest_refusal: Nanos,
+    /// Since when the application of each board is told to try again.
+    pub(super) refused_since: Vec<Option<Nanos>>,
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
-pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
+pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
     run: &'a SimRun,
+    shell: S,
     trace: Option<&'a mut dyn Write>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
@@ -205,24 +175,19 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
         .map(|out| Writer::new(out, &header))
         .transpose()
         .map_err(RunError::Trace)?;
-    let nodes = run.build.network.nodes() as u32;
+    let network = &run.build.network;
+    let links = (0..network.nodes()).map(|node| network.degree(node).unwrap_or(0) as usize);
+    let world = World::new(run.build.clone());
+    let oracle = Oracle::new(links, world.byte_nanos(), run.build.seed, run.packets);
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
-    let calm = run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty();
-    let mut player = Player::<PORTS, PEERS> {
+    let calm =
+        run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
+    let boards = world.boards() as usize;
+    let mut player = Player::<S, PORTS, PEERS> {
         run,
-        world: World::new(run.build.clone()),
-        notes: Notes {
-            hash: TraceHash::default(),
-            trace,
-            failed: None,
-            oracle: Oracle::new(nodes, run.build.seed, run.packets),
-            drops: vec![0; DropReason::ALL.len()],
-            resent: 0,
-            detours: 0,
-            links_up: 0,
-            last_arrival: 0,
-        },
+        world,
+        notes: Notes::new(shell, oracle, trace),
         destinations,
         choices,
         random: Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x6661_756c),
@@ -232,10 +197,17 @@ pub(super) fn run<'a, const PORTS: usize, const PEERS: usize>(
         finished_sending: None,
         settled_at: None,
         calm,
-        dead_boards: HashSet::new(),
-        cut_cables: HashSet::new(),
+        outages: Outages::default(),
         buffers_used: 0,
+        known_changes: 0,
+        reach_known: false,
+        last_sent: run.begin,
+        refused: 0,
+        longest_refusal: 0,
+        refused_since: vec![None; boards],
     };
+    let rogues = run.build.rogues.iter().map(|rogue| rogue.node as u32);
+    player.notes.oracle.distrust(rogues);
     player.schedule();
     player.play(progress)?;
     player.finish(started)
@@ -255,26 +227,15 @@ pub enum RunError {
     Trace(std::io::Error),
 }
 
-impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
+impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
     fn schedule(&mut self) {
         let run = self.run;
-        for (line, event) in run.script.events().iter().enumerate() {
-            self.world.mark(event.at.nanos(), Task::Script(line as u32).mark());
-        }
-        self.world.mark(run.begin, Task::Begin.mark());
+        self.schedule_faults();
         for board in 0..self.world.boards() {
-            let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
-            self.world.mark(at, Task::Start(board).mark());
-            if self.to_send > 0 && !self.destinations.only_to_itself(board) {
+            if self.to_send > 0 && !self.is_rogue(board) && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
-        }
-        if let Some(every) = run.pull_every {
-            self.world.mark(run.begin + every / 2, Task::Pull.mark());
-        }
-        if let Some(every) = run.reset_every {
-            self.world.mark(run.begin + every, Task::Reset.mark());
         }
     }
 
@@ -287,10 +248,11 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                 StepOutcome::Board(board) => self.fetch(board),
                 StepOutcome::Mark(mark) => self.act(Task::of(mark))?,
             }
+            self.tell_changes();
             if self.notes.oracle.violation().is_some() || self.notes.failed.is_some() {
                 break;
             }
-            let done = self.run.packets - self.to_send;
+            let done = self.notes.oracle.sent_so_far();
             if done >= shown + 1_000 {
                 shown = done;
                 progress(done);
@@ -308,17 +270,27 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
     /// Whether everything is settled, or will never be.
     fn over(&mut self) -> bool {
         let now = self.world.now();
+        if self
+            .run
+            .duration
+            .is_some_and(|duration| now > self.run.begin + duration)
+        {
+            self.to_send = 0;
+        }
         if self.to_send > 0 {
-            if now > self.run.begin + STALL && now > self.notes.last_arrival + STALL {
-                self.notes
-                    .oracle
-                    .broken(now, 0, "nothing has arrived anywhere for 30 seconds".into());
+            let nothing_since = self.notes.last_arrival.max(self.last_sent);
+            let waiting = self.notes.oracle.oldest_open().is_some_and(|sent| now > sent + STALL);
+            if waiting && now > nothing_since + STALL {
+                let what = "nothing has arrived anywhere for 30 seconds".into();
+                self.notes.oracle.broken(now, 0, Broken::Halt, what);
                 return true;
             }
-            return false;
+            // All who could send are dead, for good.
+            let next_at = nothing_since.max(self.quiet_from(0)) + 2 * self.interval;
+            return now > next_at + STALL;
         }
         let finished = *self.finished_sending.get_or_insert(now);
-        let quiet_from = finished.max(self.run.script.events().last().map_or(0, |event| event.at.nanos()));
+        let quiet_from = self.quiet_from(finished);
         if self.notes.oracle.open() > 0 {
             self.settled_at = None;
             return now > quiet_from + SETTLES_WITHIN;
@@ -328,145 +300,87 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
         now >= settled.max(quiet_from) + wait
     }
 
+    /// Nothing happens to boards and cables by the script from here on.
+    fn quiet_from(&self, at: Nanos) -> Nanos {
+        let last = self.run.script.events().last();
+        last.map_or(at, |event| at.max(event.at.nanos()))
+    }
+
+    /// Tells the judge that something was done to boards or cables.
+    fn tell_changes(&mut self) {
+        if self.world.changes() != self.known_changes {
+            self.known_changes = self.world.changes();
+            self.reach_known = false;
+            self.notes.oracle.changed(self.world.now());
+        }
+    }
+
+    /// Tells the judge who can reach whom, if that may have changed.
+    fn tell_reach(&mut self) {
+        if !self.reach_known {
+            self.reach_known = true;
+            let good = self.world.has_bad_cables().then(|| self.world.parts(false));
+            self.notes.oracle.reach(self.world.parts(true), good);
+        }
+    }
+
     fn act(&mut self, what: Task) -> Result<(), RunError> {
-        let now = self.world.now();
         match what {
-            Task::Start(board) => {
-                if self.world.node(board).is_none() && !self.dead_boards.contains(&board) {
-                    self.notes.oracle.started(board);
-                    let started = self.world.start(board, &mut self.notes);
-                    started.map_err(|error| RunError::Config(board, error))?;
-                }
-            }
             Task::Send(board) => self.send(board),
-            Task::Pull => {
-                let cable = self.random.random_range(0..self.world.cables());
-                self.world.plug(cable, false, &mut self.notes);
-                self.world.mark(now + PULLED_FOR, Task::Plug(cable).mark());
-                if let Some(every) = self.run.pull_every.filter(|_| self.to_send > 0) {
-                    self.world.mark(now + every, Task::Pull.mark());
-                }
-            }
-            Task::Plug(cable) => {
-                if !self.cut_cables.contains(&cable) {
-                    self.world.plug(cable, true, &mut self.notes);
-                }
-            }
-            Task::Reset => {
-                let board = self.random.random_range(0..self.world.boards());
-                self.switch_off(board);
-                self.world.mark(now + OFF_FOR, Task::Start(board).mark());
-                if let Some(every) = self.run.reset_every.filter(|_| self.to_send > 0) {
-                    self.world.mark(now + every, Task::Reset.mark());
-                }
-            }
-            Task::Script(line) => {
-                let action = self.run.script.events()[line as usize].action;
-                if let Action::Burst(_, length) = action {
-                    self.world.mark(now + length.nanos(), Task::AfterBurst(line).mark());
-                }
-                self.perform(action)?;
-            }
-            Task::AfterBurst(line) => {
-                if let Action::Burst(end, _) = self.run.script.events()[line as usize].action {
-                    self.world.set_noise(end, None, &mut self.notes);
-                }
-            }
-            Task::Begin => self.judge_reach(),
+            Task::Fault(fault) => self.faults(fault)?,
         }
         Ok(())
     }
 
-    /// Tells the judge who can reach whom, if that stays as it is.
-    fn judge_reach(&mut self) {
-        let run = self.run;
-        if run.pull_every.is_some() || run.reset_every.is_some() || !run.script.is_over_by(Time::from_nanos(run.begin))
-        {
-            return;
-        }
-        let mut part: Vec<u32> = (0..self.world.boards()).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for cable in (0..self.world.cables()).filter(|&cable| self.world.joins(cable)) {
-                let [a, b] = self.world.ends(cable).map(|(board, _)| board as usize);
-                let least = part[a].min(part[b]);
-                changed |= part[a] != part[b];
-                (part[a], part[b]) = (least, least);
-            }
-        }
-        self.notes.oracle.reach(part);
-    }
-
-    fn perform(&mut self, action: Action<WireEnd>) -> Result<(), RunError> {
-        let notes = &mut self.notes;
-        match action {
-            // A cable the wrong way round carries as little as one that is pulled.
-            Action::Cut(end) | Action::Reverse(end) => {
-                if let Some(cable) = self.world.cable_at(end) {
-                    self.cut_cables.insert(cable);
-                    self.world.plug(cable, false, notes);
-                }
-            }
-            Action::Plug(end) => {
-                if let Some(cable) = self.world.cable_at(end) {
-                    self.cut_cables.remove(&cable);
-                    self.world.plug(cable, true, notes);
-                    for end in self.world.ends(cable) {
-                        self.world.set_dead(end, false, notes);
-                        self.world.set_stuck(end, false, notes);
-                    }
-                }
-            }
-            Action::OneWay(end) => self.world.set_dead(end, true, notes),
-            Action::BothWays(end) => {
-                self.world.set_dead(end, false, notes);
-                self.world.set_stuck(end, false, notes);
-            }
-            Action::Stuck(end) => self.world.set_stuck(end, true, notes),
-            Action::Break(end) => self.world.send_break(end, notes),
-            Action::Noise(end, chance) => self.world.set_noise(end, Some(chance), notes),
-            Action::Burst(end, _) => self.world.set_noise(end, Some(BURST), notes),
-            Action::Quiet(end) => self.world.set_noise(end, None, notes),
-            Action::Swap(a, b) => self.world.swap(a, b, notes),
-            Action::Reset(node) => {
-                let board = node as u32;
-                self.switch_off(board);
-                self.world.mark(self.world.now() + OFF_FOR, Task::Start(board).mark());
-            }
-            Action::Off(node) => {
-                let board = node as u32;
-                self.dead_boards.insert(board);
-                self.switch_off(board);
-            }
-            Action::On(node) => {
-                let board = node as u32;
-                self.dead_boards.remove(&board);
-                return self.act(Task::Start(board));
-            }
-            // A simulated mesh refuses scripts with these.
-            Action::PlugInto(..) | Action::Press(_) | Action::Release(_) => {}
-        }
-        Ok(())
-    }
-
-    fn switch_off(&mut self, board: u32) {
-        let Some(node) = self.world.node(board) else { return };
+    pub(super) fn switch_off(&mut self, board: u32) {
+        let Some(node) = self.world.node(board) else {
+            return self.world.stop(board);
+        };
         let held: Vec<PacketId> = node.packets().collect();
         self.check_account(board);
-        self.notes.oracle.restarted(board, held.into_iter());
+        self.notes.oracle.restarted(self.world.now(), board, held.into_iter());
         self.world.stop(board);
     }
 
     /// The law of conservation, at one node.
     fn check_account(&mut self, board: u32) {
         let Some(node) = self.world.node(board) else { return };
-        let (by_law, counted) = (node.counters().held(), node.held());
-        self.retried += u64::from(node.counters().retried);
-        self.buffers_used = self.buffers_used.max(node.counters().buffers_used);
-        if by_law != counted {
-            let what = format!("its counters say it holds {by_law} packets, but it holds {counted}");
-            self.notes.oracle.broken(self.world.now(), board, what);
+        let counters = self.notes.shell.counts(board, *node.counters());
+        self.retried += u64::from(counters.retried);
+        self.buffers_used = self.buffers_used.max(counters.buffers_used);
+        let now = self.world.now();
+        self.notes.oracle.check_account(now, board, &counters, node.held());
+    }
+
+    fn is_rogue(&self, board: u32) -> bool {
+        let mut rogues = self.run.build.rogues.iter();
+        rogues.any(|rogue| rogue.node == u64::from(board))
+    }
+
+    /// Where the next packet of a board goes: to an honest one, if the traffic has one for it.
+    fn draw_destination(&mut self, board: u32) -> u32 {
+        let mut dest = board;
+        for _ in 0..=self.world.boards() {
+            dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+            if !self.is_rogue(dest) {
+                break;
+            }
+        }
+        dest
+    }
+
+    fn draw_service(&mut self) -> Service {
+        match self.run.traffic {
+            Traffic::PingAll => Service::Ping,
+            traffic if traffic.is_broadcast() => Service::Broadcast,
+            _ if self.run.mixed => match self.random.random_range(0..16) {
+                0..6 => Service::Datagram,
+                6..12 => Service::Confirmed,
+                12..15 => Service::Ping,
+                _ => Service::Broadcast,
+            },
+            _ if self.run.confirmed => Service::Confirmed,
+            _ => Service::Datagram,
         }
     }
 
@@ -477,25 +391,27 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
         }
         let now = self.world.now();
         if self.world.node(board).is_none() {
-            self.world.mark(now + OFF_FOR, Task::Send(board).mark());
+            self.world.mark(now + LOOK_AGAIN, Task::Send(board).mark());
             return;
         }
-        let dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+        self.tell_reach();
+        let dest = self.draw_destination(board);
         let payload = self.notes.oracle.payload(self.run.payload);
-        let (service, kind) = match self.run.traffic {
-            Traffic::PingAll => (Service::Ping, Kind::Request),
-            Traffic::Broadcast | Traffic::BroadcastStorm => (Service::Broadcast, Kind::Broadcast),
-            _ if self.run.confirmed => (Service::Confirmed, Kind::Confirmed),
-            _ => (Service::Datagram, Kind::Datagram),
+        let service = self.draw_service();
+        let kind = match service {
+            Service::Datagram => Kind::Datagram,
+            Service::Confirmed => Kind::Confirmed,
+            Service::Broadcast => Kind::Broadcast,
+            Service::Ping => Kind::Request,
         };
         let epoch = self.world.epoch(board);
         // The packet may be dropped before `send` returns: the judge must know it first.
         let to = u64::from(dest);
-        let mut early: Vec<Event> = Vec::new();
+        let mut early: Vec<(PacketId, DropReason)> = Vec::new();
         let result = self.world.with_node(board, &mut self.notes, |node, now, note| {
             let mut observer = |event: Event| {
-                if matches!(event, Event::Dropped { .. }) {
-                    early.push(event);
+                if let Event::Dropped { packet, reason, .. } = event {
+                    early.push((packet, reason));
                 }
                 note(event);
             };
@@ -515,9 +431,16 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                     kind,
                     number,
                 };
-                self.notes.oracle.sent(service, now, id, dest);
-                early.iter().for_each(|event| self.notes.oracle.note(event));
+                let oracle = &mut self.notes.oracle;
+                oracle.sent(service, now, id, dest, &payload);
+                for (packet, reason) in &early {
+                    oracle.note_drop(now, board, packet, *reason);
+                }
+                self.last_sent = now;
                 self.to_send -= 1;
+                if let Some(since) = self.refused_since[board as usize].take() {
+                    self.longest_refusal = self.longest_refusal.max(now - since);
+                }
                 let wait = match self.run.traffic {
                     Traffic::BroadcastStorm => 0,
                     _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
@@ -525,11 +448,17 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
                 self.world.mark(now + wait, Task::Send(board).mark());
                 self.fetch(board);
             }
-            Some(Err(SendError::Full)) => self.world.mark(now + TRY_AGAIN, Task::Send(board).mark()),
-            Some(Err(error)) => self
-                .notes
-                .oracle
-                .broken(now, board, format!("a packet was refused: {error}")),
+            Some(Err(SendError::Full)) => {
+                self.notes.oracle.refused(now);
+                self.refused += 1;
+                let since = *self.refused_since[board as usize].get_or_insert(now);
+                self.longest_refusal = self.longest_refusal.max(now - since);
+                self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
+            }
+            Some(Err(error)) => {
+                let what = format!("a packet was refused: {error}");
+                self.notes.oracle.broken(now, board, Broken::Halt, what);
+            }
             None => {}
         }
     }
@@ -546,11 +475,14 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             let outcomes: Vec<_> = std::iter::from_fn(|| node.next_outcome()).collect();
             (messages, outcomes)
         });
-        let Some((messages, outcomes)) = fetched else { return };
+        let Some((mut messages, outcomes)) = fetched else {
+            return;
+        };
+        self.notes.shell.brings(now, board, &mut messages);
         let oracle = &mut self.notes.oracle;
         for message in messages {
             match message.kind {
-                MessageKind::Undeliverable { number, .. } => oracle.reported(board, epoch, number),
+                MessageKind::Undeliverable { number, .. } => oracle.reported(now, board, epoch, number),
                 _ => oracle.delivered(now, board, message.source as u32, &message.payload),
             }
         }
@@ -578,6 +510,11 @@ impl<const PORTS: usize, const PEERS: usize> Player<'_, PORTS, PEERS> {
             latencies,
             violation,
             buffers_used: self.buffers_used,
+            first_fault: self.outages.first_fault,
+            last_traffic: self.last_sent.max(self.notes.last_arrival),
+            refused: self.refused,
+            longest_refusal: self.longest_refusal,
+            link_events: self.notes.link_events.into_iter().max().unwrap_or(0),
         })
     }
 }

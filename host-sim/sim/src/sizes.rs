@@ -5,6 +5,7 @@ use std::io::Write;
 use hopwise_core::limits::PEERS;
 
 use super::run::{Account, RunError, SimRun, run};
+use super::shell::{Honest, Shell};
 
 /// Boards of few links, and of as many as a node can have.
 const NARROW: usize = 8;
@@ -18,13 +19,23 @@ pub fn simulate<'a>(
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
+    simulate_with(what, Honest, trace, progress)
+}
+
+/// The same with something between nodes and world.
+pub fn simulate_with<'a, S: Shell>(
+    what: &'a SimRun,
+    shell: S,
+    trace: Option<&'a mut (dyn Write + 'a)>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Account, RunError> {
     let network = &what.build.network;
     let widest = (0..network.nodes()).filter_map(|node| network.degree(node).ok()).max();
     let narrow = widest.unwrap_or(0) <= NARROW as u64;
     let few = network.nodes() <= PEERS as u64;
     match (narrow, few) {
-        (true, true) => run::<NARROW, PEERS>(what, trace, progress),
-        (true, false) => run::<NARROW, MANY>(what, trace, progress),
-        (false, _) => run::<WIDE, MANY>(what, trace, progress),
+        (true, true) => run::<S, NARROW, PEERS>(what, shell, trace, progress),
+        (true, false) => run::<S, NARROW, MANY>(what, shell, trace, progress),
+        (false, _) => run::<S, WIDE, MANY>(what, shell, trace, progress),
     }
 }

@@ -1,10 +1,14 @@
 //! Cables, and what can be wrong with them.
 
+use hopwise_core::wire::WIRE;
 use rand::{Rng, RngExt};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Time in nanoseconds.
 pub type Nanos = u64;
+
+/// What is over so soon is nothing that a link gives up for.
+pub const PASSES_SOON: Nanos = 50_000_000;
 
 /// How a wire damages what it carries, by chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,6 +28,14 @@ pub struct Noise {
 }
 
 impl Noise {
+    /// Whether more than every other of the longest frames is damaged.
+    fn is_bad(&self) -> bool {
+        let bytes = WIRE as i32;
+        let damage = self.bursts + self.lost + self.inserted + self.duplicated;
+        let whole = (1.0 - self.bit_errors).powi(BITS as i32 * bytes) * (1.0 - damage.min(1.0)).powi(bytes);
+        whole < 0.5
+    }
+
     /// Whether it does nothing.
     pub fn is_silent(&self) -> bool {
         *self == Noise::default()
@@ -37,6 +49,10 @@ pub struct Direction {
     pub dead: bool,
     /// The line is held low: the receiver sees zeros, while set.
     pub stuck_low: bool,
+    /// The same until then, by a break.
+    pub low_until: Nanos,
+    /// That is one which a link notices.
+    pub long_break: bool,
     noise: Noise,
     /// Bits until the next one that is flipped.
     until_flip: u64,
@@ -52,10 +68,22 @@ impl Direction {
         Direction {
             dead: false,
             stuck_low: false,
+            low_until: 0,
+            long_break: false,
             noise: *noise,
             until_flip: distance(noise.bit_errors, random),
             burst_left: 0,
         }
+    }
+
+    /// Whether something arrives that is not only zeros.
+    pub fn is_whole(&self, now: Nanos) -> bool {
+        !self.dead && !self.stuck_low && !(self.long_break && now < self.low_until)
+    }
+
+    /// Whether it damages more than every other of the longest frames.
+    pub fn is_bad(&self) -> bool {
+        !self.noise.is_silent() && self.noise.is_bad()
     }
 
     /// From now on it damages what it carries as told.
@@ -64,9 +92,10 @@ impl Direction {
         self.noise = noise;
     }
 
-    /// What arrives of `bytes`; `scratch` has it if it is not the same.
+    /// What arrives of `bytes`, now; `scratch` has it if it is not the same.
     pub fn carry<'a>(
         &mut self,
+        now: Nanos,
         bytes: &'a [u8],
         random: &mut Xoshiro256PlusPlus,
         scratch: &'a mut Vec<u8>,
@@ -76,7 +105,7 @@ impl Direction {
             return &[];
         }
         scratch.clear();
-        if self.stuck_low {
+        if self.stuck_low || now <= self.low_until {
             scratch.resize(bytes.len(), 0);
             return scratch;
         }
@@ -105,12 +134,15 @@ impl Direction {
             self.until_flip += 1 + distance(noise.bit_errors, random);
         }
         self.until_flip -= BITS;
+        let mut first = 0;
         if self.burst_left == 0 && happens(noise.bursts, random) {
             self.burst_left = noise.burst_bits;
+            // It begins anywhere in the byte.
+            first = random.random_range(0..BITS as u32);
         }
         if self.burst_left > 0 {
-            let hit = self.burst_left.min(BITS as u32);
-            word ^= random.next_u32() & ((1 << hit) - 1);
+            let hit = self.burst_left.min(BITS as u32 - first);
+            word ^= (random.next_u32() & ((1 << hit) - 1)) << first;
             self.burst_left -= hit;
         }
         if happens(noise.inserted, random) {
@@ -153,7 +185,7 @@ mod tests {
     fn carried(noise: Noise, bytes: &[u8]) -> Vec<u8> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut direction = Direction::new(&noise, &mut random);
-        direction.carry(bytes, &mut random, &mut Vec::new()).to_vec()
+        direction.carry(1, bytes, &mut random, &mut Vec::new()).to_vec()
     }
 
     #[test]
@@ -172,6 +204,25 @@ mod tests {
             (1_400..1_800).contains(&flipped),
             "{flipped} bits flipped, about 1,600 expected"
         );
+    }
+
+    /// A burst may begin at any bit: each bit of a byte is hit, and some bytes keep their first bits.
+    #[test]
+    fn bursts_begin_anywhere() {
+        let bytes = vec![0x55; 100_000];
+        let noise = Noise {
+            bursts: 0.01,
+            burst_bits: 3,
+            ..Noise::default()
+        };
+        let out = carried(noise, &bytes);
+        let hit = |bit: u32| out.iter().filter(|&&byte| (byte ^ 0x55) >> bit & 1 == 1).count();
+        for bit in 0..8 {
+            assert!(hit(bit) > 50, "bit {bit} was hit {} times", hit(bit));
+        }
+        // With bits 0 to 2 of each hit byte at random every burst would hit the start bit.
+        let lost = bytes.len() - out.len();
+        assert!((100..400).contains(&lost), "{lost}");
     }
 
     #[test]

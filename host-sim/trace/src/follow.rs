@@ -93,6 +93,8 @@ pub struct Overview {
     pub unknown: u64,
     /// The times of the first and the last event.
     pub span: Option<(Nanos, Nanos)>,
+    /// The last line, if its end is missing: it was left out.
+    pub cut: Option<u64>,
 }
 
 impl Overview {
@@ -123,25 +125,13 @@ pub fn follow<R: BufRead>(
         Some(network) => Some(network),
         None => reader.network()?,
     };
-    let mut follower = Follower {
-        overview: Overview {
-            network,
-            baud: reader.header().and_then(|header| header.baud),
-            peers: BTreeMap::new(),
-            ends: BTreeMap::new(),
-            outcomes: BTreeMap::new(),
-            events: 0,
-            unknown: 0,
-            span: None,
-        },
-        under_way: HashMap::new(),
-        order: VecDeque::new(),
-        audience,
-    };
+    let mut follower = Follower::new(network, audience);
+    follower.overview.baud = reader.header().and_then(|header| header.baud);
     while let Some(line) = reader.next() {
         follower.add(&line?).map_err(|fault| reader.bad(fault))?;
     }
     follower.end_until(Nanos::MAX);
+    follower.overview.cut = reader.cut();
     Ok(follower.overview)
 }
 
@@ -153,7 +143,26 @@ struct Follower<'a, A> {
     audience: &'a mut A,
 }
 
-impl<A: Audience> Follower<'_, A> {
+impl<'a, A: Audience> Follower<'a, A> {
+    fn new(network: Option<Network>, audience: &'a mut A) -> Self {
+        Follower {
+            overview: Overview {
+                network,
+                baud: None,
+                peers: BTreeMap::new(),
+                ends: BTreeMap::new(),
+                outcomes: BTreeMap::new(),
+                events: 0,
+                unknown: 0,
+                span: None,
+                cut: None,
+            },
+            under_way: HashMap::new(),
+            order: VecDeque::new(),
+            audience,
+        }
+    }
+
     /// Tells packets that were met before a time.
     fn end_until(&mut self, time: Nanos) {
         while let Some((_, id)) = self.order.front().filter(|(met, _)| *met < time) {
@@ -379,21 +388,7 @@ mod tests {
     #[test]
     fn packets_are_told_when_nothing_more_can_come_of_them() {
         let mut count = Count::default();
-        let mut follower = Follower {
-            overview: Overview {
-                network: None,
-                baud: None,
-                peers: BTreeMap::new(),
-                ends: BTreeMap::new(),
-                outcomes: BTreeMap::new(),
-                events: 0,
-                unknown: 0,
-                span: None,
-            },
-            under_way: HashMap::new(),
-            order: VecDeque::new(),
-            audience: &mut count,
-        };
+        let mut follower = Follower::new(None, &mut count);
         for number in 0..10_000 {
             let packet = PacketId {
                 source: 0,

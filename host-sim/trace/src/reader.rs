@@ -54,7 +54,8 @@ pub enum Fault {
     },
 }
 
-/// Reads a trace without holding more than a line of it.
+/// Reads a trace without holding more than a line of it. Of a trace whose writer was ended in the middle of a line, that line is
+/// left out.
 pub struct Reader<R> {
     input: R,
     header: Option<Header>,
@@ -62,6 +63,7 @@ pub struct Reader<R> {
     first: Option<String>,
     number: u64,
     buffer: Vec<u8>,
+    cut: Option<u64>,
 }
 
 impl<R: BufRead> Reader<R> {
@@ -73,6 +75,7 @@ impl<R: BufRead> Reader<R> {
             first: None,
             number: 0,
             buffer: Vec::new(),
+            cut: None,
         };
         let Some(text) = reader.text()? else { return Ok(reader) };
         match serde_json::from_str::<Header>(&text) {
@@ -84,6 +87,11 @@ impl<R: BufRead> Reader<R> {
             }
         }
         Ok(reader)
+    }
+
+    /// The number of the last line, if it was left out because its end is missing. Known when all others have been read.
+    pub fn cut(&self) -> Option<u64> {
+        self.cut
     }
 
     /// Whose trace it is, if it says so.
@@ -113,6 +121,11 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
+    /// Whether the line that was read last has no end, and so is the last there is.
+    fn is_without_end(&self) -> bool {
+        self.buffer.last() != Some(&b'\n')
+    }
+
     /// The next line of text; empty ones are passed over.
     fn text(&mut self) -> Result<Option<String>, BadTrace> {
         loop {
@@ -125,12 +138,16 @@ impl<R: BufRead> Reader<R> {
             match limited.read_until(b'\n', &mut self.buffer) {
                 Err(error) => return Err(self.bad(Fault::Io(error))),
                 Ok(0) => return Ok(None),
-                Ok(LONGEST_LINE) if self.buffer.last() != Some(&b'\n') => return Err(self.bad(Fault::TooLong)),
+                Ok(LONGEST_LINE) if self.is_without_end() => return Err(self.bad(Fault::TooLong)),
                 Ok(_) => {}
             }
             match std::str::from_utf8(&self.buffer) {
                 Ok(text) if text.trim().is_empty() => {}
                 Ok(text) => return Ok(Some(text.to_string())),
+                Err(_) if self.is_without_end() => {
+                    self.cut = Some(self.number);
+                    return Ok(None);
+                }
                 Err(error) => {
                     return Err(self.bad(Fault::Io(io::Error::new(io::ErrorKind::InvalidData, error))));
                 }
@@ -143,8 +160,18 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<TraceLine, BadTrace>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let text = self.text().transpose()?;
-        Some(text.and_then(|text| TraceLine::from_json(&text).map_err(|error| self.bad(error.into()))))
+        let text = match self.text().transpose()? {
+            Ok(text) => text,
+            Err(bad) => return Some(Err(bad)),
+        };
+        match TraceLine::from_json(&text) {
+            Ok(line) => Some(Ok(line)),
+            Err(_) if self.is_without_end() => {
+                self.cut = Some(self.number);
+                None
+            }
+            Err(error) => Some(Err(self.bad(error.into()))),
+        }
     }
 }
 
@@ -232,6 +259,28 @@ mod tests {
             assert!(lines[0].is_ok() && lines[2].is_ok());
         }
         assert!(Reader::new(&b"\xff\xfe\n"[..]).is_err());
+    }
+
+    /// Wherever the writer was ended, all lines before are read.
+    #[test]
+    fn a_trace_can_be_read_up_to_where_it_is_cut() {
+        let event = r#"{"t":0,"node":1,"event":"log","level":"info","text":"é"}"#;
+        let header = "{\"network\":\"ring(4)\"}\n";
+        let text = format!("{header}{event}\n{event}\n");
+        let first_end = header.len() + event.len();
+        let second = first_end + 1..first_end + 1 + event.len();
+        for length in 0..=text.len() {
+            let mut reader = Reader::new(&text.as_bytes()[..length]).unwrap();
+            let lines = reader.by_ref().map(Result::unwrap).count();
+            // An end of line is not missed.
+            let expected = usize::from(length >= first_end) + usize::from(length >= second.end);
+            assert_eq!(lines, expected, "{length} bytes");
+            let in_second = length > second.start && length < second.end;
+            assert_eq!(reader.cut() == Some(3), in_second, "{length} bytes");
+        }
+        // With its end it is no cut line, but a bad one.
+        let bad = format!("{event}\n{}\n", &event[..20]);
+        assert!(read(&bad).1[1].is_err());
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub struct Report {
     pub events: u64,
     pub unknown_events: u64,
     pub seconds: f64,
+    pub cut: Option<u64>,
     pub delivery: BTreeMap<&'static str, Delivery>,
     pub outcomes: BTreeMap<&'static str, u64>,
     pub latency: Latency,
@@ -281,6 +282,7 @@ impl Figures {
             events: overview.events,
             unknown_events: overview.unknown,
             seconds: (last - first) as f64 / 1e9,
+            cut: overview.cut,
             delivery: self.delivery,
             latency: Latency {
                 end_to_end: self.end_to_end.spread(),

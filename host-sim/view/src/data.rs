@@ -52,6 +52,8 @@ pub struct Replay {
     pub begin: f64,
     pub length: f64,
     pub baud: Option<u32>,
+    /// The last line of the trace, if it was left out because its end is missing.
+    pub cut: Option<u64>,
     pub kinds: Vec<&'static str>,
     /// Packets that the trace has, of which the page may show fewer.
     pub packets_in_all: usize,
@@ -227,6 +229,7 @@ fn replay(drawing: &Drawing, overview: &Overview, kept: &Kept) -> Replay {
         begin: begin as f64 / 1e9,
         length: time(end),
         baud: overview.baud,
+        cut: overview.cut,
         kinds: Kind::ALL.iter().map(|kind| kind.name()).collect(),
         packets_in_all: kept.packets_in_all,
         ..Replay::default()

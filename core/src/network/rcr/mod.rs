@@ -292,9 +292,7 @@ impl Rcr {
                 left += 1;
             }
             for ending in &endings {
-                if let Some(walk) = self.walk_covering(left, right as Number, ending) {
-                    best = best.or(walk);
-                }
+                best = best.or(self.walk_covering(left, right as Number, ending));
             }
             if right == 0 {
                 return best;
@@ -322,25 +320,22 @@ impl Rcr {
         (uncovered, last)
     }
 
-    /// The walk that covers at least so many places left and right of its start; `None` if it would go round the ring and
-    /// farther. What lies beyond the end is covered twice, and so is what lies on the other side.
+    /// The walk that covers at least so many places left and right of its start. What lies beyond the end is covered twice, and
+    /// so is what lies on the other side. One that goes round the ring and farther is never the shortest: once round covers all.
     #[inline]
-    fn walk_covering(&self, left: Number, right: Number, ending: &Ending) -> Option<RingWalk> {
+    fn walk_covering(&self, left: Number, right: Number, ending: &Ending) -> RingWalk {
         let (left, right) = (ending.down.max(left), ending.up.max(right));
         let to_end = ending.up + ending.down;
-        if left + right > (self.ring - 1).max(to_end) {
-            return None;
-        }
         // The side without the end comes first. Once round is the same in both directions.
         let begins_up = if ending.up > 0 {
             left == 0
         } else {
             right > 0 || ending.down == self.ring
         };
-        Some(RingWalk {
+        RingWalk {
             hops: 2 * (left + right) - to_end,
             begins_up,
-        })
+        }
     }
 
     /// The direction of the nearest place with a needed bit; ties go +1.

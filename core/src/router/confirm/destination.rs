@@ -16,6 +16,8 @@ const WAITING: usize = 6;
 struct Owed {
     dest: Node,
     to_host: bool,
+    flooded: bool,
+    again: bool,
     epoch: u16,
     number: u32,
     verdict: Verdict,
@@ -26,6 +28,10 @@ struct Owed {
 pub(in super::super) struct Reply {
     pub(in super::super) dest: Node,
     pub(in super::super) to_host: bool,
+    /// The packet came as a flood, and so must this.
+    pub(in super::super) flooded: bool,
+    /// The packet was sent again: perhaps a confirmation was lost.
+    pub(in super::super) again: bool,
     pub(in super::super) confirmation: Confirmation,
 }
 
@@ -50,12 +56,14 @@ impl<const PEERS: usize> Destination<PEERS> {
     }
 
     /// Whether a packet that has come is to be delivered now, or why it is not. Its sender will be told, if there is anything to
-    /// tell. `known_epoch` is what the packet says of this node, `age` how long it has been under way.
+    /// tell. `known_epoch` is what the packet says of this node, `age` how long it has been under way, `flooded`
+    /// whether it came as a flood.
     pub(in super::super) fn judge(
         &mut self,
         header: &Header,
         known_epoch: u16,
         age: u32,
+        flooded: bool,
         inbox_has_room: bool,
         now: Micros,
     ) -> Result<(), DropReason> {
@@ -65,17 +73,17 @@ impl<const PEERS: usize> Destination<PEERS> {
         let (verdict, judgement) = if known_epoch != 0 && known_epoch != self.epoch {
             (Verdict::Restarted, Err(DropReason::Stale))
         } else {
-            match self.peers.standing(header, now) {
+            match self.peers.standing(header, age, now) {
                 Standing::New if known_epoch == 0 && self.may_have_had(header, age, now) => {
                     (Verdict::Restarted, Err(DropReason::Stale))
                 }
                 Standing::New if inbox_has_room => {
-                    self.peers.record(header);
+                    self.peers.record(header, age, now);
                     (Verdict::Delivered, Ok(()))
                 }
                 Standing::New => (Verdict::Busy, Err(DropReason::InboxFull)),
                 Standing::Delivered => (Verdict::Delivered, Err(DropReason::Duplicate)),
-                Standing::NoRoom => (Verdict::Busy, Err(DropReason::Busy)),
+                Standing::NoRoom | Standing::Unclear => (Verdict::Busy, Err(DropReason::Busy)),
                 // Nobody is there any more who could be told.
                 Standing::Stale => return Err(DropReason::Stale),
             }
@@ -84,6 +92,8 @@ impl<const PEERS: usize> Destination<PEERS> {
         let _ = self.owed.push_back(Owed {
             dest: header.source,
             to_host: header.from_host,
+            flooded,
+            again: header.copied,
             epoch: header.epoch,
             number: header.number,
             verdict,
@@ -108,6 +118,8 @@ impl<const PEERS: usize> Destination<PEERS> {
         Some(Reply {
             dest: owed.dest,
             to_host: owed.to_host,
+            flooded: owed.flooded,
+            again: owed.again,
             confirmation: Confirmation {
                 number: owed.number,
                 epoch: owed.epoch,
@@ -145,7 +157,7 @@ mod tests {
         room: bool,
         now: Micros,
     ) -> (Result<(), DropReason>, Option<Verdict>) {
-        let judgement = destination.judge(header, known_epoch, 1_000, room, now);
+        let judgement = destination.judge(header, known_epoch, 1_000, false, room, now);
         let reply = destination.next_reply(now);
         if let Some(reply) = reply {
             assert_eq!((reply.dest, reply.to_host), (header.source, header.from_host));
@@ -202,23 +214,24 @@ mod tests {
         let mut here = destination();
         assert_eq!(judged(&mut here, &packet(0), 5, true, NOW).0, Ok(()));
         let earlier = Header { epoch: 2, ..packet(9) };
-        assert_eq!(
-            judged(&mut here, &earlier, 5, true, NOW),
-            (Err(DropReason::Stale), None)
-        );
+        let judgement = here.judge(&earlier, 5, 600_000, false, true, NOW);
+        assert_eq!((judgement, here.next_reply(NOW)), (Err(DropReason::Stale), None));
+        // It began at about the same time: perhaps it is the later one.
+        let told = judged(&mut here, &earlier, 5, true, NOW);
+        assert_eq!(told, (Err(DropReason::Busy), Some(Verdict::Busy)));
     }
 
     #[test]
     fn nothing_is_delivered_that_cannot_be_confirmed() {
         let mut here = destination();
         for number in 0..WAITING as u32 {
-            assert_eq!(here.judge(&packet(number), 5, 0, true, NOW), Ok(()));
+            assert_eq!(here.judge(&packet(number), 5, 0, false, true, NOW), Ok(()));
         }
         assert_eq!(
-            here.judge(&packet(WAITING as u32), 5, 0, true, NOW),
+            here.judge(&packet(WAITING as u32), 5, 0, false, true, NOW),
             Err(DropReason::Busy)
         );
         here.next_reply(NOW).unwrap();
-        assert_eq!(here.judge(&packet(WAITING as u32), 5, 0, true, NOW), Ok(()));
+        assert_eq!(here.judge(&packet(WAITING as u32), 5, 0, false, true, NOW), Ok(()));
     }
 }

@@ -8,6 +8,7 @@ mod peers;
 mod source;
 
 pub(super) use destination::Destination;
+pub(super) use source::Mesh;
 pub(super) use source::Source;
 use source::{AfterConfirmation, Due, Settled};
 
@@ -16,7 +17,7 @@ use super::pool::{Origin, Place};
 use super::{Router, add};
 use crate::limits::OUTSTANDING;
 use crate::link::Micros;
-use crate::wire::{Confirmed, Content, DropReason};
+use crate::wire::{Confirmed, Content, DropReason, Flooded, Packet};
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
@@ -25,12 +26,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn confirmed_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get_mut(place) else { return };
         slot.packet.remove_trail();
-        let (header, age) = (slot.packet.header, slot.age_in_micros(now));
+        let (header, age, flooded) = (slot.packet.header, slot.age_in_micros(now), slot.flooded);
         let Some(Content::Confirmed(Confirmed { known_epoch, .. })) = slot.packet.content() else {
             return self.discard(place, DropReason::Malformed, observer);
         };
         let room = self.pool.inbox_has_room();
-        match self.destination.judge(&header, known_epoch, age, room, now) {
+        match self.destination.judge(&header, known_epoch, age, flooded, room, now) {
             Ok(()) => {
                 self.hand_over(place, observer);
                 self.pool.release_if_unused(place);
@@ -46,8 +47,20 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 return;
             };
             let content = Content::Confirmation(reply.confirmation);
-            if let Some(packet) = self.packet(&content, reply.dest, reply.to_host) {
-                self.originate(packet, Origin::Service, now, observer);
+            let packet = self.packet(&content, reply.dest, reply.to_host);
+            let packet = packet.and_then(|packet| {
+                if reply.flooded {
+                    self.flooded(&packet)
+                } else {
+                    Some(packet)
+                }
+            });
+            let Some(packet) = packet else { continue };
+            // The confirmation before may have been lost on its route: each one of a packet that comes again takes another.
+            let rank = if reply.again { packet.header.number as u8 } else { 0 };
+            let place = self.originate(packet, Origin::Service, now, observer);
+            if let Some(slot) = place.and_then(|place| self.pool.get_mut(place)) {
+                slot.other_path = rank;
             }
         }
     }
@@ -100,13 +113,46 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         for index in 0..OUTSTANDING {
             match self.source.due(index, now) {
                 Due::Nothing => {}
-                Due::Again(place) => self.send_again(place, now, observer),
+                Due::Again { place, rank } => self.send_again(place, rank, now, observer),
+                Due::Flood(place) => self.send_as_flood(place, now, observer),
                 Due::Ended(settled) => self.settle_confirmed(settled, observer),
             }
         }
     }
 
-    fn send_again(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+    /// Sends a packet that is kept as a flood, besides; as before if there is no room for that.
+    fn send_as_flood(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+        let kept = self.pool.get(place).filter(|slot| slot.kept);
+        // What has not even left is not flooded either.
+        let gone = kept.filter(|slot| slot.pending == 0);
+        let Some(mut packet) = gone.map(|slot| slot.packet.clone()) else {
+            return;
+        };
+        packet.remove_trail();
+        match self.flooded(&packet).filter(|_| self.pool.service_has_room()) {
+            Some(flood) => {
+                add(&mut self.counters.retried, 1);
+                self.originate(flood, Origin::Service, now, observer);
+            }
+            None => self.send_again(place, 0, now, observer),
+        }
+    }
+
+    /// A packet within one that goes through everyone; `None` if it is too long for that.
+    fn flooded(&mut self, packet: &Packet<BODY>) -> Option<Packet<BODY>> {
+        let Packet { header, body } = packet;
+        let content = Content::Flooded(Flooded {
+            kind: header.kind,
+            number: header.number,
+            body,
+        });
+        let mut flood = self.packet(&content, header.dest, header.to_host)?;
+        flood.header.from_host = header.from_host;
+        flood.header.copied = true;
+        Some(flood)
+    }
+
+    fn send_again(&mut self, place: Place, rank: u8, now: Micros, observer: &mut impl Observer) {
         let unrouted = self.pool.is_unrouted(place);
         let Some(slot) = self.pool.get_mut(place).filter(|slot| slot.kept) else {
             return;
@@ -118,6 +164,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         slot.packet.remove_trail();
         slot.packet.header.hops_left = self.hops;
         slot.packet.header.copied = true;
+        slot.other_path = rank;
         slot.arrived = now as u32;
         add(&mut self.counters.retried, 1);
         add(&mut self.counters.originated, 1);

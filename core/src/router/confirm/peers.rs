@@ -1,35 +1,52 @@
 //! Senders of confirmed packets: which of their packets have been delivered.
 //!
 //! A sender numbers its confirmed packets and has no two under way that are [`SPAN`] or more apart. So one number and one word
-//! of bits tell for every packet whether it was delivered. A sender is forgotten only when none of its packets can come any
-//! more; until then others may find no room, are told so, and try again.
+//! of bits tell for every packet under way whether it was delivered: a run. When a sender restarts, with another epoch and
+//! another first number, or has sent many packets elsewhere, another run begins. Epochs have no order. Which of two runs is the
+//! earlier one is known by when their packets began: those of a later run began later. So a packet that is left over from an
+//! earlier run is told from the first of a new one, and a forged packet, whatever it says, neither ends a run nor makes packets of it
+//! seem delivered. Within one life of a sender numbers only rise: what lies before all its runs has had its time.
+//!
+//! A sender is forgotten only when none of its packets can come any more; until then others may find no room, are told so, and try
+//! again.
 
 use heapless::Vec;
 
 use super::super::seen::millis;
 
-use super::super::times::REMEMBER_PEER;
+use super::super::times::{REMEMBER_PEER, SLACK};
 use crate::Node;
 use crate::link::Micros;
 use crate::wire::Header;
 
 /// Numbers of packets under way at once lie within so many.
-pub(in super::super) const SPAN: u32 = 64;
+pub(in super::super) const SPAN: u32 = u32::BITS;
 
-/// A board does not start more often than this while a packet can be under way.
-const EARLIER_EPOCHS: u16 = 64;
+/// Runs of a sender that are remembered: the present one, and one before or, should that be forged, beside it.
+const RUNS: usize = 2;
+
+/// Packets of a sender whose numbers lie close together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    epoch: u16,
+    /// The first number delivered, and the highest.
+    first: u32,
+    highest: u32,
+    /// Which were delivered of `highest` (bit 0) and those before it. None: this is no run.
+    delivered: u32,
+    /// When the packet began that was the first to come: in milliseconds, which go round after 49 days.
+    since: u32,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     node: Node,
     host: bool,
+    /// As last heard.
     epoch: u16,
-    /// The highest number delivered.
-    highest: u32,
-    /// Which were delivered of `highest` (bit 0) and those before it. None: only the epoch is known.
-    delivered: u64,
     /// In milliseconds, which go round after 49 days.
     heard: u32,
+    runs: [Run; RUNS],
 }
 
 /// What a confirmed packet is to its destination.
@@ -39,8 +56,10 @@ pub(in super::super) enum Standing {
     New,
     /// Delivered before.
     Delivered,
-    /// From before the sender's last restart.
+    /// Left over from before the sender's last restart, or from long ago.
     Stale,
+    /// Perhaps left over: if it is not, its sender will send it again, and that will be known.
+    Unclear,
     /// There is no room to remember another sender.
     NoRoom,
 }
@@ -70,7 +89,7 @@ impl<const N: usize> Peers<N> {
     /// A node has told its epoch, in an answer.
     pub(in super::super) fn note_epoch(&mut self, node: Node, epoch: u16, now: Micros) {
         if let Some(peer) = self.find(node, false) {
-            peer.restart(epoch);
+            peer.epoch = epoch;
             return;
         }
         self.add(Peer::new(node, false, epoch, now), now);
@@ -81,21 +100,20 @@ impl<const N: usize> Peers<N> {
         let Err(peer) = self.peers.push(peer) else {
             return true;
         };
-        let millis = millis(now);
-        let silence = |known: &Peer| Micros::from(millis.wrapping_sub(known.heard)) * 1_000;
-        let forgettable = |known: &&mut Peer| known.delivered == 0 || silence(known) >= REMEMBER_PEER;
+        let forgettable = |known: &&mut Peer| !known.has_run() || known.silence(now) >= REMEMBER_PEER;
         let oldest = self
             .peers
             .iter_mut()
             .filter(forgettable)
-            .max_by_key(|known| silence(known));
+            .max_by_key(|known| known.silence(now));
         let Some(place) = oldest else { return false };
         *place = peer;
         true
     }
 
-    /// Where a confirmed packet stands. One that is new must be [recorded](Self::record) if it is delivered.
-    pub(in super::super) fn standing(&mut self, header: &Header, now: Micros) -> Standing {
+    /// Where a confirmed packet stands that has been under way for `age` microseconds. One that is new must be
+    /// [recorded](Self::record) if it is delivered.
+    pub(in super::super) fn standing(&mut self, header: &Header, age: u32, now: Micros) -> Standing {
         if self.find(header.source, header.from_host).is_none()
             && !self.add(Peer::new(header.source, header.from_host, header.epoch, now), now)
         {
@@ -104,44 +122,33 @@ impl<const N: usize> Peers<N> {
         let Some(peer) = self.find(header.source, header.from_host) else {
             return Standing::NoRoom;
         };
-        if is_before(header.epoch, peer.epoch) {
-            return Standing::Stale;
+        if peer.silence(now) >= REMEMBER_PEER {
+            peer.runs = [Run::default(); RUNS];
         }
-        peer.restart(header.epoch);
-        peer.heard = millis(now);
-        let behind = peer.highest.wrapping_sub(header.number);
-        if peer.delivered == 0 || behind > u32::MAX / 2 {
-            return Standing::New;
+        let standing = peer.standing(header, born(age, now));
+        if standing != Standing::Stale {
+            peer.heard = millis(now);
+            peer.epoch = header.epoch;
         }
-        if behind >= SPAN || peer.delivered >> behind & 1 == 1 {
-            Standing::Delivered
-        } else {
-            Standing::New
-        }
+        standing
     }
 
     /// A packet has been delivered.
-    pub(in super::super) fn record(&mut self, header: &Header) {
-        let Some(peer) = self.find(header.source, header.from_host) else {
-            return;
-        };
-        let ahead = header.number.wrapping_sub(peer.highest);
-        if peer.delivered == 0 {
-            peer.highest = header.number;
-            peer.delivered = 1;
-        } else if ahead <= u32::MAX / 2 {
-            peer.delivered = peer.delivered.checked_shl(ahead).unwrap_or(0) | 1;
-            peer.highest = header.number;
-        } else {
-            peer.delivered |= 1_u64.checked_shl(ahead.wrapping_neg()).unwrap_or(0);
+    pub(in super::super) fn record(&mut self, header: &Header, age: u32, now: Micros) {
+        if let Some(peer) = self.find(header.source, header.from_host) {
+            peer.record(header, born(age, now));
         }
     }
 }
 
-/// Whether an epoch is one of the last before another. A board counts its starts, so packets of an earlier one that still come
-/// are told from those after a loss of power, when it begins anew anywhere.
-fn is_before(epoch: u16, known: u16) -> bool {
-    (1..=EARLIER_EPOCHS).contains(&known.wrapping_sub(epoch))
+/// When a packet of an age began, in milliseconds.
+fn born(age: u32, now: Micros) -> u32 {
+    millis(now).wrapping_sub(age / 1_000)
+}
+
+/// How much later one time is than another, in milliseconds; negative if it is earlier.
+fn later_by(time: u32, than: u32) -> i64 {
+    i64::from(time.wrapping_sub(than) as i32)
 }
 
 impl Peer {
@@ -150,17 +157,112 @@ impl Peer {
             node,
             host,
             epoch,
-            highest: 0,
-            delivered: 0,
             heard: millis(now),
+            runs: [Run::default(); RUNS],
         }
     }
 
-    /// The peer has an epoch: if it is another than was known, and not one before, it has restarted.
-    fn restart(&mut self, epoch: u16) {
-        if epoch != self.epoch && !is_before(epoch, self.epoch) {
-            self.epoch = epoch;
-            self.delivered = 0;
+    /// How long nothing was heard of it.
+    fn silence(&self, now: Micros) -> Micros {
+        Micros::from(millis(now).wrapping_sub(self.heard)) * 1_000
+    }
+
+    fn has_run(&self) -> bool {
+        self.runs.iter().any(Run::is_one)
+    }
+
+    fn standing(&self, header: &Header, born: u32) -> Standing {
+        let mut own = self.runs.iter().filter(|run| run.holds(header)).peekable();
+        if own.peek().is_some() {
+            return if own.any(|run| run.has_delivered(header.number)) {
+                Standing::Delivered
+            } else {
+                Standing::New
+            };
+        }
+        let same_life = || self.runs.iter().filter(|run| run.is_one() && run.epoch == header.epoch);
+        let before_all = same_life().next().is_some() && !same_life().any(|run| run.is_before(header));
+        if before_all || same_life().any(|run| run.spans(header.number)) {
+            // Left over from long ago, or sent once more by someone who has kept it.
+            return Standing::Stale;
+        }
+        let slack = (SLACK / 1_000) as i64;
+        let others = self.runs.iter().filter(|run| run.is_one() && !run.is_before(header));
+        others.fold(Standing::New, |standing, run| match later_by(born, run.since) {
+            earlier if earlier < -slack => Standing::Stale,
+            about if about <= slack && standing == Standing::New => Standing::Unclear,
+            _ => standing,
+        })
+    }
+
+    fn record(&mut self, header: &Header, born: u32) {
+        let mut recorded = false;
+        for run in self.runs.iter_mut().filter(|run| run.holds(header)) {
+            run.record(header.number);
+            recorded = true;
+        }
+        if recorded {
+            return;
+        }
+        let free = |run: &Run| {
+            if run.is_one() {
+                later_by(born, run.since)
+            } else {
+                i64::MAX
+            }
+        };
+        if let Some(place) = self.runs.iter_mut().max_by_key(|run| free(run)) {
+            *place = Run {
+                epoch: header.epoch,
+                first: header.number,
+                highest: header.number,
+                delivered: 1,
+                since: born,
+            };
+        }
+    }
+}
+
+impl Run {
+    fn is_one(&self) -> bool {
+        self.delivered != 0
+    }
+
+    /// Whether a packet is one of its numbers, or may be one of the next.
+    fn holds(&self, header: &Header) -> bool {
+        let near = |distance: u32| distance < SPAN;
+        let (behind, ahead) = (
+            self.highest.wrapping_sub(header.number),
+            header.number.wrapping_sub(self.highest),
+        );
+        self.is_one() && self.epoch == header.epoch && (near(behind) || near(ahead))
+    }
+
+    /// Whether a number lies between those delivered.
+    fn spans(&self, number: u32) -> bool {
+        number.wrapping_sub(self.first) <= self.highest.wrapping_sub(self.first)
+    }
+
+    /// Whether a packet of the same life of the sender has a higher number than any that it holds.
+    fn is_before(&self, header: &Header) -> bool {
+        self.epoch == header.epoch && header.number.wrapping_sub(self.highest) <= u32::MAX / 2
+    }
+
+    fn has_delivered(&self, number: u32) -> bool {
+        let behind = self.highest.wrapping_sub(number);
+        self.delivered.checked_shr(behind).is_some_and(|bits| bits & 1 == 1)
+    }
+
+    fn record(&mut self, number: u32) {
+        let ahead = number.wrapping_sub(self.highest);
+        if ahead <= u32::MAX / 2 {
+            self.delivered = self.delivered.checked_shl(ahead).unwrap_or(0) | 1;
+            self.highest = number;
+        } else {
+            self.delivered |= 1_u32.checked_shl(ahead.wrapping_neg()).unwrap_or(0);
+            if !self.spans(number) {
+                self.first = number;
+            }
         }
     }
 }
@@ -188,38 +290,126 @@ mod tests {
     }
 
     fn deliver(peers: &mut Peers<4>, header: &Header) {
-        assert_eq!(peers.standing(header, 0), Standing::New, "{header:?}");
-        peers.record(header);
-        assert_eq!(peers.standing(header, 0), Standing::Delivered, "{header:?}");
+        deliver_at(peers, header, START);
+    }
+
+    fn deliver_at(peers: &mut Peers<4>, header: &Header, now: Micros) {
+        assert_eq!(peers.standing(header, 0, now), Standing::New, "{header:?}");
+        peers.record(header, 0, now);
+        assert_eq!(peers.standing(header, 0, now), Standing::Delivered, "{header:?}");
+    }
+
+    const START: Micros = 100_000_000;
+    const AGE: u32 = 2_000_000;
+
+    /// Epochs have no order: any other one is another life, and what is left over of the one before is known by its age.
+    #[test]
+    fn a_packet_of_an_earlier_life_is_told_from_one_of_a_new_life() {
+        for (old, new) in [(1, 2), (2, 1), (500, 499), (7, 60_000)] {
+            let mut peers = Peers::new();
+            deliver_at(&mut peers, &packet(old, 40), START);
+            let later = START + 1_000_000;
+            deliver_at(&mut peers, &packet(new, 9_000), later);
+            assert_eq!(peers.standing(&packet(old, 40), 0, later), Standing::Delivered);
+            // A third life; then what the first has left is not known any more by its numbers.
+            let latest = later + 1_000_000;
+            deliver_at(&mut peers, &packet(3, 5), latest);
+            assert_eq!(peers.standing(&packet(old, 40), AGE, latest), Standing::Stale);
+            assert_eq!(peers.standing(&packet(new, 9_000), 0, latest), Standing::Delivered);
+            assert_eq!(peers.epoch_of(2), new, "as last heard");
+        }
     }
 
     #[test]
-    fn a_packet_of_an_earlier_life_does_not_make_the_present_one_forgotten() {
-        for start in [1, 500, 0, u16::MAX] {
+    fn what_began_at_about_the_same_time_must_come_again() {
+        let mut peers = Peers::new();
+        deliver_at(&mut peers, &packet(1, 40), START);
+        let soon = START + SLACK - 1_000;
+        assert_eq!(peers.standing(&packet(2, 40), 0, soon), Standing::Unclear);
+        deliver_at(&mut peers, &packet(2, 40), soon + 2_000);
+    }
+
+    /// One forged packet of any number or epoch: those of the sender are delivered, once each, as if there had been none. Only the
+    /// packet whose very name was taken is lost.
+    #[test]
+    fn a_forged_packet_neither_blocks_a_sender_nor_confirms_anything() {
+        for (epoch, number) in [(1, 1_000), (1, 140), (1, u32::MAX / 4), (9, 0), (65, 100), (0, 5_000)] {
             let mut peers = Peers::new();
-            deliver(&mut peers, &packet(start.wrapping_add(2), 0));
-            for earlier in [start, start.wrapping_add(1)] {
-                assert_eq!(peers.standing(&packet(earlier, 0), 0), Standing::Stale);
-                peers.note_epoch(2, earlier, 0);
+            deliver_at(&mut peers, &packet(1, 100), START);
+            let forged = packet(epoch, number);
+            let now = START + 1_000_000;
+            assert_eq!(peers.standing(&forged, 0, now), Standing::New);
+            peers.record(&forged, 0, now);
+            assert_eq!(peers.standing(&packet(1, 100), 0, now), Standing::Delivered);
+            for next in (101..300_u32).filter(|&next| (epoch, number) != (1, next)) {
+                let time = now + u64::from(next) * 10_000;
+                assert_eq!(
+                    peers.standing(&packet(1, next), 0, time),
+                    Standing::New,
+                    "{next} after {forged:?}"
+                );
+                peers.record(&packet(1, next), 0, time);
+                assert_eq!(peers.standing(&packet(1, next), 0, time), Standing::Delivered);
             }
-            assert_eq!(
-                peers.standing(&packet(start.wrapping_add(2), 0), 0),
-                Standing::Delivered
-            );
-            deliver(&mut peers, &packet(start.wrapping_add(3), 0));
         }
+    }
+
+    /// Someone has kept what a sender sent, and sends all of it once more, as if it were young.
+    #[test]
+    fn what_was_delivered_is_never_new_again() {
+        let mut peers = Peers::new();
+        let mut now = START;
+        let sent = (1..40).chain(100..180).chain([250, 252, 251]).chain(400..500_u32);
+        for number in sent.clone() {
+            now += 20_000;
+            deliver_at(&mut peers, &packet(1, number), now);
+            for earlier in sent.clone().take_while(|&earlier| earlier != number) {
+                let standing = peers.standing(&packet(1, earlier), 0, now);
+                assert!(
+                    matches!(standing, Standing::Delivered | Standing::Stale),
+                    "{earlier} after {number}: {standing:?}"
+                );
+            }
+        }
+    }
+
+    /// A sender that has sent much elsewhere: its next packet is new, what is left over from before is not.
+    #[test]
+    fn a_jump_of_the_numbers_is_no_restart() {
+        let mut peers = Peers::new();
+        deliver_at(&mut peers, &packet(1, 100), START);
+        deliver_at(&mut peers, &packet(1, 200), START + 1_000_000);
+        assert_eq!(
+            peers.standing(&packet(1, 100), 0, START + 1_000_000),
+            Standing::Delivered
+        );
+        deliver_at(&mut peers, &packet(1, 300), START + 2_000_000);
+        for age in [0, AGE] {
+            assert_eq!(
+                peers.standing(&packet(1, 100), age, START + 2_000_000),
+                Standing::Stale,
+                "{age}"
+            );
+        }
+        // What is remembered of a sender ends with what it may have under way.
+        let later = START + 2_000_000 + REMEMBER_PEER;
+        assert_eq!(peers.standing(&packet(1, 100), 0, later), Standing::New);
     }
 
     #[test]
     fn numbers_are_told_apart_in_any_order() {
         let mut peers = Peers::new();
-        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 60] {
+        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 29] {
             deliver(&mut peers, &packet(9, number));
         }
-        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 60] {
-            assert_eq!(peers.standing(&packet(9, number), 0), Standing::Delivered, "{number}");
+        for number in [u32::MAX - 1, 3, 0, u32::MAX, 2, 1, 29] {
+            assert_eq!(
+                peers.standing(&packet(9, number), 0, START),
+                Standing::Delivered,
+                "{number}"
+            );
         }
-        assert_eq!(peers.standing(&packet(9, 4), 0), Standing::New);
+        assert_eq!(peers.standing(&packet(9, 4), 0, START), Standing::New);
     }
 
     #[test]
@@ -229,7 +419,10 @@ mod tests {
         for source in 0..4 {
             deliver(&mut peers, &of(source));
         }
-        assert_eq!(peers.standing(&of(4), REMEMBER_PEER - 1_000), Standing::NoRoom);
-        assert_eq!(peers.standing(&of(4), REMEMBER_PEER), Standing::New);
+        assert_eq!(
+            peers.standing(&of(4), 0, START + REMEMBER_PEER - 1_000),
+            Standing::NoRoom
+        );
+        assert_eq!(peers.standing(&of(4), 0, START + REMEMBER_PEER), Standing::New);
     }
 }

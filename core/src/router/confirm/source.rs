@@ -22,6 +22,8 @@ struct Outstanding {
     started: Micros,
     retry_at: Micros,
     patience: u32,
+    /// How often it was sent since anyone answered.
+    attempts: u8,
     /// What was said of its destination since that was last heard of.
     unreachable: Option<Unreachable>,
     stage: Stage,
@@ -71,8 +73,13 @@ pub(in super::super) enum AfterConfirmation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Due {
     Nothing,
-    /// The packet kept there is sent again.
-    Again(Place),
+    /// The packet kept there is sent again, by the path of a rank: 0 is its route.
+    Again {
+        place: Place,
+        rank: u8,
+    },
+    /// The same, as a flood: no path seems to lead to its destination.
+    Flood(Place),
     /// It has ended.
     Ended(Settled),
 }
@@ -83,16 +90,53 @@ pub(in super::super) struct Source {
     outstanding: Vec<Outstanding, OUTSTANDING>,
     next_number: u32,
     first_patience: u32,
+    /// Between two floods at least so long, and when the next may be.
+    flood_interval: Micros,
+    flood_at: Micros,
+    /// Packets are flooded of which nothing was heard after so many attempts.
+    silent_attempts: u8,
 }
 
+/// What a source must know of its mesh.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Mesh {
+    pub(in super::super) nodes: u64,
+    /// In hops.
+    pub(in super::super) longest_route: u16,
+    /// How long the largest frame takes on a wire.
+    pub(in super::super) frame_time: Micros,
+}
+
+/// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
+const SILENT_ATTEMPTS: u8 = 5;
+
+/// In larger meshes silence is no reason to flood: where many send to one node it is more likely that this node is busy, and floods
+/// would make it worse.
+const SILENT_MESH: u64 = 64;
+
+/// A flood takes a frame on every wire. If all nodes flood at once, each after such a time, it takes a tenth of the wires.
+const FLOOD_SHARE: u64 = 10;
+
+/// In large meshes it takes more, so that a packet is flooded at least twice before it is given up.
+const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
+
 impl Source {
-    pub(in super::super) fn new(longest_route: u16, frame_time: Micros) -> Self {
+    pub(in super::super) fn new(mesh: &Mesh, first_number: u32) -> Self {
         // There and back, each hop a frame and some thought; longer routes are patient enough by doubling.
-        let hops = u64::from(longest_route.min(32));
+        let hops = u64::from(mesh.longest_route.min(32));
+        let patience = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
+        let interval = mesh.nodes.saturating_mul(mesh.frame_time).saturating_mul(FLOOD_SHARE);
         Source {
             outstanding: Vec::new(),
-            next_number: 0,
-            first_patience: (50_000 + 2 * hops * (frame_time + 1_000)).min(LONGEST_RETRY) as u32,
+            next_number: first_number,
+            first_patience: patience.saturating_add(50_000).min(LONGEST_RETRY) as u32,
+            flood_interval: interval.min(LONGEST_FLOOD_INTERVAL),
+            flood_at: 0,
+            silent_attempts: if mesh.nodes <= SILENT_MESH {
+                SILENT_ATTEMPTS
+            } else {
+                u8::MAX
+            },
         }
     }
 
@@ -125,6 +169,7 @@ impl Source {
             started: now,
             retry_at: now.saturating_add(Micros::from(self.first_patience)),
             patience: self.first_patience,
+            attempts: 1,
             unreachable: None,
             stage: Stage::Open,
         });
@@ -153,6 +198,7 @@ impl Source {
         };
         // It is reached: what was said before is out of date.
         entry.unreachable = None;
+        entry.attempts = 0;
         entry.stage = Stage::Open;
         // If it started before the packet was first sent it has not had it in an earlier life.
         let age = now.saturating_sub(entry.started).saturating_sub(under_way);
@@ -184,9 +230,28 @@ impl Source {
             };
             return Due::Ended(entry.end(outcome));
         }
+        let flood = entry.is_astray(self.silent_attempts);
+        if flood && now < self.flood_at {
+            entry.retry_at = self.flood_at;
+            return Due::Nothing;
+        }
+        entry.attempts = entry.attempts.saturating_add(1);
         entry.patience = (entry.patience * 2).min(LONGEST_RETRY as u32);
         entry.retry_at = now.saturating_add(Micros::from(entry.patience));
-        Due::Again(entry.place)
+        if flood {
+            self.flood_at = now.saturating_add(self.flood_interval);
+            Due::Flood(entry.place)
+        } else {
+            // Whoever has an answer, good or bad, was on the path.
+            let rank = match entry.unreachable {
+                None => entry.attempts.saturating_sub(1),
+                Some(_) => 0,
+            };
+            Due::Again {
+                place: entry.place,
+                rank,
+            }
+        }
     }
 
     fn find(&mut self, number: u32) -> Option<&mut Outstanding> {
@@ -214,6 +279,15 @@ impl Outstanding {
         matches!(self.stage, Stage::Ended(_))
     }
 
+    /// Whether the paths that were tried seem to lead nowhere, though there may be another: nothing was heard of the packet
+    /// again and again, or it could not carry the memory of its search. One whose search was complete has no path.
+    fn is_astray(&self, silent_attempts: u8) -> bool {
+        match self.unreachable {
+            None => self.attempts >= silent_attempts,
+            Some(said) => matches!(said.reason, DropReason::TrailFull | DropReason::HopsUsedUp),
+        }
+    }
+
     fn end(&mut self, outcome: Outcome) -> Settled {
         self.stage = Stage::Ended(outcome);
         Settled {
@@ -231,7 +305,12 @@ mod tests {
     const START: Micros = 1_000_000;
 
     fn source() -> Source {
-        let mut source = Source::new(4, 2_000);
+        let mesh = Mesh {
+            nodes: 10,
+            longest_route: 4,
+            frame_time: 2_000,
+        };
+        let mut source = Source::new(&mesh, 0);
         source.begin(9, START);
         source
     }
@@ -264,7 +343,7 @@ mod tests {
             waits.push(next - now);
             now = next;
             match source.due(0, now) {
-                Due::Again(9) => {}
+                Due::Again { place: 9, .. } | Due::Flood(9) => {}
                 other => break assert_eq!(other, Due::Ended(ended(Outcome::Unknown))),
             }
         }
@@ -304,7 +383,7 @@ mod tests {
         let now = START + 10_000;
         assert_eq!(source.due(0, now), Due::Nothing);
         source.answered(&says(Verdict::Restarted, 900_000), 0, now);
-        assert_eq!(source.due(0, now), Due::Again(9));
+        assert_eq!(source.due(0, now), Due::Again { place: 9, rank: 0 });
     }
 
     #[test]
@@ -323,7 +402,7 @@ mod tests {
         let mut source = source();
         (0..3).for_each(|_| report(&mut source, late));
         source.answered(&says(Verdict::Busy, 10), 0, late);
-        assert_eq!(source.due(0, late), Due::Again(9));
+        assert_eq!(source.due(0, late), Due::Again { place: 9, rank: 0 });
         (0..3).for_each(|_| report(&mut source, late));
         let (at, reason) = (4, DropReason::NoRoute);
         let end = Outcome::Undeliverable { at, reason };

@@ -10,8 +10,8 @@ type Small = Pool<4, 30, 8>;
 const LANES_USED: u8 = 6;
 const NOW: Micros = 5_000_000;
 
-/// A packet that has been under way for so many milliseconds.
-fn aged(milliseconds: u64) -> Packet<8> {
+/// A packet of a source, which says that it is very old.
+fn from(source: u64) -> Packet<8> {
     Packet {
         header: Header {
             kind: Kind::Datagram,
@@ -21,19 +21,24 @@ fn aged(milliseconds: u64) -> Packet<8> {
             to_host: false,
             from_host: false,
             hops_left: 9,
-            age: (milliseconds * 1_000 / AGE_UNIT) as u16,
+            age: 20_000,
             epoch: 1,
             number: 0,
-            source: 0,
+            source,
             dest: 1,
         },
         body: Body::new(),
     }
 }
 
-/// Admits a packet and gives it something to do.
+/// Admits a packet that came so many milliseconds ago, and gives it something to do.
 fn put(pool: &mut Small, origin: Origin, lane: u8, milliseconds: u64) -> Option<Place> {
-    let place = pool.admit(aged(milliseconds), origin, lane, NOW)?;
+    put_of(pool, 0, origin, lane, milliseconds)
+}
+
+/// The same of a source.
+fn put_of(pool: &mut Small, source: u64, origin: Origin, lane: u8, milliseconds: u64) -> Option<Place> {
+    let place = pool.admit(from(source), origin, lane, NOW - 1_000 * milliseconds)?;
     pool.get_mut(place)?.pending = 1;
     Some(place)
 }
@@ -76,14 +81,20 @@ fn broadcasts_that_begin_here_leave_room_for_what_passes() {
 }
 
 #[test]
-fn a_free_slot_goes_to_the_oldest_that_was_refused() {
+fn a_free_slot_goes_to_the_link_that_has_waited_longest() {
     let (mut pool, places) = full();
     for (link, age) in [(1, 20), (2, 900), (3, 300)] {
         assert!(put(&mut pool, Origin::Link(link), 0, age).is_none());
     }
     take(&mut pool, places[0]);
-    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_none(), "others are older");
-    assert!(put(&mut pool, Origin::Link(3), 0, 300).is_none(), "one is older");
+    assert!(
+        put(&mut pool, Origin::Link(1), 0, 20).is_none(),
+        "others have waited longer"
+    );
+    assert!(
+        put(&mut pool, Origin::Link(3), 0, 300).is_none(),
+        "one has waited longer"
+    );
     assert!(!pool.offer(1).takes(0) && !pool.offer(3).takes(0) && pool.offer(2).takes(0));
     assert!(put(&mut pool, Origin::Link(2), 0, 900).is_some());
     take(&mut pool, places[1]);
@@ -94,7 +105,7 @@ fn a_free_slot_goes_to_the_oldest_that_was_refused() {
 }
 
 #[test]
-fn the_slot_of_a_lane_goes_to_the_oldest_that_was_refused() {
+fn the_slot_of_a_lane_goes_to_the_link_that_has_waited_longest() {
     let (mut pool, _) = full();
     let first = put(&mut pool, Origin::Link(0), 3, 10).unwrap();
     for (link, age) in [(1, 20), (2, 40)] {
@@ -117,7 +128,7 @@ fn one_that_does_not_come_back_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn the_oldest_has_its_turn_though_more_wait_than_are_remembered() {
+fn who_has_waited_longest_has_a_turn_though_more_wait_than_are_remembered() {
     let (mut pool, places) = full();
     for lane in 1..LANES_USED {
         put(&mut pool, Origin::Link(0), lane, 1).unwrap();
@@ -131,4 +142,35 @@ fn the_oldest_has_its_turn_though_more_wait_than_are_remembered() {
     take(&mut pool, places[0]);
     assert!(put(&mut pool, Origin::Link(0), 5, 105).is_none());
     assert!(put(&mut pool, Origin::Link(3), 5, 135).is_some());
+}
+
+#[test]
+fn a_source_that_has_had_less_goes_before_one_that_has_waited_longer() {
+    let (mut pool, places) = full();
+    // Source 0 has had everything so far.
+    (0..20).for_each(|_| pool.serve(places[0]));
+    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 900).is_none());
+    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 20).is_none());
+    take(&mut pool, places[0]);
+    assert!(pool.offer(2).takes(0) && !pool.offer(1).takes(0));
+    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 900).is_none());
+    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 20).is_some());
+}
+
+#[test]
+fn a_link_that_has_just_sent_is_taken_to_have_more() {
+    let (mut pool, places) = full();
+    (0..20).for_each(|_| pool.serve(places[0]));
+    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 900).is_none());
+    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 20).is_none());
+    take(&mut pool, places[0]);
+    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 0).is_some());
+    take(&mut pool, places[1]);
+    assert!(pool.offer(2).takes(0), "source 7 has still had less");
+    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 0).is_none());
+    let later = NOW + 10_000;
+    assert!(
+        pool.admit(from(0), Origin::Link(1), 0, later).is_some(),
+        "it has no more"
+    );
 }

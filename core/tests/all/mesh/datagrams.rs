@@ -192,8 +192,9 @@ fn what_waits_grows_old() {
     mesh.stranger_mut(three).takes = true;
     mesh.run(100 * MILLISECOND);
     let age = u64::from(mesh.stranger(three).heard[0].header.age) * AGE_UNIT;
-    let expected = 50 * AGE_UNIT + 2 * SECOND;
-    assert!((expected..expected + 60 * MILLISECOND).contains(&age), "{age}");
+    // The link to the stranger comes up a little after it says something.
+    let expected = 50 * AGE_UNIT + 2 * SECOND - times::DRIFT;
+    assert!((expected..expected + 80 * MILLISECOND).contains(&age), "{age}");
 }
 
 #[test]
@@ -299,40 +300,49 @@ fn what_waits_too_long_expires_in_the_queue() {
     mesh.assert_at_rest();
 }
 
-#[test]
-fn the_older_of_two_that_wait_goes_first() {
+/// In which order packets leave board 2 that came, with their source and their age, while there was no room for them.
+fn order_of(waiting: &[(u32, Node, u16)]) -> Vec<u32> {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(three).link.offer(Offer::new(0, 0));
     mesh.stranger_mut(three).takes = false;
     mesh.run(200 * MILLISECOND);
-    for (number, age) in [(1, 100), (2, 5_000), (3, 0), (4, 9_000), (5, 2_000)] {
-        mesh.stranger_mut(one).send(
-            0,
-            &Header {
-                age,
-                ..header(Kind::Datagram, 0, 4, number)
-            },
-            b"",
-        );
+    for &(number, source, age) in waiting {
+        let header = Header {
+            age,
+            ..header(Kind::Datagram, source, 4, number)
+        };
+        mesh.stranger_mut(one).send(0, &header, b"");
         mesh.run(5 * MILLISECOND);
     }
     mesh.run(100 * MILLISECOND);
     mesh.stranger_mut(three).takes = true;
     mesh.stranger_mut(three).link.offer(Offer::ALL);
     mesh.run(200 * MILLISECOND);
-    let numbers: Vec<_> = mesh
-        .stranger(three)
-        .heard
-        .iter()
-        .map(|heard| heard.header.number)
-        .collect();
-    assert_eq!(numbers.len(), 5);
-    // One may be on the way already.
-    let rest: Vec<_> = [4, 2, 5, 1, 3]
-        .into_iter()
-        .filter(|number| *number != numbers[0])
-        .collect();
-    assert_eq!(numbers[1..], rest);
+    let heard = &mesh.stranger(three).heard;
+    heard.iter().map(|heard| heard.header.number).collect()
+}
+
+/// Ages are rounded up at every hop, so that the second of two may seem the older one.
+#[test]
+fn packets_of_one_source_keep_their_order_whatever_their_ages() {
+    let waiting = [(1, 0, 3), (2, 0, 200), (3, 0, 2), (4, 0, 1_000), (5, 0, 900)];
+    assert_eq!(order_of(&waiting), [1, 2, 3, 4, 5]);
+    let order = order_of(&[
+        (1, 0, 100),
+        (2, 1, 5_000),
+        (3, 1, 0),
+        (4, 0, 9_000),
+        (5, 0, 2_000),
+        (6, 1, 7),
+    ]);
+    for numbers in [[1, 4, 5], [2, 3, 6]] {
+        let of_source: Vec<u32> = order
+            .iter()
+            .copied()
+            .filter(|number| numbers.contains(number))
+            .collect();
+        assert_eq!(of_source, numbers, "{order:?}");
+    }
 }
 
 #[test]
@@ -520,7 +530,7 @@ fn a_mesh_full_of_packets_brings_all_of_them() {
         let mut full = 0;
         for _ in 0..40 {
             for from in 0..nodes {
-                for _ in 0..8 {
+                for _ in 0..10 {
                     let to = (from + 1 + random.below(nodes - 1)) % nodes;
                     if mesh.send(from, to, &[from as u8; 60]).is_ok() {
                         sent[to as usize] += 1;

@@ -7,4 +7,5 @@ mod datagrams;
 mod detours;
 mod harness;
 mod questions;
+mod rogues;
 mod wires;

@@ -2,12 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
 use hopwise_emulator::time::{SECOND, Time};
+use hopwise_figures::printable_line;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::capture::{Capture, CaptureSummary, LogLine};
 use hopwise_rig::emulated::Firmware;
@@ -15,7 +14,7 @@ use hopwise_rig::log_sources::{EmulatedRun, LEVELS, from_emulated, from_probes, 
 use hopwise_trace::line::Record;
 
 use super::emulate::picoseconds;
-use super::output::{Outcome, print, print_json};
+use super::output::{Outcome, check_output, print, print_json, stop_on_ctrl_c};
 use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg};
 
@@ -120,6 +119,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         }
     };
     // A trace that cannot be written is better known before than after.
+    check_output(&args.output, inputs(args).iter().map(PathBuf::as_path))?;
     let mut capture = Capture::create(&args.output, &mesh, &mut show)?;
     let stop = stop_on_ctrl_c()?;
     if let Some(folder) = &args.recorded {
@@ -148,12 +148,18 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
     Ok(Outcome::Done)
 }
 
-/// Set when the capture is to end.
-fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, Refusal> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let set = stop.clone();
-    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))?;
-    Ok(stop)
+/// The files that are read.
+fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
+    let mut inputs = vec![args.mesh.path.clone()];
+    inputs.extend(args.elf.clone());
+    let streams = args.recorded.as_ref().and_then(|folder| folder.read_dir().ok());
+    inputs.extend(
+        streams
+            .into_iter()
+            .flatten()
+            .filter_map(|stream| Some(stream.ok()?.path())),
+    );
+    inputs
 }
 
 fn show_line(line: &LogLine, coloured: bool) -> io::Result<()> {
@@ -164,13 +170,8 @@ fn show_line(line: &LogLine, coloured: bool) -> io::Result<()> {
         (true, "info") => ("\x1b[32m", "\x1b[0m"),
         (true, _) => ("\x1b[2m", "\x1b[0m"),
     };
-    let LogLine {
-        node,
-        stamp,
-        level,
-        text,
-        ..
-    } = line;
+    let LogLine { node, stamp, level, .. } = line;
+    let text = printable_line(&line.text);
     let shown = writeln!(io::stdout(), "{stamp:12.6} {node:>4} {on}{level:5}{off} {text}");
     match shown {
         // A reader that has heard enough, such as `head`, is no reason to end a capture.

@@ -10,10 +10,11 @@ use hopwise_core::wire::DEFAULT_BAUD;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Port, Script, World};
+use hopwise_figures::printable_line;
 use hopwise_language::BadTime;
 use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 
-use super::output::{Outcome, print, print_json, progress_bar};
+use super::output::{Outcome, print, print_coloured, print_json, progress_bar, say};
 use super::refusal::Refusal;
 use super::{RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
@@ -195,14 +196,14 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     }
     for wanted in &args.serial {
         let path = session.open_port(wanted)?;
-        eprintln!("board {} is at {path}", wanted.port.board);
+        say(&format!("board {} is at {path}", wanted.port.board));
     }
     if let Some(port) = args.gdb {
         let server = GdbServer::listen(port)?;
         let (node, address) = (args.node, server.address);
-        eprintln!("board {node} waits for: gdb -ex 'target remote {address}'");
+        say(&format!("board {node} waits for: gdb -ex 'target remote {address}'"));
         let released = session.hold(server, node, args.duration)?;
-        eprintln!("{released}");
+        say(&released.to_string());
     }
     if args.check {
         let checked = session.check(subject.network(), subject.baud());
@@ -271,7 +272,7 @@ fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), Refusal> {
         (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level
     };
     let coloured = std::io::stdout().is_terminal();
-    print(|out| {
+    print_coloured(|out| {
         lines
             .iter()
             .filter(wanted)
@@ -293,12 +294,9 @@ fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::
         (String::new(), "")
     };
     let time = line.at as f64 / SECOND as f64;
-    let place = line.place.as_deref().unwrap_or("");
-    writeln!(
-        out,
-        "{time:12.6} {:>4} {on}{name:5}{off} {}  {place}",
-        line.board, line.text
-    )
+    let place = printable_line(line.place.as_deref().unwrap_or(""));
+    let text = printable_line(&line.text);
+    writeln!(out, "{time:12.6} {:>4} {on}{name:5}{off} {text}  {place}", line.board)
 }
 
 fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {

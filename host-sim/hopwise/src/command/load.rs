@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use hopwise_core::Rule;
 
-use super::output::{Outcome, print, print_facts, print_json, progress_bar};
+use super::output::{Outcome, print, print_facts, print_json, progress_bar, say, write_file};
 use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_language::Traffic;
@@ -14,7 +14,7 @@ use hopwise_load::parameters::{Parameters, Preset, Process, Rings};
 use hopwise_load::report;
 use hopwise_load::saturation;
 use hopwise_load::study::{self, Study};
-use hopwise_load::sweep::{Folder, Job, JobList, Share, Task};
+use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
 
 /// With an expression, one experiment; with a command, many.
 #[derive(Args)]
@@ -432,7 +432,12 @@ fn rates(texts: &[String]) -> Result<Vec<f64>, Refusal> {
 fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
     let numbers = folder.share(share);
     let bar = progress_bar(numbers.len() as u64, "simulating");
-    let done = folder.work_all(&numbers, || bar.inc(1))?;
+    let done = folder.work_all(&numbers, |worked| {
+        if let Worked::Again(damaged) = worked {
+            bar.suspend(|| say(&format!("hopwise: {damaged}: done again")));
+        }
+        bar.inc(1);
+    })?;
     bar.finish_and_clear();
     print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
 }
@@ -475,7 +480,7 @@ fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(),
     std::fs::create_dir_all(folder).map_err(|error| Refusal::Output(error.to_string()))?;
     for (name, text) in files {
         let path = folder.join(name.as_ref());
-        std::fs::write(&path, text).map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))?;
+        write_file(&path, text)?;
         print(|out| writeln!(out, "{}", path.display()))?;
     }
     Ok(())

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use super::NetworkArg;
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
+use hopwise_files::create_whole;
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
 
@@ -43,10 +44,8 @@ pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
     let mesh = Mesh::new(args.network.network()?, args.board)?;
     match &args.output {
         Some(path) => {
-            let refused = |error: std::io::Error| Refusal::file(path, error);
             // Probes that were typed in are not written over.
-            let mut file = std::fs::File::create_new(path).map_err(refused)?;
-            std::io::Write::write_all(&mut file, mesh.template().as_bytes()).map_err(refused)?;
+            create_whole(path, mesh.template()).map_err(|error| Refusal::file(path, error))?;
         }
         None => print(|out| write!(out, "{}", mesh.template()))?,
     }

@@ -21,6 +21,7 @@ mod refusal;
 mod report;
 mod route;
 mod sim;
+mod swarm;
 mod table;
 mod talk;
 mod topo;
@@ -35,7 +36,7 @@ use hopwise_core::{Network, Node, Rule};
 use hopwise_emulate::firmware::Firmware;
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::mesh::Mesh;
-use output::Outcome;
+use output::{Outcome, say};
 use refusal::Refusal;
 
 /// Networks of microcontrollers, routed from addresses alone.
@@ -100,7 +101,10 @@ enum Command {
     Send(talk::SendArgs),
 }
 
-/// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused.
+/// Exit status after Ctrl-C, as shells have it.
+const STOPPED: u8 = 130;
+
+/// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused; 130: stopped by Ctrl-C.
 pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
     let outcome = match &hopwise.command {
         Command::Demo => demo::run(),
@@ -131,11 +135,15 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::CheckFailed(what)) => {
-            eprintln!("hopwise: {what}");
+            say(&format!("hopwise: {what}"));
             ExitCode::from(1)
         }
+        Ok(Outcome::Stopped(what)) => {
+            say(&format!("hopwise: {what}"));
+            ExitCode::from(STOPPED)
+        }
         Err(refusal) => {
-            eprintln!("hopwise: {refusal}");
+            say(&format!("hopwise: {refusal}"));
             ExitCode::from(2)
         }
     }
@@ -162,7 +170,7 @@ impl RepositoryArg {
             Some(path) => Ok(path.to_path_buf()),
             None => {
                 let repository = Repository::find(self.repo.as_deref())?;
-                Ok(Firmware::new(board).build(&repository, |line| eprintln!("{line}"))?)
+                Ok(Firmware::new(board).build(&repository, say)?)
             }
         }
     }

@@ -1,8 +1,14 @@
-//! What commands print, and how it ends.
+//! What commands print and write, and how they end. Names, logs and files come from elsewhere: nothing of them reaches a terminal
+//! but text.
 
 use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hopwise_core::{Network, Node};
+use hopwise_figures::{printable, printable_json, printable_line};
+use hopwise_files::{check_writable, is_same_file, write_whole};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -14,10 +20,18 @@ pub(super) enum Outcome {
     Done,
     /// A check failed; the sentence says which.
     CheckFailed(String),
+    /// By Ctrl-C, before it was done; the sentence says what there is of it.
+    Stopped(String),
 }
 
-/// Writes to standard output. A reader that has heard enough, such as `head`, is no error.
+/// Writes to standard output, text only. A reader that has heard enough, such as `head`, is no error.
 pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
+    print_coloured(|out| write(&mut Printable(out)))
+}
+
+/// Writes to standard output what may colour or clear the terminal: texts from elsewhere are to be made
+/// [printable](printable_line) before.
+pub(super) fn print_coloured(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Refusal> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Refusal::Output(error.to_string())),
@@ -25,10 +39,68 @@ pub(super) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     }
 }
 
+/// Passes on text without control characters.
+struct Printable<'a>(&'a mut dyn Write);
+
+impl Write for Printable<'_> {
+    /// Whole characters each time, as all that is formatted comes.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.0.write_all(printable(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Says a sentence on standard error: on one line, and not without end.
+pub(super) fn say(sentence: &str) {
+    eprintln!("{}", printable_line(sentence));
+}
+
+/// A value as JSON, on one line.
+pub(super) fn json(value: &impl Serialize) -> Result<String, Refusal> {
+    let text = serde_json::to_string(value).map_err(|error| Refusal::Output(error.to_string()))?;
+    Ok(printable_json(&text).into_owned())
+}
+
 /// Writes one JSON object on a line.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Refusal> {
-    let text = serde_json::to_string(value).map_err(|error| Refusal::Output(error.to_string()))?;
+    let text = json(value)?;
     print(|out| writeln!(out, "{text}"))
+}
+
+/// Whether a file can be written, and is none of those that are read. Asked before the work is done.
+pub(super) fn check_output<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Refusal> {
+    match inputs.into_iter().any(|input| is_same_file(output, input)) {
+        true => Err(Refusal::OutputIsInput(output.into())),
+        false => check_writable(output).map_err(|error| Refusal::output(output, &error)),
+    }
+}
+
+/// Writes a file, which is whole or what it was.
+pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Refusal> {
+    write_whole(path, text).map_err(|error| Refusal::output(path, &error))
+}
+
+/// Says that the last line of a trace was left out, if it was.
+pub(super) fn say_if_cut(trace: &Path, cut: Option<u64>) {
+    if let Some(line) = cut {
+        let name = trace.display();
+        say(&format!(
+            "hopwise: {name}: line {line} has no end and is left out: the trace was cut short"
+        ));
+    }
+}
+
+/// Set by Ctrl-C, and when the program is asked to end.
+pub(super) fn stop_on_ctrl_c() -> Result<Arc<AtomicBool>, Refusal> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let set = stop.clone();
+    ctrlc::set_handler(move || set.store(true, Ordering::Relaxed))?;
+    Ok(stop)
 }
 
 /// Writes names and values in two columns.
@@ -54,4 +126,21 @@ pub(super) fn progress_bar(total: u64, what: &'static str) -> ProgressBar {
     ProgressBar::new(total)
         .with_message(what)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_not_printed() {
+        let mut out = Vec::new();
+        let name = "\u{1b}]0;title\u{7}\u{9b}2Jé";
+        writeln!(Printable(&mut out), "{name:>20} → {}\tx\ry", 3).unwrap();
+        let printed = String::from_utf8(out).unwrap();
+        assert_eq!(
+            printed.trim_start(),
+            "\u{fffd}]0;title\u{fffd}\u{fffd}2Jé → 3\tx\u{fffd}y\n"
+        );
+    }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::output::{Outcome, print, print_json};
+use super::output::{Outcome, check_output, print, print_json, write_file};
 use super::refusal::Refusal;
 use super::{MeshArg, table};
 use hopwise_rig::drawing;
@@ -41,8 +41,8 @@ pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
     let mesh = args.mesh.read()?;
     let plan = WiringPlan::new(&mesh);
     if let Some(path) = &args.svg {
-        let written = std::fs::write(path, drawing::svg(&mesh, &plan));
-        written.map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))?;
+        check_output(path, [args.mesh.path.as_path()])?;
+        write_file(path, &drawing::svg(&mesh, &plan))?;
     }
     if args.json {
         print_json(&PlanJson {

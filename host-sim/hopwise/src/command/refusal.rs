@@ -1,6 +1,7 @@
 //! Why a command cannot be carried out.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use hopwise_core::{NoSuchNode, ParseError};
 use hopwise_emulate::firmware::CannotBuildFirmware;
@@ -210,6 +211,9 @@ pub(super) enum Refusal {
         /// What is wrong with it.
         reason: String,
     },
+    /// What is written would destroy what is read.
+    #[error("{}: this file is read; write to another one", .0.display())]
+    OutputIsInput(PathBuf),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),
@@ -223,12 +227,17 @@ impl Refusal {
             reason: reason.to_string(),
         }
     }
+
+    /// Of a file that cannot be written.
+    pub(super) fn output(path: &Path, error: &io::Error) -> Self {
+        Refusal::Output(format!("{}: {error}", path.display()))
+    }
 }
 
 impl From<CannotCapture> for Refusal {
     fn from(error: CannotCapture) -> Self {
         match error {
-            CannotCapture::Output { path, error } => Refusal::Output(format!("{}: {error}", path.display())),
+            CannotCapture::Output { path, error } => Refusal::output(&path, &error),
             CannotCapture::Show(error) => Refusal::Output(error.to_string()),
             error => Refusal::Capture(error),
         }

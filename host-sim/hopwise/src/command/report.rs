@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::output::{Outcome, print};
+use super::output::{Outcome, check_output, json, print, say_if_cut, write_file};
 use super::refusal::Refusal;
 use super::{parse, table};
+use hopwise_figures::markdown_cell;
 use hopwise_trace::reader::Reader;
 use hopwise_trace::report::{Delivery, Deviation, LinkQuality, Report};
 use hopwise_trace::samples::TimeSpread;
@@ -35,17 +36,21 @@ pub(super) struct ReportArgs {
 
 pub(super) fn run(args: &ReportArgs) -> Result<Outcome, Refusal> {
     let network = args.network.as_deref().map(parse).transpose()?;
+    if let Some(output) = &args.output {
+        check_output(output, [args.trace.as_path()])?;
+    }
     let report = Report::read(open(&args.trace)?, network).map_err(|error| Refusal::file(&args.trace, error))?;
+    say_if_cut(&args.trace, report.cut);
     if report.events == 0 {
         return Err(Refusal::file(&args.trace, "the trace has no events"));
     }
     let text = if args.json {
-        serde_json::to_string(&report).map_err(|error| Refusal::Output(error.to_string()))? + "\n"
+        json(&report)? + "\n"
     } else {
         markdown(&report)
     };
     match &args.output {
-        Some(path) => write(path, &text)?,
+        Some(path) => write_file(path, &text)?,
         None => print(|out| out.write_all(text.as_bytes()))?,
     }
     Ok(Outcome::Done)
@@ -57,14 +62,9 @@ pub(super) fn open(path: &Path) -> Result<Reader<BufReader<File>>, Refusal> {
     Reader::new(BufReader::new(file)).map_err(|error| Refusal::file(path, error))
 }
 
-/// Writes a file.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Refusal> {
-    std::fs::write(path, text).map_err(|error| Refusal::Output(format!("{}: {error}", path.display())))
-}
-
 fn markdown(report: &Report) -> String {
     let title = match (&report.network, report.nodes) {
-        (Some(network), Some(nodes)) => format!("# {network}: {nodes} nodes"),
+        (Some(network), Some(nodes)) => format!("# {}: {nodes} nodes", markdown_cell(network)),
         _ => "# A trace of an unnamed network".into(),
     };
     let baud = report.baud.map_or(String::new(), |baud| format!(", {baud} bits/s"));
@@ -72,7 +72,14 @@ fn markdown(report: &Report) -> String {
         0 => String::new(),
         count => format!(" {count} of them have words that are not known here."),
     };
-    let about = format!("{} events in {:.3} s{baud}.{unknown}", report.events, report.seconds);
+    let cut = match report.cut {
+        Some(line) => format!(" The trace is cut short in line {line}."),
+        None => String::new(),
+    };
+    let about = format!(
+        "{} events in {:.3} s{baud}.{unknown}{cut}",
+        report.events, report.seconds
+    );
     let sections = [
         delivery(report),
         latency(report),

@@ -12,7 +12,7 @@ use hopwise_core::wire::DropReason;
 use hopwise_rig::connection::{Connection, Fate, NodeState, check_length};
 use serde_json::{Map, Value, json};
 
-use super::output::{Outcome, print, print_json};
+use super::output::{Outcome, print, print_coloured, print_json};
 use super::refusal::Refusal;
 use super::table;
 
@@ -265,12 +265,10 @@ fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> 
     ];
     let text = table::lines(&TITLES, states.iter().map(cells));
     // On a terminal a table takes the place of the one before.
-    let clear = if args.watch && std::io::stdout().is_terminal() {
-        "\x1b[2J\x1b[H"
-    } else {
-        ""
-    };
-    print(|out| writeln!(out, "{clear}{network}\n{text}"))
+    if args.watch && std::io::stdout().is_terminal() {
+        print_coloured(|out| write!(out, "\x1b[2J\x1b[H"))?;
+    }
+    print(|out| writeln!(out, "{network}\n{text}"))
 }
 
 pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::output::Outcome;
+use super::output::{Outcome, check_output, say_if_cut, write_file};
 use super::parse;
 use super::refusal::Refusal;
-use super::report::{open, write};
+use super::report::open;
 use hopwise_rig::mesh::Mesh;
 use hopwise_view::data::{NoPage, PageData};
 use hopwise_view::page;
@@ -27,6 +27,7 @@ pub(super) struct ViewArgs {
 
 pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
     let path = Path::new(&args.what);
+    check_output(&args.output, [path])?;
     let data = if path.extension().is_some_and(|end| end == "toml") {
         PageData::of_mesh(&Mesh::read(path)?)?
     } else if path.exists() {
@@ -42,6 +43,7 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
         })?;
         PageData::new(&network)?
     };
-    write(&args.output, &page::html(&data))?;
+    say_if_cut(path, data.trace.as_ref().and_then(|trace| trace.cut));
+    write_file(&args.output, &page::html(&data))?;
     Ok(Outcome::Done)
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 fn emulate(arguments: &[&str]) -> Output {
@@ -147,22 +147,29 @@ fn expand(answer: &[u8]) -> String {
     text
 }
 
+/// Starts the emulation of three boards; it, and the first line that it says.
+fn emulation(elf: impl AsRef<std::ffi::OsStr>, options: &[&str]) -> (Child, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["emulate", "ring(3)", "--elf"])
+        .arg(elf)
+        .args(options)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("hopwise");
+    let mut line = String::new();
+    // The pipe stays with the child: more may be said.
+    let said = child.stderr.as_mut().expect("a pipe");
+    BufReader::new(said).read_line(&mut line).expect("a line");
+    (child, line.trim_end().into())
+}
+
 #[test]
 fn gdb_reads_registers_steps_and_stops_at_a_breakpoint() {
     let Some(elf) = crate::emulator_support::elf() else {
         return;
     };
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args([
-            "emulate", "ring(3)", "--for", "20ms", "--gdb", "0", "--node", "1", "--elf",
-        ])
-        .arg(&elf)
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("hopwise");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let line = lines.next().expect("a line").expect("text");
+    let (mut child, line) = emulation(&elf, &["--for", "20ms", "--gdb", "0", "--node", "1"]);
     let address = line.rsplit(' ').next().expect("an address").trim_end_matches('\'');
     let mut gdb = TcpStream::connect(address).expect("the server");
     gdb.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
@@ -196,17 +203,7 @@ fn a_serial_port_is_a_socket() {
     };
     let path = std::env::temp_dir().join(format!("hopwise-serial-{}", std::process::id()));
     let place = format!("0.USART2=unix:{}", path.display());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args([
-            "emulate", "ring(3)", "--for", "100ms", "--json", "--serial", &place, "--elf",
-        ])
-        .arg(&elf)
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("hopwise");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-    let line = lines.next().expect("a line").expect("text");
+    let (mut child, line) = emulation(&elf, &["--for", "100ms", "--json", "--serial", &place]);
     assert_eq!(line, format!("board 0 is at {}", path.display()));
     // The run may be over before we come.
     let _ = UnixStream::connect(&path);

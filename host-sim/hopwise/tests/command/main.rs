@@ -5,6 +5,7 @@ mod emulate;
 #[path = "../../../../emulator/tests/support/mod.rs"]
 #[allow(dead_code, reason = "shared with the emulator's own tests")]
 mod emulator_support;
+mod files;
 mod load_sweep;
 mod report;
 mod repository;

@@ -1,23 +1,7 @@
 //! Who gets an output channel, and who the switch.
 
 use super::Engine;
-use super::routers::{Input, NONE, State};
-
-/// Who crosses the switch from an input port, and where to.
-#[derive(Clone, Copy)]
-pub(super) struct Winner {
-    pub(super) in_port: u32,
-    pub(super) out_port: u32,
-    pub(super) channel: u32,
-}
-
-impl Winner {
-    pub(super) const NONE: Self = Self {
-        in_port: NONE,
-        out_port: NONE,
-        channel: NONE,
-    };
-}
+use super::routers::{Input, NONE, State, Winner};
 
 impl Engine<'_> {
     /// Heads ask for an output channel: that of their class, or one of those for all (one iteration of iSLIP). One that finds

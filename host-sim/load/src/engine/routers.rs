@@ -1,12 +1,27 @@
 //! The routers: ports, and the virtual channels at both ends of every link.
 
-use super::allocation::Winner;
 use super::district::Districts;
 use crate::parameters::{Parameters, Rings};
 use crate::wiring::{NO_AXIS, Wiring};
 
 /// No channel, port, flit or packet.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// Who crosses the switch from an input port, and where to.
+#[derive(Clone, Copy)]
+pub(super) struct Winner {
+    pub(super) in_port: u32,
+    pub(super) out_port: u32,
+    pub(super) channel: u32,
+}
+
+impl Winner {
+    pub(super) const NONE: Self = Self {
+        in_port: NONE,
+        out_port: NONE,
+        channel: NONE,
+    };
+}
 
 /// What an input channel is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 mod delivery;
 mod faults;
+mod liars;
 mod links;
+mod rogues;
 mod torture;
 
 use hopwise_sim::run::Account;

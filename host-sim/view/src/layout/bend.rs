@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Link;
-use super::shapes::Point;
+use super::point::Point;
 
 /// A link closer than this to a node's place seems to belong to it.
 const CLEAR: f64 = 0.24;

@@ -4,7 +4,8 @@ use hopwise_core::network::{Linkage, Rdn};
 use hopwise_core::{Base, Family, Network, Node};
 use hopwise_networks::base::Formulas;
 
-use super::shapes::{self, Point};
+use super::point::{Point, centred};
+use super::shapes;
 
 /// An arrangement of clusters, or of the nodes in the innermost ones.
 pub struct Level {
@@ -132,7 +133,7 @@ fn cubes(bits: u32) -> Vec<Point> {
     // Where a number stands in the Gray code.
     let place = |word: usize| (0..usize::BITS).fold(0, |sum, shift| sum ^ (word >> shift)) as f64;
     let points = (0..1usize << bits).map(|word| Point::new(place(word & ((1 << low) - 1)), place(word >> low)));
-    shapes::centred(points.collect())
+    centred(points.collect())
 }
 
 /// All on one level.

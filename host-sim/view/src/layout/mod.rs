@@ -1,18 +1,19 @@
 //! Where nodes, clusters and links are drawn.
 //!
-//! - [`shapes`]: base graphs and arrangements of clusters; `stress`: graphs without a shape of their own;
+//! - [`point`]: a place on the page; [`shapes`]: base graphs and arrangements of clusters; `stress`: graphs without a shape of their own;
 //! - [`family`]: how each family of networks is nested;
 //! - `nested`: places from nested arrangements; `bend`: links that would run through nodes are bent.
 
 mod bend;
 pub mod family;
 mod nested;
-pub mod shapes;
+pub mod point;
+mod shapes;
 mod stress;
 
 use hopwise_core::{Network, Node};
 
-use shapes::Point;
+use point::Point;
 
 /// A drawing of a network. Neighbouring nodes are about 1 apart.
 pub struct Drawing {

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 use super::Cluster;
 use super::family::Level;
-use super::shapes::Point;
+use super::point::Point;
 
 /// Space between clusters, and its share of their diameter.
 const GAP: f64 = 0.7;

@@ -5,49 +5,8 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI, TAU};
 use hopwise_core::{Base, Network};
 use hopwise_networks::base::Formulas;
 
+use super::point::{Point, bounds, centred};
 use super::stress;
-
-/// A place on the page; y points down.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Point {
-    /// To the right.
-    pub x: f64,
-    /// Down.
-    pub y: f64,
-}
-
-impl Point {
-    /// A point.
-    pub const fn new(x: f64, y: f64) -> Self {
-        Point { x, y }
-    }
-
-    /// At an angle, clockwise from the right.
-    pub fn at(angle: f64, radius: f64) -> Self {
-        Point::new(radius * angle.cos(), radius * angle.sin())
-    }
-
-    /// Moved by another, taken so many times.
-    pub fn plus(self, other: Point, times: f64) -> Self {
-        Point::new(self.x + times * other.x, self.y + times * other.y)
-    }
-
-    /// How far away.
-    pub fn distance(self, other: Point) -> f64 {
-        (self.x - other.x).hypot(self.y - other.y)
-    }
-
-    /// Turned about the origin.
-    pub fn turned(self, angle: f64) -> Self {
-        let (sin, cos) = angle.sin_cos();
-        Point::new(self.x * cos - self.y * sin, self.x * sin + self.y * cos)
-    }
-
-    /// The angle at which it is seen from the origin.
-    pub fn angle(self) -> f64 {
-        self.y.atan2(self.x)
-    }
-}
 
 /// A longer path is folded into rows.
 const LONGEST_LINE: usize = 12;
@@ -212,20 +171,4 @@ fn lattice(sizes: &[u64], rings: bool) -> Vec<Point> {
         })
     };
     centred((0..sizes.iter().product()).map(place).collect())
-}
-
-/// Moved so that the middle of all is at the origin.
-pub(super) fn centred(points: Vec<Point>) -> Vec<Point> {
-    let (low, high) = bounds(&points);
-    let middle = Point::new(f64::midpoint(low.x, high.x), f64::midpoint(low.y, high.y));
-    points.into_iter().map(|point| point.plus(middle, -1.0)).collect()
-}
-
-/// The corners of the rectangle around points.
-pub(super) fn bounds(points: &[Point]) -> (Point, Point) {
-    let fold = |pick: fn(&Point) -> f64, best: fn(f64, f64) -> f64| points.iter().map(pick).reduce(best).unwrap_or(0.0);
-    (
-        Point::new(fold(|p| p.x, f64::min), fold(|p| p.y, f64::min)),
-        Point::new(fold(|p| p.x, f64::max), fold(|p| p.y, f64::max)),
-    )
 }

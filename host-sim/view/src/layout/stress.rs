@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use hopwise_core::Node;
 use hopwise_core::network::Unchecked;
 
-use super::shapes::{Point, centred};
+use super::point::{Point, centred};
 
 /// Rounds after which little changes.
 const ROUNDS: usize = 120;

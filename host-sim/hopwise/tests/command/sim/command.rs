@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{hopwise, printed};
+use crate::trace_support::{printed, refused};
 
 /// A file with a text, removed in the end.
 struct Scratch(PathBuf);
@@ -25,15 +25,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
-}
-
-fn refused(args: &[&str]) -> String {
-    let output = hopwise(args);
-    assert_eq!(output.status.code(), Some(2), "{args:?}");
-    assert!(output.stdout.is_empty(), "{args:?}");
-    let sentence = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(sentence.lines().count(), 1, "{sentence}");
-    sentence.trim_end().into()
 }
 
 fn json_lines(args: &[&str]) -> Vec<Value> {

@@ -1,0 +1,35 @@
+//! A packet for one node that goes through everyone, because no path to that node is known.
+
+use super::body::{Body, Kind};
+
+/// The body of a flooded packet: another packet, of which source and destination are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flooded<'a> {
+    /// What it is for: [confirmed](Kind::Confirmed), or a [confirmation](Kind::Confirmation).
+    pub kind: Kind,
+    /// Its own number; each flood of it has another.
+    pub number: u32,
+    /// Its body.
+    pub body: &'a [u8],
+}
+
+impl<'a> Flooded<'a> {
+    /// Reads the body; `None` if it is none.
+    pub fn read(body: &'a [u8]) -> Option<Self> {
+        let (&[kind, n0, n1, n2, n3], body) = body.split_first_chunk()?;
+        let kind = Kind::from_number(kind)?;
+        matches!(kind, Kind::Confirmed | Kind::Confirmation).then_some(Flooded {
+            kind,
+            number: u32::from_le_bytes([n0, n1, n2, n3]),
+            body,
+        })
+    }
+
+    /// Writes the body; `None` if it is too long.
+    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+        let mut body = Body::from_slice(&[self.kind as u8]).ok()?;
+        body.extend_from_slice(&self.number.to_le_bytes()).ok()?;
+        body.extend_from_slice(self.body).ok()?;
+        Some(body)
+    }
+}

@@ -1,0 +1,168 @@
+//! Files that are whole or what they were.
+//!
+//! What is written goes into a new file beside the old one, which takes its place when all of it is on the disk. A program that is
+//! ended before leaves the old file as it was, and beside it what it had written, as `NAME.XXXXXX.partial`.
+//!
+//! - [`write_whole`]: a text that is there already; [`create_whole`]: the same, for a file that must not be there;
+//! - [`NewFile`]: what is written bit by bit;
+//! - [`check_writable`]: whether they could, told before the work is done;
+//! - [`is_same_file`]: whether two paths lead to one file, by whatever spelling or link.
+//!
+//! ```
+//! use hopwise_files::{is_same_file, write_whole};
+//!
+//! let path = std::env::temp_dir().join(format!("hopwise-files-{}", std::process::id()));
+//! write_whole(&path, "whole\n")?;
+//! assert_eq!(std::fs::read_to_string(&path)?, "whole\n");
+//! assert!(is_same_file(&path, &path.parent().unwrap().join(".").join(path.file_name().unwrap())));
+//! # std::fs::remove_file(&path)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+/// Writes a file that is there in full or not at all, whoever else writes it.
+pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = NewFile::create(path)?;
+    file.write_all(text.as_ref())?;
+    file.finish()
+}
+
+/// Writes a file that must not be there; it is there in full or not at all.
+pub fn create_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = NewFile::beside(path.to_path_buf())?;
+    file.write_all(text.as_ref())?;
+    file.out.flush()?;
+    let beside = file.beside.ok_or(io::ErrorKind::InvalidInput)?;
+    beside.persist_noclobber(path).map_err(|error| error.error)
+}
+
+/// Whether [`NewFile::create`] could write a file. Nothing is changed.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    match path.metadata() {
+        // Who opens and closes a pipe has told its reader that this was all.
+        Ok(there) if !there.is_file() && !there.is_dir() => Ok(()),
+        _ => NewFile::create(path).map(drop),
+    }
+}
+
+/// Whether two paths lead to one file that exists.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    let file = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
+    file(one).is_some_and(|one| Some(one) == file(other))
+}
+
+/// A file that is being written. Until [`NewFile::finish`] the file of that name stays what it was; if that never comes, so
+/// does the file, and what was written is removed.
+pub struct NewFile {
+    out: BufWriter<File>,
+    /// Where it is to be. A link has been followed: it stays one.
+    path: PathBuf,
+    /// Where it is until then, unless it is written to its place at once.
+    beside: Option<TempPath>,
+}
+
+impl NewFile {
+    /// Begins a file. One that cannot be written is noticed now.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let path = followed(path);
+        match path.metadata() {
+            // A pipe or a terminal has no place to take.
+            Ok(there) if !there.is_file() => Self::at_once(OpenOptions::new().write(true).open(&path)?, path),
+            Ok(there) => {
+                // A file that may not be written may not be replaced either.
+                drop(OpenOptions::new().append(true).open(&path)?);
+                let new = Self::beside(path)?;
+                new.out.get_ref().set_permissions(there.permissions())?;
+                Ok(new)
+            }
+            Err(_) => Self::beside(path),
+        }
+    }
+
+    /// Begins a file that is of use before it is whole, such as a trace. Where there is none, it is written to its place at once;
+    /// a file that is there is replaced when the new one is whole, all the same.
+    pub fn create_live(path: &Path) -> io::Result<Self> {
+        let path = followed(path);
+        match File::create_new(&path) {
+            Ok(file) => Self::at_once(file, path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::create(&path),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn at_once(file: File, path: PathBuf) -> io::Result<Self> {
+        Ok(NewFile {
+            out: BufWriter::new(file),
+            path,
+            beside: None,
+        })
+    }
+
+    fn beside(path: PathBuf) -> io::Result<Self> {
+        let mut begin = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
+        begin.push(".");
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let file = tempfile::Builder::new()
+            .prefix(&begin)
+            .suffix(".partial")
+            // As the system makes files: less what the user's mask takes away.
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
+        let (file, beside) = file.into_parts();
+        Ok(NewFile {
+            out: BufWriter::new(file),
+            path,
+            beside: Some(beside),
+        })
+    }
+
+    /// All of it is written: it takes its place.
+    pub fn finish(self) -> io::Result<()> {
+        let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        match self.beside {
+            Some(beside) => {
+                file.sync_all()?;
+                beside.persist(&self.path).map_err(|error| error.error)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// There will be no more of it: what there is stays where it is, and the file of that name is what it was.
+    pub fn keep_partial(self) -> io::Result<PathBuf> {
+        self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        match self.beside {
+            Some(beside) => beside.keep().map_err(|error| error.error),
+            None => Ok(self.path),
+        }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Where a path leads. A link need not lead to something.
+fn followed(path: &Path) -> PathBuf {
+    let link = || Some(path.parent()?.join(path.read_link().ok()?));
+    let place = path.canonicalize().ok().or_else(link);
+    place.unwrap_or_else(|| path.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,334 @@
+//! Files and terminals: nothing good is overwritten before its replacement is whole, a cut trace can be read, and nothing that a
+//! board or a file says reaches a terminal or a page but as text.
+
+use std::io::Read;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::trace_support::{Folder, hopwise, printed, refused, simulate};
+
+/// Clears a terminal, in both ways, and begins a page's script.
+const HARMFUL: &str = "\u{1b}[2J\u{9b}2J<script>";
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The files in the folder of a file whose names begin with its name.
+fn beside(path: &str) -> Vec<PathBuf> {
+    let path = Path::new(path);
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let files = path.parent().unwrap().read_dir().unwrap();
+    let mut found: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    found.retain(|file| file != path && file.file_name().unwrap().to_str().unwrap().starts_with(name));
+    found
+}
+
+/// Nothing but text, and not too much of it.
+fn assert_harmless(output: &Output) {
+    let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap());
+    for text in said {
+        let control = text.chars().find(|letter| letter.is_control() && *letter != '\n');
+        assert_eq!(control, None, "{text:?}");
+        assert!(text.len() < 20_000, "{} bytes", text.len());
+    }
+}
+
+#[test]
+fn an_output_that_is_the_input_is_refused() {
+    let folder = Folder::new("same-file");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["ring(5)", "--packets", "20"]);
+    let mesh = folder.write("mesh.toml", "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n");
+    let scenario = folder.write("scenario.toml", "network = \"ring(4)\"\npackets = 5\n");
+    let script = folder.write("script", "1s cut 0.0\n");
+    let (link, hard) = (folder.file("link"), folder.file("hard"));
+    symlink("trace.jsonl", &link).unwrap();
+    std::fs::hard_link(&trace, &hard).unwrap();
+    let spelled = folder.file("./../").trim_end_matches("./../").to_string() + "./trace.jsonl";
+    let before = [&trace, &mesh, &scenario, &script].map(|path| read(path));
+    let commands: [&[&str]; 11] = [
+        &["report", &trace, "-o", &trace],
+        &["report", &trace, "-o", &spelled],
+        &["report", &trace, "-o", &link],
+        &["report", &link, "-o", &trace],
+        &["report", &trace, "-o", &hard, "--json"],
+        &["view", &trace, "-o", &link],
+        &["view", &mesh, "-o", &mesh],
+        &["plan", &mesh, "--svg", &mesh],
+        &["capture", &mesh, "-o", &mesh],
+        &["sim", &scenario, "--trace", &scenario],
+        &["sim", "ring(4)", "--script", &script, "--trace", &script],
+    ];
+    for command in commands {
+        let sentence = refused(command);
+        assert!(
+            sentence.ends_with(": this file is read; write to another one"),
+            "{sentence}"
+        );
+    }
+    assert_eq!([&trace, &mesh, &scenario, &script].map(|path| read(path)), before);
+    assert!(Path::new(&link).is_symlink());
+}
+
+#[test]
+fn what_fails_leaves_the_old_file() {
+    let folder = Folder::new("old-file");
+    let bad = folder.write("bad.jsonl", "no trace\n");
+    let good = folder.write("good", "good\n");
+    for command in [
+        ["report", &bad, "-o", &good],
+        ["view", &bad, "-o", &good],
+        ["sim", "ring(1)", "--trace", &good],
+        ["plan", &bad, "--svg", &good],
+        ["mesh", "new", "ring(4)", "-o"],
+    ] {
+        let words = [&command[..], &[good.as_str()][..usize::from(command[0] == "mesh")]].concat();
+        refused(&words);
+        assert_eq!(read(&good), "good\n", "{words:?}");
+        assert!(beside(&good).is_empty(), "{words:?}");
+    }
+}
+
+/// A run that takes longer than the test, with its trace. It ends with the test.
+struct LongRun(Child);
+
+impl LongRun {
+    fn start(trace: &str) -> Self {
+        let run = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(["sim", "torus(8,8)", "--packets", "1000000", "--trace", trace])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        LongRun(run.unwrap())
+    }
+
+    /// What it says until it ends, and its status.
+    fn end(mut self) -> (Option<i32>, String) {
+        wait_for("the run to end", || self.0.try_wait().unwrap().is_some());
+        let mut said = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.0.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for LongRun {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_there() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "waited for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether a trace has begun.
+fn has_lines(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| about.len() > 100_000)
+}
+
+#[test]
+fn a_killed_run_leaves_the_old_trace_and_its_own_up_to_the_cut() {
+    let folder = Folder::new("killed");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["ring(5)", "--packets", "20"]);
+    let old = read(&trace);
+    let run = LongRun::start(&trace);
+    wait_for("the new trace", || beside(&trace).iter().any(|file| has_lines(file)));
+    drop(run);
+    assert_eq!(read(&trace), old);
+    let [partial] = &beside(&trace)[..] else {
+        panic!("{:?}", beside(&trace));
+    };
+    let told = printed(&["report", partial.to_str().unwrap()]);
+    assert!(told.starts_with("# torus(8,8): 64 nodes\n"), "{told}");
+}
+
+#[test]
+fn ctrl_c_ends_a_run_with_a_trace_that_can_be_read() {
+    let folder = Folder::new("interrupted");
+    let trace = folder.file("trace.jsonl");
+    let run = LongRun::start(&trace);
+    wait_for("the trace", || has_lines(Path::new(&trace)));
+    let interrupted = Command::new("kill").args(["-INT", &run.0.id().to_string()]).status();
+    assert!(interrupted.unwrap().success());
+    let (status, sentence) = run.end();
+    assert_eq!(status, Some(130), "{sentence}");
+    assert_eq!(sentence, format!("hopwise: stopped; the trace up to here is {trace}\n"));
+    assert!(read(&trace).ends_with("}\n"), "the last line is whole");
+    let report = hopwise(&["report", &trace]);
+    assert!(report.status.success() && report.stderr.is_empty());
+}
+
+#[test]
+fn a_cut_trace_is_read_up_to_the_cut() {
+    let folder = Folder::new("cut");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["ring(5)", "--packets", "20"]);
+    let whole = read(&trace);
+    let lines = whole.lines().count();
+    let cut = folder.write("cut.jsonl", &whole[..whole.len() - 10]);
+    let page = folder.file("page.html");
+    for command in [
+        &["report", &cut, "--json"][..],
+        &["report", &cut],
+        &["view", &cut, "-o", &page],
+    ] {
+        let output = hopwise(command);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            format!("hopwise: {cut}: line {lines} has no end and is left out: the trace was cut short\n")
+        );
+    }
+    let events =
+        |trace: &str| -> serde_json::Value { serde_json::from_str(&printed(&["report", trace, "--json"])).unwrap() };
+    let (of_cut, of_whole) = (events(&cut), events(&trace));
+    assert_eq!(
+        of_cut["events"].as_u64().unwrap() + 1,
+        of_whole["events"].as_u64().unwrap()
+    );
+    assert_eq!(
+        (of_cut["cut"].as_u64(), of_whole["cut"].as_u64()),
+        (Some(lines as u64), None)
+    );
+    assert!(printed(&["report", &cut]).contains(&format!("The trace is cut short in line {lines}.")));
+}
+
+/// A short job for each rate, done.
+fn do_jobs(folder: &str, rates: &str) {
+    let short = ["--cycles", "1024", "--most-cycles", "1024"];
+    printed(
+        &[
+            &["load", "plan", "ring(8)", "--jobs", folder, "--rates", rates],
+            &short[..],
+        ]
+        .concat(),
+    );
+    printed(&["load", "work", folder]);
+}
+
+#[test]
+fn a_damaged_job_is_named_and_done_again() {
+    let folder = Folder::new("damaged-job");
+    let jobs = folder.file("jobs");
+    do_jobs(&jobs, "0.02,0.1");
+    let [first, second] = ["job-00000.json", "job-00001.json"].map(|name| format!("{jobs}/{name}"));
+    let (good, other) = (read(&first), read(&second));
+    std::fs::write(&first, &good[..good.len() / 2]).unwrap();
+    let merged = hopwise(&["load", "merge", &jobs, "--out", &folder.file("out")]);
+    let sentence = String::from_utf8(merged.stderr).unwrap();
+    assert_eq!(merged.status.code(), Some(1), "{sentence}");
+    assert!(
+        sentence.contains(&first) && sentence.contains("`hopwise load work` does that job again"),
+        "{sentence}"
+    );
+    let worked = hopwise(&["load", "work", &jobs]);
+    let said = String::from_utf8(worked.stderr).unwrap();
+    assert_eq!(worked.status.code(), Some(0), "{said}");
+    assert!(
+        said.starts_with(&format!("hopwise: {first} is damaged: ")) && said.ends_with(": done again\n"),
+        "{said}"
+    );
+    assert_eq!(
+        String::from_utf8(worked.stdout).unwrap(),
+        "jobs done now: 1, before: 1\n"
+    );
+    // Times of the machine differ.
+    let figures =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["point"]["latency_mean"].clone();
+    assert_eq!((figures(&read(&first)), read(&second)), (figures(&good), other));
+}
+
+#[test]
+fn what_files_say_is_shown_as_text() {
+    let folder = Folder::new("harmful");
+    let json = serde_json::to_string(HARMFUL).unwrap();
+    let long = "ring".repeat(2_500_000);
+    let name = |text: &str| {
+        format!("network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nname = {text}\n")
+    };
+    let (trace, page) = (
+        folder.write("trace.jsonl", &format!("{{\"network\":{json}}}\n")),
+        folder.file("page.html"),
+    );
+    let bad_mesh = folder.write(
+        "bad.toml",
+        &format!("network = {}\n", json.replace('\u{9b}', "\\u009b")),
+    );
+    let long_mesh = folder.write(
+        "long.toml",
+        &format!("network = \"{long}\"\nboard = \"nucleo-f446re\"\n"),
+    );
+    let commands: [&[&str]; 7] = [
+        &["report", &trace],
+        &["view", &trace, "-o", &page],
+        &["view", HARMFUL, "-o", &page],
+        &["topo", HARMFUL],
+        &["sim", "ring(4)", "--script", HARMFUL],
+        &["plan", &bad_mesh],
+        &["plan", &long_mesh],
+    ];
+    for command in commands {
+        let output = hopwise(command);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(output.stderr.len() > 20);
+        assert_harmless(&output);
+    }
+    // The name of a board, on the terminal and in a drawing.
+    let mesh = folder.write("mesh.toml", &name("\"\\u001b[2J<b>\\u202e\""));
+    let drawing = folder.file("plan.svg");
+    let output = hopwise(&["plan", &mesh, "--svg", &drawing]);
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("board 0 (\u{fffd}[2J<b>\u{fffd})"), "{said}");
+    let drawing = read(&drawing);
+    assert!(drawing.contains("\u{fffd}[2J&lt;b&gt;\u{fffd}") && !drawing.contains('\u{1b}'));
+}
+
+#[test]
+fn what_boards_log_is_shown_as_text() {
+    let folder = Folder::new("harmful-log");
+    let mesh = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n";
+    let mesh = folder.write("mesh.toml", mesh);
+    let image = folder.write("image.elf", "");
+    let program = folder.write(
+        "probe-rs",
+        "#!/bin/sh\nprintf '1.0|INFO|\\033[2J\\302\\2332J\\r<b>\\n'\nprintf '2.0|INFO|'\nhead -c 10000000 /dev/zero | tr '\\0' x\necho\n",
+    );
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let trace = folder.file("trace.jsonl");
+    let output = hopwise(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
+    assert!(output.status.success(), "{output:?}");
+    assert_harmless(&output);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("\u{fffd}[2J\u{fffd}2J\u{fffd}<b>\n"), "{said}");
+    assert!(read(&trace).len() < 10_000);
+}
+
+/// A plan that somebody else has written.
+#[test]
+fn what_jobs_say_is_text_on_the_page() {
+    let folder = Folder::new("harmful-jobs");
+    let (jobs, out) = (folder.file("jobs"), folder.file("out"));
+    do_jobs(&jobs, "0.02");
+    for name in ["plan.json", "job-00000.json"] {
+        let path = format!("{jobs}/{name}");
+        let text = read(&path).replace("\"exact\"", "\"<script>alert(1)</script>\"");
+        assert!(text.contains("<script>"));
+        std::fs::write(path, text).unwrap();
+    }
+    printed(&["load", "merge", &jobs, "--out", &out]);
+    for name in ["load.html", "load.svg"] {
+        let text = read(&format!("{out}/{name}"));
+        assert!(!text.contains("<script"), "{name}: {text}");
+    }
+    assert!(read(&format!("{out}/load.html")).contains("&lt;script&gt;"));
+}

@@ -1,0 +1,88 @@
+//! Who watches all nodes of a run: the trace, the judge, and some sums.
+
+use std::io::Write;
+
+use hopwise_core::router::Event;
+use hopwise_core::wire::{DropReason, PacketId};
+use hopwise_trace::hash::TraceHash;
+use hopwise_trace::writer::Writer;
+
+use super::oracle::Oracle;
+use super::shell::Shell;
+use super::wire::Nanos;
+use super::world::{Watcher, WireEnd};
+
+/// What is noted of a run.
+pub(super) struct Notes<'a, S> {
+    pub(super) shell: S,
+    pub(super) hash: TraceHash,
+    trace: Option<Writer<&'a mut dyn Write>>,
+    pub(super) failed: Option<std::io::Error>,
+    pub(super) oracle: Oracle,
+    pub(super) drops: Vec<u64>,
+    pub(super) resent: u64,
+    pub(super) detours: u64,
+    pub(super) links_up: u64,
+    /// Of each board.
+    pub(super) link_events: Vec<u64>,
+    pub(super) last_arrival: Nanos,
+}
+
+impl<'a, S: Shell> Notes<'a, S> {
+    pub(super) fn new(shell: S, oracle: Oracle, trace: Option<Writer<&'a mut dyn Write>>) -> Self {
+        Notes {
+            shell,
+            hash: TraceHash::default(),
+            trace,
+            failed: None,
+            drops: vec![0; DropReason::ALL.len()],
+            resent: 0,
+            detours: 0,
+            links_up: 0,
+            link_events: vec![0; oracle.boards() as usize],
+            last_arrival: 0,
+            oracle,
+        }
+    }
+}
+
+impl<S: Shell> Watcher for Notes<'_, S> {
+    fn note(&mut self, at: Nanos, board: u32, event: &Event) {
+        let Some(event) = &self.shell.says(at, board, event) else {
+            return;
+        };
+        // A run of 292 years is none.
+        let time = at as hopwise_trace::line::Nanos;
+        self.hash.add(time, u64::from(board), event);
+        if let Some(out) = &mut self.trace
+            && let Err(error) = out.event(time, u64::from(board), event)
+        {
+            self.failed.get_or_insert(error);
+        }
+        self.oracle.note(at, board, event);
+        if matches!(
+            event,
+            Event::LinkUp { .. } | Event::LinkDown { .. } | Event::Miswired { .. } | Event::Damaged { .. }
+        ) {
+            self.link_events[board as usize] += 1;
+        }
+        match event {
+            Event::Dropped { reason, .. } => self.drops[*reason as usize] += 1,
+            Event::Sent { again: true, .. } => self.resent += 1,
+            Event::Detoured { .. } => self.detours += 1,
+            Event::LinkUp { .. } => self.links_up += 1,
+            Event::Delivered { .. } => self.last_arrival = at,
+            _ => {}
+        }
+    }
+
+    fn leaves(&mut self, at: Nanos, [from, to]: [WireEnd; 2], frame: &mut [u8], length: usize) -> usize {
+        let length = self.shell.sends(at, from, frame, length);
+        self.oracle.carried(at, from, to, &frame[..length]);
+        length
+    }
+
+    fn swallowed(&mut self, packet: PacketId) {
+        self.oracle.swallowed(&packet);
+    }
+}

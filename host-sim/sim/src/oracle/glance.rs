@@ -1,0 +1,119 @@
+//! A glance at a frame on the wire: only as much of it is decoded as is needed to know which packet it carries.
+
+use hopwise_core::wire::{DELIMITER, Header, MAX_HEADER};
+
+/// Before the packet of a data frame: `docs/wire-format.md`.
+const DATA_HEADER: usize = 8;
+const TYPE_MASK: u8 = 0x03;
+const ACK: u8 = 1;
+const DATA: u8 = 2;
+/// Where the refusals are in an acknowledgement, and in data.
+const ACK_REFUSED: usize = 4;
+const DATA_REFUSED: usize = 5;
+
+/// What is seen of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Glance {
+    /// A delimiter goes before it: it was sent before, or is hello.
+    pub(super) again: bool,
+    /// Its sender had no room for what came.
+    pub(super) refuses: bool,
+    /// The header of the packet that it carries.
+    pub(super) packet: Option<Header>,
+}
+
+impl Glance {
+    /// At a frame as it is sent.
+    pub(super) fn at(frame: &[u8]) -> Self {
+        let again = frame.first() == Some(&DELIMITER);
+        let mut start = [0; DATA_HEADER + MAX_HEADER];
+        let length = decode_start(&frame[usize::from(again)..], &mut start);
+        let start = &start[..length];
+        let kind = start.first().map(|first| first & TYPE_MASK);
+        let refused = match kind {
+            Some(ACK) => start.get(ACK_REFUSED),
+            Some(DATA) => start.get(DATA_REFUSED),
+            _ => None,
+        };
+        let packet = start.get(DATA_HEADER..).filter(|_| kind == Some(DATA));
+        Glance {
+            again,
+            refuses: refused.is_some_and(|&refused| refused != 0),
+            packet: packet.and_then(Header::read).map(|(header, _)| header),
+        }
+    }
+}
+
+/// Decodes as much of a frame as there is room for, and returns how much that is.
+fn decode_start(frame: &[u8], out: &mut [u8]) -> usize {
+    let (mut length, mut left, mut zero_after) = (0, 0, false);
+    for &byte in frame {
+        if byte == DELIMITER || length == out.len() {
+            break;
+        }
+        if left > 0 {
+            out[length] = byte;
+            length += 1;
+            left -= 1;
+            continue;
+        }
+        if zero_after {
+            out[length] = 0;
+            length += 1;
+        }
+        left = byte - 1;
+        zero_after = byte < u8::MAX;
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_core::wire::{Ack, DataHeader, Kind, Offer, WIRE, write_ack, write_data};
+
+    use super::*;
+
+    #[test]
+    fn a_glance_sees_what_the_writer_wrote() {
+        let header = Header {
+            number: 0x0100_0007,
+            epoch: 300,
+            hops_left: 256,
+            age: 3,
+            ..Header::new(Kind::Confirmed, 0, 1 << 40)
+        };
+        let mut packet = [0; MAX_HEADER];
+        let length = header.write(&mut packet).unwrap();
+        for (refused, again) in [(0, false), (5, true)] {
+            let ack = Ack {
+                tag: 7,
+                next: 0,
+                refused,
+                offer: Offer::ALL,
+                missing: None,
+            };
+            let data = DataHeader {
+                ack,
+                sequence: 0,
+                round: 0,
+                lane: 3,
+            };
+            let mut frame = [0; WIRE];
+            let end = write_data(&data, [&packet[..length], &[0; 200]], again, &mut frame).unwrap();
+            let seen = Glance {
+                again,
+                refuses: refused != 0,
+                packet: Some(header),
+            };
+            assert_eq!(Glance::at(&frame[..end]), seen);
+            let end = write_ack(&ack, &mut frame).unwrap();
+            let seen = Glance {
+                again: false,
+                packet: None,
+                ..seen
+            };
+            assert_eq!(Glance::at(&frame[..end]), seen);
+        }
+        assert_eq!(Glance::at(&[]).packet, None);
+    }
+}

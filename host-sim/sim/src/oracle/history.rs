@@ -1,0 +1,165 @@
+//! What disturbed the mesh, and when: what excuses a packet that did not arrive.
+
+use hopwise_core::router::times::LIFETIME;
+
+use crate::wire::Nanos;
+
+/// Why a packet that did not arrive breaks no promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exception {
+    /// An end restarted, or a board died with it, while it was under way.
+    Restarted,
+    /// No path led from its source to its destination when it was sent.
+    CutOff,
+    /// A board or a cable changed shortly before it was sent, or while it was under way.
+    Changing,
+    /// Every path led over a wire that damages more than every other of the longest frames.
+    Noisy,
+    /// Senders were refused: more was sent than the mesh carries.
+    Overload,
+    /// A board of the mesh misbehaves.
+    Rogue,
+}
+
+impl Exception {
+    /// All of them.
+    pub const ALL: [Exception; 6] = [
+        Exception::Restarted,
+        Exception::CutOff,
+        Exception::Changing,
+        Exception::Noisy,
+        Exception::Overload,
+        Exception::Rogue,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Exception::Restarted => "restarted",
+            Exception::CutOff => "cut-off",
+            Exception::Changing => "changing",
+            Exception::Noisy => "noisy",
+            Exception::Overload => "overload",
+            Exception::Rogue => "rogue",
+        }
+    }
+}
+
+/// A link is silent for so long before it is taken for dead, and some time more until the mesh has settled.
+const SILENCE: Nanos = 450_000_000;
+/// The same in bytes, for slow wires.
+const SILENT_BYTES: Nanos = 300;
+/// An overload lasts in the mesh as long as packets do.
+const CROWDED: Nanos = LIFETIME * 1_000;
+
+/// Spans of time, in order. Those close to each other are one.
+#[derive(Default)]
+struct Spans(Vec<(Nanos, Nanos)>);
+
+/// So close.
+const GAP: Nanos = 50_000_000;
+
+impl Spans {
+    fn add(&mut self, at: Nanos) {
+        match self.0.last_mut() {
+            Some((_, end)) if at <= end.saturating_add(GAP) => *end = at.max(*end),
+            _ => self.0.push((at, at)),
+        }
+    }
+
+    /// Whether any time from `from` to `until` is in them.
+    fn touch(&self, from: Nanos, until: Nanos) -> bool {
+        let first = self.0.partition_point(|&(_, end)| end < from);
+        self.0.get(first).is_some_and(|&(start, _)| start <= until)
+    }
+}
+
+/// What disturbed the mesh so far.
+pub(super) struct History {
+    changes: Spans,
+    refusals: Spans,
+    /// Packets refused by neighbours, which then go in another order.
+    crowds: Spans,
+    settles_within: Nanos,
+}
+
+impl History {
+    /// Nothing yet, on wires on which a byte takes so long.
+    pub(super) fn new(byte_nanos: Nanos) -> Self {
+        History {
+            changes: Spans::default(),
+            refusals: Spans::default(),
+            crowds: Spans::default(),
+            settles_within: SILENCE + SILENT_BYTES * byte_nanos,
+        }
+    }
+
+    pub(super) fn changed(&mut self, at: Nanos) {
+        self.changes.add(at);
+    }
+
+    pub(super) fn refused(&mut self, at: Nanos) {
+        self.refusals.add(at);
+    }
+
+    pub(super) fn crowded(&mut self, at: Nanos) {
+        self.crowds.add(at);
+    }
+
+    /// What may have kept a packet from arriving that was under way from `sent` to `until`, between ends that were connected.
+    pub(super) fn excuse(&self, sent: Nanos, until: Nanos) -> Option<Exception> {
+        let settling = sent.saturating_sub(self.settles_within);
+        if self.changes.touch(settling, until) {
+            Some(Exception::Changing)
+        } else if self.refusals.touch(sent.saturating_sub(CROWDED), until) {
+            Some(Exception::Overload)
+        } else {
+            None
+        }
+    }
+
+    /// Whether neighbours had to refuse packets, or something else was amiss, so that they may have overtaken each other.
+    pub(super) fn may_overtake(&self, sent: Nanos, until: Nanos) -> bool {
+        self.excuse(sent, until).is_some() || self.crowds.touch(sent, until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Nanos = 1_000_000_000;
+
+    #[test]
+    fn a_change_excuses_what_is_under_way_and_what_is_sent_soon_after() {
+        let mut history = History::new(10_000);
+        history.changed(10 * SECOND);
+        history.changed(20 * SECOND);
+        for (sent, until, excuse) in [
+            (8, 9, None),
+            (8, 11, Some(Exception::Changing)),
+            (10, 10, Some(Exception::Changing)),
+            (11, 19, None),
+            (19, 25, Some(Exception::Changing)),
+            (21, 25, None),
+        ] {
+            assert_eq!(
+                history.excuse(sent * SECOND, until * SECOND),
+                excuse,
+                "sent at {sent}, until {until}"
+            );
+        }
+        assert_eq!(
+            history.excuse(20 * SECOND + SILENCE, 25 * SECOND),
+            Some(Exception::Changing)
+        );
+    }
+
+    #[test]
+    fn an_overload_excuses_for_the_life_of_a_packet() {
+        let mut history = History::new(10_000);
+        history.refused(40 * SECOND);
+        assert_eq!(history.excuse(45 * SECOND, 46 * SECOND), Some(Exception::Overload));
+        assert_eq!(history.excuse(47 * SECOND, 48 * SECOND), None);
+    }
+}

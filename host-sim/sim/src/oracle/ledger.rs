@@ -1,0 +1,190 @@
+//! The account of every board, kept from what the wires carried: a node cannot take what no wire brought it, nor have passed on
+//! what its neighbour has not taken, and its counters must say the same.
+
+use std::collections::HashSet;
+
+use hopwise_core::Node;
+use hopwise_core::router::Event;
+use hopwise_core::wire::{DropReason, PacketId, RouterCounters};
+
+use super::glance::Glance;
+use crate::world::WireEnd;
+
+/// A link has a few frames on the way. So many are remembered, with those of sessions that have ended.
+const REMEMBERED: usize = 32;
+
+/// A packet that was sent towards a link.
+struct Coming {
+    packet: PacketId,
+    dest: Node,
+    from: WireEnd,
+}
+
+/// What is known of a link of a board.
+#[derive(Default)]
+struct End {
+    coming: Vec<Coming>,
+    /// Packets of this link that the other end has taken, and of which the node may say so.
+    taken: Vec<PacketId>,
+}
+
+/// What a board has done since it was switched on.
+#[derive(Clone, Default)]
+struct Counts {
+    received: u32,
+    forwarded: u32,
+    delivered: u32,
+    dropped: [u32; DropReason::ALL.len()],
+}
+
+/// The accounts.
+pub(super) struct Ledger {
+    /// Where the links of each board begin in `ends`.
+    first: Vec<usize>,
+    ends: Vec<End>,
+    counts: Vec<Counts>,
+    /// Boards of which nothing is known.
+    rogues: HashSet<u32>,
+}
+
+impl Ledger {
+    /// Of boards with so many links each.
+    pub(super) fn new(links: impl Iterator<Item = usize>) -> Self {
+        let mut first = vec![0];
+        first.extend(links.scan(0, |sum, links| {
+            *sum += links;
+            Some(*sum)
+        }));
+        let all = first.last().map_or(0, |&all| all);
+        Ledger {
+            counts: vec![Counts::default(); first.len() - 1],
+            ends: (0..all).map(|_| End::default()).collect(),
+            first,
+            rogues: HashSet::new(),
+        }
+    }
+
+    /// These boards keep no account, and may have taken what was sent to them.
+    pub(super) fn distrust(&mut self, rogues: &HashSet<u32>) {
+        self.rogues.clone_from(rogues);
+    }
+
+    /// How many boards there are.
+    pub(super) fn boards(&self) -> u32 {
+        self.counts.len() as u32
+    }
+
+    fn end(&mut self, (board, link): WireEnd) -> Option<&mut End> {
+        let place = self.first.get(board as usize)? + usize::from(link);
+        self.ends.get_mut(place)
+    }
+
+    /// A frame leaves for the other end of a cable.
+    pub(super) fn sent(&mut self, from: WireEnd, to: WireEnd, frame: &Glance) {
+        let Some(header) = frame.packet else { return };
+        let (packet, dest) = (header.id(), header.dest);
+        if self.rogues.contains(&to.0) {
+            return self.taken(from, packet);
+        }
+        let Some(End { coming, .. }) = self.end(to) else {
+            return;
+        };
+        let known = |coming: &Coming| coming.packet == packet && coming.dest == dest && coming.from == from;
+        if frame.again && coming.iter().any(known) {
+            return;
+        }
+        if coming.len() == REMEMBERED {
+            coming.remove(0);
+        }
+        coming.push(Coming { packet, dest, from });
+    }
+
+    fn taken(&mut self, from: WireEnd, packet: PacketId) {
+        let Some(End { taken, .. }) = self.end(from) else {
+            return;
+        };
+        if taken.len() == REMEMBERED {
+            taken.remove(0);
+        }
+        taken.push(packet);
+    }
+
+    /// Takes note of what a node says it did; says what is wrong with that.
+    pub(super) fn note(&mut self, board: u32, event: &Event) -> Option<String> {
+        match *event {
+            Event::Received { link, packet, dest } => {
+                self.counts.get_mut(board as usize)?.received += 1;
+                let End { coming, .. } = self.end((board, link))?;
+                // The last, should plugs have been exchanged meanwhile.
+                let place = coming.iter().rposition(|one| one.packet == packet && one.dest == dest);
+                let Some(place) = place else {
+                    return Some(format!(
+                        "it took {} from link {link}, which did not bring it",
+                        name(&packet)
+                    ));
+                };
+                let from = coming.remove(place).from;
+                self.taken(from, packet);
+            }
+            Event::Forwarded { link, packet } => {
+                self.counts.get_mut(board as usize)?.forwarded += 1;
+                let End { taken, .. } = self.end((board, link))?;
+                let Some(place) = taken.iter().position(|&taken| taken == packet) else {
+                    return Some(format!(
+                        "it says that {} has gone through link {link}, but nobody took it",
+                        name(&packet)
+                    ));
+                };
+                taken.remove(place);
+            }
+            Event::Delivered { .. } => self.counts.get_mut(board as usize)?.delivered += 1,
+            Event::Dropped { reason, .. } => {
+                let counts = self.counts.get_mut(board as usize)?;
+                *counts.dropped.get_mut(reason as usize)? += 1;
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// A board goes off, and begins anew later.
+    pub(super) fn restarted(&mut self, board: u32) {
+        if let Some(counts) = self.counts.get_mut(board as usize) {
+            *counts = Counts::default();
+        }
+        let links = self.first.get(board as usize).zip(self.first.get(board as usize + 1));
+        if let Some((&first, &last)) = links {
+            self.ends[first..last].iter_mut().for_each(|end| *end = End::default());
+        }
+    }
+
+    /// What is wrong with the counters of a board.
+    pub(super) fn check(&self, board: u32, counters: &RouterCounters) -> Option<String> {
+        let seen = self.counts.get(board as usize)?;
+        // What is no packet is counted, and has no name by which it could be noted.
+        let malformed = DropReason::Malformed as usize;
+        let nameless = counters.dropped[malformed].saturating_sub(seen.dropped[malformed]);
+        let pairs = [
+            ("received", counters.received, seen.received + nameless),
+            ("forwarded", counters.forwarded, seen.forwarded),
+            ("delivered", counters.delivered, seen.delivered),
+        ];
+        let wrong =
+            |what: &str, says: u32, did: u32| format!("its counters say {says} packets {what}, and it was {did}");
+        if let Some((what, says, did)) = pairs.into_iter().find(|(_, says, did)| says != did) {
+            return Some(wrong(what, says, did));
+        }
+        let reasons = DropReason::ALL.iter().zip(counters.dropped).zip(seen.dropped);
+        let wrong_drop = |&((reason, says), did): &((&DropReason, u32), u32)| {
+            // These two can be counted without an event.
+            let silent = matches!(reason, DropReason::Malformed | DropReason::Busy);
+            if silent { says < did } else { says != did }
+        };
+        let ((reason, says), did) = reasons.into_iter().find(wrong_drop)?;
+        Some(wrong(&format!("dropped as {}", reason.name()), says, did))
+    }
+}
+
+fn name(packet: &PacketId) -> String {
+    format!("packet {} of node {}", packet.number, packet.source)
+}

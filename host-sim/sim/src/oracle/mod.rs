@@ -1,0 +1,527 @@
+//! Knows every packet that was sent and what became of it, from outside: the judge of what delivery promises.
+//!
+//! It keeps what was sent by itself, and believes no node: [`ledger`] holds their accounts against what the wires carried. In a mesh
+//! that is connected and in which nothing changes everything must arrive, soon and in order; what excuses a packet that does
+//! not has a name, an [`Exception`], and is counted ([`history`]).
+
+mod glance;
+mod history;
+mod ledger;
+mod record;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use glance::Glance;
+pub use history::Exception;
+use history::History;
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{DropReason, Kind, PacketId, RouterCounters};
+use ledger::Ledger;
+use rand::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+pub use record::{Broken, Service, Tally, Violation};
+use record::{Parts, Record, Sealed};
+
+use super::rogue::FORGED;
+use super::wire::Nanos;
+use super::world::WireEnd;
+
+/// A payload begins with the number of its record.
+const NUMBER: usize = 4;
+
+/// The shortest payload that can be told apart.
+pub const LEAST_PAYLOAD: usize = NUMBER;
+
+/// Room is made for so many packets at once.
+const MOST_AT_ONCE: u64 = 1 << 20;
+
+/// In a quiet mesh everything arrives within this, and so many byte times more.
+const SOON: Nanos = 1_000_000_000;
+const SOON_BYTES: Nanos = 20_000;
+
+/// The judge.
+pub struct Oracle {
+    records: Vec<Record>,
+    first_open: usize,
+    open: usize,
+    ids: HashMap<(u32, u16, Kind, u32), u32>,
+    nodes: u32,
+    seed: u64,
+    tally: Tally,
+    latencies: Vec<u64>,
+    violation: Option<Violation>,
+    parts: Rc<Parts>,
+    /// When each board went off last.
+    off_at: Vec<Option<Nanos>>,
+    history: History,
+    ledger: Ledger,
+    /// The last packet that came from a source to a node, by service.
+    latest: HashMap<(Service, u32, u32), u32>,
+    soon: Nanos,
+    rogues: HashSet<u32>,
+}
+
+impl Oracle {
+    /// A judge of a mesh of boards with so many links each, on whose wires a byte takes so long, and of about so many packets.
+    pub fn new(links: impl Iterator<Item = usize>, byte_nanos: Nanos, seed: u64, packets: u64) -> Self {
+        let packets = packets.min(MOST_AT_ONCE) as usize;
+        let ledger = Ledger::new(links);
+        let nodes = ledger.boards();
+        Oracle {
+            records: Vec::with_capacity(packets),
+            first_open: 0,
+            open: 0,
+            ids: HashMap::with_capacity(packets),
+            nodes,
+            seed,
+            tally: Tally::default(),
+            latencies: Vec::with_capacity(packets),
+            violation: None,
+            parts: Parts::new(vec![0; nodes as usize], vec![0; nodes as usize], false),
+            off_at: vec![None; nodes as usize],
+            history: History::new(byte_nanos),
+            ledger,
+            latest: HashMap::new(),
+            soon: SOON + SOON_BYTES * byte_nanos,
+            rogues: HashSet::new(),
+        }
+    }
+
+    /// How many boards there are.
+    pub fn boards(&self) -> u32 {
+        self.nodes
+    }
+
+    /// These boards misbehave: nobody counts on them, and what they disturb is excused.
+    pub fn distrust(&mut self, rogues: impl Iterator<Item = u32>) {
+        self.rogues.extend(rogues);
+        self.ledger.distrust(&self.rogues);
+    }
+
+    /// A rogue has taken a packet over and does not bring it on.
+    pub fn swallowed(&mut self, id: &PacketId) {
+        let Some(&number) = self.ids.get(&key(id)) else { return };
+        let record = &mut self.records[number as usize];
+        record.interrupted = true;
+        if matches!(record.service, Service::Datagram | Service::Ping) {
+            self.close(number);
+        }
+    }
+
+    /// From now on nodes reach each other if they are in the same part; if there are bad wires, by good ones alone if they are
+    /// in the same part of `good`. Parts are numbers below that of nodes.
+    pub fn reach(&mut self, of: Vec<u32>, good: Option<Vec<u32>>) {
+        let has_bad_wires = good.is_some();
+        let good = good.unwrap_or_else(|| of.clone());
+        self.parts = Parts::new(of, good, has_bad_wires);
+    }
+
+    /// A board or a cable changes.
+    pub fn changed(&mut self, at: Nanos) {
+        self.history.changed(at);
+    }
+
+    /// A sender was refused: its node is full.
+    pub fn refused(&mut self, at: Nanos) {
+        self.history.refused(at);
+    }
+
+    /// A frame leaves for the other end of a cable.
+    pub fn carried(&mut self, at: Nanos, from: WireEnd, to: WireEnd, frame: &[u8]) {
+        let glance = Glance::at(frame);
+        if glance.refuses {
+            self.history.crowded(at);
+        }
+        self.ledger.sent(from, to, &glance);
+    }
+
+    /// How many packets were sent so far.
+    pub fn sent_so_far(&self) -> u64 {
+        self.tally.sent
+    }
+
+    /// Packets whose fate is not known yet.
+    pub fn open(&self) -> usize {
+        self.open
+    }
+
+    /// When the oldest packet whose fate is not known was sent.
+    pub fn oldest_open(&self) -> Option<Nanos> {
+        let open = self.records.get(self.first_open).filter(|record| !record.closed);
+        open.map(|record| record.sent_at)
+    }
+
+    /// The first promise that was broken.
+    pub fn violation(&self) -> Option<&Violation> {
+        self.violation.as_ref()
+    }
+
+    /// The payload of the next packet, which is as long as asked, but long enough to be known.
+    pub fn payload(&self, length: usize) -> Vec<u8> {
+        let number = self.records.len() as u32;
+        let mut payload = number.to_le_bytes().to_vec();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ u64::from(number));
+        payload.resize(length.max(LEAST_PAYLOAD), 0);
+        random.fill_bytes(&mut payload[NUMBER..]);
+        payload
+    }
+
+    /// A packet with the last [payload](Self::payload) was sent.
+    pub fn sent(&mut self, service: Service, at: Nanos, id: PacketId, dest: u32, payload: &[u8]) {
+        let number = self.records.len() as u32;
+        let words = if service == Service::Broadcast {
+            (self.nodes as usize).div_ceil(64)
+        } else {
+            0
+        };
+        let record = Record {
+            service,
+            source: id.source as u32,
+            dest,
+            sent_at: at,
+            payload: Sealed::of(payload),
+            deliveries: 0,
+            reached: vec![0; words],
+            parts: Rc::clone(&self.parts),
+            outcome: None,
+            interrupted: false,
+            dropped: None,
+            closed: false,
+        };
+        let nobody_to_reach = service == Service::Broadcast && record.audience() == 0;
+        self.records.push(record);
+        self.open += 1;
+        self.tally.sent += 1;
+        self.ids.insert(key(&id), number);
+        if self.rogues.contains(&dest) {
+            self.records[number as usize].interrupted = true;
+        }
+        if nobody_to_reach || self.rogues.contains(&dest) {
+            self.close(number);
+        }
+    }
+
+    /// A packet has come to an application.
+    pub fn delivered(&mut self, at: Nanos, node: u32, source: u32, payload: &[u8]) {
+        let number = payload.first_chunk().map(|number| u32::from_le_bytes(*number));
+        if number == Some(FORGED) && !self.rogues.is_empty() {
+            self.tally.forged += 1;
+            return;
+        }
+        let record = number.and_then(|number| Some((number, self.records.get_mut(number as usize)?)));
+        let Some((number, record)) = record else {
+            return self.corrupted(at, node, source);
+        };
+        let (goes_here, from) = match record.service {
+            Service::Broadcast => (record.source != node, record.source),
+            Service::Ping => (record.source == node, record.dest),
+            _ => (record.dest == node, record.source),
+        };
+        if record.payload != Sealed::of(payload) || !goes_here || from != source {
+            return self.corrupted(at, node, source);
+        }
+        let again = if record.service == Service::Broadcast {
+            let again = !record.reach(node);
+            self.tally.broadcast_deliveries += u64::from(!again);
+            again
+        } else {
+            record.deliveries > 0
+        };
+        if again {
+            // A destination that restarted cannot know.
+            let restarted = self.off_at[node as usize] >= Some(record.sent_at);
+            if !(restarted && record.service == Service::Confirmed) {
+                self.tally.duplicated += 1;
+                let what = format!("packet {number} of node {source} arrived twice");
+                self.broken(at, node, Broken::Twice, what);
+            }
+            return;
+        }
+        record.deliveries += 1;
+        let (service, sent_at) = (record.service, record.sent_at);
+        let complete = match service {
+            Service::Broadcast => record.deliveries >= record.audience(),
+            Service::Confirmed => false,
+            Service::Datagram | Service::Ping => true,
+        };
+        self.latencies.push(at - sent_at);
+        self.check_time(at, node, number);
+        if service.keeps_order() {
+            self.check_order(at, node, number);
+        }
+        if complete && (service != Service::Broadcast || self.is_full(&self.records[number as usize])) {
+            self.close(number);
+        }
+    }
+
+    fn check_time(&mut self, at: Nanos, node: u32, number: u32) {
+        let record = &self.records[number as usize];
+        let (sent_at, source) = (record.sent_at, record.source);
+        let took = at - sent_at;
+        let too_late = took > record.service.longest();
+        let calm = self.rogues.is_empty() && !record.parts.has_bad_wires && self.history.excuse(sent_at, at).is_none();
+        if too_late || took > self.soon && calm {
+            let seconds = took as f64 / 1e9;
+            let why = if too_late { "" } else { " in a quiet mesh" };
+            let what = format!("packet {number} of node {source} arrived after {seconds:.3} s{why}");
+            self.broken(at, node, Broken::Late, what);
+        }
+    }
+
+    fn check_order(&mut self, at: Nanos, node: u32, number: u32) {
+        let record = &self.records[number as usize];
+        let (source, sent_at, bad_wires) = (record.source, record.sent_at, record.parts.has_bad_wires);
+        let latest = self.latest.entry((record.service, source, node)).or_insert(number);
+        if *latest <= number {
+            *latest = number;
+            return;
+        }
+        let later = *latest;
+        if self.rogues.is_empty() && !bad_wires && !self.history.may_overtake(sent_at, at) {
+            let what = format!("packet {number} of node {source} arrived after packet {later}, which was sent later");
+            self.broken(at, node, Broken::Order, what);
+        }
+    }
+
+    fn corrupted(&mut self, at: Nanos, node: u32, source: u32) {
+        self.tally.corrupted += 1;
+        let what = format!("a packet said to be from node {source} is not what was sent");
+        self.broken(at, node, Broken::Corrupted, what);
+    }
+
+    /// A sender was told what became of a confirmed packet.
+    pub fn settled(&mut self, at: Nanos, node: u32, epoch: u32, confirmed: u32, outcome: Outcome) {
+        let Some(&number) = self.ids.get(&(node, epoch as u16, Kind::Confirmed, confirmed)) else {
+            return;
+        };
+        let record = &mut self.records[number as usize];
+        record.outcome = Some(outcome);
+        if outcome == Outcome::Delivered {
+            if record.deliveries == 0 && !self.rogues.is_empty() {
+                record.interrupted = true;
+                self.tally.forged += 1;
+            } else if record.deliveries == 0 {
+                let what = format!("packet {number} is confirmed but was not delivered");
+                self.broken(at, node, Broken::Outcome, what);
+            }
+        } else {
+            record.dropped.get_or_insert(at);
+            let dest = record.dest;
+            if self.excuse(number).is_none() {
+                let what = format!("packet {number} to node {dest} was given up in a quiet mesh: {outcome:?}");
+                self.broken(at, node, Broken::Dropped, what);
+            }
+        }
+        self.close(number);
+    }
+
+    /// A node could not deliver a datagram or a question, and says so to its sender.
+    pub fn reported(&mut self, at: Nanos, node: u32, epoch: u32, packet: u32) {
+        for kind in [Kind::Datagram, Kind::Request] {
+            if let Some(&number) = self.ids.get(&(node, epoch as u16, kind, packet)) {
+                self.explain(at, node, number, "reported as undeliverable");
+            }
+        }
+    }
+
+    /// Takes note of what a node says it did.
+    pub fn note(&mut self, at: Nanos, node: u32, event: &Event) {
+        if let Some(what) = self.ledger.note(node, event) {
+            self.broken(at, node, Broken::Account, what);
+        }
+        if let Event::Dropped { packet, reason, .. } = event {
+            self.note_drop(at, node, packet, *reason);
+        }
+    }
+
+    /// A packet was dropped; said again once it is known that it was sent.
+    pub fn note_drop(&mut self, at: Nanos, node: u32, packet: &PacketId, reason: DropReason) {
+        // Nodes that a broadcast cannot reach are passed over; that is no excuse for missing those behind them.
+        let searching = matches!(
+            reason,
+            DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
+        );
+        // A twin that a rogue made up may have come first.
+        let twin_came = reason == DropReason::Duplicate && self.rogues.is_empty();
+        if twin_came || packet.kind == Kind::Broadcast && searching {
+            return;
+        }
+        // The answer to a question that cannot be brought back, too.
+        if let Some(&number) = self.ids.get(&key(packet)) {
+            self.explain(at, node, number, reason.name());
+        }
+    }
+
+    /// A copy of a packet was dropped with a reason. A datagram is not waited for then, though another copy may still come.
+    fn explain(&mut self, at: Nanos, node: u32, number: u32, reason: &str) {
+        let record = &mut self.records[number as usize];
+        record.dropped.get_or_insert(at);
+        if !matches!(record.service, Service::Datagram | Service::Ping) || record.closed {
+            return;
+        }
+        let (source, dest) = (record.source, record.dest);
+        if record.deliveries == 0 && self.excuse(number).is_none() {
+            let what = format!("packet {number} from node {source} to {dest} was dropped in a quiet mesh: {reason}");
+            self.broken(at, node, Broken::Dropped, what);
+        }
+        self.close(number);
+    }
+
+    /// What excuses a packet that has not arrived.
+    fn excuse(&self, number: u32) -> Option<Exception> {
+        let record = &self.records[number as usize];
+        if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
+            return Some(Exception::Restarted);
+        }
+        if record.is_cut_off() {
+            return Some(Exception::CutOff);
+        }
+        let until = record.dropped.unwrap_or(record.sent_at + record.service.longest());
+        let excuse = self.history.excuse(record.sent_at, until);
+        excuse
+            .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
+            .or_else(|| (!self.rogues.is_empty()).then_some(Exception::Rogue))
+    }
+
+    /// Whether a broadcast has reached everyone who was connected with its source and has not gone off since.
+    fn is_full(&self, record: &Record) -> bool {
+        self.missed(record).next().is_none()
+    }
+
+    /// Those whom a broadcast has not reached though it should.
+    fn missed<'a>(&'a self, record: &'a Record) -> impl Iterator<Item = u32> + 'a {
+        let gone = |node: u32| self.off_at[node as usize] >= Some(record.sent_at);
+        let expected = move |node: u32| node != record.source && record.parts.join(node, record.source) && !gone(node);
+        (0..self.nodes).filter(move |&node| expected(node) && !record.has_reached(node))
+    }
+
+    /// Whether a packet can arrive only over a wire that damages too much.
+    fn needs_bad_wire(&self, record: &Record) -> bool {
+        if record.service == Service::Broadcast {
+            return self
+                .missed(record)
+                .all(|node| !record.parts.join_well(record.source, node));
+        }
+        !record.parts.join_well(record.source, record.dest)
+    }
+
+    /// A board goes off with what it holds.
+    pub fn restarted(&mut self, at: Nanos, node: u32, held: impl Iterator<Item = PacketId>) {
+        self.off_at[node as usize] = Some(at);
+        self.ledger.restarted(node);
+        let first = self.first_open;
+        for record in self.records[first..].iter_mut().filter(|record| !record.closed) {
+            let broadcast = record.service == Service::Broadcast;
+            record.interrupted |= record.source == node || record.dest == node;
+            let untold = record.source == node || record.dest == node && record.service != Service::Confirmed;
+            if untold && !broadcast {
+                // Nobody is left who could be told, or could answer.
+                record.closed = true;
+                self.open -= 1;
+            }
+        }
+        for id in held {
+            if let Some(&number) = self.ids.get(&key(&id)) {
+                let record = &mut self.records[number as usize];
+                record.interrupted = true;
+                if matches!(record.service, Service::Datagram | Service::Ping) {
+                    self.close(number);
+                }
+            }
+        }
+    }
+
+    /// A board comes on: packets for it that were sent while it was off were under way over its restart.
+    pub fn started(&mut self, node: u32) {
+        let first = self.first_open;
+        for record in self.records[first..]
+            .iter_mut()
+            .filter(|record| !record.closed && record.dest == node)
+        {
+            record.interrupted = true;
+        }
+    }
+
+    /// Holds the account of a board against what the wires carried, and against what it holds.
+    pub fn check_account(&mut self, at: Nanos, node: u32, counters: &RouterCounters, held: u32) {
+        let by_law = counters.held();
+        let wrong = (by_law != held)
+            .then(|| format!("its counters say it holds {by_law} packets, but it holds {held}"))
+            .or_else(|| self.ledger.check(node, counters));
+        if let Some(what) = wrong {
+            self.broken(at, node, Broken::Account, what);
+        }
+    }
+
+    fn close(&mut self, number: u32) {
+        let record = &mut self.records[number as usize];
+        if !record.closed {
+            record.closed = true;
+            self.open -= 1;
+        }
+        while self.records.get(self.first_open).is_some_and(|record| record.closed) {
+            self.first_open += 1;
+        }
+    }
+
+    /// Something that must not happen has happened. The first is kept.
+    pub fn broken(&mut self, at: Nanos, node: u32, kind: Broken, what: String) {
+        self.violation.get_or_insert(Violation { at, node, kind, what });
+    }
+
+    /// The final account. A packet that nobody can explain is lost.
+    pub fn finish(mut self, at: Nanos) -> (Tally, Vec<u64>, Option<Violation>) {
+        for number in 0..self.records.len() as u32 {
+            let record = &self.records[number as usize];
+            let broadcast = record.service == Service::Broadcast;
+            let delivered = if broadcast {
+                self.is_full(record)
+            } else {
+                record.deliveries > 0
+            };
+            self.tally.broadcasts_full += u64::from(delivered && broadcast);
+            let innocent = !self.rogues.contains(&record.dest);
+            self.tally.innocent_sent += u64::from(innocent);
+            self.tally.innocent_delivered += u64::from(innocent && delivered);
+            if delivered {
+                self.tally.delivered += 1;
+                continue;
+            }
+            let excuse = self.excuse(number);
+            let (source, dest) = (record.source, record.dest);
+            // Detours of a broadcast end in silence when all has changed meanwhile, and so do answers; nothing else does.
+            let explained = record.dropped.is_some() || broadcast || record.service == Service::Ping;
+            match excuse {
+                Some(Exception::Restarted) => self.tally.interrupted += 1,
+                Some(_) if explained => {
+                    self.tally.undeliverable += 1;
+                    self.tally.cut_off += u64::from(excuse == Some(Exception::CutOff));
+                }
+                None if record.dropped.is_some() => {
+                    self.tally.undeliverable += 1;
+                    if broadcast {
+                        let what = format!("broadcast {number} of node {source} missed a node in a quiet mesh");
+                        self.broken(at, source, Broken::Dropped, what);
+                    }
+                }
+                _ => {
+                    self.tally.lost += 1;
+                    let to = if broadcast { "all".into() } else { dest.to_string() };
+                    let what = format!("packet {number} from node {source} to {to} is lost without a word");
+                    self.broken(at, source, Broken::Lost, what);
+                    continue;
+                }
+            }
+            if let Some(excuse) = excuse {
+                self.tally.exceptions[excuse as usize] += 1;
+            }
+        }
+        self.latencies.sort_unstable();
+        (self.tally, self.latencies, self.violation)
+    }
+}
+
+fn key(id: &PacketId) -> (u32, u16, Kind, u32) {
+    (id.source as u32, id.epoch, id.kind, id.number)
+}

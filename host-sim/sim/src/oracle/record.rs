@@ -1,0 +1,214 @@
+//! What the judge knows of a packet, and what it says at the end.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::rc::Rc;
+
+use hopwise_core::router::Outcome;
+use hopwise_core::router::times::{CONFIRM_WITHIN, LIFETIME, SLACK};
+
+use super::Exception;
+use crate::wire::Nanos;
+
+/// Nothing is under way for longer than this.
+const LIFE: Nanos = (LIFETIME + SLACK) * 1_000;
+
+/// How a packet was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Service {
+    /// Each hop reliable.
+    Datagram,
+    /// Confirmed end to end.
+    Confirmed,
+    /// To all.
+    Broadcast,
+    /// A question whose answer is awaited.
+    Ping,
+}
+
+impl Service {
+    /// Nothing arrives later than this after it was sent.
+    pub(super) fn longest(self) -> Nanos {
+        match self {
+            Service::Datagram | Service::Broadcast => LIFE,
+            Service::Ping => 2 * LIFE,
+            Service::Confirmed => CONFIRM_WITHIN * 1_000 + LIFE,
+        }
+    }
+
+    /// Whether its packets arrive in the order in which they were sent, while the route stays the same.
+    pub(super) fn keeps_order(self) -> bool {
+        matches!(self, Service::Datagram | Service::Broadcast)
+    }
+}
+
+/// Its own length and contents, as they were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sealed {
+    length: usize,
+    hash: u64,
+}
+
+impl Sealed {
+    pub(super) fn of(payload: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(payload);
+        Sealed {
+            length: payload.len(),
+            hash: hasher.finish(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) service: Service,
+    pub(super) source: u32,
+    pub(super) dest: u32,
+    pub(super) sent_at: Nanos,
+    pub(super) payload: Sealed,
+    pub(super) deliveries: u32,
+    /// Who has a broadcast.
+    pub(super) reached: Vec<u64>,
+    /// Who could be reached when it was sent.
+    pub(super) parts: Rc<Parts>,
+    pub(super) outcome: Option<Outcome>,
+    /// An end restarted, or a board died with it, while it was under way.
+    pub(super) interrupted: bool,
+    /// When some node dropped it, or a copy of it, so that it may not have arrived for that reason.
+    pub(super) dropped: Option<Nanos>,
+    pub(super) closed: bool,
+}
+
+impl Record {
+    /// Whether it was sent to where no path leads.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.service != Service::Broadcast && !self.parts.join(self.source, self.dest)
+    }
+
+    /// Whether a node has a broadcast.
+    pub(super) fn has_reached(&self, node: u32) -> bool {
+        self.reached[node as usize / 64] >> (node % 64) & 1 == 1
+    }
+
+    /// A broadcast has reached a node; `false` if it had before.
+    pub(super) fn reach(&mut self, node: u32) -> bool {
+        let (word, bit) = (&mut self.reached[node as usize / 64], 1 << (node % 64));
+        let anew = *word & bit == 0;
+        *word |= bit;
+        anew
+    }
+
+    /// How many must get a broadcast, if all goes on.
+    pub(super) fn audience(&self) -> u32 {
+        self.parts.size_of(self.source) - 1
+    }
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// When.
+    pub at: Nanos,
+    /// At which node.
+    pub node: u32,
+    /// What kind of promise.
+    pub kind: Broken,
+    /// What happened.
+    pub what: String,
+}
+
+/// Kinds of promises that can be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Broken {
+    /// Something arrived that was not sent, or not to there.
+    Corrupted,
+    /// Something arrived again.
+    Twice,
+    /// Something sent later arrived earlier.
+    Order,
+    /// Something arrived too late.
+    Late,
+    /// A packet was dropped, or given up, in a mesh that is connected and quiet.
+    Dropped,
+    /// A packet is gone without a word.
+    Lost,
+    /// A sender was told what is not so.
+    Outcome,
+    /// The account of a node does not add up.
+    Account,
+    /// Nothing moves any more, or a sender is refused for what it may do.
+    Halt,
+}
+
+/// How packets fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Sent by applications.
+    pub sent: u64,
+    /// Arrived where they should; a broadcast, everywhere it should.
+    pub delivered: u64,
+    /// Gone without a word.
+    pub lost: u64,
+    /// Arrived again.
+    pub duplicated: u64,
+    /// Arrived with other bytes than were sent.
+    pub corrupted: u64,
+    /// Reported as such to their sender, or dropped with a reason.
+    pub undeliverable: u64,
+    /// Those of them that no path led to when they were sent.
+    pub cut_off: u64,
+    /// Not delivered, and an end restarted, or a board died with them, while they were under way.
+    pub interrupted: u64,
+    /// Broadcasts' arrivals at nodes.
+    pub broadcast_deliveries: u64,
+    /// Broadcasts that reached every live, connected board.
+    pub broadcasts_full: u64,
+    /// Those sent from an honest board to an honest board, or to all.
+    pub innocent_sent: u64,
+    /// Those of them that arrived.
+    pub innocent_delivered: u64,
+    /// Arrivals of what a rogue made up, and confirmations that it made up. Without keys nobody can tell.
+    pub forged: u64,
+    /// Packets that were not delivered, by what excuses them, in the order of [`Exception::ALL`].
+    pub exceptions: [u64; Exception::ALL.len()],
+}
+
+/// The connected parts of a mesh.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    /// The part of each node.
+    of: Vec<u32>,
+    /// The same without wires that damage more than every other of the longest frames.
+    good: Vec<u32>,
+    /// How many nodes each part has.
+    sizes: Vec<u32>,
+    /// There are such wires.
+    pub(super) has_bad_wires: bool,
+}
+
+impl Parts {
+    pub(super) fn new(of: Vec<u32>, good: Vec<u32>, has_bad_wires: bool) -> Rc<Self> {
+        let mut sizes = vec![0; of.len()];
+        of.iter().for_each(|&part| sizes[part as usize] += 1);
+        Rc::new(Parts {
+            of,
+            good,
+            sizes,
+            has_bad_wires,
+        })
+    }
+
+    /// Whether a path leads from a node to another.
+    pub(super) fn join(&self, a: u32, b: u32) -> bool {
+        self.of[a as usize] == self.of[b as usize]
+    }
+
+    /// The same over good wires alone.
+    pub(super) fn join_well(&self, a: u32, b: u32) -> bool {
+        self.good[a as usize] == self.good[b as usize]
+    }
+
+    fn size_of(&self, node: u32) -> u32 {
+        self.sizes[self.of[node as usize] as usize]
+    }
+}

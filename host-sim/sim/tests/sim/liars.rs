@@ -1,0 +1,307 @@
+//! The judge is judged: boards that lie, each in one way, and it catches every one of them.
+
+use hopwise_core::limits::BODY;
+use hopwise_core::router::{Event, Message};
+use hopwise_core::wire::{DropReason, Frame, Header, Kind, RouterCounters, decode, write_data};
+use hopwise_language::Traffic;
+use hopwise_sim::oracle::{Broken, Violation};
+use hopwise_sim::shell::{Honest, Shell};
+use hopwise_sim::wire::Nanos;
+use hopwise_sim::world::WireEnd;
+use hopwise_sim::{Settings, simulate_with};
+
+use crate::on;
+
+/// The board that lies.
+const LIAR: u32 = 4;
+/// It is honest until then.
+const FROM: Nanos = 1_000_000_000;
+
+fn traffic() -> Settings {
+    Settings {
+        packets: Some(3_000),
+        rate: Some(100.0),
+        ..on("torus(3,3)")
+    }
+}
+
+fn verdict(settings: &Settings, shell: impl Shell) -> Option<Violation> {
+    let run = settings.run().unwrap();
+    simulate_with(&run, shell, None, &mut |_| ()).unwrap().violation
+}
+
+#[track_caller]
+fn assert_caught(shell: impl Shell, broken: Broken) {
+    let violation = verdict(&traffic(), shell);
+    let violation = violation.expect("a lie was not noticed");
+    assert_eq!(violation.kind, broken, "{violation:?}");
+    assert!(violation.at >= FROM, "{violation:?}");
+}
+
+/// Changes what its application gets.
+struct Brings<F>(F);
+
+impl<F: FnMut(Nanos, &mut Vec<Message<BODY>>)> Shell for Brings<F> {
+    fn brings(&mut self, at: Nanos, board: u32, messages: &mut Vec<Message<BODY>>) {
+        if board == LIAR && at >= FROM {
+            (self.0)(at, messages);
+        }
+    }
+}
+
+#[test]
+fn honest_boards_are_believed() {
+    assert_eq!(verdict(&traffic(), Honest), None);
+}
+
+#[test]
+fn payloads_cut_short_drawn_out_or_changed_are_corrupted() {
+    let with = |change: fn(&mut Message<BODY>)| {
+        Brings(move |_, messages: &mut Vec<Message<BODY>>| messages.iter_mut().for_each(change))
+    };
+    assert_caught(with(|message| message.payload.truncate(31)), Broken::Corrupted);
+    assert_caught(with(|message| message.payload.truncate(4)), Broken::Corrupted);
+    assert_caught(with(|message| message.payload.clear()), Broken::Corrupted);
+    assert_caught(with(|message| message.payload.push(0).unwrap()), Broken::Corrupted);
+    assert_caught(with(|message| message.payload[20] ^= 1), Broken::Corrupted);
+    assert_caught(with(|message| message.source ^= 1), Broken::Corrupted);
+}
+
+#[test]
+fn what_is_swallowed_is_lost() {
+    let mut once = true;
+    assert_caught(
+        Brings(move |_, messages: &mut Vec<_>| {
+            if std::mem::take(&mut once) {
+                messages.pop();
+            }
+        }),
+        Broken::Lost,
+    );
+}
+
+#[test]
+fn what_is_brought_again_came_twice() {
+    assert_caught(
+        Brings(|_, messages: &mut Vec<Message<BODY>>| messages.extend(messages.last().cloned())),
+        Broken::Twice,
+    );
+    let mut kept = Vec::new();
+    assert_caught(
+        Brings(move |_, messages: &mut Vec<Message<BODY>>| {
+            kept.extend(messages.clone());
+            if kept.len() > 50 {
+                messages.push(kept[0].clone());
+            }
+        }),
+        Broken::Twice,
+    );
+}
+
+#[test]
+fn what_is_held_back_is_out_of_order_or_late() {
+    let mut held: Option<Message<BODY>> = None;
+    assert_caught(
+        Brings(move |_, messages: &mut Vec<Message<BODY>>| match &held {
+            None => held = messages.pop(),
+            Some(first) if messages.iter().any(|message| message.source == first.source) => {
+                messages.extend(held.take())
+            }
+            Some(_) => {}
+        }),
+        Broken::Order,
+    );
+    for delay in [1_500, 9_000] {
+        let settings = Settings {
+            rate: Some(25.0),
+            ..traffic()
+        };
+        let mut held: Vec<(Nanos, Message<BODY>)> = Vec::new();
+        let late = Brings(move |at, messages: &mut Vec<Message<BODY>>| {
+            held.extend(messages.drain(..).map(|message| (at, message)));
+            let due = |&mut (since, _): &mut (Nanos, _)| at >= since + delay * 1_000_000;
+            messages.extend(held.extract_if(.., due).map(|(_, message)| message));
+        });
+        let violation = verdict(&settings, late).expect("a delay was not noticed");
+        assert_eq!(violation.kind, Broken::Late, "{delay} ms: {violation:?}");
+    }
+}
+
+/// Changes what its node says.
+struct Says<F>(F);
+
+impl<F: FnMut(&Event) -> Option<Event>> Shell for Says<F> {
+    fn says(&mut self, at: Nanos, board: u32, event: &Event) -> Option<Event> {
+        if board == LIAR && at >= FROM {
+            (self.0)(event)
+        } else {
+            Some(*event)
+        }
+    }
+}
+
+#[test]
+fn what_a_node_says_is_held_against_the_wires() {
+    // It keeps quiet about what it took, or says it took, or passed on, something else.
+    assert_caught(
+        Says(|event: &Event| Some(*event).filter(|event| !matches!(event, Event::Received { .. }))),
+        Broken::Account,
+    );
+    assert_caught(
+        Says(|event: &Event| match *event {
+            Event::Received { link, mut packet, dest } => {
+                packet.number ^= 1 << 20;
+                Some(Event::Received { link, packet, dest })
+            }
+            event => Some(event),
+        }),
+        Broken::Account,
+    );
+    assert_caught(
+        Says(|event: &Event| match *event {
+            Event::Forwarded { link, packet } => Some(Event::Forwarded { link: link ^ 1, packet }),
+            event => Some(event),
+        }),
+        Broken::Account,
+    );
+}
+
+/// Drops what comes for its application, and says so.
+struct Polite {
+    reason: DropReason,
+    dropped: u32,
+}
+
+impl Shell for Polite {
+    fn says(&mut self, at: Nanos, board: u32, event: &Event) -> Option<Event> {
+        match *event {
+            Event::Delivered { packet } if board == LIAR && at >= FROM => {
+                self.dropped += 1;
+                Some(Event::Dropped {
+                    packet,
+                    dest: u64::from(LIAR),
+                    reason: self.reason,
+                })
+            }
+            event => Some(event),
+        }
+    }
+
+    fn counts(&mut self, board: u32, mut counters: RouterCounters) -> RouterCounters {
+        if board == LIAR {
+            counters.delivered -= self.dropped;
+            counters.dropped[self.reason as usize] += self.dropped;
+        }
+        counters
+    }
+
+    fn brings(&mut self, at: Nanos, board: u32, messages: &mut Vec<Message<BODY>>) {
+        if board == LIAR && at >= FROM {
+            messages.clear();
+        }
+    }
+}
+
+#[test]
+fn a_polite_word_is_no_excuse_in_a_quiet_mesh() {
+    use DropReason::{Expired, InboxFull, NoRoute, Uncertain};
+    for reason in [Expired, Uncertain, InboxFull, NoRoute] {
+        assert_caught(Polite { reason, dropped: 0 }, Broken::Dropped);
+    }
+    let broadcasts = Settings {
+        traffic: Some(Traffic::Broadcast),
+        packets: Some(300),
+        rate: Some(20.0),
+        ..traffic()
+    };
+    for (reason, broken) in [
+        (Expired, Broken::Dropped),
+        (Uncertain, Broken::Dropped),
+        (NoRoute, Broken::Lost),
+    ] {
+        let violation = verdict(&broadcasts, Polite { reason, dropped: 0 }).expect("a broadcast missed a node");
+        assert_eq!(violation.kind, broken, "{violation:?}");
+    }
+}
+
+/// Counts otherwise than it did.
+struct Counts(fn(&mut RouterCounters));
+
+impl Shell for Counts {
+    fn counts(&mut self, board: u32, mut counters: RouterCounters) -> RouterCounters {
+        if board == LIAR {
+            (self.0)(&mut counters);
+        }
+        counters
+    }
+}
+
+#[test]
+fn counters_that_lie_are_noticed_even_if_they_add_up() {
+    let lies: [fn(&mut RouterCounters); 9] = [
+        |counters| counters.received += 1,
+        |counters| counters.forwarded -= 1,
+        |counters| counters.delivered += 1,
+        |counters| counters.originated += 1,
+        |counters| counters.dropped[DropReason::Expired as usize] += 1,
+        // It swallowed a packet, and says that it passed it on, or delivered it, or dropped it; or that none came.
+        |counters| (counters.received, counters.forwarded) = (counters.received + 1, counters.forwarded + 1),
+        |counters| (counters.received, counters.delivered) = (counters.received + 1, counters.delivered + 1),
+        |counters| (counters.forwarded, counters.delivered) = (counters.forwarded - 1, counters.delivered + 1),
+        |counters| {
+            counters.delivered -= 1;
+            counters.dropped[DropReason::Duplicate as usize] += 1;
+        },
+    ];
+    for lie in lies {
+        assert_caught(Counts(lie), Broken::Account);
+    }
+}
+
+/// Changes the packets that it sends, and writes them as core does.
+struct Sends<F>(F);
+
+impl<F: FnMut(&mut Header, &mut Vec<u8>)> Shell for Sends<F> {
+    fn sends(&mut self, at: Nanos, (board, _): WireEnd, frame: &mut [u8], length: usize) -> usize {
+        if board != LIAR || at < FROM {
+            return length;
+        }
+        let again = frame[0] == 0;
+        let mut bytes: Vec<u8> = frame[usize::from(again)..length - 1].to_vec();
+        let Ok(Frame::Data { header: data, packet }) = Frame::read(decode(&mut bytes).unwrap()) else {
+            return length;
+        };
+        let (mut header, body) = Header::read(packet).unwrap();
+        let mut body = body.to_vec();
+        (self.0)(&mut header, &mut body);
+        let mut bytes = [0; 64];
+        let written = header.write(&mut bytes).unwrap();
+        write_data(&data, [&bytes[..written], &body], again, frame).unwrap()
+    }
+}
+
+#[test]
+fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
+    let datagrams = |change: fn(&mut Header, &mut Vec<u8>)| {
+        Sends(move |header: &mut Header, body: &mut Vec<u8>| {
+            if header.kind == Kind::Datagram {
+                change(header, body);
+            }
+        })
+    };
+    assert_caught(datagrams(|_, body| body.truncate(20)), Broken::Corrupted);
+    assert_caught(datagrams(|_, body| body.push(7)), Broken::Corrupted);
+    assert_caught(datagrams(|_, body| body[10] = !body[10]), Broken::Corrupted);
+    // To the wrong board; and from the wrong one, which makes it another packet than it says it sent.
+    assert_caught(
+        datagrams(|header, _| header.dest = (header.dest + 1) % 9),
+        Broken::Corrupted,
+    );
+    assert_caught(
+        datagrams(|header, _| header.source = (header.source + 1) % 9),
+        Broken::Account,
+    );
+    // Its neighbour takes it for old, and drops it.
+    assert_caught(datagrams(|header, _| header.age = u16::MAX), Broken::Dropped);
+    assert_caught(datagrams(|header, _| header.number ^= 1 << 20), Broken::Account);
+}

@@ -1,0 +1,224 @@
+//! One board misbehaves: what it costs the others. See `docs/containment.md`.
+
+use std::collections::HashMap;
+
+use hopwise_core::wire::PacketId;
+use hopwise_core::{Network, Node, Rule};
+use hopwise_sim::Settings;
+use hopwise_sim::rogue::RogueKind;
+use hopwise_sim::run::Account;
+
+use super::{events, on, run, traced};
+
+const NETWORKS: [&str; 3] = ["rdn(ring(3),1)", "torus(4,4)", "hypercube(5)"];
+const ROGUE: Node = 4;
+const SECOND: u64 = 1_000_000_000;
+
+/// A network in which board 4 is a rogue, and the others send to each other.
+fn with(kind: RogueKind, network: &str, confirmed: bool) -> Settings {
+    Settings {
+        rogue: Some(format!("{ROGUE}:{}", kind.name())),
+        packets: Some(4_000),
+        confirmed,
+        ..on(network)
+    }
+}
+
+fn share(account: &Account) -> f64 {
+    account.tally.innocent_delivered as f64 / account.tally.innocent_sent as f64
+}
+
+/// Nobody waits for long to send, and nobody's log is flooded.
+fn assert_contained(settings: &Settings, account: &Account) {
+    let command = settings.command();
+    let waited = account.longest_refusal;
+    assert!(
+        waited <= SECOND,
+        "{command}: nothing was taken for {} ms",
+        waited / 1_000_000
+    );
+    // A link is told as up, as damaged a few times at once and once a second, and as down and up again ever less often.
+    let most = 20.0 + 3.0 * account.virtual_seconds;
+    assert!(
+        account.link_events as f64 <= most,
+        "{command}: {} link events at a node in {:.1} s",
+        account.link_events,
+        account.virtual_seconds
+    );
+}
+
+#[test]
+fn confirmed_packets_get_past_every_rogue() {
+    for network in NETWORKS {
+        for kind in [RogueKind::Babble, RogueKind::Flood, RogueKind::Replay] {
+            let settings = with(kind, network, true);
+            let account = run(&settings);
+            assert_eq!(account.tally.innocent_sent, 4_000, "{}", settings.command());
+            assert_eq!(account.tally.innocent_delivered, 4_000, "{}", settings.command());
+            assert_contained(&settings, &account);
+        }
+    }
+}
+
+#[test]
+fn datagrams_get_past_every_rogue_that_can_be_noticed() {
+    for network in NETWORKS {
+        for kind in [RogueKind::Babble, RogueKind::Flood] {
+            let settings = with(kind, network, false);
+            let account = run(&settings);
+            let share = share(&account);
+            assert!(share >= 0.99, "{}: {:.2}%", settings.command(), 100.0 * share);
+            assert_contained(&settings, &account);
+        }
+    }
+}
+
+/// A hole cannot be told from a board that works: datagrams on routes through it are lost, and no others.
+#[test]
+fn a_hole_costs_the_datagrams_that_pass_it_and_no_others() {
+    for network in NETWORKS {
+        let settings = with(RogueKind::Hole, network, false);
+        let (account, trace) = traced(&settings);
+        let parsed: Network = network.parse().unwrap();
+        let came: Vec<PacketId> = packets(&trace, "delivered").map(|(_, packet)| packet).collect();
+        let mut lost = 0;
+        for (dest, packet) in accepted(&trace)
+            .into_iter()
+            .filter(|(_, packet)| !came.contains(packet))
+        {
+            assert!(
+                passes(&parsed, packet.source, dest),
+                "{}: {packet:?} to {dest}",
+                settings.command()
+            );
+            lost += 1;
+        }
+        assert!(
+            lost > 0 && lost == account.tally.interrupted,
+            "{}: {lost}",
+            settings.command()
+        );
+        assert_contained(&settings, &account);
+    }
+}
+
+/// Whether the route between two nodes passes the rogue.
+fn passes(network: &Network, from: Node, to: Node) -> bool {
+    let mut here = from;
+    while here != to && here != ROGUE {
+        here = network.next_hop(here, to, Rule::Exact).unwrap();
+    }
+    here == ROGUE
+}
+
+/// The packets of all events of a name in a trace, with the board where it happened.
+fn packets(trace: &[u8], name: &str) -> impl Iterator<Item = (Node, PacketId)> {
+    events(trace, name).into_iter().map(|event| {
+        let packet = serde_json::from_value(event["packet"].clone()).unwrap();
+        (event["node"].as_u64().unwrap(), packet)
+    })
+}
+
+/// All packets that were sent, with their destinations.
+fn accepted(trace: &[u8]) -> Vec<(Node, PacketId)> {
+    let sent = events(trace, "accepted").into_iter();
+    sent.map(|event| {
+        let packet = serde_json::from_value(event["packet"].clone()).unwrap();
+        (event["dest"].as_u64().unwrap(), packet)
+    })
+    .collect()
+}
+
+#[test]
+fn broadcasts_get_past_rogues_that_can_be_noticed() {
+    for network in NETWORKS {
+        for kind in [RogueKind::Babble, RogueKind::Flood, RogueKind::Replay] {
+            let settings = Settings {
+                traffic: Some("broadcast".parse().unwrap()),
+                packets: Some(400),
+                rate: Some(5.0),
+                ..with(kind, network, false)
+            };
+            let account = run(&settings);
+            let share = share(&account);
+            assert!(share >= 0.99, "{}: {:.2}%", settings.command(), 100.0 * share);
+        }
+    }
+}
+
+/// What a liar makes up reaches applications, is counted, and is no excuse for anything else.
+#[test]
+fn lies_are_counted() {
+    let account = run(&with(RogueKind::Lie, "torus(4,4)", false));
+    assert!(account.tally.forged > 100, "{}", account.tally.forged);
+    assert_eq!(account.tally.corrupted, 0);
+    let honest = run(&on("torus(4,4)"));
+    assert_eq!(honest.tally.forged, 0);
+}
+
+/// More is sent to a board than its wires bring. Of the sources that come in by the same wire none has more than twice as much as
+/// another.
+#[test]
+fn a_hot_spot_serves_its_sources_alike() {
+    for network in NETWORKS {
+        let settings = Settings {
+            traffic: Some("hot-spot(0,1)".parse().unwrap()),
+            packets: Some(8_000),
+            rate: Some(3_200.0),
+            ..on(network)
+        };
+        let (_, trace) = traced(&settings);
+        let parsed: Network = network.parse().unwrap();
+        let arrivals: Vec<Node> = packets(&trace, "delivered").map(|(_, packet)| packet.source).collect();
+        // The first and the last arrive while not all send.
+        let busy = &arrivals[arrivals.len() / 10..arrivals.len() * 9 / 10];
+        let mut by_wire: HashMap<Node, Vec<usize>> = HashMap::new();
+        for source in 1..parsed.nodes() {
+            let count = busy.iter().filter(|&&from| from == source).count();
+            by_wire.entry(last_hop(&parsed, source)).or_default().push(count);
+        }
+        for (wire, counts) in by_wire {
+            let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+            assert!(
+                most <= &(2 * least),
+                "{}: by node {wire} {counts:?}",
+                settings.command()
+            );
+        }
+    }
+}
+
+/// By which neighbour packets of a node come to node 0.
+fn last_hop(network: &Network, from: Node) -> Node {
+    let mut here = from;
+    loop {
+        match network.next_hop(here, 0, Rule::Exact).unwrap() {
+            0 => return here,
+            next => here = next,
+        }
+    }
+}
+
+#[test]
+fn rogues_that_make_no_sense_are_refused_in_a_sentence() {
+    let refusal = |rogue: &str| {
+        let settings = Settings {
+            rogue: Some(rogue.into()),
+            ..on("ring(4)")
+        };
+        settings.run().err().map(|refusal| refusal.to_string())
+    };
+    assert_eq!(refusal("1:hole"), None);
+    assert_eq!(refusal("1:hole,2:mute"), None);
+    for (rogue, sentence) in [
+        ("4:hole", "rogue: there is no node 4: the network has nodes 0 to 3"),
+        ("1:hole,1:mute", "node 1 is named twice as a rogue"),
+        ("0:hole,1:hole,2:hole", "at least two boards must be honest"),
+        (
+            "1:naughty",
+            "'1:naughty' is no rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay",
+        ),
+    ] {
+        assert_eq!(refusal(rogue).as_deref(), Some(sentence));
+    }
+}
