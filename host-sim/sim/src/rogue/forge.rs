@@ -2,8 +2,8 @@
 
 use hopwise_core::limits::{BODY, MAX_PAYLOAD};
 use hopwise_core::wire::{
-    Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query, Request, Response, Undeliverable,
-    Verdict,
+    Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query, Request, Response,
+    Undeliverable, Verdict,
 };
 use hopwise_core::{Network, Node};
 use rand::{Rng, RngExt};
