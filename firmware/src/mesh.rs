@@ -2,12 +2,12 @@
 
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
-use hopwise_core::wire::{Command, Done, Page, Traffic, packet_logging, paper_rule};
+use hopwise_core::wire::{Command, Done, Page, Traffic, computers_anywhere, packet_logging, paper_rule};
 use hopwise_core::{Network, Rule, limits};
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
-use crate::boards::PORTS;
+use crate::boards::{LINKS, PORTS};
 use crate::observer::BoardObserver;
 use crate::traffic::Generator;
 
@@ -29,6 +29,11 @@ impl Mesh {
             epoch: about.epoch,
             baud: page.baud,
             links: PORTS as u8,
+            computers: if computers_anywhere(page.options) {
+                u32::MAX
+            } else {
+                1 << LINKS
+            },
             rule: if paper_rule(page.options) {
                 Rule::Paper
             } else {

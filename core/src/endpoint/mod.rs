@@ -46,9 +46,9 @@ struct Outgoing {
     reason = "there is one at a time, and it is read at once"
 )]
 pub enum Heard {
-    /// Both ends hear each other.
+    /// Both ends hear and accept each other.
     Up(Identity),
-    /// They do not any more.
+    /// They do not any more, or [not at all](Down::Refused).
     Down(Down),
     /// A question for the board around the endpoint; [`Endpoint::reply`] answers it, and has room for that.
     Question(Packet<BODY>),
@@ -85,7 +85,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             identity,
             started: now,
             links,
-            link: Link::new(identity, baud, now),
+            link: Link::welcoming(identity, baud, now),
             outgoing: Vec::new(),
             next_number: 0,
             next_confirmed: 0,
@@ -94,9 +94,9 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         }
     }
 
-    /// Whether both ends hear each other.
+    /// Whether both ends hear and accept each other.
     pub fn is_up(&self) -> bool {
-        self.link.is_up()
+        self.link.is_open()
     }
 
     /// Who is at the other end, if it has been heard of late.
@@ -201,7 +201,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                     let packet = Packet::read(packet);
                     self.packet_in(packet, now)
                 }
-                Received::Up(peer) => Some(Heard::Up(peer)),
+                Received::Up(_) | Received::Changed => self.opened(),
                 Received::Down(reason) => Some(Heard::Down(reason)),
                 Received::Frame | Received::Damaged(_) => None,
             };
@@ -210,6 +210,11 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                 return heard;
             }
         }
+    }
+
+    fn opened(&self) -> Option<Heard> {
+        let peer = self.link.peer().filter(|_| self.link.is_open());
+        peer.map(Heard::Up)
     }
 
     /// A packet has come. A question is taken only if there is room for the answer; the other end asks again.
@@ -291,13 +296,21 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
 
     /// The bytes to send on the link, which is free, and their number; 0 if there is nothing to send. `out` has room for [`WIRE`].
     pub fn transmit(&mut self, now: Micros, out: &mut [u8]) -> usize {
+        if let Some(peer) = self.link.peer().filter(|peer| usize::from(peer.largest) < MAX_PACKET) {
+            self.drop_too_long(peer.largest);
+        }
         let written = match self.link.turn(now) {
             Turn::Nothing => None,
             Turn::Control => self.link.write_control(now, out),
             Turn::Again(token) => self.write(token, now, out),
             Turn::New(room) => match self.next_waiting().filter(|_| room.takes(0)) {
                 Some(token) => self.write(token, now, out),
-                None => self.link.write_control(now, out),
+                None => {
+                    if self.next_waiting().is_some() {
+                        self.link.starves(now);
+                    }
+                    self.link.write_control(now, out)
+                }
             },
         };
         written.unwrap_or(0)
@@ -306,6 +319,14 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     fn next_waiting(&self) -> Option<Token> {
         let mut waiting = self.outgoing.iter().filter(|outgoing| !outgoing.under_way);
         waiting.next().map(|outgoing| outgoing.token)
+    }
+
+    /// Drops what the other end does not take because of its length.
+    fn drop_too_long(&mut self, most: u16) {
+        let before = self.outgoing.len();
+        self.outgoing
+            .retain(|outgoing| outgoing.under_way || outgoing.packet.length() <= usize::from(most));
+        (self.outgoing.len()..before).for_each(|_| self.counters.drop(DropReason::NoRoute));
     }
 
     fn write(&mut self, token: Token, now: Micros, out: &mut [u8]) -> Option<usize> {
@@ -319,11 +340,11 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
 
     /// Looks at the clock: says so if the link has gone down for silence.
     pub fn tick(&mut self, now: Micros) -> Option<Down> {
-        let down = self.link.tick(now);
-        if down.is_some() {
-            self.settle();
-        }
-        down
+        let Some(Received::Down(reason)) = self.link.tick(now) else {
+            return None;
+        };
+        self.settle();
+        Some(reason)
     }
 
     /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.

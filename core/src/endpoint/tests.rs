@@ -55,6 +55,7 @@ impl Desk {
             epoch: 3,
             baud: BAUD,
             links: 6,
+            computers: 1 << 5,
             rule: Rule::Exact,
         };
         Desk::new(Board::In(Box::new(Router::new(&config, 0).unwrap())))
@@ -286,4 +287,24 @@ fn what_is_too_long_is_not_sent() {
     let question = computer.question(0, Query::Board(1), &[0; BODY - 5], 0).unwrap();
     assert!(!computer.reply(&question, &[0; BODY]));
     assert!(computer.is_idle());
+}
+
+/// A board that takes only short packets is sent no others.
+#[test]
+fn what_is_too_long_for_the_board_is_dropped() {
+    let mut desk = Desk::without();
+    if let Board::Without(endpoint) = &mut desk.board {
+        let identity = Identity {
+            largest: 60,
+            ..endpoint.identity
+        };
+        endpoint.link = Link::welcoming(identity, BAUD, 0);
+    }
+    desk.run(100_000);
+    desk.ask(0, Query::Ping, &[1; 100]);
+    let short = desk.ask(0, Query::Ping, &[2; 20]);
+    desk.run(2_000_000);
+    assert_eq!(desk.answers(), [(short, [2; 20].to_vec())]);
+    assert_eq!(desk.computer.counters().dropped_in_all(), 1);
+    assert!(desk.computer.is_up() && desk.computer.is_idle());
 }

@@ -1,17 +1,19 @@
 //! One end: what it has heard, what is on the way, and when to send what.
 
+use super::hold::Hold;
 use super::state::{Change, Hears, LinkState, Peer};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
 use super::{Down, Micros, Received, Turn};
 use crate::wire::{
-    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, write_ack, write_data, write_hello,
+    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, Role, Stance, write_ack, write_data,
+    write_hello,
 };
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
 const HELLO_INTERVAL: Micros = 100_000;
 /// A hello takes at most a tenth of a slow wire.
 const HELLO_BYTES: Micros = 400;
-/// A link that is down says hello more often.
+/// A link that is not open says hello more often.
 const HELLO_WHILE_DOWN: Micros = 2;
 /// Without a frame for so many intervals, in halves, the link is down.
 const DEAD_HALF_INTERVALS: Micros = 7;
@@ -24,6 +26,22 @@ const TIMEOUT_FRAMES: Micros = 3;
 const THINKING: Micros = 2_000;
 /// Each time nothing is acknowledged, the sender waits twice as long, so many times.
 const MAX_BACKOFF: u8 = 3;
+/// If nothing is acknowledged for this long, or for so many timeouts on a slow wire, frames are stuck and the link is given up.
+const STUCK_AFTER: Micros = 500_000;
+const STUCK_TIMEOUTS: Micros = 8;
+/// And if one frame is not for twice as long, so that packets do not grow old on the way.
+const LONGEST_WAY: Micros = 2;
+/// And if the sender has gone back so many times in vain.
+const STUCK_ROUNDS: u8 = 32;
+/// The other end has this long to accept us.
+const ACCEPT_WITHIN: Micros = 2_000_000;
+/// An end that has taken nothing for this long, in milliseconds, though packets wait for it all the time, takes nothing any more. In
+/// a storm of broadcasts, where nearly all boards are full, honest ones take nothing for up to 5 seconds.
+const STARVED_AFTER: u32 = 5_500;
+/// One that did so before is not given as long.
+const STARVED_AGAIN_AFTER: u32 = 1_000;
+/// Packets that waited this long ago, in milliseconds, are another matter.
+const STARVING_GAP: u32 = 500;
 
 #[derive(Clone, Debug)]
 pub(super) struct End {
@@ -50,10 +68,37 @@ pub(super) struct End {
     /// When what is on the way is sent again; never if nothing is.
     timeout_at: Micros,
     backoff: u8,
+    /// How often it has been sent again.
+    rounds: u8,
+    /// The owner wants whoever is there.
+    accepts: bool,
+    hold: Hold,
+    /// One of the ends is a computer. It is not held down: no other path leads to it, and it may come and go as it likes.
+    computer: bool,
+    /// Since when the link is open, or up if it is not open; in milliseconds, as all that follows.
+    since: u32,
+    /// Since when packets wait that find no room there, if they do, and when they last did.
+    starving_since: Option<u32>,
+    starved_at: u32,
+    /// When the link is given up if nothing has changed by then: the other end has not accepted us, or not acknowledged the oldest
+    /// frame on the way.
+    stuck_at: Micros,
     pub(super) counters: LinkCounters,
 }
 
 const FIRST_SESSION: u8 = 1;
+
+/// Time as it is kept where bytes are dear: it goes round after 49 days.
+fn millis(now: Micros) -> u32 {
+    (now / 1_000) as u32
+}
+
+/// The same for a frame on the way.
+fn coarse(now: Micros) -> u16 {
+    (now >> COARSE_BITS) as u16
+}
+
+const COARSE_BITS: u32 = 10;
 
 /// Counters go round rather than stop.
 fn count(counter: &mut u32) {
@@ -81,12 +126,49 @@ impl End {
             closed_until: Micros::MAX,
             timeout_at: Micros::MAX,
             backoff: 0,
+            rounds: 0,
+            accepts: false,
+            hold: Hold::new(),
+            computer: false,
+            since: millis(now),
+            starving_since: None,
+            starved_at: 0,
+            stuck_at: Micros::MAX,
             counters: LinkCounters::default(),
         }
     }
 
     pub(super) fn is_up(&self) -> bool {
         self.state.is_up()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.accepts() && self.state.there().is_some_and(|there| there.accepts)
+    }
+
+    pub(super) fn accepts(&self) -> bool {
+        self.accepts && !self.hold.is_on()
+    }
+
+    pub(super) fn accept(&mut self, accepts: bool, now: Micros) {
+        if self.accepts == accepts {
+            return;
+        }
+        self.accepts = accepts;
+        self.stance_changed(now);
+        self.answer_soon(now);
+    }
+
+    pub(super) fn may_accept(&self) -> bool {
+        !self.hold.is_on() && self.state.there().is_some_and(|there| !there.holds)
+    }
+
+    pub(super) fn starves(&mut self, now: Micros) {
+        let now = millis(now);
+        if self.starving_since.is_none() || now.wrapping_sub(self.starved_at) > STARVING_GAP {
+            self.starving_since = Some(now);
+        }
+        self.starved_at = now;
     }
 
     pub(super) fn is_one_way(&self) -> bool {
@@ -100,7 +182,7 @@ impl End {
     pub(super) fn offer(&mut self, room: Offer) {
         self.room_here = room;
         // Good news is worth a frame of its own; bad news goes with the next acknowledgement.
-        self.ack_due |= self.is_up() && room.is_news_after(self.told_room);
+        self.ack_due |= room.is_news_after(self.told_room) && self.is_open();
     }
 
     pub(super) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
@@ -112,8 +194,12 @@ impl End {
         match frame {
             Frame::Hello(hello) => self.hear(&hello, now),
             Frame::OtherVersion(version) => {
-                let change = self.state.other_version(version);
+                let change = self.state.other_version(version, self.heard_until(now));
                 self.follow(change, now)
+            }
+            Frame::Unknown => {
+                count(&mut self.counters.useless);
+                Received::Frame
             }
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
                 Ok(()) => Received::Frame,
@@ -122,6 +208,11 @@ impl End {
             Frame::Data { header, packet } => {
                 if let Err(received) = self.acknowledged(&header.ack, now) {
                     return received;
+                }
+                let change = self.state.packet();
+                if change != Change::None {
+                    // The packet is sent again.
+                    return self.follow(change, now);
                 }
                 self.ack_due = true;
                 match self.receiver.arrive(header.sequence, header.round) {
@@ -167,6 +258,19 @@ impl End {
             Micros::MAX
         };
         let progress = self.sender.acknowledge(ack);
+        if progress.back {
+            self.went_back(now);
+        }
+        if progress.settled > 0 {
+            self.rounds = 0;
+            self.stuck_at = self.given_up_at(now);
+            if progress.taken > 0 {
+                self.starving_since = None;
+                self.hold.packets_taken(progress.taken);
+            } else {
+                self.starves(now);
+            }
+        }
         if progress.settled > 0 || progress.back {
             self.backoff = 0;
             self.timeout_at = if self.sender.idle() {
@@ -178,15 +282,28 @@ impl End {
         Ok(())
     }
 
+    fn went_back(&mut self, now: Micros) {
+        self.rounds = self.rounds.saturating_add(1);
+        if self.rounds >= STUCK_ROUNDS {
+            self.stuck_at = now;
+        }
+    }
+
     fn hear<'a>(&mut self, hello: &Hello, now: Micros) -> Received<'a> {
         let hears = match hello.heard {
             0 => Hears::Nobody,
             tag if tag == self.tag => Hears::Us,
             _ => Hears::Another,
         };
-        let (change, answer) = self.state.hello(Peer::of(hello), hears, self.heard_until(now));
+        let was_open = self.is_open();
+        let until = self.heard_until(now);
+        let (mut change, answer) = self.state.hello(Peer::of(hello), hears, hello.stance, until);
         if answer {
             self.answer_soon(now);
+        }
+        if change == Change::Stance && was_open && !self.is_open() {
+            // Who knows what became of the packets on the way.
+            change = self.state.give_up(Down::Refused);
         }
         self.follow(change, now)
     }
@@ -196,18 +313,26 @@ impl End {
         match change {
             Change::None => Received::Frame,
             Change::Begins(peer) => {
-                self.begin_session();
+                self.begin_session(now);
                 Received::Up(peer)
             }
+            Change::Stance => {
+                self.stance_changed(now);
+                Received::Changed
+            }
             Change::Ends(reason) => {
-                self.end_session(now);
+                self.end_session(reason, now);
                 Received::Down(reason)
             }
             Change::Prevented(reason) => Received::Down(reason),
         }
     }
 
-    fn begin_session(&mut self) {
+    fn begin_session(&mut self, now: Micros) {
+        let computer = |identity: Identity| identity.role == Role::Host;
+        self.computer = computer(self.identity) || self.peer().is_some_and(computer);
+        self.since = millis(now);
+        self.stance_changed(now);
         self.ack_due = false;
         self.told_room = Offer::ALL;
         self.room_there = Offer::ALL;
@@ -215,13 +340,37 @@ impl End {
         count(&mut self.counters.sessions);
     }
 
+    /// One of the ends accepts the other, or does not any more.
+    fn stance_changed(&mut self, now: Micros) {
+        self.stuck_at = Micros::MAX;
+        if self.is_open() {
+            self.since = millis(now);
+            self.starving_since = None;
+        } else if self.accepts() && self.is_up() {
+            self.stuck_at = now.saturating_add(ACCEPT_WITHIN);
+        }
+    }
+
+    /// Holds the link down if packets did not come through, or if its sessions are short.
+    fn learn(&mut self, failed: bool, now: Micros) {
+        let lasted = Micros::from(millis(now).wrapping_sub(self.since)) * 1_000;
+        match (self.computer, failed) {
+            (true, _) => {}
+            (false, true) => self.hold.failed(lasted, now),
+            (false, false) => self.hold.session_over(lasted, now),
+        }
+    }
+
     /// Gives the session up: the next one has another number.
-    fn end_session(&mut self, now: Micros) {
+    fn end_session(&mut self, reason: Down, now: Micros) {
+        self.learn(reason == Down::Stuck, now);
+        self.stuck_at = Micros::MAX;
         self.session = self.session.wrapping_add(1);
         self.tag = self.identity.tag(self.session);
         self.receiver = Receiver::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
+        self.rounds = 0;
         self.ack_due = false;
         self.answer_soon(now);
     }
@@ -257,10 +406,26 @@ impl End {
         token
     }
 
-    pub(super) fn tick(&mut self, now: Micros) -> Option<Down> {
-        let change = self.state.tick(now);
-        if let Received::Down(reason) = self.follow(change, now) {
-            return Some(reason);
+    pub(super) fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
+        let mut change = self.state.tick(now);
+        if change == Change::None && self.is_stuck(now) {
+            change = if self.is_open() {
+                self.state.give_up(Down::Stuck)
+            } else {
+                self.stuck_at = Micros::MAX;
+                self.learn(true, now);
+                self.answer_soon(now);
+                Change::Prevented(Down::Refused)
+            };
+        }
+        if change != Change::None {
+            return Some(self.follow(change, now));
+        }
+        if self.hold.tick(now) {
+            self.since = millis(now);
+            self.stance_changed(now);
+            self.answer_soon(now);
+            return Some(Received::Changed);
         }
         if now >= self.closed_until {
             // Should the word that there is room have been lost.
@@ -271,35 +436,51 @@ impl End {
             count(&mut self.counters.timeouts);
             self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
             self.sender.go_back();
+            self.went_back(now);
             self.timeout_at = Micros::MAX;
         }
         None
     }
 
+    /// Whether it is time to give up.
+    fn is_stuck(&self, now: Micros) -> bool {
+        let lately = millis(now).wrapping_sub(self.starved_at) <= STARVING_GAP;
+        let most = if self.hold.on_probation() {
+            STARVED_AGAIN_AFTER
+        } else {
+            STARVED_AFTER
+        };
+        let starved = |since: u32| lately && self.starved_at.wrapping_sub(since) >= most;
+        now >= self.stuck_at || self.starving_since.is_some_and(starved) && self.is_open()
+    }
+
     pub(super) fn deadline(&self) -> Micros {
-        let silence = self.state.deadline();
+        let silence = self.state.deadline().min(self.hold.deadline()).min(self.stuck_at);
         self.hello_at.min(silence).min(self.timeout_at).min(self.closed_until)
     }
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
-        now >= self.hello_at || self.is_up() && (self.ack_due || self.sender.behind())
+        now >= self.hello_at || self.is_up() && (self.ack_due || self.sender.behind() && self.is_open())
     }
 
     pub(super) fn turn(&mut self, now: Micros) -> Turn {
         if now >= self.hello_at {
             return Turn::Control;
         }
-        if !self.is_up() {
-            return Turn::Nothing;
+        if self.is_open() {
+            if let Some(sent) = self.sender.again() {
+                return Turn::Again(sent.token);
+            }
+            if self.sender.has_room() {
+                return Turn::New(self.room_there.without(self.sender.lanes()));
+            }
         }
-        if let Some(sent) = self.sender.again() {
-            return Turn::Again(sent.token);
+        if self.is_up() && self.ack_due {
+            Turn::Control
+        } else {
+            Turn::Nothing
         }
-        if self.sender.has_room() {
-            return Turn::New(self.room_there.without(self.sender.lanes()));
-        }
-        if self.ack_due { Turn::Control } else { Turn::Nothing }
     }
 
     pub(super) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
@@ -320,11 +501,26 @@ impl End {
             identity: self.identity,
             session: self.session,
             heard: self.state.peer().map_or(0, |peer| peer.tag),
+            stance: Stance {
+                accepts: self.accepts(),
+                holds: self.hold.is_on(),
+            },
         };
-        let length = write_hello(&hello, out)?;
+        // Without room for the longest frame a short one must do.
+        let length = write_hello(&hello, self.padding(), out).or_else(|| write_hello(&hello, 0, out))?;
         self.hello_sent_at = now;
         self.sent(length, now);
         Some(length)
+    }
+
+    /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end
+    /// does not learn that the pause is over, and no packet is risked.
+    fn padding(&self) -> usize {
+        if self.is_open() || self.hold.is_on() || !self.hold.on_probation() {
+            return 0;
+        }
+        let there = self.state.peer().map_or(0, |peer| peer.identity.largest);
+        self.identity.largest.min(there).into()
     }
 
     pub(super) fn write_packet(
@@ -335,14 +531,15 @@ impl End {
         now: Micros,
         out: &mut [u8],
     ) -> Option<usize> {
-        if !self.is_up() {
+        if !self.is_open() {
             return None;
         }
         let again = match self.sender.again() {
             Some(sent) => sent.token == token && sent.lane == lane,
             None => false,
         };
-        if !again && !self.sender.push(Sent { token, lane }) {
+        let since = coarse(now);
+        if !again && !self.sender.push(Sent { token, lane, since }) {
             return None;
         }
         let ack = self.acknowledgement()?;
@@ -360,6 +557,9 @@ impl End {
             &mut self.counters.packets_sent
         });
         self.sent(length, now);
+        if self.stuck_at == Micros::MAX {
+            self.stuck_at = self.given_up_at(now);
+        }
         if self.timeout_at == Micros::MAX {
             let sent_at = now.saturating_add(self.bytes(length as u64));
             self.timeout_at = sent_at.saturating_add(self.timeout());
@@ -377,7 +577,7 @@ impl End {
     /// Any frame says that we are here: the next hello is due after a quiet interval.
     fn sent(&mut self, length: usize, now: Micros) {
         count(&mut self.counters.frames_sent);
-        let interval = if self.is_up() {
+        let interval = if self.is_open() {
             self.interval()
         } else {
             self.interval() / HELLO_WHILE_DOWN
@@ -404,6 +604,21 @@ impl End {
     }
 
     fn timeout(&self) -> Micros {
-        (self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING) << self.backoff
+        self.first_timeout() << self.backoff
+    }
+
+    fn first_timeout(&self) -> Micros {
+        self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING
+    }
+
+    /// When the oldest frame on the way is stuck, it having become the oldest just now.
+    fn given_up_at(&self, now: Micros) -> Micros {
+        let Some(since) = self.sender.oldest() else {
+            return Micros::MAX;
+        };
+        let waited = Micros::from(coarse(now).wrapping_sub(since)) << COARSE_BITS;
+        let progress = STUCK_AFTER.max(self.first_timeout() * STUCK_TIMEOUTS);
+        let left = (progress * LONGEST_WAY).saturating_sub(waited);
+        now.saturating_add(left.min(progress))
     }
 }

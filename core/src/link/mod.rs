@@ -4,9 +4,14 @@
 //! bytes to send. It is up once both ends have heard each other, down when nothing has been heard for a while. In between
 //! is a session: packets arrive in order, once each, or the session ends and the packets that were on the way come back to
 //! their sender as [abandoned](Link::abandoned), their fate unknown.
+//!
+//! A link that is up is [open](Link::is_open), and packets are sent, once both ends [accept](Link::accept) each other on it. Hello
+//! says so. A link on which packets do not come through is given up and left alone for a while, and so is one that comes up again
+//! and again: see `hold`.
 
 mod collector;
 mod end;
+mod hold;
 mod state;
 mod window;
 
@@ -37,6 +42,10 @@ pub enum Down {
     Version(u8),
     /// The other end is not who was there before.
     Replaced,
+    /// Packets do not come through, though the ends hear each other: nothing is acknowledged, or all is refused.
+    Stuck,
+    /// The other end does not want this one there.
+    Refused,
 }
 
 /// What came in.
@@ -53,6 +62,8 @@ pub enum Received<'a> {
     Frame,
     /// Both ends hear each other.
     Up(Identity),
+    /// Whether the link is [open](Link::is_open), or [may be accepted](Link::may_accept), is not as it was.
+    Changed,
     /// The session is over. What was on the way is [abandoned](Link::abandoned).
     Down(Down),
     /// Not a frame.
@@ -88,9 +99,41 @@ impl<const WIRE: usize> Link<WIRE> {
         }
     }
 
+    /// The same, and it accepts whoever is at the other end.
+    pub fn welcoming(identity: Identity, baud: u32, now: Micros) -> Self {
+        let mut link = Link::new(identity, baud, now);
+        link.accept(true, now);
+        link
+    }
+
     /// Whether both ends hear each other.
     pub fn is_up(&self) -> bool {
         self.end.is_up()
+    }
+
+    /// Whether packets can be sent: both ends accept each other.
+    pub fn is_open(&self) -> bool {
+        self.end.is_open()
+    }
+
+    /// Whether this end accepts the other.
+    pub fn accepts(&self) -> bool {
+        self.end.accepts()
+    }
+
+    /// Accepts whoever is at the other end, or does not any more. Of a link that was open the other end then ends the session.
+    pub fn accept(&mut self, accepts: bool, now: Micros) {
+        self.end.accept(accepts, now);
+    }
+
+    /// Whether it makes sense to accept the other end: the link is up, and neither end leaves it alone.
+    pub fn may_accept(&self) -> bool {
+        self.end.may_accept()
+    }
+
+    /// Packets wait that the other end has no room for. If that goes on for long, the link is given up.
+    pub fn starves(&mut self, now: Micros) {
+        self.end.starves(now);
     }
 
     /// Whether the other end is heard but does not hear us.
@@ -140,8 +183,8 @@ impl<const WIRE: usize> Link<WIRE> {
         self.end.abandoned()
     }
 
-    /// Looks at the clock: says so if the link has gone down for silence.
-    pub fn tick(&mut self, now: Micros) -> Option<Down> {
+    /// Looks at the clock, and says what has come of it: [`Received::Down`] or [`Received::Changed`].
+    pub fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
         self.end.tick(now)
     }
 

@@ -1,7 +1,7 @@
 //! Whether two ends hear each other: the states of a link and all that leads from one to another.
 
 use super::{Down, Micros};
-use crate::wire::{Hello, Identity};
+use crate::wire::{Hello, Identity, Stance};
 
 /// So many hellos of an end that does not hear us, in a row, are no coincidence.
 const UNHEARD_HELLOS: u8 = 4;
@@ -47,8 +47,15 @@ pub(super) enum LinkState {
     /// The other end is heard, and is known not to hear us. Who it is was forgotten if the link was up until then: the next hello
     /// begins anew.
     OneWay { peer: Option<Peer>, until: Micros },
-    /// Both ends hear each other: a session. So many hellos in a row did not name us.
-    Up { peer: Peer, until: Micros, unheard: u8 },
+    /// Both ends hear each other: a session. So many hellos in a row did not name us. `there` is what the other end thinks of us.
+    Up {
+        peer: Peer,
+        until: Micros,
+        unheard: u8,
+        there: Stance,
+    },
+    /// The other end speaks another version of the wire format.
+    Foreign { until: Micros },
 }
 
 /// Whom the other end says it hears.
@@ -66,6 +73,8 @@ pub(super) enum Change {
     None,
     /// A session begins.
     Begins(Identity),
+    /// The other end accepts us, or does not any more, or leaves the wire alone, or does not any more.
+    Stance,
     /// The session is over.
     Ends(Down),
     /// There is no session, and there will be none for this reason.
@@ -83,9 +92,17 @@ impl LinkState {
 
     pub(super) fn peer(&self) -> Option<&Peer> {
         match self {
-            LinkState::Silent => None,
+            LinkState::Silent | LinkState::Foreign { .. } => None,
             LinkState::Heard { peer, .. } | LinkState::Up { peer, .. } => Some(peer),
             LinkState::OneWay { peer, .. } => peer.as_ref(),
+        }
+    }
+
+    /// What the other end thinks of us, in a session.
+    pub(super) fn there(&self) -> Option<Stance> {
+        match *self {
+            LinkState::Up { there, .. } => Some(there),
+            _ => None,
         }
     }
 
@@ -93,37 +110,45 @@ impl LinkState {
     pub(super) fn deadline(&self) -> Micros {
         match *self {
             LinkState::Silent | LinkState::OneWay { peer: None, .. } => Micros::MAX,
-            LinkState::Heard { until, .. } | LinkState::OneWay { until, .. } | LinkState::Up { until, .. } => until,
+            LinkState::Heard { until, .. }
+            | LinkState::OneWay { until, .. }
+            | LinkState::Up { until, .. }
+            | LinkState::Foreign { until } => until,
         }
     }
 
     /// The other end says hello. Also says whether it should hear from us soon.
-    pub(super) fn hello(&mut self, peer: Peer, hears: Hears, until: Micros) -> (Change, bool) {
-        use LinkState::{Heard, OneWay, Silent, Up};
+    pub(super) fn hello(&mut self, peer: Peer, hears: Hears, stance: Stance, until: Micros) -> (Change, bool) {
+        use LinkState::{Foreign, Heard, OneWay, Silent, Up};
         let news = self.peer() != Some(&peer);
         let (next, change, answer) = match (*self, hears) {
             (Up { peer: before, .. }, _) if news => {
                 let unheard = 0;
                 (Heard { peer, until, unheard }, Change::Ends(before.gone(&peer)), true)
             }
-            (Up { .. }, Hears::Us) => {
-                let unheard = 0;
-                (Up { peer, until, unheard }, Change::None, false)
+            (Up { there: before, .. }, Hears::Us) => {
+                let change = if before == stance { Change::None } else { Change::Stance };
+                (up(peer, until, stance), change, false)
             }
             // It is not up, and cannot be without a hello: data that goes on all the time must not hold that up.
-            (Up { unheard, .. }, _) => match one_more(unheard) {
-                Some(unheard) => (Up { peer, until, unheard }, Change::None, true),
+            (Up { unheard, there, .. }, _) => match one_more(unheard) {
+                Some(unheard) => {
+                    let up = Up {
+                        peer,
+                        until,
+                        unheard,
+                        there,
+                    };
+                    (up, Change::None, true)
+                }
                 None => (OneWay { peer: None, until }, Change::Ends(Down::OneWay), true),
             },
-            (_, Hears::Us) => {
-                let unheard = 0;
-                (Up { peer, until, unheard }, Change::Begins(peer.identity), true)
-            }
+            (_, Hears::Us) => (up(peer, until, stance), Change::Begins(peer.identity), true),
             (OneWay { .. }, _) => {
                 let peer = Some(peer);
                 (OneWay { peer, until }, Change::None, news || hears == Hears::Another)
             }
-            (Silent | Heard { .. }, _) => match one_more(self.unheard()) {
+            (Silent | Heard { .. } | Foreign { .. }, _) => match one_more(self.unheard()) {
                 Some(unheard) => (
                     Heard { peer, until, unheard },
                     Change::None,
@@ -142,20 +167,39 @@ impl LinkState {
     fn unheard(&self) -> u8 {
         match *self {
             LinkState::Heard { unheard, .. } | LinkState::Up { unheard, .. } => unheard,
-            LinkState::Silent | LinkState::OneWay { .. } => 0,
+            LinkState::Silent | LinkState::OneWay { .. } | LinkState::Foreign { .. } => 0,
         }
     }
 
-    /// The other end says hello in another version of the wire format.
-    pub(super) fn other_version(&mut self, version: u8) -> Change {
-        let was_up = self.is_up();
-        *self = LinkState::Silent;
+    /// The other end says hello in another version of the wire format. That is said once, not each time.
+    pub(super) fn other_version(&mut self, version: u8, until: Micros) -> Change {
         let reason = Down::Version(version);
-        if was_up {
-            Change::Ends(reason)
-        } else {
-            Change::Prevented(reason)
+        match core::mem::replace(self, LinkState::Foreign { until }) {
+            LinkState::Up { .. } => Change::Ends(reason),
+            LinkState::Foreign { .. } => Change::None,
+            _ => Change::Prevented(reason),
         }
+    }
+
+    /// A packet came in a session: whoever sends packets accepts us.
+    pub(super) fn packet(&mut self) -> Change {
+        match self {
+            LinkState::Up { there, .. } if !there.accepts => {
+                there.accepts = true;
+                Change::Stance
+            }
+            _ => Change::None,
+        }
+    }
+
+    /// This end gives the session up. It knows the other end as before.
+    pub(super) fn give_up(&mut self, reason: Down) -> Change {
+        let LinkState::Up { peer, until, .. } = *self else {
+            return Change::None;
+        };
+        let unheard = 0;
+        *self = LinkState::Heard { peer, until, unheard };
+        Change::Ends(reason)
     }
 
     /// A frame came that names our session: whoever sent it hears us.
@@ -166,11 +210,10 @@ impl LinkState {
                 Change::None
             }
             &mut (LinkState::Heard { peer, .. } | LinkState::OneWay { peer: Some(peer), .. }) => {
-                let unheard = 0;
-                *self = LinkState::Up { peer, until, unheard };
+                *self = up(peer, until, Stance::default());
                 Change::Begins(peer.identity)
             }
-            LinkState::Silent | LinkState::OneWay { peer: None, .. } => Change::None,
+            LinkState::Silent | LinkState::Foreign { .. } | LinkState::OneWay { peer: None, .. } => Change::None,
         }
     }
 
@@ -184,12 +227,21 @@ impl LinkState {
             // It is not known to be dead in one direction only any more.
             LinkState::OneWay { peer: Some(_), .. } => Change::Prevented(Down::Silent),
             // What was heard is old, and is not answered.
-            LinkState::Heard { .. } | LinkState::Silent => Change::None,
+            LinkState::Heard { .. } | LinkState::Foreign { .. } | LinkState::Silent => Change::None,
             unchanged @ LinkState::OneWay { peer: None, .. } => {
                 *self = unchanged;
                 Change::None
             }
         }
+    }
+}
+
+fn up(peer: Peer, until: Micros, there: Stance) -> LinkState {
+    LinkState::Up {
+        peer,
+        until,
+        unheard: 0,
+        there,
     }
 }
 
@@ -204,6 +256,15 @@ mod tests {
     use super::*;
     use crate::wire::Role;
 
+    const NEITHER: Stance = Stance {
+        accepts: false,
+        holds: false,
+    };
+    const ACCEPTS: Stance = Stance {
+        accepts: true,
+        holds: false,
+    };
+
     fn peer(address: u8, epoch: u32, session: u8) -> Peer {
         Peer::of(&Hello {
             identity: Identity {
@@ -216,21 +277,28 @@ mod tests {
             },
             session,
             heard: 0,
+            stance: Stance::default(),
         })
     }
 
     fn up() -> LinkState {
         let mut state = LinkState::Silent;
         let a = peer(1, 1, 1);
-        assert_eq!(state.hello(a, Hears::Nobody, 10), (Change::None, true));
-        assert_eq!(state.hello(a, Hears::Us, 10), (Change::Begins(a.identity), true));
+        assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, true));
+        assert_eq!(
+            state.hello(a, Hears::Us, NEITHER, 10),
+            (Change::Begins(a.identity), true)
+        );
         state
     }
 
     #[test]
     fn two_hellos_bring_a_link_up_and_silence_takes_it_down() {
         let mut state = up();
-        assert_eq!(state.hello(peer(1, 1, 1), Hears::Us, 20), (Change::None, false));
+        assert_eq!(
+            state.hello(peer(1, 1, 1), Hears::Us, NEITHER, 20),
+            (Change::None, false)
+        );
         assert_eq!(state.tick(19), Change::None);
         assert_eq!(state.tick(20), Change::Ends(Down::Silent));
         assert_eq!(state.tick(99), Change::None);
@@ -245,7 +313,7 @@ mod tests {
             (peer(1, 1, 2), Down::Ended),
         ] {
             let mut state = up();
-            assert_eq!(state.hello(other, Hears::Us, 10), (Change::Ends(reason), true));
+            assert_eq!(state.hello(other, Hears::Us, NEITHER, 10), (Change::Ends(reason), true));
             assert!(!state.is_up() && state.peer() == Some(&other));
             assert_eq!(state.named(10), Change::Begins(other.identity));
         }
@@ -256,25 +324,31 @@ mod tests {
         let a = peer(1, 1, 1);
         let mut state = LinkState::Silent;
         for hello in 0..3 {
-            assert_eq!(state.hello(a, Hears::Nobody, 10), (Change::None, hello == 0));
+            assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, hello == 0));
         }
         assert_eq!(
-            state.hello(a, Hears::Nobody, 10),
+            state.hello(a, Hears::Nobody, NEITHER, 10),
             (Change::Prevented(Down::OneWay), false)
         );
-        assert_eq!(state.hello(a, Hears::Another, 10), (Change::None, true));
+        assert_eq!(state.hello(a, Hears::Another, NEITHER, 10), (Change::None, true));
         assert!(state.is_one_way());
         assert_eq!(state.tick(10), Change::Prevented(Down::Silent));
         assert!(!state.is_one_way());
 
         let mut state = up();
         for _ in 0..3 {
-            assert_eq!(state.hello(a, Hears::Nobody, 10), (Change::None, true));
+            assert_eq!(state.hello(a, Hears::Nobody, NEITHER, 10), (Change::None, true));
         }
-        assert_eq!(state.hello(a, Hears::Nobody, 10), (Change::Ends(Down::OneWay), true));
+        assert_eq!(
+            state.hello(a, Hears::Nobody, NEITHER, 10),
+            (Change::Ends(Down::OneWay), true)
+        );
         assert!(state.is_one_way() && state.peer().is_none());
         assert_eq!(state.named(10), Change::None);
-        assert_eq!(state.hello(a, Hears::Us, 10), (Change::Begins(a.identity), true));
+        assert_eq!(
+            state.hello(a, Hears::Us, NEITHER, 10),
+            (Change::Begins(a.identity), true)
+        );
         assert!(!state.is_one_way());
     }
 
@@ -283,18 +357,49 @@ mod tests {
         let a = peer(1, 1, 1);
         let mut state = up();
         for _ in 0..3 {
-            state.hello(a, Hears::Another, 10);
+            state.hello(a, Hears::Another, NEITHER, 10);
         }
-        assert_eq!(state.hello(a, Hears::Us, 10), (Change::None, false));
-        assert_eq!(state.hello(a, Hears::Another, 10), (Change::None, true));
+        assert_eq!(state.hello(a, Hears::Us, NEITHER, 10), (Change::None, false));
+        assert_eq!(state.hello(a, Hears::Another, NEITHER, 10), (Change::None, true));
         assert!(state.is_up());
     }
 
     #[test]
-    fn another_version_is_told_whether_the_link_was_up_or_not() {
+    fn another_version_is_told_once_and_whether_the_link_was_up_or_not() {
         let mut state = up();
-        assert_eq!(state.other_version(2), Change::Ends(Down::Version(2)));
-        assert_eq!(state.other_version(2), Change::Prevented(Down::Version(2)));
+        assert_eq!(state.other_version(3, 10), Change::Ends(Down::Version(3)));
+        for _ in 0..100 {
+            assert_eq!(state.other_version(3, 20), Change::None);
+        }
         assert!(state.peer().is_none());
+        assert_eq!((state.tick(19), state.tick(20)), (Change::None, Change::None));
+        assert_eq!(state.other_version(3, 30), Change::Prevented(Down::Version(3)));
+        let a = peer(1, 1, 1);
+        assert_eq!(
+            state.hello(a, Hears::Us, NEITHER, 30),
+            (Change::Begins(a.identity), true)
+        );
+    }
+
+    #[test]
+    fn what_the_other_end_thinks_of_us_is_known_in_a_session_only() {
+        let a = peer(1, 1, 1);
+        let mut state = up();
+        assert_eq!(state.there(), Some(NEITHER));
+        assert_eq!(state.hello(a, Hears::Us, ACCEPTS, 10), (Change::Stance, false));
+        assert_eq!(state.hello(a, Hears::Us, ACCEPTS, 10), (Change::None, false));
+        assert_eq!(state.there(), Some(ACCEPTS));
+        assert_eq!(
+            state.hello(a, Hears::Another, NEITHER, 10),
+            (Change::None, true),
+            "it speaks of another"
+        );
+        assert_eq!(state.there(), Some(ACCEPTS));
+        assert_eq!(state.hello(a, Hears::Us, NEITHER, 10), (Change::Stance, false));
+        assert_eq!((state.packet(), state.packet()), (Change::Stance, Change::None));
+        assert_eq!(state.there(), Some(ACCEPTS));
+        assert_eq!(state.give_up(Down::Stuck), Change::Ends(Down::Stuck));
+        assert_eq!((state.there(), state.peer()), (None, Some(&a)));
+        assert_eq!(state.packet(), Change::None);
     }
 }

@@ -21,6 +21,8 @@ pub type Token = u8;
 pub(super) struct Sent {
     pub(super) token: Token,
     pub(super) lane: u8,
+    /// When it was first sent: the low bits of the time in units of 1,024 microseconds, which go round after 67 seconds.
+    pub(super) since: u16,
 }
 
 /// What became of a frame.
@@ -48,6 +50,8 @@ pub(super) struct Sender {
 pub(super) struct Progress {
     /// So many frames were settled.
     pub(super) settled: usize,
+    /// So many of them were taken.
+    pub(super) taken: usize,
     /// The sender goes back, having been told of a gap.
     pub(super) back: bool,
 }
@@ -69,6 +73,11 @@ impl Sender {
     /// The lanes of the frames on the way.
     pub(super) fn lanes(&self) -> impl Iterator<Item = u8> + '_ {
         self.on_the_way.iter().map(|sent| sent.lane)
+    }
+
+    /// When the oldest frame on the way was first sent, as [`Sent`] notes it.
+    pub(super) fn oldest(&self) -> Option<u16> {
+        self.on_the_way.front().map(|sent| sent.since)
     }
 
     /// Whether a frame is to be sent again.
@@ -103,15 +112,18 @@ impl Sender {
         if count > self.on_the_way.len() {
             return Progress {
                 settled: 0,
+                taken: 0,
                 back: false,
             };
         }
+        let mut taken = 0;
         for place in (0..count).rev() {
             let Some(sent) = self.on_the_way.pop_front() else {
                 break;
             };
             let refused = u32::from(ack.refused) >> place & 1 == 1;
             let fate = if refused { Fate::Refused } else { Fate::Taken };
+            taken += usize::from(!refused);
             // There is room: `has_room` counted what is settled.
             let _ = self.settled.push_back((sent.token, fate));
         }
@@ -121,7 +133,8 @@ impl Sender {
         if back {
             self.go_back();
         }
-        Progress { settled: count, back }
+        let settled = count;
+        Progress { settled, taken, back }
     }
 
     /// Gives up: what is on the way may or may not have come. Returns it one by one, the oldest first.

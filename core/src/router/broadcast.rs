@@ -8,7 +8,7 @@
 //!
 //! A confirmed packet to which nobody has answered, and its confirmation, can be [flooded](Kind::Flooded) too.
 
-use super::event::Observer;
+use super::event::{Event, Observer};
 use super::pool::{Origin, Place};
 use super::seen::Passing;
 use super::times::{DRIFT, FLOOD_FOR};
@@ -64,7 +64,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             // The first copy is the packet itself.
             Some(more) => add(&mut self.counters.copied, more),
             // In a network of one node everyone has it.
-            None if begins_here && header.kind == Kind::Broadcast => add(&mut self.counters.delivered, 1),
+            None if self.network.nodes() == 1 => return self.consume(place, observer),
             None => self.count_drop(&header, DropReason::NoRoute, observer),
         }
         self.enqueue_all(place, links);
@@ -125,11 +125,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// A copy has come that there is nothing left to do with: it takes no buffer, so that nothing ever waits for it to have one.
     /// `false` if it is no such copy.
     pub(super) fn drop_known(&mut self, link: u8, header: &Header, observer: &mut impl Observer) -> bool {
-        if !matches!(header.kind, Kind::Broadcast | Kind::Flooded) || !self.seen.has_passed(header) {
+        if !header.kind.is_for_all_links() || !self.seen.has_passed(header) {
             return false;
         }
         self.links.get_mut(usize::from(link)).map(Link::take);
         add(&mut self.counters.received, 1);
+        observer.note(Event::Received {
+            link,
+            packet: header.id(),
+            dest: header.dest,
+        });
         self.count_drop(header, DropReason::Duplicate, observer);
         // Who sends a flood has it. Who sends a copy along the tree must still learn that there is a flood.
         if header.copied {

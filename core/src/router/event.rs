@@ -31,7 +31,7 @@ pub enum Outcome {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
-    /// A link is up, and leads to a neighbour (or a computer).
+    /// A link is open: it leads to a neighbour (or a computer), and both ends accept each other.
     LinkUp {
         /// The link, from 0.
         link: u8,
@@ -45,7 +45,7 @@ pub enum Event {
         /// Why.
         reason: Down,
     },
-    /// Someone is at a link who does not belong there. Nothing is sent to it.
+    /// Someone is at a link who does not belong there, or is reached by another. Nothing is sent to it.
     Miswired {
         /// The link, from 0.
         link: u8,

@@ -4,9 +4,9 @@
 //! | the packet | the link of the next hop | what it does |
 //! |---|---|---|
 //! | on its route | up | takes it |
-//! | on its route | dead | begins a trail here, and searches |
+//! | on its route | dead, or [stalled](super::stalls) | begins a trail here, and searches |
 //! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
-//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, or back along it |
+//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, one that is stalled last, or back along it |
 
 use super::wiring::Wiring;
 use crate::limits::LOOKAHEAD;
@@ -28,6 +28,8 @@ pub(super) struct Forwarder<'a, const PORTS: usize> {
     pub(super) here: Node,
     pub(super) rule: Rule,
     pub(super) wiring: &'a Wiring<PORTS>,
+    /// Links that are taken only where no other is left: bit 0 is link 0.
+    pub(super) avoided: u32,
 }
 
 impl<const PORTS: usize> Forwarder<'_, PORTS> {
@@ -61,7 +63,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
     /// The live neighbour nearest to a destination that is not on a trail, and its link.
     fn nearest<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> Option<(Node, u8)> {
         let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
-        unvisited.min_by_key(|&(node, _)| self.hops(node, dest))
+        unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
     }
 
     /// Chooses another link than the route's: of those that are live, by how near to the destination they lead, that of a rank. So a
@@ -96,10 +98,15 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         Ok(self.hops(self.here, dest) < self.hops(start, dest))
     }
 
-    /// The link of the next hop on the route, if it is up.
+    /// The link of the next hop on the route, if it is up and not to be avoided.
     fn link_on_route(&self, dest: Node) -> Option<u8> {
         let next = self.network.next_hop(self.here, dest, self.rule).unwrap_or(self.here);
-        self.wiring.link_to(next)
+        let link = self.wiring.link_to(next)?;
+        (next == dest || !self.is_avoided(link)).then_some(link)
+    }
+
+    fn is_avoided(&self, link: u8) -> bool {
+        self.avoided >> link & 1 == 1
     }
 
     /// One step of a depth-first search. Where there is nowhere left to go, there is no path, unless the trail has not kept all
@@ -200,6 +207,7 @@ mod tests {
                 here,
                 rule: Rule::Exact,
                 wiring: &wiring,
+                avoided: 0,
             };
             match forwarder.choose(&mut packet) {
                 Ok(hop) => path.push(wiring.neighbor_at(hop.link).unwrap()),
@@ -248,6 +256,7 @@ mod tests {
             here: 0,
             rule: Rule::Exact,
             wiring: &wiring,
+            avoided: 0,
         };
         let mut tired = packet::<64>(2);
         tired.header.hops_left = 0;

@@ -7,7 +7,8 @@
 //! It is made of machines that know nothing of each other, and of the passage of a packet from one to the next:
 //!
 //! - `passage`: a packet comes in, and is delivered, passed on, sent on, or ends here;
-//! - `wiring`: which neighbour is at which link; `forward`: the next hop, and the search for a path round dead links;
+//! - `wiring`: which neighbour is at which link; `stalls`: which of them takes nothing; `forward`: the next hop, and the search for a
+//!   path round dead links;
 //! - `broadcast`: to whom copies go, along the tree or as a flood;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
 //! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
@@ -33,6 +34,7 @@ mod pool;
 mod quota;
 mod seen;
 mod served;
+mod stalls;
 pub mod times;
 mod turns;
 mod wiring;
@@ -43,10 +45,11 @@ pub use application::{Message, MessageKind, SendError};
 use confirm::{Destination, Mesh, Source};
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
-use pool::{MAX_LINKS, Place, Pool};
+use pool::{MAX_LINKS, Place, Pool, Slot};
 use quota::Quota;
 use seen::Seen;
 use served::Share;
+use stalls::Stalls;
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
@@ -71,6 +74,8 @@ pub struct Config {
     pub baud: u32,
     /// How many links the board has, the computer's included.
     pub links: u8,
+    /// The links at which a computer is taken for one: bit 0 is link 0.
+    pub computers: u32,
     /// Which routing rule to follow.
     pub rule: Rule,
 }
@@ -129,10 +134,15 @@ pub struct Router<
     /// Packets that wait for each link, in the order they came.
     queues: [Vec<Place, BUFFERS, u8>; PORTS],
     wiring: Wiring<PORTS>,
+    stalls: Stalls<PORTS>,
     /// How often damage on each link is told; it is counted in any case.
     damage_told: [Quota; PORTS],
     /// The link to a computer.
     host: Option<u8>,
+    /// The links at which a computer is taken for one: bit 0 is link 0.
+    computers: u32,
+    /// The links of which more was said than that they are down: bit 0 is link 0.
+    noted: u32,
     pool: Pool<PORTS, BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
     seen: Seen<PEERS>,
@@ -162,6 +172,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             epoch,
             baud,
             links,
+            computers,
             rule,
         } = config;
         if epoch == 0 {
@@ -209,8 +220,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             },
             queues: [const { Vec::new() }; PORTS],
             wiring,
+            stalls: Stalls::new(),
             damage_told: [Quota::new(); PORTS],
             host: None,
+            computers,
+            noted: 0,
             pool: Pool::new(lanes_for(network, rule)),
             inbox: Deque::new(),
             seen: Seen::new(),
@@ -309,10 +323,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                         observer.note(Event::Damaged { link, error });
                     }
                 }
-                Received::Up(peer) => self.link_up(link, peer, observer),
+                Received::Up(_) | Received::Changed => self.rewire(now, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
-            self.settle(link, observer);
+            self.settle(link, now, observer);
         }
         self.catch_up(now, observer);
     }
@@ -340,10 +354,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         let sent = match place {
             Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
-            None => self
-                .links
-                .get_mut(usize::from(link))
-                .and_then(|end| end.write_control(now, out)),
+            None => {
+                let waiting = self
+                    .queues
+                    .get(usize::from(link))
+                    .is_some_and(|queue| !queue.is_empty());
+                self.links.get_mut(usize::from(link)).and_then(|end| {
+                    if waiting && end.is_open() {
+                        end.starves(now);
+                    }
+                    end.write_control(now, out)
+                })
+            }
         };
         sent.unwrap_or(0)
     }
@@ -395,7 +417,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
-        let open = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
+        let most = self.most_at(link);
+        let takes = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
+        let open = |place: Place| takes(place) && self.fits(place, most);
         let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue {
             let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
@@ -417,17 +441,32 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
     }
 
+    /// The longest packet that the other end of a link takes.
+    pub(super) fn most_at(&self, link: u8) -> usize {
+        let peer = self.links.get(usize::from(link)).and_then(Link::peer);
+        peer.map_or(0, |peer| peer.largest.into())
+    }
+
+    /// Whether a packet is not longer than that.
+    pub(super) fn fits(&self, place: Place, most: usize) -> bool {
+        let fits = |slot: &Slot<BODY>| slot.packet.length() <= most;
+        most >= BODY + MAX_HEADER || self.pool.get(place).is_some_and(fits)
+    }
+
     /// Looks at the clock.
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
         for link in 0..self.links.len() as u8 {
-            let down = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
-            if let Some(reason) = down {
-                self.link_down(link, reason, now, observer);
+            let news = self.links.get_mut(usize::from(link)).and_then(|end| end.tick(now));
+            match news {
+                Some(Received::Down(reason)) => self.link_down(link, reason, now, observer),
+                Some(_) => self.rewire(now, observer),
+                None => {}
             }
         }
         if now >= self.sweep_at {
             self.sweep_at = now.saturating_add(times::SWEEP);
             self.sweep(now, observer);
+            self.go_round_stalls(now, observer);
             self.pool.forget_turns();
         }
         self.retry(now, observer);
@@ -456,27 +495,85 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         sweep.min(self.source.deadline())
     }
 
-    /// A link is up: who is there?
-    fn link_up(&mut self, link: u8, peer: Identity, observer: &mut impl Observer) {
-        if peer.role == Role::Host {
-            self.host = Some(link);
-        } else if let Err(wrong) = self.wiring.attach(link, self.network.id(), &peer) {
-            observer.note(Event::Miswired {
-                link,
-                expected: wrong.expected,
-                found: peer,
-            });
-            return;
+    /// Looks again at who is at which link: one link to each neighbour is accepted, and used once it is open.
+    ///
+    /// Both ends of several cables between the same two nodes see the same cables and choose the same, the one whose number at the
+    /// node of the lower address is the lowest. The others are kept in case it fails. A link that is open stays.
+    fn rewire(&mut self, now: Micros, observer: &mut impl Observer) {
+        for link in 0..self.links.len() as u8 {
+            let candidate = self.candidate(link);
+            let accepted = candidate.is_some_and(|peer| self.best_link_to(&peer) == Some(link));
+            let used = self.is_used(link);
+            let Some(end) = self.links.get_mut(usize::from(link)).filter(|_| !used) else {
+                continue;
+            };
+            end.accept(accepted, now);
+            let open = end.is_open();
+            let Some(peer) = candidate else { continue };
+            if open {
+                match peer.role {
+                    Role::Host => self.host = Some(link),
+                    Role::Node => self.wiring.attach(link, peer.address),
+                }
+                self.noted |= 1 << link;
+                observer.note(Event::LinkUp { link, peer });
+            } else if !accepted && self.noted >> link & 1 == 0 {
+                self.noted |= 1 << link;
+                observer.note(Event::Miswired {
+                    link,
+                    expected: self.wiring.expected(link),
+                    found: peer,
+                });
+            }
         }
-        observer.note(Event::LinkUp { link, peer });
+    }
+
+    /// Whether packets go through a link.
+    fn is_used(&self, link: u8) -> bool {
+        self.host == Some(link) || self.wiring.neighbor_at(link).is_some()
+    }
+
+    /// Who is at a link that is not used, but could be.
+    fn candidate(&self, link: u8) -> Option<Identity> {
+        let end = self.links.get(usize::from(link))?;
+        end.peer().filter(|_| end.may_accept() && !self.is_used(link))
+    }
+
+    /// The link to accept of those that lead to someone; `None` if there is one already, or whoever it is does not belong here.
+    fn best_link_to(&self, found: &Identity) -> Option<u8> {
+        let wanted = match found.role {
+            Role::Host => self.host.is_none(),
+            Role::Node => found.network == self.network.id() && self.wiring.misses(found.address),
+        };
+        if !wanted {
+            return None;
+        }
+        let links = 0..self.links.len() as u8;
+        let same = links.filter_map(|link| Some((link, self.candidate(link)?)));
+        let same = same.filter(|&(link, peer)| match found.role {
+            Role::Host => peer.role == Role::Host && self.computers >> link & 1 == 1,
+            Role::Node => (peer.role, peer.address, peer.network) == (Role::Node, found.address, found.network),
+        });
+        let lower = self.here < found.address;
+        same.min_by_key(|&(link, peer)| if lower { (link, peer.port) } else { (peer.port, link) })
+            .map(|(link, _)| link)
     }
 
     /// A link is down, or not what it should be: what was to go through it takes another path.
     fn link_down(&mut self, link: u8, reason: Down, now: Micros, observer: &mut impl Observer) {
-        observer.note(Event::LinkDown { link, reason });
+        // A board that comes and goes while the link is held down is not worth a word each time.
+        let often = matches!(reason, Down::Restarted | Down::Ended | Down::Replaced | Down::Stuck);
+        if !often || self.noted >> link & 1 == 1 {
+            observer.note(Event::LinkDown { link, reason });
+        }
+        self.noted &= !(1 << link);
         let port = self.wiring.detach(link);
+        self.stalls.moves(link, now);
         if self.host == Some(link) {
             self.host = None;
+        }
+        if let Some(end) = self.links.get_mut(usize::from(link)) {
+            end.accept(false, now);
         }
         while let Some(place) = self.links.get_mut(usize::from(link)).and_then(Link::abandoned) {
             // A broadcast is marked when it becomes a flood.
@@ -490,17 +587,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         for place in queue.unwrap_or_default() {
             self.turn_round(place, link, port, now, observer);
         }
+        // Another cable may lead there.
+        self.rewire(now, observer);
     }
 
     /// Learns what became of packets that were on the way.
-    fn settle(&mut self, link: u8, observer: &mut impl Observer) {
+    fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 self.put_back(link, place);
+                if self.stalls.avoided() >> link & 1 == 1 {
+                    self.go_round_stall(place, link, now, observer);
+                }
                 continue;
             }
             if let Some(slot) = self.pool.get_mut(place) {
                 slot.pending &= !(1 << link);
+                self.stalls.moves(link, now);
                 add(&mut self.counters.forwarded, 1);
                 observer.note(Event::Forwarded {
                     link,

@@ -2,7 +2,7 @@
 
 use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
-use super::pool::{Origin, Place};
+use super::pool::{Origin, Place, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, take_out};
 use crate::Node;
@@ -66,15 +66,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
     /// link, but this node only if the packet is on a detour or a copy; and a broadcast comes from the parent in its tree, unless it
-    /// is a copy or goes to a child that was cut off.
+    /// is a flood.
     fn can_come_from(&self, link: u8, header: &Header) -> bool {
-        let broadcast = header.kind == Kind::Broadcast && !header.copied;
-        let along_tree = broadcast && header.dest == header.source;
         if header.source == self.here {
-            let returns = header.trail || header.copied || broadcast && !along_tree;
-            return returns && header.epoch == self.epoch as u16;
+            return (header.trail || header.copied) && header.epoch == self.epoch as u16;
         }
-        if !along_tree {
+        if header.kind != Kind::Broadcast || header.copied {
             return true;
         }
         let network = self.network.unchecked();
@@ -91,7 +88,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let header = slot.packet.header;
         if u64::from(age(&header, slot.arrived, now)) * AGE_UNIT > LIFETIME {
             self.give_up(place, DropReason::Expired, now, observer);
-        } else if matches!(header.kind, Kind::Broadcast | Kind::Flooded) {
+        } else if header.kind.is_for_all_links() {
             self.spread(place, now, observer);
         } else if header.dest == self.here {
             self.arrive(place, now, observer);
@@ -108,6 +105,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             here: self.here,
             rule: self.rule,
             wiring: &self.wiring,
+            avoided: self.stalls.avoided(),
         };
         let choice = match core::mem::take(&mut slot.other_path) {
             0 => forwarder.choose(&mut slot.packet),
@@ -147,10 +145,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(slot) = self.pool.get_mut(place) else { return };
         slot.pending &= !(1 << link);
         let header = slot.packet.header;
-        match (port, header.kind) {
-            (None, _) => self.give_up(place, DropReason::NoHost, now, observer),
-            (Some(_), Kind::Broadcast | Kind::Flooded) => self.flood_round(place, observer),
-            (Some(_), _) => self.send_on(place, now, observer),
+        match port {
+            None => self.give_up(place, DropReason::NoHost, now, observer),
+            Some(_) if header.kind.is_for_all_links() => self.flood_round(place, observer),
+            Some(_) => self.go(place, now, observer),
         }
     }
 
@@ -208,14 +206,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         });
     }
 
-    /// Drops packets that have waited too long.
+    /// Drops packets that have waited too long, and those that the other end of their link does not take because of their length.
     pub(super) fn sweep(&mut self, now: Micros, observer: &mut impl Observer) {
         for place in self.pool.places() {
             let Some(slot) = self.pool.get(place) else { continue };
-            if u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT <= LIFETIME {
-                continue;
-            }
+            let expired = u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME;
             for link in 0..self.links.len() as u8 {
+                let reason = match expired {
+                    true => DropReason::Expired,
+                    false if self.fits(place, self.most_at(link)) => continue,
+                    false => DropReason::NoRoute,
+                };
                 let Some(queue) = self.queues.get_mut(usize::from(link)) else {
                     continue;
                 };
@@ -223,9 +224,43 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     if let Some(slot) = self.pool.get_mut(place) {
                         slot.pending &= !(1 << link);
                     }
-                    self.give_up(place, DropReason::Expired, now, observer);
+                    self.give_up(place, reason, now, observer);
                 }
             }
+        }
+    }
+
+    /// Lets what waits for neighbours that take nothing take another path.
+    pub(super) fn go_round_stalls(&mut self, now: Micros, observer: &mut impl Observer) {
+        for link in 0..self.links.len() as u8 {
+            if self.wiring.neighbor_at(link).is_none() {
+                continue;
+            }
+            let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+            let waiting = slots.filter(|slot| slot.pending >> link & 1 == 1);
+            let waited = waiting.map(|slot| slot.waited(now)).max().unwrap_or(0);
+            if !self.stalls.look(link, waited, now) {
+                continue;
+            }
+            for place in self.pool.places() {
+                self.go_round_stall(place, link, now, observer);
+            }
+        }
+    }
+
+    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
+        let neighbor = self.wiring.neighbor_at(link);
+        let goes_on = |slot: &Slot<BODY>| {
+            let header = &slot.packet.header;
+            !header.kind.is_for_all_links() && Some(header.dest) != neighbor
+        };
+        let queue = self.queues.get_mut(usize::from(link));
+        if self.pool.get(place).is_some_and(goes_on) && queue.is_some_and(|queue| take_out(queue, place)) {
+            if let Some(slot) = self.pool.get_mut(place) {
+                slot.pending &= !(1 << link);
+            }
+            self.send_on(place, now, observer);
         }
     }
 

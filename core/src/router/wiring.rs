@@ -4,21 +4,14 @@
 
 use heapless::Vec;
 
-use crate::wire::Identity;
 use crate::{Network, Node};
 
 #[derive(Clone, Debug)]
 pub(super) struct Wiring<const PORTS: usize> {
     /// The neighbours, in the order of the ports.
     neighbors: Vec<Node, PORTS>,
-    /// The link to each neighbour, if there is one that is up.
+    /// The link to each neighbour, if there is one that is open.
     links: [Option<u8>; PORTS],
-}
-
-/// Who should be at a link where someone else is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub(super) expected: Option<Node>,
 }
 
 impl<const PORTS: usize> Wiring<PORTS> {
@@ -34,25 +27,24 @@ impl<const PORTS: usize> Wiring<PORTS> {
         })
     }
 
-    /// A link leads to a neighbour, if it is one and not reached already.
-    pub(super) fn attach(&mut self, link: u8, network: u32, found: &Identity) -> Result<(), Wrong> {
-        let port = self.neighbors.iter().position(|&neighbor| neighbor == found.address);
-        let free = |port: &usize| self.links.get(*port) == Some(&None);
-        match port.filter(free).filter(|_| found.network == network) {
-            Some(port) => {
-                if let Some(place) = self.links.get_mut(port) {
-                    *place = Some(link);
-                }
-                Ok(())
-            }
-            None => {
-                let expected = [usize::from(link)].into_iter().chain(0..self.neighbors.len());
-                let missing = expected.filter(free).find_map(|port| self.neighbors.get(port));
-                Err(Wrong {
-                    expected: missing.copied(),
-                })
-            }
+    /// Whether a node is a neighbour to which no link is open.
+    pub(super) fn misses(&self, node: Node) -> bool {
+        self.ports().any(|(neighbor, link)| neighbor == node && link.is_none())
+    }
+
+    /// A link to a neighbour is open.
+    pub(super) fn attach(&mut self, link: u8, found: Node) {
+        let port = self.neighbors.iter().position(|&neighbor| neighbor == found);
+        if let Some(place) = port.and_then(|port| self.links.get_mut(port)) {
+            *place = Some(link);
         }
+    }
+
+    /// Who should be at a link where someone else is: the neighbour of that number if it is missing, or else the first that is.
+    pub(super) fn expected(&self, link: u8) -> Option<Node> {
+        let own = self.ports().nth(link.into());
+        let missing = own.into_iter().chain(self.ports()).find(|(_, link)| link.is_none());
+        missing.map(|(neighbor, _)| neighbor)
     }
 
     /// A link is down: the port it led to, if it led to one.
@@ -62,13 +54,13 @@ impl<const PORTS: usize> Wiring<PORTS> {
         Some(port as u8)
     }
 
-    /// The link that leads to a neighbour, if it is up.
+    /// The link that leads to a neighbour, if one is open.
     pub(super) fn link_to(&self, neighbor: Node) -> Option<u8> {
         let port = self.neighbors.iter().position(|&node| node == neighbor)?;
         *self.links.get(port)?
     }
 
-    /// The neighbour at a link that is up.
+    /// The neighbour at a link that is open.
     pub(super) fn neighbor_at(&self, link: u8) -> Option<Node> {
         let port = self.links.iter().position(|&at| at == Some(link))?;
         self.neighbors.get(port).copied()
@@ -80,7 +72,7 @@ impl<const PORTS: usize> Wiring<PORTS> {
         pairs.filter_map(|(&neighbor, link)| Some((neighbor, (*link)?)))
     }
 
-    /// Every neighbour and its link, if that is up.
+    /// Every neighbour and its link, if one is open.
     pub(super) fn ports(&self) -> impl Iterator<Item = (Node, Option<u8>)> + '_ {
         self.neighbors.iter().copied().zip(self.links.iter().copied())
     }
@@ -89,25 +81,13 @@ impl<const PORTS: usize> Wiring<PORTS> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::wire::Role;
-
-    pub(super) fn neighbor(network: &Network, address: Node) -> Identity {
-        Identity {
-            role: Role::Node,
-            network: network.id(),
-            address,
-            port: 0,
-            epoch: 1,
-            largest: 255,
-        }
-    }
 
     /// A node whose neighbours are at the links of their ports, but for those that are dead.
     pub(in super::super) fn wired<const PORTS: usize>(network: &Network, here: Node, dead: &[Node]) -> Wiring<PORTS> {
         let mut wiring = Wiring::of(network, here, PORTS).unwrap();
         for (link, address) in (0..).zip(network.neighbors(here).unwrap()) {
             if !dead.contains(&address) {
-                wiring.attach(link, network.id(), &neighbor(network, address)).unwrap();
+                wiring.attach(link, address);
             }
         }
         wiring
@@ -117,8 +97,8 @@ pub(super) mod tests {
     fn cables_may_be_plugged_in_any_order() {
         let network: Network = "ring(5)".parse().unwrap();
         let mut wiring: Wiring<4> = Wiring::of(&network, 0, 4).unwrap();
-        assert_eq!(wiring.attach(3, network.id(), &neighbor(&network, 1)), Ok(()));
-        assert_eq!(wiring.attach(0, network.id(), &neighbor(&network, 4)), Ok(()));
+        wiring.attach(3, 1);
+        wiring.attach(0, 4);
         assert_eq!((wiring.link_to(1), wiring.link_to(4)), (Some(3), Some(0)));
         assert_eq!((wiring.neighbor_at(3), wiring.neighbor_at(1)), (Some(1), None));
         let port = wiring.detach(3);
@@ -128,14 +108,17 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn strangers_and_second_cables_are_refused() {
+    fn who_is_missed_and_where() {
         let network: Network = "ring(5)".parse().unwrap();
         let mut wiring: Wiring<4> = wired(&network, 0, &[4]);
-        let wrong =
-            |wiring: &mut Wiring<4>, id, address| wiring.attach(3, id, &neighbor(&network, address)).unwrap_err();
-        assert_eq!(wrong(&mut wiring, network.id(), 2).expected, Some(4));
-        assert_eq!(wrong(&mut wiring, network.id(), 1).expected, Some(4));
-        assert_eq!(wrong(&mut wiring, network.id() ^ 1, 4).expected, Some(4));
+        assert!(wiring.misses(4) && !wiring.misses(1) && !wiring.misses(2));
+        for link in [0, 1, 3, 200] {
+            assert_eq!(wiring.expected(link), Some(4));
+        }
+        wiring.detach(0);
+        assert_eq!([0, 1, 3].map(|link| wiring.expected(link)), [Some(1), Some(4), Some(1)]);
+        wiring.attach(2, 3);
+        assert_eq!(wiring.neighbor_at(2), None, "no neighbour");
         assert!(Wiring::<1>::of(&network, 0, 1).is_none());
     }
 }

@@ -37,6 +37,11 @@ const ACK: u8 = 1;
 const DATA: u8 = 2;
 const TYPE_MASK: u8 = 0x03;
 const MISSING: u8 = 0x40;
+/// Of a kind that this version does not know.
+const LATER: u8 = 0x80;
+
+/// What makes a hello as long as the longest frame.
+const PADDING: [u8; 16] = [0x55; 16];
 
 /// So many bytes are enough for a frame of `decoded` bytes once it is encoded, with a delimiter before and after it.
 pub const fn encoded_len(decoded: usize) -> usize {
@@ -78,6 +83,8 @@ pub enum Frame<'a> {
     Hello(Hello),
     /// Someone is there who speaks another version of the wire format. No more of it is read.
     OtherVersion(u8),
+    /// Of a kind, or a hello of a role, that is not known here. It is skipped.
+    Unknown,
     /// What has come.
     Ack(Ack),
     /// The same, and a packet.
@@ -112,10 +119,11 @@ impl<'a> Frame<'a> {
             return Err(FrameError::Crc);
         }
         let (&first, rest) = content.split_first().ok_or(FrameError::Form)?;
-        match first & TYPE_MASK {
+        match first & (TYPE_MASK | LATER) {
             HELLO => match Hello::read(rest) {
                 Ok(hello) => Ok(Frame::Hello(hello)),
                 Err(BadHello::Version(version)) => Ok(Frame::OtherVersion(version)),
+                Err(BadHello::Role) => Ok(Frame::Unknown),
                 Err(BadHello::Form) => Err(FrameError::Form),
             },
             ACK => match *rest {
@@ -134,25 +142,26 @@ impl<'a> Frame<'a> {
                 }),
                 _ => Err(FrameError::Form),
             },
-            _ => Err(FrameError::Form),
+            _ => Ok(Frame::Unknown),
         }
     }
 }
 
-/// Encodes hello. It comes after silence or trouble, so a delimiter goes before it too and ends what noise may have begun.
+/// Encodes hello, made as long as a data frame with a packet of `padded` bytes if that is more. It comes after silence or trouble, so a delimiter goes before it too and ends what noise may have begun.
 /// Returns how many bytes to send; `None` if there is no room.
-pub fn write_hello(hello: &Hello, out: &mut [u8]) -> Option<usize> {
+pub fn write_hello(hello: &Hello, padded: usize, out: &mut [u8]) -> Option<usize> {
     let mut content = [0; 1 + Hello::MAX_BYTES];
     content[0] = HELLO;
     let length = 1 + hello.write(&mut content[1..])?;
-    encode(&[content.get(..length)?], true, out)
+    let padding = (DATA_HEADER + padded).saturating_sub(length);
+    encode(&[content.get(..length)?], padding, true, out)
 }
 
 /// Encodes an acknowledgement. Returns how many bytes to send; `None` if there is no room.
 pub fn write_ack(ack: &Ack, out: &mut [u8]) -> Option<usize> {
     let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.offer.to_bytes());
     let content: [u8; ACK_BYTES] = [ACK | ack.missing_flag(), t0, t1, ack.place(), ack.refused, o0, o1];
-    encode(&[&content], false, out)
+    encode(&[&content], 0, false, out)
 }
 
 /// Encodes a packet, given in two parts. If it is sent again a delimiter goes before it. Returns how many bytes to send; `None`
@@ -175,7 +184,7 @@ pub fn write_data(header: &DataHeader, packet: [&[u8]; 2], again: bool, out: &mu
         o0,
         o1,
     ];
-    encode(&[&content, packet[0], packet[1]], again, out)
+    encode(&[&content, packet[0], packet[1]], 0, again, out)
 }
 
 impl Ack {
@@ -198,7 +207,7 @@ impl Ack {
     }
 }
 
-fn encode(parts: &[&[u8]], resynchronise: bool, out: &mut [u8]) -> Option<usize> {
+fn encode(parts: &[&[u8]], padding: usize, resynchronise: bool, out: &mut [u8]) -> Option<usize> {
     let lead = usize::from(resynchronise);
     if resynchronise {
         *out.first_mut()? = DELIMITER;
@@ -208,6 +217,13 @@ fn encode(parts: &[&[u8]], resynchronise: bool, out: &mut [u8]) -> Option<usize>
     for part in parts {
         digest.update(part);
         encoder.push(part).ok()?;
+    }
+    let mut left = padding;
+    while left > 0 {
+        let part = PADDING.get(..left.min(PADDING.len()))?;
+        digest.update(part);
+        encoder.push(part).ok()?;
+        left -= part.len();
     }
     encoder.push(&digest.finalize().to_le_bytes()).ok()?;
     let end = lead + encoder.finalize();
@@ -234,10 +250,18 @@ mod tests {
         let sealed = |content: &[u8]| [content, &CRC.checksum(content).to_le_bytes()].concat();
         assert_eq!(Frame::read(&sealed(&[])), Err(FrameError::Form));
         for a in 0..=255 {
-            assert_eq!(Frame::read(&sealed(&[a])), Err(FrameError::Form));
+            let unknown = a >= 0x80 || a & TYPE_MASK == 3;
+            let alone = if unknown {
+                Ok(Frame::Unknown)
+            } else {
+                Err(FrameError::Form)
+            };
+            assert_eq!(Frame::read(&sealed(&[a])), alone);
             for b in 0..=255 {
                 let other_version = a & TYPE_MASK == HELLO && b != VERSION;
-                let expected = if other_version {
+                let expected = if unknown {
+                    Ok(Frame::Unknown)
+                } else if other_version {
                     Ok(Frame::OtherVersion(b))
                 } else {
                     Err(FrameError::Form)

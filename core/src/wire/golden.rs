@@ -101,6 +101,10 @@ fn frames(examples: &mut Examples) {
         identity: node(),
         session: 3,
         heard: 0x0900,
+        stance: Stance {
+            accepts: true,
+            holds: false,
+        },
     };
     let of_computer = Hello {
         identity: Identity {
@@ -113,9 +117,10 @@ fn frames(examples: &mut Examples) {
         },
         session: 1,
         heard: 0,
+        stance: Stance::default(),
     };
     for (name, hello) in [("hello of a node", of_node), ("hello of a computer", of_computer)] {
-        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, out)));
+        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
     let plain = Ack {

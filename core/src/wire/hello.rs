@@ -7,10 +7,13 @@ use super::varint;
 use crate::Node;
 
 /// The bytes before the address.
-const FIXED: usize = 16;
+const FIXED: usize = 17;
 
 /// The version of the wire format. Ends of different versions do not link up.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
+
+const ACCEPTS: u8 = 0x01;
+const HOLDS: u8 = 0x02;
 
 /// What is at an end of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,6 +24,16 @@ pub enum Role {
     Node,
     /// A computer that speaks for a person, not a node.
     Host,
+}
+
+impl Role {
+    const fn from_number(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Role::Node),
+            1 => Some(Role::Host),
+            _ => None,
+        }
+    }
 }
 
 /// Who an end is. All but the session stays the same until it restarts.
@@ -60,13 +73,39 @@ pub struct Hello {
     pub session: u8,
     /// The [tag](Identity::tag) of the other end as heard of late, 0 if nothing was heard.
     pub heard: u16,
+    /// Whether this end wants the other there.
+    pub stance: Stance,
 }
 
-/// Why bytes are no hello.
+/// What an end thinks of the one that it names. A link is used when both ends accept each other on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stance {
+    /// It takes packets from the other end, and has some for it.
+    pub accepts: bool,
+    /// It leaves the wire alone for a while, whoever is there.
+    pub holds: bool,
+}
+
+impl Stance {
+    const fn read(byte: u8) -> Self {
+        Stance {
+            accepts: byte & ACCEPTS != 0,
+            holds: byte & HOLDS != 0,
+        }
+    }
+
+    fn byte(self) -> u8 {
+        (if self.accepts { ACCEPTS } else { 0 }) | (if self.holds { HOLDS } else { 0 })
+    }
+}
+
+/// Why bytes are no hello of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadHello {
     /// Of another version.
     Version(u8),
+    /// Of this version, and of a role that is not known here.
+    Role,
     /// Of this version, but not as it should be.
     Form,
 }
@@ -78,29 +117,29 @@ impl Hello {
     /// Reads what follows the type of the frame. The version comes first: of another one nothing else is known.
     pub(super) fn read(bytes: &[u8]) -> Result<Hello, BadHello> {
         match bytes.split_first() {
-            Some((&VERSION, fields)) => Hello::read_fields(fields).ok_or(BadHello::Form),
+            Some((&VERSION, fields)) => {
+                let (role, hello) = Hello::read_fields(fields).ok_or(BadHello::Form)?;
+                let role = Role::from_number(role).ok_or(BadHello::Role)?;
+                let identity = Identity { role, ..hello.identity };
+                Ok(Hello { identity, ..hello })
+            }
             Some((&version, _)) => Err(BadHello::Version(version)),
             None => Err(BadHello::Form),
         }
     }
 
-    fn read_fields(bytes: &[u8]) -> Option<Hello> {
+    /// The number of the role, and the rest. What follows the fields that are known is skipped.
+    fn read_fields(bytes: &[u8]) -> Option<(u8, Hello)> {
         let (&[role, port, session], rest) = bytes.split_first_chunk()?;
         let (network, rest) = rest.split_first_chunk()?;
         let (epoch, rest) = rest.split_first_chunk()?;
         let (heard, rest) = rest.split_first_chunk()?;
         let (largest, rest) = rest.split_first_chunk()?;
-        let (address, rest) = varint::read(rest)?;
-        if !rest.is_empty() {
-            return None;
-        }
-        Some(Hello {
+        let (&stance, rest) = rest.split_first()?;
+        let (address, _) = varint::read(rest)?;
+        let hello = Hello {
             identity: Identity {
-                role: match role {
-                    0 => Role::Node,
-                    1 => Role::Host,
-                    _ => return None,
-                },
+                role: Role::Node,
                 network: u32::from_le_bytes(*network),
                 address,
                 port,
@@ -109,7 +148,9 @@ impl Hello {
             },
             session,
             heard: u16::from_le_bytes(*heard),
-        })
+            stance: Stance::read(stance),
+        };
+        Some((role, hello))
     }
 
     /// Writes what follows the type of the frame and returns its length; `None` if there is no room.
@@ -128,6 +169,7 @@ impl Hello {
         fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
         fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());
         fixed[14..16].copy_from_slice(&largest.to_le_bytes());
+        fixed[16] = self.stance.byte();
         Some(FIXED + varint::write(address, rest)?)
     }
 }

@@ -46,10 +46,12 @@ pub use frame::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
-pub use hello::{Hello, Identity, Role, VERSION};
+pub use hello::{Hello, Identity, Role, Stance, VERSION};
 pub use offer::{LaneSet, Offer};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId};
-pub use page::{BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, packet_logging, paper_rule};
+pub use page::{
+    BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging, paper_rule,
+};
 pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
 pub use trace::{TraceRecord, trace_records};

@@ -121,6 +121,11 @@ impl Header {
         Some((header, body))
     }
 
+    /// How many bytes it takes.
+    pub fn length(&self) -> usize {
+        FIXED + varint::length(self.source) + varint::length(self.dest)
+    }
+
     /// Writes the header and returns its length; `None` if there is no room.
     pub fn write(&self, out: &mut [u8]) -> Option<usize> {
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
@@ -157,6 +162,11 @@ impl<const BODY: usize> Packet<BODY> {
             header,
             body: Body::from_slice(body).ok()?,
         })
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> usize {
+        self.header.length() + self.body.len()
     }
 
     /// The body without the trail of a detour.

@@ -6,7 +6,7 @@
 //! | 4 | version of this table, 1 |
 //! | 5 | length of the expression |
 //! | 6 | length of the name |
-//! | 7 | options: bit 0 logs packets, bit 1 routes by the paper's rule; the others are 0 |
+//! | 7 | options: bit 0 logs packets, bit 1 routes by the paper's rule, bit 2 takes a computer at any link; the others are 0 |
 //! | 8..16 | address |
 //! | 16..20 | baud rate |
 //! | 20..24 | traffic: packets a second, 0 for none |
@@ -54,6 +54,11 @@ pub const fn paper_rule(options: u8) -> bool {
     options & 2 != 0
 }
 
+/// The option that takes a computer for one at any link, not only at the board's serial port.
+pub const fn computers_anywhere(options: u8) -> bool {
+    options & 4 != 0
+}
+
 /// A board's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
@@ -65,7 +70,7 @@ pub struct Page {
     pub baud: u32,
     /// The board's name, for people.
     pub name: String<16, u8>,
-    /// Bits, see [`packet_logging`] and [`paper_rule`].
+    /// Bits, see [`packet_logging`], [`paper_rule`] and [`computers_anywhere`].
     pub options: u8,
     /// The traffic to begin with.
     pub traffic: Option<Traffic>,
@@ -190,10 +195,10 @@ impl Page {
             size,
         };
         Ok(Page {
-            expression: text(page, EXPRESSION, expression, MAX_EXPRESSION)?,
+            expression: text(page, EXPRESSION, expression)?,
             address: u64::from_le_bytes(*address),
             baud,
-            name: text(page, NAME, name, EXPRESSION - NAME)?,
+            name: text(page, NAME, name)?,
             options,
             traffic: if traffic.rate == 0 {
                 None
@@ -208,12 +213,9 @@ fn checksum(page: &[u8; PAGE_BYTES]) -> u32 {
     CRC.checksum(page.get(..EXPRESSION_END).unwrap_or(&[]))
 }
 
-fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8, most: usize) -> Result<String<N, L>, BadPage> {
-    let length = usize::from(length);
-    if length > most {
-        return Err(BadPage::Field);
-    }
-    let bytes = page.get(at..at + length).ok_or(BadPage::Field)?;
+/// A text of so many bytes; one that is longer than its field does not fit its string.
+fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8) -> Result<String<N, L>, BadPage> {
+    let bytes = page.get(at..at + usize::from(length)).ok_or(BadPage::Field)?;
     let text = core::str::from_utf8(bytes).map_err(|_| BadPage::Field)?;
     String::try_from(text).map_err(|_| BadPage::Field)
 }
@@ -259,6 +261,19 @@ mod tests {
     fn erased_flash_is_no_page() {
         assert_eq!(Page::read(&[0xff; PAGE_BYTES]), Err(BadPage::Missing));
         assert_eq!(Page::read(&[0; PAGE_BYTES]), Err(BadPage::Missing));
+    }
+
+    #[test]
+    fn a_text_longer_than_its_field_is_refused() {
+        for (place, longest) in [(5, MAX_EXPRESSION), (6, EXPRESSION - NAME)] {
+            for (length, fits) in [(longest, true), (longest + 1, false)] {
+                let mut bytes = Page::new("ring(3)", 1).unwrap().write();
+                bytes[place] = length as u8;
+                let crc = checksum(&bytes).to_le_bytes();
+                bytes[EXPRESSION_END..].copy_from_slice(&crc);
+                assert_eq!(Page::read(&bytes).is_ok(), fits, "{length} at {place}");
+            }
+        }
     }
 
     proptest! {

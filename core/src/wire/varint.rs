@@ -33,6 +33,12 @@ pub(crate) fn write(mut value: u64, out: &mut [u8]) -> Option<usize> {
     None
 }
 
+/// How many bytes a number takes.
+pub(crate) const fn length(value: u64) -> usize {
+    let bits = u64::BITS - (value | 1).leading_zeros();
+    bits.div_ceil(7) as usize
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +49,7 @@ mod tests {
         fn what_is_written_is_read(value: u64, after: [u8; 3]) {
             let mut bytes = [0; MAX_BYTES + 3];
             let length = write(value, &mut bytes).unwrap();
+            prop_assert_eq!(super::length(value), length);
             bytes[length..length + 3].copy_from_slice(&after);
             let (found, rest) = read(&bytes[..length + 3]).unwrap();
             prop_assert_eq!((found, rest), (value, &after[..]));

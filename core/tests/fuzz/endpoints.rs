@@ -32,7 +32,7 @@ impl Desk {
             } else {
                 Endpoint::board(6, 1, 1_000_000, 0)
             },
-            stranger: Link::new(identity, 1_000_000, 0),
+            stranger: Link::welcoming(identity, 1_000_000, 0),
             next_token: 0,
         }
     }

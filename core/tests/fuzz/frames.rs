@@ -19,8 +19,8 @@ fn identity(address: u64) -> Identity {
 /// Two ends that have heard each other, so that bytes can mean all that they ever can.
 fn ends_that_are_up() -> [Link<WIRE>; 2] {
     let mut ends = [
-        Link::new(identity(0), 1_000_000, 0),
-        Link::new(identity(1), 1_000_000, 0),
+        Link::welcoming(identity(0), 1_000_000, 0),
+        Link::welcoming(identity(1), 1_000_000, 0),
     ];
     let mut bytes = [0; WIRE];
     for now in 0..200 {

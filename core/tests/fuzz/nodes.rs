@@ -93,7 +93,7 @@ impl World {
             largest: 255,
         };
         Stranger {
-            end: Link::new(identity, 1_000_000, self.now),
+            end: Link::welcoming(identity, 1_000_000, self.now),
             next_token: 0,
             full: false,
         }
@@ -359,6 +359,7 @@ fn config(network: Network, address: u64, epoch: u32, baud: u32) -> Config {
         epoch,
         baud,
         links: PORTS as u8,
+        computers: u32::MAX,
         rule: Rule::Exact,
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use hopwise_core::endpoint::{Endpoint, Heard};
 use hopwise_core::limits::BODY;
-use hopwise_core::link::{Micros, WINDOW};
+use hopwise_core::link::{Down, Micros, WINDOW};
 use hopwise_core::wire::{
     Command, Confirmed, Content, DropReason, Identity, Packet, Query, Verdict, WIRE, read_structure,
 };
@@ -55,6 +55,7 @@ pub struct HostPort {
     waiting: VecDeque<Packet<BODY>>,
     replies: Vec<(u32, Reply)>,
     free_at: Micros,
+    refused: bool,
 }
 
 impl HostPort {
@@ -65,12 +66,18 @@ impl HostPort {
             waiting: VecDeque::new(),
             replies: Vec::new(),
             free_at: now,
+            refused: false,
         }
     }
 
     /// Whether the board answers.
     pub fn is_up(&self) -> bool {
         self.endpoint.is_up()
+    }
+
+    /// Whether the board is there, but takes no computer here, or has another one.
+    pub fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// The address of the board, if it is there.
@@ -120,8 +127,10 @@ impl HostPort {
     /// Takes in what came from the board.
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
-            if let Heard::Packet(packet) = heard {
-                self.replies.extend(Reply::of(&packet));
+            match heard {
+                Heard::Packet(packet) => self.replies.extend(Reply::of(&packet)),
+                Heard::Up(_) => self.refused = false,
+                Heard::Down(_) | Heard::Question(_) => {}
             }
         }
     }
@@ -133,7 +142,9 @@ impl HostPort {
 
     /// The bytes to send now; none while those before are still on the wire.
     pub fn transmit(&mut self, now: Micros) -> Vec<u8> {
-        self.endpoint.tick(now);
+        if let Some(reason) = self.endpoint.tick(now) {
+            self.refused = reason == Down::Refused;
+        }
         if now < self.free_at {
             return Vec::new();
         }

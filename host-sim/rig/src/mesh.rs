@@ -5,6 +5,7 @@
 //! board = "nucleo-f446re"
 //! baud = 1000000                      # unless said otherwise
 //! log-packets = true                  # false unless said otherwise
+//! computers-anywhere = true           # false unless said otherwise
 //! traffic = { rate = 10, count = 100, pattern = "uniform", size = 32 }
 //!
 //! [[node]]
@@ -95,6 +96,8 @@ pub struct Mesh {
     pub paper_rule: bool,
     /// Boards log every packet.
     pub log_packets: bool,
+    /// Boards take a computer for one at any link, not only at their serial ports.
+    pub computers_anywhere: bool,
     /// Packets that boards send by themselves.
     pub traffic: Option<Traffic>,
     emulated: bool,
@@ -110,6 +113,8 @@ struct MeshTable {
     rule: Option<RuleName>,
     #[serde(default)]
     log_packets: bool,
+    #[serde(default)]
+    computers_anywhere: bool,
     traffic: Option<Spanned<TrafficTable>>,
     probe: Option<Spanned<String>>,
     #[serde(default)]
@@ -253,6 +258,7 @@ impl Mesh {
             baud: DEFAULT_BAUD,
             paper_rule: false,
             log_packets: false,
+            computers_anywhere: false,
             traffic: None,
             emulated: false,
             nodes: BTreeMap::new(),
@@ -305,6 +311,7 @@ impl Mesh {
         let mut mesh = Mesh::new(network, kind).map_err(|rule| at(&table.network, rule))?;
         mesh.paper_rule = table.rule == Some(RuleName::Paper);
         mesh.log_packets = table.log_packets;
+        mesh.computers_anywhere = table.computers_anywhere;
         if let Some(baud) = &table.baud {
             mesh.baud = *baud.get_ref();
             mesh.check_page().map_err(|error| at(baud, MeshRule::Page(error)))?;
@@ -487,7 +494,9 @@ impl Mesh {
         let page = Page {
             baud: self.baud,
             name: self.name(node).try_into().unwrap_or_default(),
-            options: u8::from(self.log_packets) | u8::from(self.paper_rule) << 1,
+            options: u8::from(self.log_packets)
+                | u8::from(self.paper_rule) << 1
+                | u8::from(self.computers_anywhere) << 2,
             traffic: self.traffic,
             ..Page::new(&self.network.to_string(), node)?
         };

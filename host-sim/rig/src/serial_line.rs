@@ -50,6 +50,9 @@ pub enum PortFault {
     /// Nobody says hello.
     #[error("no board answers at {0} baud; is it flashed, and is that the mesh's baud rate?")]
     Silent(u32),
+    /// A board is there, but takes no computer.
+    #[error("the board takes no computer here: another one is at it, or this is not its serial port")]
+    Refused,
 }
 
 /// One serial port with the computer's end of the link.
@@ -149,13 +152,18 @@ impl SerialMesh {
         };
         let end = Instant::now() + HELLO_WITHIN;
         while let Some(silent) = mesh.lines.iter().find(|line| !line.port.is_up()) {
-            if Instant::now() > end {
-                return Err(BadPort {
-                    path: silent.path.clone(),
-                    fault: PortFault::Silent(baud),
-                });
-            }
-            mesh.step()?;
+            let fault = if silent.port.is_refused() {
+                PortFault::Refused
+            } else if Instant::now() > end {
+                PortFault::Silent(baud)
+            } else {
+                mesh.step()?;
+                continue;
+            };
+            return Err(BadPort {
+                path: silent.path.clone(),
+                fault,
+            });
         }
         Ok(mesh)
     }

@@ -294,6 +294,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             epoch: state.epoch,
             baud: self.build.baud,
             links: state.cables.len() as u8,
+            computers: 0,
             rule: Rule::Exact,
         };
         let node = Router::new(&config, now)?;

@@ -45,6 +45,8 @@ fn events() -> Vec<Event> {
         Down::Ended,
         Down::Version(2),
         Down::Replaced,
+        Down::Stuck,
+        Down::Refused,
     ];
     let errors = [
         FrameError::Encoding,

@@ -19,7 +19,7 @@ extern "C" fn _start() {
         epoch: black_box(1),
         largest: 255,
     };
-    let mut link = Link::<WIRE>::new(identity, black_box(1), black_box(0));
+    let mut link = Link::<WIRE>::welcoming(identity, black_box(1), black_box(0));
     let mut out = [0; WIRE];
     let mut input = outside();
     while black_box(true) {

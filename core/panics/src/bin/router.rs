@@ -21,6 +21,7 @@ extern "C" fn _start() {
         epoch: black_box(1),
         baud: black_box(1),
         links: black_box(1),
+        computers: black_box(1),
         rule: black_box(Rule::Exact),
     };
     let Ok(mut router) = Router::<6>::new(&config, black_box(0)) else {

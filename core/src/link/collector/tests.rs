@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::wire::{
-    Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, encoded_len, write_ack, write_data, write_hello,
+    Ack, DataHeader, Frame, Hello, Identity, OVERHEAD, Offer, Role, Stance, encoded_len, write_ack, write_data,
+    write_hello,
 };
 use proptest::prelude::*;
 use std::string::String;
@@ -23,6 +24,7 @@ fn hello() -> Hello {
         },
         session: 3,
         heard: 0x0900,
+        stance: Stance::default(),
     }
 }
 
@@ -52,7 +54,7 @@ fn samples() -> [(Vec<u8>, String); 3] {
         out[..length].to_vec()
     };
     [
-        (encoded(&|out| write_hello(&hello(), out)), Frame::Hello(hello())),
+        (encoded(&|out| write_hello(&hello(), 0, out)), Frame::Hello(hello())),
         (encoded(&|out| write_ack(&ack(), out)), Frame::Ack(ack())),
         (
             encoded(&|out| write_data(&header, [&packet[..7], &packet[7..]], false, out)),

@@ -5,7 +5,7 @@
 //! another first number, or has sent many packets elsewhere, another run begins. Epochs have no order. Which of two runs is the
 //! earlier one is known by when their packets began: those of a later run began later. So a packet that is left over from an
 //! earlier run is told from the first of a new one, and a forged packet, whatever it says, neither ends a run nor makes packets of it
-//! seem delivered.
+//! seem delivered. Within one life of a sender numbers only rise: what lies before all its runs has had its time.
 //!
 //! A sender is forgotten only when none of its packets can come any more; until then others may find no room, are told so, and try
 //! again.
@@ -29,7 +29,8 @@ const RUNS: usize = 2;
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     epoch: u16,
-    /// The highest number delivered.
+    /// The first number delivered, and the highest.
+    first: u32,
     highest: u32,
     /// Which were delivered of `highest` (bit 0) and those before it. None: this is no run.
     delivered: u32,
@@ -99,14 +100,12 @@ impl<const N: usize> Peers<N> {
         let Err(peer) = self.peers.push(peer) else {
             return true;
         };
-        let millis = millis(now);
-        let silence = |known: &Peer| Micros::from(millis.wrapping_sub(known.heard)) * 1_000;
-        let forgettable = |known: &&mut Peer| !known.has_run() || silence(known) >= REMEMBER_PEER;
+        let forgettable = |known: &&mut Peer| !known.has_run() || known.silence(now) >= REMEMBER_PEER;
         let oldest = self
             .peers
             .iter_mut()
             .filter(forgettable)
-            .max_by_key(|known| silence(known));
+            .max_by_key(|known| known.silence(now));
         let Some(place) = oldest else { return false };
         *place = peer;
         true
@@ -123,6 +122,9 @@ impl<const N: usize> Peers<N> {
         let Some(peer) = self.find(header.source, header.from_host) else {
             return Standing::NoRoom;
         };
+        if peer.silence(now) >= REMEMBER_PEER {
+            peer.runs = [Run::default(); RUNS];
+        }
         let standing = peer.standing(header, born(age, now));
         if standing != Standing::Stale {
             peer.heard = millis(now);
@@ -160,6 +162,11 @@ impl Peer {
         }
     }
 
+    /// How long nothing was heard of it.
+    fn silence(&self, now: Micros) -> Micros {
+        Micros::from(millis(now).wrapping_sub(self.heard)) * 1_000
+    }
+
     fn has_run(&self) -> bool {
         self.runs.iter().any(Run::is_one)
     }
@@ -172,6 +179,12 @@ impl Peer {
             } else {
                 Standing::New
             };
+        }
+        let same_life = || self.runs.iter().filter(|run| run.is_one() && run.epoch == header.epoch);
+        let before_all = same_life().next().is_some() && !same_life().any(|run| run.is_before(header));
+        if before_all || same_life().any(|run| run.spans(header.number)) {
+            // Left over from long ago, or sent once more by someone who has kept it.
+            return Standing::Stale;
         }
         let slack = (SLACK / 1_000) as i64;
         let others = self.runs.iter().filter(|run| run.is_one() && !run.is_before(header));
@@ -201,6 +214,7 @@ impl Peer {
         if let Some(place) = self.runs.iter_mut().max_by_key(|run| free(run)) {
             *place = Run {
                 epoch: header.epoch,
+                first: header.number,
                 highest: header.number,
                 delivered: 1,
                 since: born,
@@ -224,6 +238,11 @@ impl Run {
         self.is_one() && self.epoch == header.epoch && (near(behind) || near(ahead))
     }
 
+    /// Whether a number lies between those delivered.
+    fn spans(&self, number: u32) -> bool {
+        number.wrapping_sub(self.first) <= self.highest.wrapping_sub(self.first)
+    }
+
     /// Whether a packet of the same life of the sender has a higher number than any that it holds.
     fn is_before(&self, header: &Header) -> bool {
         self.epoch == header.epoch && header.number.wrapping_sub(self.highest) <= u32::MAX / 2
@@ -241,6 +260,9 @@ impl Run {
             self.highest = number;
         } else {
             self.delivered |= 1_u32.checked_shl(ahead.wrapping_neg()).unwrap_or(0);
+            if !self.spans(number) {
+                self.first = number;
+            }
         }
     }
 }
@@ -311,7 +333,7 @@ mod tests {
     /// packet whose very name was taken is lost.
     #[test]
     fn a_forged_packet_neither_blocks_a_sender_nor_confirms_anything() {
-        for (epoch, number) in [(1, 1_000), (1, 140), (1, u32::MAX / 2), (9, 0), (65, 100), (0, 5_000)] {
+        for (epoch, number) in [(1, 1_000), (1, 140), (1, u32::MAX / 4), (9, 0), (65, 100), (0, 5_000)] {
             let mut peers = Peers::new();
             deliver_at(&mut peers, &packet(1, 100), START);
             let forged = packet(epoch, number);
@@ -332,6 +354,25 @@ mod tests {
         }
     }
 
+    /// Someone has kept what a sender sent, and sends all of it once more, as if it were young.
+    #[test]
+    fn what_was_delivered_is_never_new_again() {
+        let mut peers = Peers::new();
+        let mut now = START;
+        let sent = (1..40).chain(100..180).chain([250, 252, 251]).chain(400..500_u32);
+        for number in sent.clone() {
+            now += 20_000;
+            deliver_at(&mut peers, &packet(1, number), now);
+            for earlier in sent.clone().take_while(|&earlier| earlier != number) {
+                let standing = peers.standing(&packet(1, earlier), 0, now);
+                assert!(
+                    matches!(standing, Standing::Delivered | Standing::Stale),
+                    "{earlier} after {number}: {standing:?}"
+                );
+            }
+        }
+    }
+
     /// A sender that has sent much elsewhere: its next packet is new, what is left over from before is not.
     #[test]
     fn a_jump_of_the_numbers_is_no_restart() {
@@ -343,7 +384,16 @@ mod tests {
             Standing::Delivered
         );
         deliver_at(&mut peers, &packet(1, 300), START + 2_000_000);
-        assert_eq!(peers.standing(&packet(1, 100), AGE, START + 2_000_000), Standing::Stale);
+        for age in [0, AGE] {
+            assert_eq!(
+                peers.standing(&packet(1, 100), age, START + 2_000_000),
+                Standing::Stale,
+                "{age}"
+            );
+        }
+        // What is remembered of a sender ends with what it may have under way.
+        let later = START + 2_000_000 + REMEMBER_PEER;
+        assert_eq!(peers.standing(&packet(1, 100), 0, later), Standing::New);
     }
 
     #[test]

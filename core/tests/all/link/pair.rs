@@ -77,7 +77,7 @@ fn lane(serial: u64) -> u8 {
 impl Pair {
     pub(crate) fn new(baud: u32, packets: [usize; 2], refuse_every: u64) -> Pair {
         let end = |place: usize| End {
-            link: Link::new(identity(place, 1), baud, 0),
+            link: Link::welcoming(identity(place, 1), baud, 0),
             notices: Vec::new(),
             left: packets[place],
             on_the_way: HashMap::new(),
@@ -102,7 +102,7 @@ impl Pair {
     pub(crate) fn restart(&mut self, place: usize) {
         let end = &mut self.ends[place];
         end.epoch += 1;
-        end.link = Link::new(identity(place, end.epoch), self.baud, self.now);
+        end.link = Link::welcoming(identity(place, end.epoch), self.baud, self.now);
         end.left += end.on_the_way.len();
         end.on_the_way.clear();
         // What it was sending breaks off.
@@ -110,7 +110,7 @@ impl Pair {
     }
 
     pub(crate) fn both_up(&self) -> bool {
-        self.ends.iter().all(|end| end.link.is_up())
+        self.ends.iter().all(|end| end.link.is_open())
     }
 
     /// Every packet has come, and its sender knows.
@@ -144,7 +144,7 @@ impl Pair {
 
     fn look_at_the_clock(&mut self, place: usize) {
         let end = &mut self.ends[place];
-        if let Some(reason) = end.link.tick(self.now) {
+        if let Some(Received::Down(reason)) = end.link.tick(self.now) {
             end.notices.push(Notice::Down(reason));
         }
         end.settle();
@@ -174,7 +174,7 @@ impl Pair {
                         here.notices.push(Notice::Up);
                     }
                     Received::Down(reason) => here.notices.push(Notice::Down(reason)),
-                    Received::Frame | Received::Damaged(_) => {}
+                    Received::Frame | Received::Changed | Received::Damaged(_) => {}
                 }
                 here.settle();
             }

@@ -25,6 +25,7 @@ impl Board {
             epoch: 1,
             baud,
             links: 1,
+            computers: 0,
             rule: Rule::Exact,
         };
         Board {

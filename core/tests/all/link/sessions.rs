@@ -80,27 +80,76 @@ fn a_changed_epoch_is_a_restart() {
     );
 }
 
-#[test]
-fn another_version_is_named() {
-    let mut bytes = [0; WIRE];
-    let length = Link::<WIRE>::new(identity(1, 1), 115_200, 0)
-        .write_control(0, &mut bytes)
-        .unwrap();
-    // A delimiter, the type, the version; and a CRC at the end.
-    let content = decode_in_place(&mut bytes[1..length]).unwrap();
-    let (content, crc) = bytes[1..1 + content].split_at_mut(content - 4);
-    assert_eq!(content[1], VERSION);
-    content[1] = VERSION + 1;
-    crc.copy_from_slice(&Crc::<u32>::new(&CRC_32_ISCSI).checksum(content).to_le_bytes());
+/// A frame as it is on the wire, of a content.
+fn framed(content: &[u8]) -> Vec<u8> {
+    let crc = Crc::<u32>::new(&CRC_32_ISCSI).checksum(content).to_le_bytes();
     let mut frame = [0; WIRE];
-    let length = encode(&[content, crc].concat(), &mut frame);
+    let length = encode(&[content, &crc].concat(), &mut frame);
     frame[length] = DELIMITER;
+    frame[..=length].to_vec()
+}
 
+/// The content of a hello: the type, the version, the role, and so on.
+fn hello() -> Vec<u8> {
+    let mut bytes = [0; WIRE];
+    let mut link = Link::<WIRE>::welcoming(identity(1, 1), 115_200, 0);
+    let length = link.write_control(0, &mut bytes).unwrap();
+    let content = decode_in_place(&mut bytes[1..length]).unwrap() - 4;
+    assert_eq!(bytes[1..4], [0, VERSION, 0]);
+    bytes[1..=content].to_vec()
+}
+
+/// A later version is known as that, whatever follows: more fields, a role that nobody knows yet, or nothing. It is told once.
+#[test]
+fn another_version_is_named_once() {
+    let mut long = hello();
+    long[1] = VERSION + 1;
+    long.extend([7; 100]);
+    let mut role = hello();
+    role[1..3].copy_from_slice(&[VERSION + 1, 77]);
+    for content in [&long[..], &role, &[0, VERSION + 1], &[0, 255, 9]] {
+        let mut pair = pair_that_is_up();
+        let link = &mut pair.ends[0].link;
+        let frame = framed(content);
+        let received = link.receive(&mut &frame[..], pair.now);
+        assert_eq!(received, Some(Received::Down(Down::Version(content[1]))));
+        assert!(!link.is_up() && link.peer().is_none());
+        for later in 1..100 {
+            let now = pair.now + later * 50_000;
+            assert_eq!(link.tick(now), None);
+            assert_eq!(link.receive(&mut &frame[..], now), Some(Received::Frame));
+        }
+        assert_eq!(link.counters().damaged, 0);
+    }
+}
+
+/// Fields that are added at the end of a hello change nothing for those who do not know them.
+#[test]
+fn further_fields_are_skipped() {
+    let mut content = hello();
+    content.extend([1, 2, 3]);
+    let mut link = Link::<WIRE>::welcoming(identity(0, 1), 115_200, 0);
+    assert_eq!(link.receive(&mut &framed(&content)[..], 0), Some(Received::Frame));
+    assert_eq!(link.peer(), Some(identity(1, 1)));
+}
+
+/// Kinds and roles of which nobody knows here are skipped: they do no harm, and nobody complains that something is missing.
+#[test]
+fn unknown_frames_are_skipped_and_counted() {
+    let mut role = hello();
+    role[2] = 2;
     let mut pair = pair_that_is_up();
+    pair.run(SECOND / 50, |_| false);
     let link = &mut pair.ends[0].link;
-    let received = link.receive(&mut &frame[..=length], pair.now);
-    assert_eq!(received, Some(Received::Down(Down::Version(VERSION + 1))));
-    assert!(!link.is_up() && link.peer().is_none());
+    for (number, content) in [&[3][..], &[3; 200], &[0x80], &[0x82; 40], &role].iter().enumerate() {
+        let received = link.receive(&mut &framed(content)[..], pair.now);
+        assert_eq!(received, Some(Received::Frame), "{content:?}");
+        assert_eq!(
+            (link.counters().damaged, link.counters().useless),
+            (0, number as u32 + 1)
+        );
+        assert!(link.is_open() && !link.is_due(pair.now), "{content:?}");
+    }
 }
 
 /// One end is up and sends again and again, the other has only heard its first hello: it must hear another.
@@ -123,7 +172,8 @@ fn an_end_that_came_up_without_being_heard_any_more_goes_down() {
     pair.run(0, |_| false);
     pair.ends[0].dead = true;
     pair.run(2 * SECOND, |_| false);
-    assert_eq!(pair.ends[0].notices, [Notice::Up, Notice::Down(Down::OneWay)]);
+    let downs = [Down::Stuck, Down::OneWay].map(Notice::Down);
+    assert_eq!(pair.ends[0].notices, [Notice::Up, downs[0], downs[1]]);
     assert!(pair.ends[0].link.is_one_way());
     assert_eq!(pair.ends[0].left, 1, "its packet has come back");
     pair.ends[0].dead = false;
@@ -141,7 +191,7 @@ fn control(from: &mut Link<WIRE>, to: &mut Link<WIRE>, now: u64) {
 /// name a session that the restarted end would number the same. They are none of its.
 #[test]
 fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
-    let [mut here, mut there] = [0, 1].map(|end| Link::<WIRE>::new(identity(end, 1), 1_000_000, 0));
+    let [mut here, mut there] = [0, 1].map(|end| Link::<WIRE>::welcoming(identity(end, 1), 1_000_000, 0));
     for now in [0, 1_000, 2_000] {
         control(&mut here, &mut there, now);
         control(&mut there, &mut here, now);
@@ -162,7 +212,7 @@ fn frames_for_the_end_before_its_restart_are_not_taken_for_its_own() {
     for token in 100..103 {
         assert!(there.write_packet(token, 0, [b"lost", b""], 4_000, &mut out).is_some());
     }
-    let mut here = Link::<WIRE>::new(identity(0, 2), 1_000_000, 5_000);
+    let mut here = Link::<WIRE>::welcoming(identity(0, 2), 1_000_000, 5_000);
     let mut now = 104_000;
     there.tick(now);
     while there.turn(now) != Turn::Control {

@@ -178,7 +178,7 @@ fn what_waits_grows_old() {
         0,
         &Header {
             age: 50,
-            ..header(Kind::Datagram, 0, 4, 9)
+            ..header(Kind::Datagram, 0, 3, 9)
         },
         b"",
     );
@@ -284,8 +284,14 @@ fn what_waits_too_long_expires_in_the_queue() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(three).takes = false;
     mesh.stranger_mut(three).link.offer(Offer::new(0, 0));
-    mesh.stranger_mut(one).send(0, &header(Kind::Datagram, 0, 4, 5), b"");
-    mesh.run(times::LIFETIME - 200 * MILLISECOND);
+    // It has waited before: for all its life a link would not be kept up.
+    let waited = times::LIFETIME - 2 * SECOND;
+    let old = Header {
+        age: (waited / AGE_UNIT) as u16,
+        ..header(Kind::Datagram, 0, 4, 5)
+    };
+    mesh.stranger_mut(one).send(0, &old, b"");
+    mesh.run(2 * SECOND - 200 * MILLISECOND);
     assert_eq!(mesh.board(2).dropped(DropReason::Expired), 0);
     mesh.run(600 * MILLISECOND);
     assert_eq!(mesh.board(2).dropped(DropReason::Expired), 1);
@@ -584,6 +590,7 @@ fn a_board_needs_an_address_links_and_an_epoch() {
         epoch: 1,
         baud: 1_000_000,
         links: 4,
+        computers: 0,
         rule: Rule::Exact,
     };
     let new = |config: &Config| Router::<PORTS, BUFFERS, BODY, WIRE, { limits::PEERS }>::new(config, 0).map(|_| ());

@@ -56,6 +56,8 @@ pub(crate) struct Stranger {
     pub(crate) downs: Vec<Down>,
     /// Whether there is room for what comes.
     pub(crate) takes: bool,
+    /// Whether it says hello and nothing else.
+    pub(crate) mute: bool,
     outgoing: VecDeque<(u8, Vec<u8>)>,
     under_way: BTreeMap<Token, (u8, Vec<u8>)>,
     next_token: Token,
@@ -119,6 +121,7 @@ impl Mesh {
                 epoch: 1,
                 baud: BAUD,
                 links: PORTS as u8,
+                computers: 1 << (PORTS - 1),
                 rule,
             };
             let board = Board {
@@ -231,12 +234,13 @@ impl Mesh {
     pub(crate) fn plug_in(&mut self, node: Node, link: u8, identity: Identity) -> usize {
         self.unplug(node, link);
         let stranger = Stranger {
-            link: Link::new(identity, self.baud, self.now),
+            link: Link::welcoming(identity, self.baud, self.now),
             heard: Vec::new(),
             fates: Vec::new(),
             ups: Vec::new(),
             downs: Vec::new(),
             takes: true,
+            mute: false,
             outgoing: VecDeque::new(),
             under_way: BTreeMap::new(),
             next_token: 0,
@@ -260,7 +264,7 @@ impl Mesh {
             address,
             port,
             epoch: 77,
-            largest: 255,
+            largest: (BODY + MAX_HEADER) as u16,
         }
     }
 
@@ -278,6 +282,11 @@ impl Mesh {
     fn plug(&mut self, (station, plug): (usize, u8)) -> &mut Plug {
         self.stations[station].next = 0;
         &mut self.stations[station].plugs[usize::from(plug)]
+    }
+
+    /// Lays a cable between links of two boards.
+    pub(crate) fn lay(&mut self, one: (Node, u8), other: (Node, u8)) {
+        self.join((one.0 as usize, one.1), (other.0 as usize, other.1));
     }
 
     fn join(&mut self, one: (usize, u8), other: (usize, u8)) {
@@ -487,6 +496,12 @@ impl Board {
         act(&mut self.router, &mut self.events)
     }
 
+    /// Starts again, and takes computers for such at these links.
+    pub(crate) fn allow_computers(&mut self, links: u32, now: Micros) {
+        self.config.computers = links;
+        *self.router = Router::new(&self.config, now).expect("it was there before");
+    }
+
     /// What came, in words: from whom and what.
     pub(crate) fn payloads(&self) -> Vec<(Node, &[u8])> {
         self.got.iter().map(|got| (got.source, &got.payload[..])).collect()
@@ -519,7 +534,9 @@ impl Who {
                 }
             }
             Who::Stranger(stranger) => {
-                stranger.downs.extend(stranger.link.tick(now));
+                if let Some(Received::Down(reason)) = stranger.link.tick(now) {
+                    stranger.downs.push(reason);
+                }
                 stranger.settle();
             }
         }
@@ -593,7 +610,7 @@ impl Stranger {
                 }
                 Received::Up(peer) => self.ups.push(peer),
                 Received::Down(reason) => self.downs.push(reason),
-                Received::Frame | Received::Damaged(_) => {}
+                Received::Frame | Received::Changed | Received::Damaged(_) => {}
             }
             self.settle();
         }
@@ -614,7 +631,10 @@ impl Stranger {
     }
 
     fn transmit(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        let hello = now >= self.link.deadline();
         match self.link.turn(now) {
+            Turn::Control if self.mute && !hello => None,
+            Turn::New(_) if self.mute => None,
             Turn::Nothing => None,
             Turn::Control => self.link.write_control(now, out),
             Turn::Again(token) => {

@@ -198,7 +198,7 @@ impl Rogue {
             epoch: self.epoch,
             largest: wire::MAX_PACKET as u16,
         };
-        Link::new(identity, self.baud, now)
+        Link::welcoming(identity, self.baud, now)
     }
 
     /// Packets of others that it has acknowledged and will not bring on, since this was last asked.
@@ -314,7 +314,7 @@ impl Rogue {
             let Some(end) = self
                 .ends
                 .iter_mut()
-                .find(|end| end.neighbor == next && end.link.is_up())
+                .find(|end| end.neighbor == next && end.link.is_open())
             else {
                 goes = false;
                 continue;
@@ -357,7 +357,8 @@ impl Rogue {
     /// Looks at the clock.
     pub fn tick(&mut self, now: Micros) {
         for link in 0..self.ends.len() as u8 {
-            if self.ends[usize::from(link)].link.tick(now).is_some() {
+            let news = self.ends[usize::from(link)].link.tick(now);
+            if let Some(Received::Down(_)) = news {
                 self.lose(link);
             }
             if now < self.ends[usize::from(link)].act_at {
@@ -383,7 +384,7 @@ impl Rogue {
         let lane = self.random.random_range(0..self.lanes);
         let end = &mut self.ends[usize::from(link)];
         end.act_at = now + LIE_EVERY;
-        if end.link.is_up() && end.queue.len() < WAITING {
+        if end.link.is_open() && end.queue.len() < WAITING {
             end.queue.push_back(Letter {
                 packet: self.forger.lie(end.neighbor, &mut self.random),
                 lane,

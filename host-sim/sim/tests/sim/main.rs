@@ -4,6 +4,7 @@ mod as_they_come;
 mod delivery;
 mod faults;
 mod liars;
+mod links;
 mod rogues;
 mod swarm;
 mod torture;

@@ -1,0 +1,183 @@
+//! Holding a link down that comes up again and again, or on which packets do not come through.
+
+use super::Micros;
+
+/// A session of less than this is too short: a board that restarts again and again, a loose plug.
+const SHORT: Micros = 1_000_000;
+/// So many short sessions in a row are nothing unusual.
+const SHORT_SESSIONS: u8 = 3;
+/// Then, and whenever packets did not come through, the link is left alone for this long, and for twice as long each time.
+const FIRST_PAUSE: Micros = 500_000;
+const LONGEST_PAUSE: Micros = 30_000_000;
+const DOUBLINGS: u8 = 6;
+/// A link that has worked for this long is as good as any.
+const TRUSTED: Micros = 30_000_000;
+/// A link through which so many packets came in a session is slow, not dead. It is not left alone, but has to show that long frames come
+/// through.
+const USEFUL: u8 = 4;
+
+/// What is held against a link.
+#[derive(Clone, Debug)]
+pub(super) struct Hold {
+    /// When the pause ends; never if there is none.
+    until: Micros,
+    /// Short sessions in a row.
+    short: u8,
+    /// Sessions in which packets did not come through, or that the other end refused, since the link was last trusted.
+    failed: u8,
+    /// Packets that came through in this session, as far as that is of interest.
+    taken: u8,
+    /// The link has failed and not been trusted since.
+    on_probation: bool,
+}
+
+impl Hold {
+    pub(super) const fn new() -> Self {
+        Hold {
+            until: Micros::MAX,
+            short: 0,
+            failed: 0,
+            taken: 0,
+            on_probation: false,
+        }
+    }
+
+    /// Whether the link is to be left alone.
+    pub(super) fn is_on(&self) -> bool {
+        self.until != Micros::MAX
+    }
+
+    /// Whether the link has failed of late: it has to show that long frames come through before packets are sent.
+    pub(super) fn on_probation(&self) -> bool {
+        self.on_probation
+    }
+
+    pub(super) fn deadline(&self) -> Micros {
+        self.until
+    }
+
+    /// A session that lasted so long is over, for no fault of the wire.
+    pub(super) fn session_over(&mut self, lasted: Micros, now: Micros) {
+        self.trust(lasted);
+        self.taken = 0;
+        if lasted >= SHORT {
+            self.short = 0;
+        } else if !self.is_on() {
+            self.short = self.short.saturating_add(1);
+            if let Some(before) = self.short.checked_sub(SHORT_SESSIONS + 1) {
+                self.pause(before, now);
+            }
+        }
+    }
+
+    /// Packets did not come through, or the other end did not want them, after the link had worked for so long.
+    pub(super) fn failed(&mut self, worked: Micros, now: Micros) {
+        self.trust(worked);
+        self.on_probation = true;
+        if core::mem::take(&mut self.taken) >= USEFUL {
+            self.failed = 0;
+        } else {
+            self.pause(self.failed, now);
+            self.failed = self.failed.saturating_add(1);
+        }
+    }
+
+    /// Packets came through.
+    pub(super) fn packets_taken(&mut self, count: usize) {
+        self.taken = USEFUL.min(self.taken.saturating_add(count as u8));
+    }
+
+    fn trust(&mut self, worked: Micros) {
+        if worked >= TRUSTED {
+            self.failed = 0;
+            self.on_probation = false;
+        }
+    }
+
+    fn pause(&mut self, before: u8, now: Micros) {
+        let pause = (FIRST_PAUSE << before.min(DOUBLINGS)).min(LONGEST_PAUSE);
+        self.until = now.saturating_add(pause);
+    }
+
+    /// Looks at the clock: says whether the pause has just ended.
+    pub(super) fn tick(&mut self, now: Micros) -> bool {
+        let ends = now >= self.until;
+        if ends {
+            self.until = Micros::MAX;
+        }
+        ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    const SECOND: Micros = 1_000_000;
+
+    /// How long each pause lasts after sessions of these lengths.
+    fn pauses(lengths: &[Micros], end: impl Fn(&mut Hold, Micros, Micros)) -> Vec<Micros> {
+        let (mut hold, mut now) = (Hold::new(), 0);
+        let mut pauses = Vec::new();
+        for &length in lengths {
+            now += length;
+            end(&mut hold, length, now);
+            let until = if hold.is_on() { hold.deadline() } else { now };
+            pauses.push(until - now);
+            assert!(until == now || !hold.tick(until - 1));
+            assert_eq!(hold.tick(until), until > now);
+            now = until;
+        }
+        pauses
+    }
+
+    #[test]
+    fn a_few_short_sessions_cost_nothing_more_cost_twice_as_much_each() {
+        let short = SECOND / 50;
+        let halves: Vec<_> = pauses(&[short; 12], Hold::session_over)
+            .iter()
+            .map(|pause| pause / (SECOND / 2))
+            .collect();
+        assert_eq!(halves, [0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        let steady = [short, short, short, SECOND, short, short, short, 2 * SECOND, short];
+        assert_eq!(pauses(&steady, Hold::session_over), [0; 9]);
+    }
+
+    #[test]
+    fn failures_cost_twice_as_much_each_until_the_link_has_worked_for_long() {
+        let lengths = [5 * SECOND, SECOND, SECOND, 29 * SECOND, 30 * SECOND, SECOND];
+        let halves: Vec<_> = pauses(&lengths, Hold::failed)
+            .iter()
+            .map(|pause| pause / (SECOND / 2))
+            .collect();
+        assert_eq!(halves, [1, 2, 4, 8, 1, 2]);
+    }
+
+    #[test]
+    fn a_link_that_is_only_slow_is_not_left_alone() {
+        let useful = pauses(&[SECOND; 5], |hold, worked, now| {
+            hold.packets_taken(6);
+            hold.failed(worked, now);
+            assert!(hold.on_probation());
+        });
+        assert_eq!(useful, [0; 5]);
+        let useless = pauses(&[SECOND; 3], |hold, worked, now| {
+            hold.packets_taken(3);
+            hold.failed(worked, now);
+        });
+        assert_eq!(useless, [1, 2, 4].map(|halves| halves * SECOND / 2));
+    }
+
+    #[test]
+    fn what_happens_in_a_pause_does_not_make_it_longer() {
+        let mut hold = Hold::new();
+        hold.failed(0, 0);
+        let until = hold.deadline();
+        for _ in 0..100 {
+            hold.session_over(20_000, 100_000);
+        }
+        assert_eq!(hold.deadline(), until);
+        assert!(hold.on_probation());
+    }
+}

@@ -1,0 +1,269 @@
+//! Which of several cables is used, and what happens on one that is bad: both ends agree, and neither waits for ever.
+
+use super::datagrams::header;
+use super::harness::{Got, Mesh};
+use crate::support::*;
+
+/// The links of two neighbours that lead to each other.
+fn used(mesh: &Mesh, one: Node, other: Node) -> (Option<u8>, Option<u8>) {
+    let link = |from: Node, to: Node| {
+        let mut neighbors = mesh.board(from).router.neighbors();
+        neighbors.find(|&(node, _)| node == to).and_then(|(_, link)| link)
+    };
+    (link(one, other), link(other, one))
+}
+
+fn ups(mesh: &Mesh, node: Node) -> usize {
+    mesh.board(node).count(|event| matches!(event, Event::LinkUp { .. }))
+}
+
+fn downs(mesh: &Mesh, node: Node, why: Down) -> usize {
+    let down = |event: &Event| matches!(event, Event::LinkDown { reason, .. } if *reason == why);
+    mesh.board(node).count(down)
+}
+
+/// Every packet that each of two boards sends the other arrives.
+fn assert_talk(mesh: &mut Mesh) {
+    let before = [0, 1].map(|node| mesh.board(node).got.len());
+    for _ in 0..20 {
+        mesh.send(0, 1, b"to one").unwrap();
+        mesh.send(1, 0, b"to zero").unwrap();
+        mesh.run(5 * MILLISECOND);
+    }
+    mesh.run(50 * MILLISECOND);
+    let got = [0, 1].map(|node| mesh.board(node).got.len());
+    assert_eq!([got[0] - before[0], got[1] - before[1]], [20, 20]);
+    mesh.assert_at_rest();
+}
+
+/// Two cables between two boards, in every order of the plugs and of being plugged in: both ends use the same one, and the other
+/// takes its place when it is pulled.
+#[test]
+fn of_two_cables_both_ends_use_the_same() {
+    for (first, second) in [
+        ((0, 0), (1, 1)),
+        ((0, 1), (1, 0)),
+        ((1, 0), (0, 1)),
+        ((3, 2), (2, 5)),
+        ((2, 5), (3, 2)),
+    ] {
+        for wait in [0, 300, 3_000, 40 * MILLISECOND, SECOND] {
+            let mut mesh = Mesh::new("path(2)");
+            mesh.unplug(0, 0);
+            mesh.lay((0, first.0), (1, first.1));
+            mesh.run(wait);
+            mesh.lay((0, second.0), (1, second.1));
+            mesh.run(SECOND);
+            let now_used = used(&mesh, 0, 1);
+            let cables = [first, second].map(|(zero, one)| (Some(zero), Some(one)));
+            assert!(cables.contains(&now_used), "{cables:?} after {wait}: {now_used:?}");
+            assert_talk(&mut mesh);
+            // The other one stands by.
+            mesh.unplug(0, now_used.0.unwrap());
+            mesh.run(450 * MILLISECOND);
+            let then_used = used(&mesh, 0, 1);
+            assert!(then_used != now_used && cables.contains(&then_used), "{then_used:?}");
+            assert_talk(&mut mesh);
+        }
+    }
+}
+
+/// A cable that is put into another plug at once, before anyone could notice that it was pulled.
+#[test]
+fn a_cable_that_is_moved_at_once_is_up_within_a_second() {
+    let mut mesh = Mesh::up("ring(4)");
+    for (from, to) in [(0, 3), (1, 0), (3, 5)] {
+        mesh.move_cable(0, from, to, 0);
+        let moved = mesh.now;
+        mesh.come_up();
+        assert!(mesh.now - moved < SECOND, "{}", mesh.now - moved);
+    }
+    mesh.swap(0, 5, 0);
+    mesh.swap(2, 0, 1);
+    mesh.run(SECOND);
+    mesh.come_up();
+    for from in 0..4 {
+        mesh.send(from, (from + 1) % 4, b"x").unwrap();
+    }
+    mesh.run(50 * MILLISECOND);
+    assert!((0..4).all(|node| mesh.board(node).got.len() == 1));
+}
+
+/// A neighbour that hears us and says so, but does not accept us: nothing is sent, and the link is left alone for longer and longer.
+#[test]
+fn nothing_is_sent_to_one_who_does_not_accept_us() {
+    let mut mesh = Mesh::new("path(3)");
+    let two = mesh.impersonate(1, 2);
+    let now = mesh.now;
+    mesh.stranger_mut(two).link.accept(false, now);
+    mesh.run(10 * SECOND);
+    assert!(mesh.stranger(two).link.is_up());
+    assert!(!mesh.board(1).router.all_links_up());
+    mesh.send(1, 2, b"x").unwrap();
+    mesh.run(SECOND);
+    assert!(mesh.stranger(two).heard.is_empty());
+    assert_eq!(mesh.board(1).dropped(DropReason::NoRoute), 1);
+    let refused = downs(&mesh, 1, Down::Refused);
+    assert!((3..=5).contains(&refused), "{refused}");
+    let now = mesh.now;
+    mesh.stranger_mut(two).link.accept(true, now);
+    mesh.come_up();
+    mesh.send(1, 2, b"x").unwrap();
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(mesh.stranger(two).heard.len(), 1);
+}
+
+/// Node 1 of a ring has something for node 2, which is a stranger there, and another way to it.
+fn bad_neighbour() -> (Mesh, usize) {
+    let mut mesh = Mesh::new("ring(4)");
+    let two = mesh.impersonate(1, 2);
+    mesh.come_up();
+    (mesh, two)
+}
+
+/// What is to go through a bad link goes round it, and the link is tried again at longer and longer intervals.
+fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
+    let begun = mesh.now;
+    mesh.send(1, 2, &[7; 150]).unwrap();
+    assert!(
+        mesh.run_until(within, |mesh| downs(mesh, 1, why) == 1),
+        "{why:?} after {}",
+        mesh.now - begun
+    );
+    mesh.run(50 * MILLISECOND);
+    assert_eq!(mesh.board(2).payloads(), [(1, &[7; 150][..])], "{why:?}");
+    let begun = mesh.now;
+    let mut sent = 1;
+    for _ in 0..600 {
+        sent += usize::from(mesh.send(1, 2, &[8; 150]).is_ok());
+        mesh.run(100 * MILLISECOND);
+    }
+    assert!(sent > 400, "{why:?}: {sent}");
+    let times = downs(&mesh, 1, why);
+    assert!(
+        (4..=7).contains(&times),
+        "{why:?} {times} times in {}",
+        mesh.now - begun
+    );
+    assert_eq!(mesh.board(1).dropped(DropReason::Expired), 0, "{why:?}");
+    mesh.run(SECOND);
+    assert_eq!(mesh.board(2).got.len(), sent, "{why:?}");
+}
+
+#[test]
+fn a_neighbour_that_never_acknowledges_is_left_alone() {
+    let (mut mesh, two) = bad_neighbour();
+    mesh.stranger_mut(two).mute = true;
+    assert_left_alone(mesh, Down::Stuck, 600 * MILLISECOND);
+}
+
+#[test]
+fn a_neighbour_that_takes_nothing_is_left_alone() {
+    for offer in [Offer::new(0, 0), Offer::ALL] {
+        let (mut mesh, two) = bad_neighbour();
+        mesh.stranger_mut(two).takes = false;
+        mesh.stranger_mut(two).link.offer(offer);
+        assert_left_alone(mesh, Down::Stuck, 5_700 * MILLISECOND);
+    }
+}
+
+/// A packet that is longer than the neighbour takes is not sent to it, and its sender is told; shorter ones are.
+#[test]
+fn what_is_too_long_for_a_neighbour_is_not_sent_to_it() {
+    let mut mesh = Mesh::new("path(3)");
+    let link = mesh.network.port_to(1, 2).unwrap().unwrap() as u8;
+    let short = Identity {
+        largest: 100,
+        ..mesh.identity(2, 0)
+    };
+    let two = mesh.plug_in(1, link, short);
+    mesh.come_up();
+    // A header of 13 bytes.
+    mesh.send(1, 2, &[1; 88]).unwrap();
+    mesh.send(1, 2, &[2; 87]).unwrap();
+    mesh.send(0, 2, &[3; 200]).unwrap();
+    mesh.run(SECOND);
+    let bodies: Vec<_> = mesh.stranger(two).heard.iter().map(|heard| heard.body.len()).collect();
+    assert_eq!(bodies, [87]);
+    assert_eq!(mesh.board(1).dropped(DropReason::NoRoute), 2);
+    for node in [0, 1] {
+        let told = matches!(
+            mesh.board(node).got[..],
+            [Got {
+                kind: MessageKind::Undeliverable { .. },
+                ..
+            }]
+        );
+        assert!(told, "{:?}", mesh.board(node).got);
+    }
+    assert_eq!(downs(&mesh, 1, Down::Stuck), 0);
+    mesh.assert_at_rest();
+}
+
+/// A neighbour that restarts every 20 milliseconds: the links come up a few times, then they are held down; and soon after it has
+/// stopped they are up.
+#[test]
+fn a_neighbour_that_comes_and_goes_is_held_down() {
+    let mut mesh = Mesh::up("ring(3)");
+    let before = ups(&mesh, 0);
+    for _ in 0..500 {
+        mesh.restart(1);
+        mesh.run(45 * MILLISECOND);
+    }
+    let times = ups(&mesh, 0) - before;
+    assert!((3..=12).contains(&times), "{times} times in 10 seconds");
+    let events = mesh.board(0).events.0.len();
+    assert!(events < 60, "{events} events");
+    mesh.run(17 * SECOND);
+    assert!(mesh.boards().all(|board| board.router.all_links_up()));
+}
+
+/// A computer is one only at the link that is for it, and there is one at a time: a second one is told so, and has its turn when the
+/// first has left.
+#[test]
+fn there_is_one_computer_and_where_it_belongs() {
+    let mut mesh = Mesh::up("ring(3)");
+    let identity = Identity {
+        role: Role::Host,
+        ..mesh.identity(0, 0)
+    };
+    let stray = mesh.plug_in(0, 3, identity);
+    mesh.run(3 * SECOND);
+    assert_eq!(mesh.board(0).router.host_link(), None);
+    assert_eq!(mesh.stranger(stray).downs, [Down::Refused]);
+    mesh.stranger_mut(stray).send(0, &header(Kind::Datagram, 0, 1, 1), b"x");
+    let first = mesh.computer(0);
+    mesh.run(2 * SECOND);
+    assert_eq!(mesh.board(0).router.host_link(), Some(PORTS as u8 - 1));
+    mesh.stranger_mut(first).send(0, &header(Kind::Datagram, 0, 1, 2), b"y");
+    mesh.run(100 * MILLISECOND);
+    assert_eq!(mesh.board(1).payloads(), [(0, &b"y"[..])], "only the first is heard");
+    let miswired = |event: &Event| matches!(event, Event::Miswired { link: 3, .. });
+    assert_eq!(mesh.board(0).count(miswired), 1);
+}
+
+#[test]
+fn where_several_links_are_for_computers_the_first_to_come_stays() {
+    let mut mesh = Mesh::new("ring(3)");
+    let now = mesh.now;
+    mesh.board_mut(0).allow_computers(u32::MAX, now);
+    mesh.come_up();
+    let first = mesh.computer(0);
+    let identity = Identity {
+        role: Role::Host,
+        ..mesh.identity(0, 0)
+    };
+    let second = mesh.plug_in(0, 3, identity);
+    mesh.run(3 * SECOND);
+    assert_eq!(mesh.stranger(second).downs, [Down::Refused]);
+    for (computer, number) in [(first, 1), (second, 2)] {
+        let header = header(Kind::Datagram, 0, 1, number);
+        mesh.stranger_mut(computer).send(0, &header, &[number as u8]);
+    }
+    mesh.run(SECOND);
+    assert_eq!(mesh.board(1).payloads(), [(0, &[1][..])]);
+    mesh.unplug(0, PORTS as u8 - 1);
+    mesh.run(SECOND);
+    assert_eq!(mesh.board(0).router.host_link(), Some(3));
+    assert_eq!(mesh.board(1).payloads(), [(0, &[1][..]), (0, &[2][..])]);
+}
