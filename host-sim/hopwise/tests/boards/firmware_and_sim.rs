@@ -80,7 +80,10 @@ impl Simulated {
             baud: 1_000_000,
             processing: 100_000,
             noise: Noise::default(),
+            drift: None,
+            jitter: 0,
             seed: 7,
+            rogues: Vec::new(),
         });
         for board in 0..world.boards() {
             world.start(board, &mut Unwatched).expect("a node");
