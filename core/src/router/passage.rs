@@ -88,7 +88,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let header = slot.packet.header;
         if u64::from(age(&header, slot.arrived, now)) * AGE_UNIT > LIFETIME {
             self.give_up(place, DropReason::Expired, now, observer);
-        } else if matches!(header.kind, Kind::Broadcast | Kind::Flooded) {
+        } else if header.kind.is_for_all_links() {
             self.spread(place, now, observer);
         } else if header.dest == self.here {
             self.arrive(place, now, observer);
@@ -145,10 +145,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(slot) = self.pool.get_mut(place) else { return };
         slot.pending &= !(1 << link);
         let header = slot.packet.header;
-        match (port, header.kind) {
-            (None, _) => self.give_up(place, DropReason::NoHost, now, observer),
-            (Some(_), Kind::Broadcast | Kind::Flooded) => self.flood_round(place, observer),
-            (Some(_), _) => self.go(place, now, observer),
+        match port {
+            None => self.give_up(place, DropReason::NoHost, now, observer),
+            Some(_) if header.kind.is_for_all_links() => self.flood_round(place, observer),
+            Some(_) => self.go(place, now, observer),
         }
     }
 
@@ -230,7 +230,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
     }
 
-    /// Lets what waits for neighbours that take nothing go another way.
+    /// Lets what waits for neighbours that take nothing take another path.
     pub(super) fn go_round_stalls(&mut self, now: Micros, observer: &mut impl Observer) {
         for link in 0..self.links.len() as u8 {
             if self.wiring.neighbor_at(link).is_none() {
@@ -248,12 +248,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
     }
 
-    /// Lets a packet in the queue of a link that is avoided go another way, but for broadcasts and what is for the neighbour there.
+    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
     pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
         let neighbor = self.wiring.neighbor_at(link);
         let goes_on = |slot: &Slot<BODY>| {
             let header = &slot.packet.header;
-            !matches!(header.kind, Kind::Broadcast | Kind::Flooded) && Some(header.dest) != neighbor
+            !header.kind.is_for_all_links() && Some(header.dest) != neighbor
         };
         let queue = self.queues.get_mut(usize::from(link));
         if self.pool.get(place).is_some_and(goes_on) && queue.is_some_and(|queue| take_out(queue, place)) {

@@ -1,4 +1,4 @@
-//! Links that are up and take nothing: what waits for one goes another way, so that it does not fill the buffers.
+//! Links that are up and take nothing: what waits for one takes another path, so that it does not fill the buffers.
 //!
 //! A neighbour that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
 //! again.

@@ -21,7 +21,7 @@ impl<F: Fn(&PortName) -> Result<Port, NoSuchPlace>> Stage for EmulatedBoards<'_,
 
     /// Boards are on as long as they are emulated, and a break needs to know the speed of the wire.
     fn can<P>(action: &Action<P>) -> bool {
-        !matches!(action, Action::Break(_) | Action::Off(_) | Action::On(_))
+        !matches!(action, Action::Break(..) | Action::Off(_) | Action::On(_))
     }
 
     fn network(&self) -> &Network {
@@ -82,7 +82,7 @@ fn action(action: Action<Port>) -> Option<world::Action> {
         Action::Reset(node) => world::Action::Reset(node as usize),
         Action::Press(node) => world::Action::Press(node as usize),
         Action::Release(node) => world::Action::Release(node as usize),
-        Action::Break(_) | Action::Off(_) | Action::On(_) => return None,
+        Action::Break(..) | Action::Off(_) | Action::On(_) | Action::All(_) => return None,
     })
 }
 

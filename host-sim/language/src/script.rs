@@ -13,6 +13,7 @@
 //! 2.5s   reverse    3.0        # TX on TX and RX on RX: nothing arrives anywhere
 //! 3s     stuck      3.0        # this port sees a low level; until both-ways or plug
 //! 3s     break      3.0        # for two byte times only
+//! 3s     break      3.0 2ms    # or for that time
 //! 3s     noise      3.0 1e-4   # the chance of a bit to be inverted on its way to this port
 //! 3.5s   quiet      3.0        # no longer
 //! 3.6s   burst      3.0 2ms    # nothing but noise for that time
@@ -20,6 +21,8 @@
 //! 5s     reset      3          # the board restarts
 //! 6s     off        3          # the board is dead
 //! 7s     on         3          # and comes back
+//! 7s     off        3,4,5      # several; also on and reset
+//! 7.5s   on         all        # every board; also off and reset
 //! 8s     press      3          # the button
 //! 8.1s   release    3
 //! 8.5s   press      3 for 100ms    # both
@@ -104,8 +107,8 @@ pub enum Action<P> {
     Reverse(P),
     /// The line is held low.
     Stuck(P),
-    /// The line is low for two byte times.
-    Break(P),
+    /// The line is low for a time, two byte times unless said otherwise.
+    Break(P, Option<Time>),
     /// Each bit is inverted with this chance.
     Noise(P, f64),
     /// No longer.
@@ -120,10 +123,34 @@ pub enum Action<P> {
     Off(Node),
     /// The board comes on.
     On(Node),
+    /// The same happens to every board. Who plays a script sees it board by board.
+    All(Power),
     /// The button of the board is pressed.
     Press(Node),
     /// And let go.
     Release(Node),
+}
+
+/// What can happen to every board at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// [`Action::Reset`]
+    Reset,
+    /// [`Action::Off`]
+    Off,
+    /// [`Action::On`]
+    On,
+}
+
+impl Power {
+    /// The same at one board.
+    fn at<P>(self, node: Node) -> Action<P> {
+        match self {
+            Power::Reset => Action::Reset(node),
+            Power::Off => Action::Off(node),
+            Power::On => Action::On(node),
+        }
+    }
 }
 
 /// Everything that can happen, somewhere.
@@ -135,7 +162,7 @@ const EVERY: [Action<()>; 17] = [
     Action::BothWays(()),
     Action::Reverse(()),
     Action::Stuck(()),
-    Action::Break(()),
+    Action::Break((), None),
     Action::Noise((), 0.0),
     Action::Quiet(()),
     Action::Burst((), Time::from_nanos(0)),
@@ -157,14 +184,14 @@ impl<P> Action<P> {
             Action::BothWays(_) => "both-ways",
             Action::Reverse(_) => "reverse",
             Action::Stuck(_) => "stuck",
-            Action::Break(_) => "break",
+            Action::Break(..) => "break",
             Action::Noise(..) => "noise",
             Action::Quiet(_) => "quiet",
             Action::Burst(..) => "burst",
             Action::Swap(..) => "swap",
-            Action::Reset(_) => "reset",
-            Action::Off(_) => "off",
-            Action::On(_) => "on",
+            Action::Reset(_) | Action::All(Power::Reset) => "reset",
+            Action::Off(_) | Action::All(Power::Off) => "off",
+            Action::On(_) | Action::All(Power::On) => "on",
             Action::Press(_) => "press",
             Action::Release(_) => "release",
         }
@@ -192,7 +219,7 @@ impl<P> Action<P> {
             Action::BothWays(port) => Action::BothWays(place(port)?),
             Action::Reverse(port) => Action::Reverse(place(port)?),
             Action::Stuck(port) => Action::Stuck(place(port)?),
-            Action::Break(port) => Action::Break(place(port)?),
+            Action::Break(port, length) => Action::Break(place(port)?, length),
             Action::Noise(port, chance) => Action::Noise(place(port)?, chance),
             Action::Quiet(port) => Action::Quiet(place(port)?),
             Action::Burst(port, length) => Action::Burst(place(port)?, length),
@@ -200,6 +227,7 @@ impl<P> Action<P> {
             Action::Reset(node) => Action::Reset(node),
             Action::Off(node) => Action::Off(node),
             Action::On(node) => Action::On(node),
+            Action::All(power) => Action::All(power),
             Action::Press(node) => Action::Press(node),
             Action::Release(node) => Action::Release(node),
         })
@@ -213,12 +241,13 @@ impl<P: fmt::Display> fmt::Display for Action<P> {
             Action::Cut(port) | Action::Plug(port) | Action::OneWay(port) | Action::BothWays(port) => {
                 write!(f, "{word} {port}")
             }
-            Action::Reverse(port) | Action::Stuck(port) | Action::Break(port) | Action::Quiet(port) => {
+            Action::Reverse(port) | Action::Stuck(port) | Action::Break(port, None) | Action::Quiet(port) => {
                 write!(f, "{word} {port}")
             }
             Action::PlugInto(a, b) | Action::Swap(a, b) => write!(f, "{word} {a} {b}"),
             Action::Noise(port, chance) => write!(f, "{word} {port} {chance}"),
-            Action::Burst(port, length) => write!(f, "{word} {port} {length}"),
+            Action::Burst(port, length) | Action::Break(port, Some(length)) => write!(f, "{word} {port} {length}"),
+            Action::All(_) => write!(f, "{word} all"),
             Action::Reset(node)
             | Action::Off(node)
             | Action::On(node)
@@ -418,7 +447,23 @@ impl Script {
                 .map_err(|place| wrong(place.into()))?;
             Ok(ScriptEvent { at, action, line })
         };
-        let events = self.events.into_iter().map(resolved).collect::<Result<_, _>>()?;
+        let nodes = stage.network().nodes();
+        let each = |event: ScriptEvent<PortName>| match event.action {
+            Action::All(power) => {
+                let at_node = |node| ScriptEvent {
+                    action: power.at(node),
+                    ..event.clone()
+                };
+                (0..nodes).map(at_node).collect()
+            }
+            _ => vec![event],
+        };
+        let events = self
+            .events
+            .into_iter()
+            .flat_map(each)
+            .map(resolved)
+            .collect::<Result<_, _>>()?;
         Ok(Script { events })
     }
 }
@@ -465,19 +510,6 @@ impl<P> Script<P> {
     pub fn events(&self) -> &[ScriptEvent<P>] {
         &self.events
     }
-
-    /// Whether all is done, for good, at a time.
-    pub fn is_over_by(&self, time: Time) -> bool {
-        let lasting = |action: &Action<P>| {
-            !matches!(
-                action,
-                Action::Reset(_) | Action::Break(_) | Action::Burst(..) | Action::Press(_) | Action::Release(_)
-            )
-        };
-        self.events
-            .iter()
-            .all(|event| event.at <= time && lasting(&event.action))
-    }
 }
 
 impl<P: fmt::Display> fmt::Display for Script<P> {
@@ -514,7 +546,7 @@ fn events_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 type At = (Time, Action<PortName>);
 
-/// What an event says: one action, or two if it lasts.
+/// What an event says: one action, or two if it lasts, or one for each of several boards.
 fn parse_event(words: &[&str]) -> Result<Vec<At>, BadEvent> {
     let [time, what, place, how_much @ ..] = words else {
         return Err(BadEvent::TooShort);
@@ -524,6 +556,20 @@ fn parse_event(words: &[&str]) -> Result<Vec<At>, BadEvent> {
     let word = word.ok_or_else(|| BadEvent::Word((*what).into()))?;
     let port = || place.parse::<PortName>();
     let board = || place.parse::<Node>().map_err(|_| BadEvent::Board((*place).into()));
+    let power = match word {
+        "reset" => Some(Power::Reset),
+        "off" => Some(Power::Off),
+        "on" => Some(Power::On),
+        _ => None,
+    };
+    if let (Some(power), []) = (power, how_much) {
+        if *place == "all" {
+            return Ok(vec![(time, Action::All(power))]);
+        }
+        let board = |text: &str| text.parse::<Node>().map_err(|_| BadEvent::Board((*place).into()));
+        let boards = place.split(',').map(board);
+        return boards.map(|board| Ok((time, power.at(board?)))).collect();
+    }
     let action = match (word, how_much) {
         ("cut", []) => Action::Cut(port()?),
         ("plug", []) => Action::Plug(port()?),
@@ -532,14 +578,12 @@ fn parse_event(words: &[&str]) -> Result<Vec<At>, BadEvent> {
         ("both-ways", []) => Action::BothWays(port()?),
         ("reverse", []) => Action::Reverse(port()?),
         ("stuck", []) => Action::Stuck(port()?),
-        ("break", []) => Action::Break(port()?),
+        ("break", []) => Action::Break(port()?, None),
+        ("break", [length]) => Action::Break(port()?, Some(length.parse()?)),
         ("noise", [chance]) => Action::Noise(port()?, parse_chance(chance)?),
         ("quiet", []) => Action::Quiet(port()?),
         ("burst", [length]) => Action::Burst(port()?, length.parse()?),
         ("swap", [other]) => Action::Swap(port()?, other.parse()?),
-        ("reset", []) => Action::Reset(board()?),
-        ("off", []) => Action::Off(board()?),
-        ("on", []) => Action::On(board()?),
         ("press", []) => Action::Press(board()?),
         ("press", ["for", length]) => {
             let (board, end) = (board()?, time.after(length.parse()?));
@@ -708,10 +752,23 @@ mod tests {
     }
 
     #[test]
-    fn what_lasts_is_told_from_what_goes_on() {
-        let over = |text: &str| Script::parse(text).unwrap().is_over_by(Time::from_millis(1_000));
-        assert!(over("") && over("1s off 3") && over("0s cut 0.0; 1s swap 1.0 2.0"));
-        assert!(!over("1.1s off 3") && !over("0s reset 3") && !over("0s burst 0.0 2ms"));
+    fn several_boards_and_all_are_named_at_once() {
+        let resolve = |text: &str| Script::parse(text).unwrap().resolve(&mesh()).unwrap();
+        let off = |boards: &[Node]| -> Vec<_> { boards.iter().map(|&board| (1_000, Action::Off(board))).collect() };
+        assert_eq!(pairs(&resolve("1s off 3,0,17")), off(&[3, 0, 17]));
+        assert_eq!(pairs(&resolve("1s off all")), off(&(0..18).collect::<Vec<_>>()));
+        let script = Script::parse("1s off 3,4; 2s on all; 3s reset all; 4s break 1.0 3ms").unwrap();
+        assert_eq!(
+            script.to_string(),
+            "1s off 3; 1s off 4; 2s on all; 3s reset all; 4s break 1.0 3ms"
+        );
+        let refusal = |text: &str| Script::parse(text).unwrap().resolve(&mesh()).unwrap_err().to_string();
+        assert_eq!(
+            refusal("1s on all"),
+            "line 1: 'on' cannot happen here; what can is cut, noise, off"
+        );
+        let wrong = Script::parse("1s off 3,x").unwrap_err().to_string();
+        assert_eq!(wrong, "line 1: '3,x' is no board number");
     }
 
     proptest! {

@@ -19,19 +19,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file;
+//! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file; [`swarm`]: runs drawn by a seed; [`reduce`]: short ones of them;
 //! - [`run`]: one run from beginning to end; `sizes`: for networks of any width; [`report`]: what is said of it;
 //! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
-//! - `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
+//! - `faults`: what happens to boards and cables in it; `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
 //! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`wire`]: cables and what they do to bytes;
-//! - [`agenda`]: what happens when;
+//! - [`agenda`]: what happens when; [`clock`]: how boards tell the time;
 //! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
 //!
 //! Arrows go one way: settings make a run, a run plays a world, a world knows neither.
 
 pub mod agenda;
+pub mod clock;
+mod faults;
 mod notes;
 pub mod oracle;
+pub mod reduce;
 pub mod report;
 pub mod rogue;
 pub mod run;
@@ -40,6 +43,7 @@ pub mod settings;
 pub mod shell;
 mod sizes;
 mod stage;
+pub mod swarm;
 pub mod wire;
 pub mod world;
 

@@ -47,6 +47,9 @@ pub struct Report {
     pub wall_seconds: f64,
     pub trace_sha256: String,
     pub violation: Option<String>,
+    /// That no fault met any traffic, if so.
+    #[serde(skip)]
+    pub remark: Option<String>,
 }
 
 impl Report {
@@ -103,6 +106,7 @@ impl Report {
             wall_seconds: account.wall_seconds,
             trace_sha256: account.trace_sha256.clone(),
             violation: broken,
+            remark: remark(account),
         }
     }
 
@@ -147,7 +151,8 @@ impl Report {
             0 => String::new(),
             count => format!(", {count} of them where no path leads"),
         };
-        vec![
+        let remark = self.remark.iter().map(|remark| ("faults", remark.clone()));
+        let facts = [
             ("sent", self.sent.to_string()),
             ("delivered", self.delivered.to_string()),
             ("undeliverable", format!("{}{cut_off}", self.undeliverable)),
@@ -171,7 +176,8 @@ impl Report {
             ("virtual time", format!("{:.3} s", self.virtual_seconds)),
             ("wall time", format!("{:.3} s", self.wall_seconds)),
             ("trace hash", self.trace_sha256.clone()),
-        ]
+        ];
+        facts.into_iter().chain(remark).collect()
     }
 
     /// The titles of [`row`](Self::row).
@@ -209,6 +215,17 @@ impl Report {
             },
         ]
     }
+}
+
+/// That faults came too late, if so.
+fn remark(account: &Account) -> Option<String> {
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let fault = account.first_fault.filter(|&fault| fault > account.last_traffic)?;
+    Some(format!(
+        "no fault met any traffic: it was over at {:.3} s, and the first fault came at {:.3} s; --for 10s sends for longer",
+        seconds(account.last_traffic),
+        seconds(fault)
+    ))
 }
 
 /// The names that were counted.

@@ -1,18 +1,17 @@
 //! One run: a mesh, traffic, faults, and the judge's account of it.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::time::Instant;
 
 use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
 use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
-use hopwise_language::script::Action;
 use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::faults::{Fault, Outages};
 use super::notes::Notes;
 use super::oracle::{Broken, Oracle, Service, Tally, Violation};
 use super::shell::Shell;
@@ -22,15 +21,10 @@ use super::world::{Build, Mark, StepOutcome, WireEnd, World};
 const MILLISECOND: Nanos = 1_000_000;
 const SECOND: Nanos = 1_000 * MILLISECOND;
 
-/// Boards are switched on within this time.
-const SWITCHED_ON_WITHIN: Nanos = 20 * MILLISECOND;
 /// A sender whose node is full tries again after this.
 const TRY_AGAIN: Nanos = MILLISECOND / 2;
-/// A cable that was pulled comes back after this; so does a board that was reset.
-const PULLED_FOR: Nanos = 700 * MILLISECOND;
-const OFF_FOR: Nanos = 300 * MILLISECOND;
-/// The chance of a bit to be inverted in a burst of noise.
-const BURST: f64 = 0.5;
+/// One whose board is off, after this.
+const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
 /// After the last packet was sent everything must be settled within this.
 const SETTLES_WITHIN: Nanos = 40 * SECOND;
 /// Where things go wrong, copies that come late are waited for.
@@ -47,8 +41,12 @@ pub struct SimRun {
     pub traffic: Traffic,
     /// How many packets in all.
     pub packets: u64,
+    /// Nothing is sent after so long, whatever the number of packets.
+    pub duration: Option<Nanos>,
     /// Confirmed instead of datagrams.
     pub confirmed: bool,
+    /// The service of each packet is drawn.
+    pub mixed: bool,
     /// Bytes of each.
     pub payload: usize,
     /// Packets a second of each node.
@@ -90,6 +88,10 @@ pub struct Account {
     pub violation: Option<Violation>,
     /// The most buffers any node had in use.
     pub buffers_used: u32,
+    /// When the first fault came, and when the last packet was sent or arrived.
+    pub first_fault: Option<Nanos>,
+    /// The same.
+    pub last_traffic: Nanos,
     /// How often an application was told to try again, and the longest it was told so without a pause.
     pub refused: u64,
     /// The same.
@@ -100,72 +102,64 @@ pub struct Account {
 
 /// What a mark asks for. The low bits are a number.
 #[derive(Clone, Copy)]
-enum Task {
-    Start(u32),
+pub(super) enum Task {
     Send(u32),
-    Pull,
-    Plug(u32),
-    Reset,
-    Script(u32),
-    /// The end of the burst that an event of the script began.
-    AfterBurst(u32),
+    Fault(Fault),
 }
 
 impl Task {
-    fn mark(self) -> Mark {
+    pub(super) fn mark(self) -> Mark {
         let (kind, number) = match self {
-            Task::Start(board) => (0, board),
-            Task::Send(board) => (1, board),
-            Task::Pull => (2, 0),
-            Task::Plug(cable) => (3, cable),
-            Task::Reset => (4, 0),
-            Task::Script(line) => (5, line),
-            Task::AfterBurst(line) => (6, line),
+            Task::Send(board) => (0, board),
+            Task::Fault(Fault::Start(board)) => (1, board),
+            Task::Fault(Fault::Pull) => (2, 0),
+            Task::Fault(Fault::Plug(cable)) => (3, cable),
+            Task::Fault(Fault::Reset) => (4, 0),
+            Task::Fault(Fault::Script(line)) => (5, line),
+            Task::Fault(Fault::AfterBurst(line)) => (6, line),
         };
         kind << 28 | number
     }
 
     fn of(mark: Mark) -> Task {
         let number = mark & 0x0fff_ffff;
-        match mark >> 28 {
-            0 => Task::Start(number),
-            1 => Task::Send(number),
-            2 => Task::Pull,
-            3 => Task::Plug(number),
-            4 => Task::Reset,
-            5 => Task::Script(number),
-            _ => Task::AfterBurst(number),
-        }
+        Task::Fault(match mark >> 28 {
+            0 => return Task::Send(number),
+            1 => Fault::Start(number),
+            2 => Fault::Pull,
+            3 => Fault::Plug(number),
+            4 => Fault::Reset,
+            5 => Fault::Script(number),
+            _ => Fault::AfterBurst(number),
+        })
     }
 }
 
-struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
-    run: &'a SimRun,
-    world: World<PORTS, PEERS>,
-    notes: Notes<'a, S>,
-    destinations: Destinations,
+pub(super) struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
+    pub(super) run: &'a SimRun,
+    pub(super) world: World<PORTS, PEERS>,
+    pub(super) notes: Notes<'a, S>,
+    pub(super) destinations: Destinations,
     /// Draws destinations.
-    choices: Xoshiro256PlusPlus,
+    pub(super) choices: Xoshiro256PlusPlus,
     /// Draws all else.
-    random: Xoshiro256PlusPlus,
-    to_send: u64,
-    interval: Nanos,
-    retried: u64,
-    finished_sending: Option<Nanos>,
-    settled_at: Option<Nanos>,
-    calm: bool,
-    /// Boards and cables that the script has put out of action: chance does not bring them back.
-    dead_boards: HashSet<u32>,
-    cut_cables: HashSet<u32>,
-    buffers_used: u32,
+    pub(super) random: Xoshiro256PlusPlus,
+    pub(super) to_send: u64,
+    pub(super) interval: Nanos,
+    pub(super) retried: u64,
+    pub(super) finished_sending: Option<Nanos>,
+    pub(super) settled_at: Option<Nanos>,
+    pub(super) calm: bool,
+    pub(super) outages: Outages,
+    pub(super) buffers_used: u32,
     /// Changes of the world that the judge knows of.
-    known_changes: u64,
-    reach_known: bool,
-    last_sent: Nanos,
-    refused: u64,
-    longest_refusal: Nanos,
+    pub(super) known_changes: u64,
+    pub(super) reach_known: bool,
+    pub(super) last_sent: Nanos,
+    pub(super) refused: u64,
+    pub(super) longest_refusal: Nanos,
     /// Since when the application of each board is told to try again.
-    refused_since: Vec<Option<Nanos>>,
+    pub(super) refused_since: Vec<Option<Nanos>>,
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
@@ -203,8 +197,7 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         finished_sending: None,
         settled_at: None,
         calm,
-        dead_boards: HashSet::new(),
-        cut_cables: HashSet::new(),
+        outages: Outages::default(),
         buffers_used: 0,
         known_changes: 0,
         reach_known: false,
@@ -237,22 +230,12 @@ pub enum RunError {
 impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
     fn schedule(&mut self) {
         let run = self.run;
-        for (line, event) in run.script.events().iter().enumerate() {
-            self.world.mark(event.at.nanos(), Task::Script(line as u32).mark());
-        }
+        self.schedule_faults();
         for board in 0..self.world.boards() {
-            let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
-            self.world.mark(at, Task::Start(board).mark());
             if self.to_send > 0 && !self.is_rogue(board) && !self.destinations.only_to_itself(board) {
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
-        }
-        if let Some(every) = run.pull_every {
-            self.world.mark(run.begin + every / 2, Task::Pull.mark());
-        }
-        if let Some(every) = run.reset_every {
-            self.world.mark(run.begin + every, Task::Reset.mark());
         }
     }
 
@@ -263,15 +246,13 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 StepOutcome::End => break,
                 StepOutcome::Nothing => {}
                 StepOutcome::Board(board) => self.fetch(board),
-                StepOutcome::Mark(mark) => {
-                    self.act(Task::of(mark))?;
-                    self.tell_changes();
-                }
+                StepOutcome::Mark(mark) => self.act(Task::of(mark))?,
             }
+            self.tell_changes();
             if self.notes.oracle.violation().is_some() || self.notes.failed.is_some() {
                 break;
             }
-            let done = self.run.packets - self.to_send;
+            let done = self.notes.oracle.sent_so_far();
             if done >= shown + 1_000 {
                 shown = done;
                 progress(done);
@@ -289,6 +270,13 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
     /// Whether everything is settled, or will never be.
     fn over(&mut self) -> bool {
         let now = self.world.now();
+        if self
+            .run
+            .duration
+            .is_some_and(|duration| now > self.run.begin + duration)
+        {
+            self.to_send = 0;
+        }
         if self.to_send > 0 {
             let nothing_since = self.notes.last_arrival.max(self.last_sent);
             let waiting = self.notes.oracle.oldest_open().is_some_and(|sent| now > sent + STALL);
@@ -337,106 +325,14 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
     }
 
     fn act(&mut self, what: Task) -> Result<(), RunError> {
-        let now = self.world.now();
         match what {
-            Task::Start(board) => {
-                if self.world.node(board).is_none() && !self.dead_boards.contains(&board) {
-                    self.notes.oracle.started(board);
-                    let started = self.world.start(board, &mut self.notes);
-                    started.map_err(|error| RunError::Config(board, error))?;
-                }
-            }
             Task::Send(board) => self.send(board),
-            Task::Pull => {
-                let cable = self.random.random_range(0..self.world.cables());
-                self.world.plug(cable, false, &mut self.notes);
-                self.world.mark(now + PULLED_FOR, Task::Plug(cable).mark());
-                if let Some(every) = self.run.pull_every.filter(|_| self.to_send > 0) {
-                    self.world.mark(now + every, Task::Pull.mark());
-                }
-            }
-            Task::Plug(cable) => {
-                if !self.cut_cables.contains(&cable) {
-                    self.world.plug(cable, true, &mut self.notes);
-                }
-            }
-            Task::Reset => {
-                let board = self.random.random_range(0..self.world.boards());
-                self.switch_off(board);
-                self.world.mark(now + OFF_FOR, Task::Start(board).mark());
-                if let Some(every) = self.run.reset_every.filter(|_| self.to_send > 0) {
-                    self.world.mark(now + every, Task::Reset.mark());
-                }
-            }
-            Task::Script(line) => {
-                let action = self.run.script.events()[line as usize].action;
-                if let Action::Burst(_, length) = action {
-                    self.world.mark(now + length.nanos(), Task::AfterBurst(line).mark());
-                }
-                self.perform(action)?;
-            }
-            Task::AfterBurst(line) => {
-                if let Action::Burst(end, _) = self.run.script.events()[line as usize].action {
-                    self.world.set_noise(end, None, &mut self.notes);
-                }
-            }
+            Task::Fault(fault) => self.faults(fault)?,
         }
         Ok(())
     }
 
-    fn perform(&mut self, action: Action<WireEnd>) -> Result<(), RunError> {
-        let notes = &mut self.notes;
-        match action {
-            // A cable the wrong way round carries as little as one that is pulled.
-            Action::Cut(end) | Action::Reverse(end) => {
-                if let Some(cable) = self.world.cable_at(end) {
-                    self.cut_cables.insert(cable);
-                    self.world.plug(cable, false, notes);
-                }
-            }
-            Action::Plug(end) => {
-                if let Some(cable) = self.world.cable_at(end) {
-                    self.cut_cables.remove(&cable);
-                    self.world.plug(cable, true, notes);
-                    for end in self.world.ends(cable) {
-                        self.world.set_dead(end, false, notes);
-                        self.world.set_stuck(end, false, notes);
-                    }
-                }
-            }
-            Action::OneWay(end) => self.world.set_dead(end, true, notes),
-            Action::BothWays(end) => {
-                self.world.set_dead(end, false, notes);
-                self.world.set_stuck(end, false, notes);
-            }
-            Action::Stuck(end) => self.world.set_stuck(end, true, notes),
-            Action::Break(end) => self.world.send_break(end, notes),
-            Action::Noise(end, chance) => self.world.set_noise(end, Some(chance), notes),
-            Action::Burst(end, _) => self.world.set_noise(end, Some(BURST), notes),
-            Action::Quiet(end) => self.world.set_noise(end, None, notes),
-            Action::Swap(a, b) => self.world.swap(a, b, notes),
-            Action::Reset(node) => {
-                let board = node as u32;
-                self.switch_off(board);
-                self.world.mark(self.world.now() + OFF_FOR, Task::Start(board).mark());
-            }
-            Action::Off(node) => {
-                let board = node as u32;
-                self.dead_boards.insert(board);
-                self.switch_off(board);
-            }
-            Action::On(node) => {
-                let board = node as u32;
-                self.dead_boards.remove(&board);
-                return self.act(Task::Start(board));
-            }
-            // A simulated mesh refuses scripts with these.
-            Action::PlugInto(..) | Action::Press(_) | Action::Release(_) => {}
-        }
-        Ok(())
-    }
-
-    fn switch_off(&mut self, board: u32) {
+    pub(super) fn switch_off(&mut self, board: u32) {
         let Some(node) = self.world.node(board) else {
             return self.world.stop(board);
         };
@@ -473,6 +369,21 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         dest
     }
 
+    fn draw_service(&mut self) -> Service {
+        match self.run.traffic {
+            Traffic::PingAll => Service::Ping,
+            traffic if traffic.is_broadcast() => Service::Broadcast,
+            _ if self.run.mixed => match self.random.random_range(0..16) {
+                0..6 => Service::Datagram,
+                6..12 => Service::Confirmed,
+                12..15 => Service::Ping,
+                _ => Service::Broadcast,
+            },
+            _ if self.run.confirmed => Service::Confirmed,
+            _ => Service::Datagram,
+        }
+    }
+
     /// An application sends its next packet.
     fn send(&mut self, board: u32) {
         if self.to_send == 0 {
@@ -480,17 +391,18 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         }
         let now = self.world.now();
         if self.world.node(board).is_none() {
-            self.world.mark(now + OFF_FOR, Task::Send(board).mark());
+            self.world.mark(now + LOOK_AGAIN, Task::Send(board).mark());
             return;
         }
         self.tell_reach();
         let dest = self.draw_destination(board);
         let payload = self.notes.oracle.payload(self.run.payload);
-        let (service, kind) = match self.run.traffic {
-            Traffic::PingAll => (Service::Ping, Kind::Request),
-            Traffic::Broadcast | Traffic::BroadcastStorm => (Service::Broadcast, Kind::Broadcast),
-            _ if self.run.confirmed => (Service::Confirmed, Kind::Confirmed),
-            _ => (Service::Datagram, Kind::Datagram),
+        let service = self.draw_service();
+        let kind = match service {
+            Service::Datagram => Kind::Datagram,
+            Service::Confirmed => Kind::Confirmed,
+            Service::Broadcast => Kind::Broadcast,
+            Service::Ping => Kind::Request,
         };
         let epoch = self.world.epoch(board);
         // The packet may be dropped before `send` returns: the judge must know it first.
@@ -598,6 +510,8 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             latencies,
             violation,
             buffers_used: self.buffers_used,
+            first_fault: self.outages.first_fault,
+            last_traffic: self.last_sent.max(self.notes.last_arrival),
             refused: self.refused,
             longest_refusal: self.longest_refusal,
             link_events: self.notes.link_events.into_iter().max().unwrap_or(0),

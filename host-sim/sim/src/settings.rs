@@ -29,6 +29,8 @@ const DEFAULT_BAUD: u32 = 1_000_000;
 const DEFAULT_BURST_BITS: u32 = 16;
 /// What a wire can be.
 const BAUDS: RangeInclusive<u32> = 1_200..=50_000_000;
+/// No board's clock is worse, in parts of a million.
+const MOST_DRIFT: f64 = 10_000.0;
 /// More nodes do not fit a computer.
 const MOST_NODES: u64 = 1_000_000;
 /// Links need some time to come up before there is traffic.
@@ -45,8 +47,13 @@ pub struct Settings {
     /// How many packets in all. Unless said otherwise, one for each pair that sends in turn, one for each node that
     /// broadcasts, or 1000.
     pub packets: Option<u64>,
+    /// For how long packets are sent, instead of a number of them.
+    #[serde(rename = "for")]
+    pub duration: Option<Time>,
     /// Confirmed packets instead of datagrams.
     pub confirmed: bool,
+    /// Each packet by a service drawn for it: datagram, confirmed, ping or broadcast.
+    pub mixed: bool,
     /// Bytes of each packet's payload, 32 unless said otherwise.
     pub payload: Option<usize>,
     /// Packets a second of each node; unless said otherwise, a tenth of what a wire carries.
@@ -55,6 +62,10 @@ pub struct Settings {
     pub baud: Option<u32>,
     /// From the last byte of a frame to the node's looking at it; no time unless said otherwise.
     pub processing: Option<Time>,
+    /// Clocks of boards run wrong by up to so many parts of a million and begin anywhere; without it they are all the same.
+    pub drift: Option<f64>,
+    /// Timers come late by up to this, and frames are looked at so much later.
+    pub jitter: Option<Time>,
     /// The chance of each bit to be flipped.
     pub ber: Option<f64>,
     /// The chance of each byte to begin a burst of random bits.
@@ -67,9 +78,9 @@ pub struct Settings {
     pub inserted_bytes: Option<f64>,
     /// The chance of each byte to come twice.
     pub doubled_bytes: Option<f64>,
-    /// A cable is pulled this often, for 0.7 s.
+    /// A cable is pulled this often, for 1 ms to 5 s.
     pub pull_every: Option<Time>,
-    /// A board is reset this often, and off for 0.3 s.
+    /// A board is reset this often, and off for 1 ms to 5 s.
     pub reset_every: Option<Time>,
     /// The file of a [script](hopwise_language::script): what happens to boards and cables.
     pub script: Option<PathBuf>,
@@ -139,16 +150,21 @@ impl Settings {
                 baud,
                 processing: self.processing.unwrap_or_default().nanos(),
                 noise: self.noise()?,
+                drift: self.drift,
+                jitter: self.jitter.unwrap_or_default().nanos(),
                 seed: self.seed.unwrap_or(1),
                 rogues: self.rogues(&network)?,
             },
             traffic,
             packets: self.packets.unwrap_or(match traffic {
+                _ if self.duration.is_some() => u64::from(u32::MAX),
                 Traffic::PingAll | Traffic::AllToAll => nodes * (nodes - 1),
                 traffic if traffic.is_broadcast() => nodes,
                 _ => DEFAULT_PACKETS,
             }),
+            duration: self.duration.map(Time::nanos),
             confirmed: self.confirmed,
+            mixed: self.mixed,
             payload,
             rate: self.rate.unwrap_or(DEFAULT_LOAD * line_rate),
             pull_every: self.pull_every.map(Time::nanos),
@@ -289,6 +305,12 @@ pub enum BadSettings {
     /// Nobody sends so often.
     #[error("rate is a number of packets a second up to 1000000, not {0}")]
     Rate(f64),
+    /// No crystal is so bad.
+    #[error("drift is from 0 to {MOST_DRIFT} parts of a million, not {0}")]
+    Drift(f64),
+    /// The service is said twice.
+    #[error("mixed draws the service of each packet, so neither confirmed nor broadcast nor ping-all can be said")]
+    Mixed,
     /// Something would happen all the time.
     #[error("{0} is a time above 0")]
     NoTime(&'static str),
@@ -316,7 +338,21 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
     if !(run.rate > 0.0 && run.rate <= 1e6) {
         return Err(BadSettings::Rate(run.rate));
     }
-    for (name, time) in [("pull-every", run.pull_every), ("reset-every", run.reset_every)] {
+    if run
+        .build
+        .drift
+        .is_some_and(|drift| !(0.0..=MOST_DRIFT).contains(&drift))
+    {
+        return Err(BadSettings::Drift(run.build.drift.unwrap_or_default()));
+    }
+    if run.mixed && (run.confirmed || run.traffic.is_broadcast() || run.traffic == Traffic::PingAll) {
+        return Err(BadSettings::Mixed);
+    }
+    for (name, time) in [
+        ("pull-every", run.pull_every),
+        ("reset-every", run.reset_every),
+        ("for", run.duration),
+    ] {
         if time == Some(0) {
             return Err(BadSettings::NoTime(name));
         }

@@ -7,6 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Time in nanoseconds.
 pub type Nanos = u64;
 
+/// What is over so soon is nothing that a link gives up for.
+pub const PASSES_SOON: Nanos = 50_000_000;
+
 /// How a wire damages what it carries, by chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
@@ -46,6 +49,10 @@ pub struct Direction {
     pub dead: bool,
     /// The line is held low: the receiver sees zeros, while set.
     pub stuck_low: bool,
+    /// The same until then, by a break.
+    pub low_until: Nanos,
+    /// That is one which a link notices.
+    pub long_break: bool,
     noise: Noise,
     /// Bits until the next one that is flipped.
     until_flip: u64,
@@ -61,6 +68,8 @@ impl Direction {
         Direction {
             dead: false,
             stuck_low: false,
+            low_until: 0,
+            long_break: false,
             noise: *noise,
             until_flip: distance(noise.bit_errors, random),
             burst_left: 0,
@@ -68,8 +77,8 @@ impl Direction {
     }
 
     /// Whether something arrives that is not only zeros.
-    pub fn is_whole(&self) -> bool {
-        !self.dead && !self.stuck_low
+    pub fn is_whole(&self, now: Nanos) -> bool {
+        !self.dead && !self.stuck_low && !(self.long_break && now < self.low_until)
     }
 
     /// Whether it damages more than every other of the longest frames.
@@ -83,9 +92,10 @@ impl Direction {
         self.noise = noise;
     }
 
-    /// What arrives of `bytes`; `scratch` has it if it is not the same.
+    /// What arrives of `bytes`, now; `scratch` has it if it is not the same.
     pub fn carry<'a>(
         &mut self,
+        now: Nanos,
         bytes: &'a [u8],
         random: &mut Xoshiro256PlusPlus,
         scratch: &'a mut Vec<u8>,
@@ -95,7 +105,7 @@ impl Direction {
             return &[];
         }
         scratch.clear();
-        if self.stuck_low {
+        if self.stuck_low || now <= self.low_until {
             scratch.resize(bytes.len(), 0);
             return scratch;
         }
@@ -124,12 +134,15 @@ impl Direction {
             self.until_flip += 1 + distance(noise.bit_errors, random);
         }
         self.until_flip -= BITS;
+        let mut first = 0;
         if self.burst_left == 0 && happens(noise.bursts, random) {
             self.burst_left = noise.burst_bits;
+            // It begins anywhere in the byte.
+            first = random.random_range(0..BITS as u32);
         }
         if self.burst_left > 0 {
-            let hit = self.burst_left.min(BITS as u32);
-            word ^= random.next_u32() & ((1 << hit) - 1);
+            let hit = self.burst_left.min(BITS as u32 - first);
+            word ^= (random.next_u32() & ((1 << hit) - 1)) << first;
             self.burst_left -= hit;
         }
         if happens(noise.inserted, random) {
@@ -172,7 +185,7 @@ mod tests {
     fn carried(noise: Noise, bytes: &[u8]) -> Vec<u8> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut direction = Direction::new(&noise, &mut random);
-        direction.carry(bytes, &mut random, &mut Vec::new()).to_vec()
+        direction.carry(1, bytes, &mut random, &mut Vec::new()).to_vec()
     }
 
     #[test]
@@ -191,6 +204,25 @@ mod tests {
             (1_400..1_800).contains(&flipped),
             "{flipped} bits flipped, about 1,600 expected"
         );
+    }
+
+    /// A burst may begin at any bit: each bit of a byte is hit, and some bytes keep their first bits.
+    #[test]
+    fn bursts_begin_anywhere() {
+        let bytes = vec![0x55; 100_000];
+        let noise = Noise {
+            bursts: 0.01,
+            burst_bits: 3,
+            ..Noise::default()
+        };
+        let out = carried(noise, &bytes);
+        let hit = |bit: u32| out.iter().filter(|&&byte| (byte ^ 0x55) >> bit & 1 == 1).count();
+        for bit in 0..8 {
+            assert!(hit(bit) > 50, "bit {bit} was hit {} times", hit(bit));
+        }
+        // With bits 0 to 2 of each hit byte at random every burst would hit the start bit.
+        let lost = bytes.len() - out.len();
+        assert!((100..400).contains(&lost), "{lost}");
     }
 
     #[test]

@@ -7,12 +7,13 @@ use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
 use hopwise_core::wire::PacketId;
 use hopwise_core::{Network, Node, Rule, limits, wire};
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::agenda::Agenda;
+use super::clock::Clock;
 use super::rogue::{Rogue, RogueBoard};
-use super::wire::{Direction, Nanos, Noise};
+use super::wire::{Direction, Nanos, Noise, PASSES_SOON};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
 pub type SimNode<const PORTS: usize, const PEERS: usize> =
@@ -29,6 +30,10 @@ pub struct Build {
     pub processing: Nanos,
     /// What the wires do by chance.
     pub noise: Noise,
+    /// Clocks of boards run wrong by up to so many parts of a million, and begin anywhere; without it they are all the same.
+    pub drift: Option<f64>,
+    /// Timers come late by up to this, and frames are looked at so much later.
+    pub jitter: Nanos,
     /// Decides all chance.
     pub seed: u64,
     /// Boards that misbehave.
@@ -79,6 +84,9 @@ struct Board<const PORTS: usize, const PEERS: usize> {
     /// Links on which a frame is sent.
     busy: LinkSet,
     timer: Nanos,
+    clock: Clock,
+    /// When what came on each link has been looked at.
+    looked_at: Vec<Nanos>,
 }
 
 /// Links of a board: bit 0 is link 0.
@@ -100,6 +108,8 @@ enum Occasion {
     Arrived(u32, u8, u32),
     /// A board looks at its clock.
     Timer(u32),
+    /// A break on the way to an end of a cable may be over.
+    Released(u32, u8),
     Mark(Mark),
 }
 
@@ -128,6 +138,8 @@ pub struct World<const PORTS: usize, const PEERS: usize> {
     scratch: Vec<u8>,
     frames: u64,
     changes: u64,
+    /// Decides epochs, clocks and delays.
+    random: Xoshiro256PlusPlus,
 }
 
 impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
@@ -147,6 +159,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             scratch: Vec::new(),
             frames: 0,
             changes: 0,
+            random: Xoshiro256PlusPlus::seed_from_u64(build.seed ^ 0x626f_6172),
             build,
         };
         for board in 0..nodes {
@@ -160,7 +173,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             world.boards.push(Board {
                 node: None,
                 rogue: None,
-                epoch: board.wrapping_mul(0x1_0001) | 1,
+                epoch: 0,
+                clock: Clock::TRUE,
+                looked_at: vec![0; degree],
                 cables: vec![None; degree],
                 transmitters: vec![transmitter; degree],
                 busy: 0,
@@ -238,16 +253,26 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         self.boards[board as usize].node.as_deref()
     }
 
+    /// Whether a board is on.
+    pub fn is_on(&self, board: u32) -> bool {
+        let state = &self.boards[board as usize];
+        state.node.is_some() || state.rogue.is_some()
+    }
+
     /// A board's boot epoch.
     pub fn epoch(&self, board: u32) -> u32 {
         self.boards[board as usize].epoch
     }
 
-    /// Switches a board on, with a new epoch.
+    /// Switches a board on. It remembers nothing: its epoch is any number but 0.
     pub fn start(&mut self, board: u32, watcher: &mut impl Watcher) -> Result<(), ConfigError> {
         self.changes += 1;
         let state = &mut self.boards[board as usize];
-        state.epoch = state.epoch.wrapping_add(1).max(1);
+        state.epoch = self.random.random_range(1..=u32::MAX);
+        if let Some(drift) = self.build.drift {
+            state.clock = Clock::draw(drift, self.now, &mut self.random);
+        }
+        let now = state.clock.micros(self.now);
         let Build {
             network,
             baud,
@@ -256,7 +281,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             ..
         } = &self.build;
         if let Some(&rogue) = rogues.iter().find(|rogue| rogue.node == u64::from(board)) {
-            let rogue = Rogue::new(rogue, network, state.epoch, *baud, *seed, micros(self.now));
+            let rogue = Rogue::new(rogue, network, state.epoch, *baud, *seed, now);
             state.rogue = Some(Box::new(rogue));
             self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
             return Ok(());
@@ -270,7 +295,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             computers: 0,
             rule: Rule::Exact,
         };
-        let node = Router::new(&config, micros(self.now))?;
+        let node = Router::new(&config, now)?;
         state.node = Some(Box::new(node));
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
         Ok(())
@@ -292,12 +317,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         if self.cables[cable as usize].plugged == plugged {
             return;
         }
+        self.changes += 1;
         self.change_both(cable, watcher, |cable| cable.plugged = plugged);
     }
 
     /// Makes the direction of a cable that leads to `to` dead or live.
     pub fn set_dead(&mut self, to: WireEnd, dead: bool, watcher: &mut impl Watcher) {
         if let Some((cable, side)) = self.side(to) {
+            self.changes += 1;
             self.change_both(cable, watcher, |cable| cable.directions[1 - side].dead = dead);
         }
     }
@@ -305,36 +332,62 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     /// Holds the line that leads to `to` low, or lets go of it.
     pub fn set_stuck(&mut self, to: WireEnd, stuck: bool, watcher: &mut impl Watcher) {
         if let Some((cable, side)) = self.side(to) {
+            self.changes += 1;
             self.change_both(cable, watcher, |cable| cable.directions[1 - side].stuck_low = stuck);
         }
     }
 
-    /// Gives the line that leads to `to` its own chance of a bit to be flipped; without one, that of all.
-    pub fn set_noise(&mut self, to: WireEnd, bit_errors: Option<f64>, watcher: &mut impl Watcher) {
+    /// Gives the line that leads to `to` its own chance of a bit to be flipped; without one, that of all. What passes soon is no
+    /// change of the mesh.
+    pub fn set_noise(&mut self, to: WireEnd, bit_errors: Option<f64>, passes_soon: bool, watcher: &mut impl Watcher) {
         let noise = Noise {
             bit_errors: bit_errors.unwrap_or(self.build.noise.bit_errors),
             ..self.build.noise
         };
         if let Some((cable, side)) = self.side(to) {
+            self.changes += u64::from(!passes_soon);
             self.change_both(cable, watcher, |cable| {
                 cable.directions[1 - side].set_noise(noise, &mut cable.random);
             });
         }
     }
 
-    /// Holds the line that leads to `to` low for a moment: the receiver sees some zeros in the midst of what is sent.
-    pub fn send_break(&mut self, to: WireEnd, watcher: &mut impl Watcher) {
-        if let Some((cable, _)) = self.side(to)
-            && self.cables[cable as usize].plugged
-        {
-            self.deliver(to, &[0, 0], watcher);
+    /// Holds the line that leads to `to` low for a time: whatever bytes it touches arrive as zeros, and an idle line brings one.
+    pub fn send_break(&mut self, to: WireEnd, length: Option<Nanos>, watcher: &mut impl Watcher) {
+        let Some((cable, side)) = self.side(to) else { return };
+        let length = length.unwrap_or(2 * self.byte_nanos);
+        let until = self.now + length;
+        self.changes += u64::from(length > PASSES_SOON);
+        let from = self.cables[cable as usize].ends[1 - side];
+        let idle = self.boards[from.0 as usize].busy & only(from.1) == 0;
+        self.change_both(cable, watcher, |cable| {
+            let direction = &mut cable.directions[1 - side];
+            direction.low_until = direction.low_until.max(until);
+            direction.long_break |= length > PASSES_SOON;
+        });
+        if idle && self.cables[cable as usize].plugged {
+            self.deliver(to, &[0], watcher);
+        }
+        self.agenda.plan(until, Occasion::Released(cable, side as u8));
+    }
+
+    /// What a break has touched until its end arrives as zeros, with the byte that is under way.
+    fn release(&mut self, cable: u32, side: usize, watcher: &mut impl Watcher) {
+        let from = self.cables[cable as usize].ends[1 - side];
+        if self.boards[from.0 as usize].busy & only(from.1) != 0 {
+            let touched = self.passed(from) + 1;
+            self.carry(from, touched, watcher);
+        }
+        let direction = &mut self.cables[cable as usize].directions[1 - side];
+        if direction.low_until <= self.now {
+            self.changes += u64::from(std::mem::take(&mut direction.long_break));
         }
     }
 
     /// Whether two boards that are on can talk to each other over a cable, and are neighbours.
     fn joins(&self, cable: &Cable) -> bool {
         let [a, b] = cable.ends.map(|(board, _)| board);
-        let whole = cable.plugged && cable.directions.iter().all(Direction::is_whole);
+        let whole = cable.plugged && cable.directions.iter().all(|direction| direction.is_whole(self.now));
         let neighbors = || self.build.network.port_to(u64::from(a), u64::from(b));
         whole && self.node(a).is_some() && self.node(b).is_some() && neighbors().is_ok_and(|port| port.is_some())
     }
@@ -370,6 +423,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let (Some((cable_a, side_a)), Some((cable_b, side_b))) = (self.side(a), self.side(b)) else {
             return;
         };
+        self.changes += 1;
         self.change_both(cable_a, watcher, |_| ());
         self.change_both(cable_b, watcher, |_| ());
         self.cables[cable_a as usize].ends[side_a] = b;
@@ -386,7 +440,6 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Changes a cable in the midst of what it carries: what has passed arrives, the rest fares as the change has it.
     fn change_both(&mut self, cable: u32, watcher: &mut impl Watcher, change: impl FnOnce(&mut Cable)) {
-        self.changes += 1;
         let ends = self.cables[cable as usize].ends;
         for from in ends {
             let passed = self.passed(from);
@@ -433,8 +486,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         act: impl FnOnce(&mut SimNode<PORTS, PEERS>, Micros, &mut dyn FnMut(Event)) -> T,
     ) -> Option<T> {
         let now = self.now;
-        let node = self.boards[board as usize].node.as_deref_mut()?;
-        let result = act(node, micros(now), &mut |event| watcher.note(now, board, &event));
+        let state = &mut self.boards[board as usize];
+        let (node, clock) = (state.node.as_deref_mut()?, &state.clock);
+        let result = act(node, clock.micros(now), &mut |event| watcher.note(now, board, &event));
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
         Some(result)
     }
@@ -458,14 +512,19 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                     return StepOutcome::Nothing;
                 }
                 state.timer = Nanos::MAX;
+                let micros = state.clock.micros(at);
                 if let Some(node) = state.node.as_deref_mut() {
-                    node.tick(micros(at), &mut |event: Event| watcher.note(at, board, &event));
+                    node.tick(micros, &mut |event: Event| watcher.note(at, board, &event));
                 }
                 if let Some(rogue) = state.rogue.as_deref_mut() {
-                    rogue.tick(micros(at));
+                    rogue.tick(micros);
                 }
                 self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
                 StepOutcome::Board(board)
+            }
+            Occasion::Released(cable, side) => {
+                self.release(cable, usize::from(side), watcher);
+                StepOutcome::Nothing
             }
             Occasion::Sent(board, link) => self.sent((board, link), watcher),
             Occasion::Arrived(board, link, parked) => {
@@ -507,7 +566,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         }
         let sent = std::mem::take(&mut transmitter.bytes);
         let mut scratch = std::mem::take(&mut self.scratch);
-        let arrived = directions[side].carry(&sent[begin..end], random, &mut scratch);
+        let arrived = directions[side].carry(self.now, &sent[begin..end], random, &mut scratch);
         let reached = !arrived.is_empty();
         if reached {
             self.deliver(to, arrived, watcher);
@@ -518,7 +577,8 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     fn deliver(&mut self, to: WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
-        if self.build.processing == 0 {
+        let Build { processing, jitter, .. } = self.build;
+        if processing == 0 && jitter == 0 {
             return self.give(to, bytes, watcher);
         }
         let place = self.free_parked.pop().unwrap_or_else(|| {
@@ -528,20 +588,25 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let parked = &mut self.parked[place as usize];
         parked.clear();
         parked.extend_from_slice(bytes);
-        self.agenda
-            .plan(self.now + self.build.processing, Occasion::Arrived(to.0, to.1, place));
+        let late = lateness(jitter, &mut self.random);
+        // What came before is looked at first.
+        let looked_at = &mut self.boards[to.0 as usize].looked_at[usize::from(to.1)];
+        *looked_at = (*looked_at).max(self.now + processing + late);
+        self.agenda.plan(*looked_at, Occasion::Arrived(to.0, to.1, place));
     }
 
     fn give(&mut self, (board, link): WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
         let now = self.now;
-        if let Some(rogue) = self.boards[board as usize].rogue.as_deref_mut() {
-            rogue.receive(link, bytes, micros(now));
+        let state = &mut self.boards[board as usize];
+        let micros = state.clock.micros(now);
+        if let Some(rogue) = state.rogue.as_deref_mut() {
+            rogue.receive(link, bytes, micros);
             return self.serve(board, ALL_LINKS, only(link), watcher);
         }
-        let Some(node) = self.boards[board as usize].node.as_deref_mut() else {
+        let Some(node) = state.node.as_deref_mut() else {
             return;
         };
-        node.receive(link, bytes, micros(now), &mut |event: Event| {
+        node.receive(link, bytes, micros, &mut |event: Event| {
             watcher.note(now, board, &event)
         });
         self.serve(board, ALL_LINKS, only(link), watcher);
@@ -556,13 +621,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         }
         let state = &mut self.boards[board as usize];
         let Some(node) = state.node.as_deref_mut() else { return };
+        let micros = state.clock.micros(now);
         for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
             let this = only(link as u8);
             if links & !state.busy & this == 0 {
                 continue;
             }
             let note = &mut |event: Event| watcher.note(now, board, &event);
-            let length = node.transmit(link as u8, micros(now), &mut transmitter.bytes, note);
+            let length = node.transmit(link as u8, micros, &mut transmitter.bytes, note);
             if length == 0 {
                 continue;
             }
@@ -582,8 +648,8 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let links = node.links().iter().enumerate();
         let used = links.filter(|&(link, _)| used & only(link as u8) != 0);
         let deadline = used.fold(node.own_deadline(), |first, (_, link)| first.min(link.deadline()));
-        // Rounded up, so that the moment has come when the clock is looked at.
-        let deadline = deadline.saturating_mul(1_000).max(now + 1_000);
+        let deadline = state.clock.nanos(deadline).max(now + 1_000);
+        let deadline = deadline.saturating_add(lateness(self.build.jitter, &mut self.random));
         if deadline < state.timer {
             state.timer = deadline;
             self.agenda.plan(deadline, Occasion::Timer(board));
@@ -597,13 +663,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let Some(rogue) = state.rogue.as_deref_mut() else {
             return;
         };
+        let micros = state.clock.micros(now);
         rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
         for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
             let this = only(link as u8);
             if state.busy & this != 0 {
                 continue;
             }
-            let length = rogue.transmit(link as u8, micros(now), &mut transmitter.bytes);
+            let length = rogue.transmit(link as u8, micros, &mut transmitter.bytes);
             if length == 0 {
                 continue;
             }
@@ -618,7 +685,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             let done = now + length as u64 * self.byte_nanos;
             self.agenda.plan(done, Occasion::Sent(board, link as u8));
         }
-        let deadline = rogue.deadline().saturating_mul(1_000).max(now + 1_000);
+        let deadline = state.clock.nanos(rogue.deadline()).max(now + 1_000);
         if deadline < state.timer {
             state.timer = deadline;
             self.agenda.plan(deadline, Occasion::Timer(board));
@@ -639,6 +706,11 @@ pub enum StepOutcome {
     End,
 }
 
-fn micros(nanos: Nanos) -> Micros {
-    nanos / 1_000
+/// Up to so much later.
+fn lateness(jitter: Nanos, random: &mut Xoshiro256PlusPlus) -> Nanos {
+    if jitter == 0 {
+        0
+    } else {
+        random.random_range(0..=jitter)
+    }
 }

@@ -180,12 +180,9 @@ impl Peer {
                 Standing::New
             };
         }
-        let mut same_life = self
-            .runs
-            .iter()
-            .filter(|run| run.is_one() && run.epoch == header.epoch)
-            .peekable();
-        if same_life.peek().is_some() && !same_life.any(|run| run.is_before(header)) {
+        let same_life = || self.runs.iter().filter(|run| run.is_one() && run.epoch == header.epoch);
+        let before_all = same_life().next().is_some() && !same_life().any(|run| run.is_before(header));
+        if before_all || same_life().any(|run| run.spans(header.number)) {
             // Left over from long ago, or sent once more by someone who has kept it.
             return Standing::Stale;
         }

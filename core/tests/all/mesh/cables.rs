@@ -208,7 +208,7 @@ fn a_neighbour_that_comes_and_goes_is_held_down() {
     let before = ups(&mesh, 0);
     for _ in 0..500 {
         mesh.restart(1);
-        mesh.run(20 * MILLISECOND);
+        mesh.run(45 * MILLISECOND);
     }
     let times = ups(&mesh, 0) - before;
     assert!((3..=12).contains(&times), "{times} times in 10 seconds");

@@ -21,6 +21,7 @@ mod refusal;
 mod report;
 mod route;
 mod sim;
+mod swarm;
 mod table;
 mod talk;
 mod topo;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::output::{Outcome, check_output, print, print_facts, print_json, progress_bar, stop_on_ctrl_c};
 use super::refusal::Refusal;
+use super::swarm;
 use super::table;
 use hopwise_files::NewFile;
 use hopwise_language::script::{PortName, PortOf, on_one_line};
@@ -39,17 +40,24 @@ pub(super) struct SimArgs {
     /// One row for the runs of a scenario that differ only in the seed: their sums, and the worst latency
     #[arg(long)]
     sum_seeds: bool,
+    /// So many runs of which everything is drawn, network, service, load and faults, by seeds from that of --seed on; what is said
+    /// besides comes in place of what is drawn. The first that breaks a promise is made as short as it can be
+    #[arg(long, value_name = "RUNS")]
+    pub(super) swarm: Option<u64>,
+    /// Of a swarm only the run of this seed, made short
+    #[arg(long, value_name = "SEED", conflicts_with = "swarm")]
+    pub(super) only: Option<u64>,
     /// Print a JSON object for each run
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// What is simulated. What is not said has its default.
 #[derive(Args)]
 struct SettingsArgs {
     /// The network, as an expression such as 'rdn(ring(3),1)'; or a mesh or scenario file, whose name ends in .toml
-    #[arg(value_name = "EXPR|FILE.toml")]
-    network: String,
+    #[arg(value_name = "EXPR|FILE.toml", required_unless_present_any = ["swarm", "only"])]
+    network: Option<String>,
     /// Who sends to whom: uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse,
     /// shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm [default: uniform]
     #[arg(long)]
@@ -58,9 +66,15 @@ struct SettingsArgs {
     /// 1000]
     #[arg(long, value_name = "N")]
     packets: Option<u64>,
+    /// Send for this long instead of a number of packets
+    #[arg(long = "for", value_name = "TIME")]
+    duration: Option<Time>,
     /// Confirmed packets instead of datagrams
     #[arg(long)]
     confirmed: bool,
+    /// Each packet by a service drawn for it: datagram, confirmed, ping or broadcast
+    #[arg(long)]
+    mixed: bool,
     /// Bytes of each packet's payload [default: 32]
     #[arg(long, value_name = "BYTES")]
     payload: Option<usize>,
@@ -73,6 +87,12 @@ struct SettingsArgs {
     /// From the last byte of a frame to the node's looking at it [default: 0s]
     #[arg(long, value_name = "TIME")]
     processing: Option<Time>,
+    /// Clocks of boards run wrong by up to so many parts of a million, and begin anywhere [default: all the same]
+    #[arg(long, value_name = "PPM")]
+    drift: Option<f64>,
+    /// Timers come late by up to this, and frames are looked at so much later [default: 0s]
+    #[arg(long, value_name = "TIME")]
+    jitter: Option<Time>,
     /// The chance of each bit to be flipped
     #[arg(long, value_name = "P")]
     ber: Option<f64>,
@@ -91,10 +111,10 @@ struct SettingsArgs {
     /// The chance of each byte to come twice
     #[arg(long, value_name = "P")]
     doubled_bytes: Option<f64>,
-    /// A cable is pulled this often, for 0.7 s
+    /// A cable is pulled this often, for 1 ms to 5 s
     #[arg(long, value_name = "TIME")]
     pull_every: Option<Time>,
-    /// A board is reset this often, and off for 0.3 s
+    /// A board is reset this often, and off for 1 ms to 5 s
     #[arg(long, value_name = "TIME")]
     reset_every: Option<Time>,
     /// What happens to boards and cables, one event a line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
@@ -117,14 +137,18 @@ struct SettingsArgs {
 impl SettingsArgs {
     fn settings(&self) -> Settings {
         Settings {
-            network: Some(self.network.clone()),
+            network: self.network.clone(),
             traffic: self.traffic,
             packets: self.packets,
+            duration: self.duration,
             confirmed: self.confirmed,
+            mixed: self.mixed,
             payload: self.payload,
             rate: self.rate,
             baud: self.baud,
             processing: self.processing,
+            drift: self.drift,
+            jitter: self.jitter,
             ber: self.ber,
             bursts: self.bursts,
             burst_bits: self.burst_bits,
@@ -143,6 +167,9 @@ impl SettingsArgs {
 
 pub(super) fn run(args: &SimArgs) -> Result<Outcome, Refusal> {
     let settings = args.settings.settings();
+    if let Some(seeds) = swarm::seeds(args, settings.seed) {
+        return swarm::run(args, &settings, seeds);
+    }
     let file = settings.network.as_deref().filter(|name| name.ends_with(".toml"));
     match file.map(Path::new) {
         Some(file) if Mesh::is_mesh_file(file) => one(args, &of_mesh(file, &settings)?),
@@ -186,7 +213,11 @@ fn one(args: &SimArgs, settings: &Settings) -> Result<Outcome, Refusal> {
         Some(path) => Some(LiveTrace::create(path, settings, args)?),
         None => None,
     };
-    let bar = progress_bar(run.packets, "packets");
+    let expected = match run.duration {
+        Some(duration) => (duration as f64 / 1e9 * run.rate * run.build.network.nodes() as f64) as u64,
+        None => run.packets,
+    };
+    let bar = progress_bar(expected.min(run.packets), "packets");
     let trace = live.as_mut().map(|trace| trace as &mut dyn Write);
     let account = simulate(&run, trace, &mut |done| bar.set_position(done));
     bar.finish_and_clear();
@@ -214,8 +245,8 @@ struct LiveTrace {
 
 impl LiveTrace {
     fn create(path: &Path, settings: &Settings, args: &SimArgs) -> Result<Self, Refusal> {
-        let inputs = settings.script.as_deref().into_iter();
-        check_output(path, inputs.chain([Path::new(&args.settings.network)]))?;
+        let network = args.settings.network.as_deref().map(Path::new);
+        check_output(path, settings.script.as_deref().into_iter().chain(network))?;
         Ok(LiveTrace {
             path: path.into(),
             file: NewFile::create_live(path).map_err(|error| Refusal::output(path, &error))?,

@@ -89,7 +89,7 @@ impl Ledger {
         let Some(End { coming, .. }) = self.end(to) else {
             return;
         };
-        let known = |coming: &Coming| coming.packet == packet && coming.dest == dest;
+        let known = |coming: &Coming| coming.packet == packet && coming.dest == dest && coming.from == from;
         if frame.again && coming.iter().any(known) {
             return;
         }
@@ -115,7 +115,8 @@ impl Ledger {
             Event::Received { link, packet, dest } => {
                 self.counts.get_mut(board as usize)?.received += 1;
                 let End { coming, .. } = self.end((board, link))?;
-                let place = coming.iter().position(|one| one.packet == packet && one.dest == dest);
+                // The last, should plugs have been exchanged meanwhile.
+                let place = coming.iter().rposition(|one| one.packet == packet && one.dest == dest);
                 let Some(place) = place else {
                     return Some(format!(
                         "it took {} from link {link}, which did not bring it",

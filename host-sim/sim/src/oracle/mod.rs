@@ -136,6 +136,11 @@ impl Oracle {
         self.ledger.sent(from, to, &glance);
     }
 
+    /// How many packets were sent so far.
+    pub fn sent_so_far(&self) -> u64 {
+        self.tally.sent
+    }
+
     /// Packets whose fate is not known yet.
     pub fn open(&self) -> usize {
         self.open

@@ -62,7 +62,8 @@ fn nothing_arrives_twice_when_every_board_restarts_all_the_time() {
                 ..on(network)
             };
             let tally = run(&settings).tally;
-            assert!(tally.delivered > tally.sent / 2, "{}: {tally:?}", settings.command());
+            // Boards are off for up to seconds.
+            assert!(tally.delivered > tally.sent / 3, "{}: {tally:?}", settings.command());
         }
     }
 }

@@ -1,0 +1,118 @@
+//! Makes a run that breaks a promise as short as it can be: whatever can be left out without the promise being kept is left out.
+
+use hopwise_language::Time;
+
+use super::oracle::Violation;
+use super::settings::Settings;
+use super::simulate;
+
+/// So many runs are tried at most.
+const TRIES: usize = 300;
+
+/// The violation of a run, if there is one; a run that cannot be is none.
+pub fn violation(settings: &Settings) -> Option<Violation> {
+    let run = settings.run().ok()?;
+    simulate(&run, None, &mut |_| ()).ok()?.violation
+}
+
+struct Reducer {
+    least: Settings,
+    broken: Violation,
+    tries: usize,
+}
+
+/// A shorter run that breaks a promise of the same kind, and how it does.
+pub fn reduce(settings: &Settings, broken: Violation) -> (Settings, Violation) {
+    let mut reducer = Reducer {
+        least: settings.clone(),
+        broken,
+        tries: 0,
+    };
+    loop {
+        let before = reducer.least.clone();
+        reducer.events();
+        reducer.options();
+        reducer.lengths();
+        if reducer.least == before || reducer.tries >= TRIES {
+            return (reducer.least, reducer.broken);
+        }
+    }
+}
+
+impl Reducer {
+    /// Whether a run still breaks the same promise; then it is taken.
+    fn try_this(&mut self, settings: Settings) -> bool {
+        if settings == self.least || self.tries >= TRIES {
+            return false;
+        }
+        self.tries += 1;
+        let broken = violation(&settings).filter(|broken| broken.kind == self.broken.kind);
+        let Some(broken) = broken else { return false };
+        (self.least, self.broken) = (settings, broken);
+        true
+    }
+
+    /// Leaves events out: halves of them, quarters, and so on to one by one.
+    fn events(&mut self) {
+        let text = self.least.events.clone().unwrap_or_default();
+        let mut events: Vec<&str> = text.split("; ").filter(|event| !event.is_empty()).collect();
+        let mut size = events.len();
+        while size > 0 {
+            let mut from = 0;
+            while from < events.len() {
+                let mut fewer = events.clone();
+                fewer.drain(from..(from + size).min(events.len()));
+                let settings = Settings {
+                    events: Some(fewer.join("; ")).filter(|events| !events.is_empty()),
+                    ..self.least.clone()
+                };
+                if self.try_this(settings) {
+                    events = fewer;
+                } else {
+                    from += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+
+    /// Leaves options out, one by one.
+    fn options(&mut self) {
+        let without: [fn(&mut Settings); 15] = [
+            |run| run.pull_every = None,
+            |run| run.reset_every = None,
+            |run| run.ber = None,
+            |run| run.bursts = None,
+            |run| run.lost_bytes = None,
+            |run| run.inserted_bytes = None,
+            |run| run.doubled_bytes = None,
+            |run| run.drift = None,
+            |run| run.jitter = None,
+            |run| run.processing = None,
+            |run| run.traffic = None,
+            |run| run.mixed = false,
+            |run| (run.mixed, run.confirmed) = (false, run.mixed || run.confirmed),
+            |run| run.payload = None,
+            |run| run.rate = run.rate.map(|rate| rate.ceil()),
+        ];
+        for leave_out in without {
+            let mut settings = self.least.clone();
+            leave_out(&mut settings);
+            self.try_this(settings);
+        }
+    }
+
+    /// Sends for a shorter time.
+    fn lengths(&mut self) {
+        while let Some(duration) = self.least.duration {
+            let shorter = duration.nanos() * 2 / 3 / 1_000_000 * 1_000_000;
+            let settings = Settings {
+                duration: Some(Time::from_nanos(shorter)),
+                ..self.least.clone()
+            };
+            if shorter == 0 || !self.try_this(settings) {
+                return;
+            }
+        }
+    }
+}

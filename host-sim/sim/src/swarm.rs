@@ -1,0 +1,254 @@
+//! A swarm: runs of which everything is drawn by a seed, the network, the service, the load, and what goes wrong.
+
+use std::fmt::Write as _;
+
+use hopwise_core::Network;
+use hopwise_language::{Time, Traffic};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::settings::Settings;
+
+/// Small networks of every family.
+pub const NETWORKS: [&str; 40] = [
+    "ring(5)",
+    "ring(8)",
+    "ring(12)",
+    "path(6)",
+    "star(6)",
+    "complete(5)",
+    "petersen",
+    "heawood",
+    "hypercube(3)",
+    "hypercube(4)",
+    "hypercube(5)",
+    "folded-hypercube(3)",
+    "folded-hypercube(4)",
+    "exchanged-hypercube(1,2)",
+    "exchanged-hypercube(2,2)",
+    "mesh(3,4)",
+    "mesh(4,4)",
+    "torus(3,3)",
+    "torus(4,4)",
+    "torus(4,8)",
+    "ghc(3,4)",
+    "nstar(4)",
+    "rdn(ring(3),1)",
+    "rdn(ring(4),1)",
+    "dualcube(2)",
+    "dualcube(3)",
+    "re(ring(3),complete(3),1)",
+    "re(ring(3),ring(3),2,sd)",
+    "re(ring(4),complete(3),1)",
+    "rcr(2,2,1)",
+    "ccc(3)",
+    "folded(petersen,1)",
+    "root-folded(petersen,1)",
+    "rsn(2,hypercube(2))",
+    "hcn(2)",
+    "hfn(2)",
+    "hcn3(2)",
+    "hsn(2,complete(4))",
+    "wk(4,2)",
+    "symmetric-hypernet(3,1)",
+];
+
+/// Longer runs find no more than others by another seed.
+const LENGTHS: (f64, f64) = (0.5, 4.0);
+/// A share of what a wire carries that each node sends.
+const LOADS: (f64, f64) = (0.003, 0.3);
+/// A run sends at most about so many packets.
+const MOST_PACKETS: u64 = 400;
+/// Outages of drawn lengths, in seconds.
+const OUTAGES: (f64, f64) = (0.001, 5.0);
+/// Traffic begins here.
+const BEGIN: f64 = 0.5;
+
+struct Draw(Xoshiro256PlusPlus);
+
+impl Draw {
+    fn one_in(&mut self, of: u32) -> bool {
+        self.0.random_range(0..of) == 0
+    }
+
+    fn of<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.0.random_range(0..from.len())]
+    }
+
+    /// As likely from 1 to 2 as from 100 to 200.
+    fn scale(&mut self, (least, most): (f64, f64)) -> f64 {
+        least * (most / least).powf(self.0.random())
+    }
+
+    /// Two digits are enough to know it by.
+    fn rounded(&mut self, range: (f64, f64)) -> f64 {
+        let value = self.scale(range);
+        let unit = 10_f64.powf(value.log10().floor() - 1.0);
+        ((value / unit).round() * unit * 1e12).round() / 1e12
+    }
+
+    fn maybe(&mut self, one_in: u32, range: (f64, f64)) -> Option<f64> {
+        self.one_in(one_in).then(|| self.rounded(range))
+    }
+
+    fn time(&mut self, (least, most): (f64, f64)) -> Time {
+        time(self.scale((least, most)))
+    }
+}
+
+/// To the millisecond, or to the microsecond if it is short.
+fn time(seconds: f64) -> Time {
+    let unit = if seconds < 0.01 { 1e6 } else { 1e3 };
+    Time::from_nanos(((seconds * unit).round() * 1e9 / unit) as u64)
+}
+
+/// The run of a seed.
+pub fn draw(seed: u64) -> Settings {
+    let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x7377_6172));
+    let name = draw.of(&NETWORKS);
+    let payload = draw.0.random_range(4..=200_usize);
+    let mut settings = Settings {
+        network: Some(name.into()),
+        payload: Some(payload),
+        seed: Some(seed),
+        ..Settings::default()
+    };
+    match draw.0.random_range(0..10) {
+        0 | 1 => {}
+        2..=4 => settings.confirmed = true,
+        5 => settings.traffic = Some(Traffic::Broadcast),
+        6 => settings.traffic = Some(Traffic::PingAll),
+        _ => settings.mixed = true,
+    }
+    if settings.traffic.is_none() && draw.one_in(3) {
+        settings.traffic = Some(draw.of(&[
+            Traffic::AllToAll,
+            Traffic::Neighbors,
+            Traffic::Permutation,
+            Traffic::HotSpot { node: 0, share: 0.3 },
+        ]));
+    }
+    let Ok(network) = name.parse::<Network>() else {
+        return settings;
+    };
+    let nodes = network.nodes() as f64;
+    let length = draw.scale(LENGTHS);
+    let load = draw.scale(LOADS) * 1e5 / (payload as f64 + 30.0);
+    // A broadcast costs as much as a packet to each node.
+    let load = match settings.traffic {
+        Some(Traffic::Broadcast) => load / nodes * 4.0,
+        _ if settings.mixed => load / (1.0 + nodes / 16.0),
+        _ => load,
+    };
+    let load = load.min(MOST_PACKETS as f64 / nodes / length);
+    settings.rate = Some((load * 100.0).ceil() / 100.0);
+    settings.duration = Some(time(length));
+    settings.ber = draw.maybe(4, (1e-6, 1e-4));
+    settings.bursts = draw.maybe(8, (1e-6, 3e-4));
+    settings.lost_bytes = draw.maybe(10, (1e-6, 3e-4));
+    settings.inserted_bytes = draw.maybe(10, (1e-6, 3e-4));
+    settings.doubled_bytes = draw.maybe(10, (1e-6, 3e-4));
+    settings.drift = draw.maybe(2, (5.0, 200.0));
+    settings.jitter = draw.one_in(3).then(|| draw.time((10e-6, 2e-3)));
+    settings.processing = draw.one_in(4).then(|| draw.time((10e-6, 1e-3)));
+    settings.pull_every = draw.one_in(6).then(|| draw.time((0.2, 2.0)));
+    settings.reset_every = draw.one_in(8).then(|| draw.time((0.3, 2.0)));
+    let faults = if draw.one_in(4) { 0 } else { draw.0.random_range(1..=6) };
+    let events: Vec<String> = (0..faults)
+        .map(|_| fault(&mut draw, &network, BEGIN + length))
+        .collect();
+    settings.events = Some(events.join("; ")).filter(|events| !events.is_empty());
+    settings
+}
+
+/// Something that goes wrong before `end`, and mostly is mended again.
+fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
+    // One in five is there from the beginning.
+    let from = if draw.one_in(5) {
+        0.0
+    } else {
+        draw.0.random_range(0.1..end)
+    };
+    let at = time(from);
+    let until = time(from + draw.scale(OUTAGES));
+    let board = draw.0.random_range(0..network.nodes());
+    let port = |draw: &mut Draw, board: u64| {
+        let ports = network.degree(board).unwrap_or(1).max(1);
+        format!("{board}.{}", draw.0.random_range(0..ports))
+    };
+    let here = port(draw, board);
+    let lasting = |what: &str, undo: &str, draw: &mut Draw| {
+        let mended = if draw.one_in(4) {
+            String::new()
+        } else {
+            format!("; {until} {undo} {here}")
+        };
+        format!("{at} {what}{mended}")
+    };
+    match draw.0.random_range(0..20) {
+        0..=3 => lasting(&format!("cut {here}"), "plug", draw),
+        4 => lasting(&format!("one-way {here}"), "both-ways", draw),
+        5 => lasting(&format!("stuck {here}"), "both-ways", draw),
+        6 | 7 => {
+            let chance = draw.rounded((1e-5, 3e-2));
+            lasting(&format!("noise {here} {chance}"), "quiet", draw)
+        }
+        8 => format!("{at} burst {here} {}", draw.time((1e-4, 0.3))),
+        9 | 10 => {
+            let mut breaks = String::new();
+            for count in 0..draw.0.random_range(1..=5) {
+                let at = time(from + f64::from(count) * draw.0.random_range(1e-4..5e-2));
+                let separator = if count == 0 { "" } else { "; " };
+                let _ = write!(breaks, "{separator}{at} break {here} {}", draw.time((2e-5, 0.1)));
+            }
+            breaks
+        }
+        11 | 12 => {
+            let other = if draw.one_in(2) {
+                board
+            } else {
+                draw.0.random_range(0..network.nodes())
+            };
+            let there = port(draw, other);
+            lasting(&format!("swap {here} {there}"), &format!("swap {there}"), draw)
+        }
+        13..=15 => format!("{at} reset {board}"),
+        16 | 17 => {
+            let mended = if draw.one_in(4) {
+                String::new()
+            } else {
+                format!("; {until} on {board}")
+            };
+            format!("{at} off {board}{mended}")
+        }
+        18 => {
+            let other = draw.0.random_range(0..network.nodes());
+            format!("{at} off {board},{other}; {until} on {board},{other}")
+        }
+        _ => format!("{at} off all; {until} on all"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_drawn_is_a_run_and_the_same_again() {
+        for seed in 0..300 {
+            let settings = draw(seed);
+            assert_eq!(settings, draw(seed));
+            let run = settings.run();
+            assert!(
+                run.is_ok(),
+                "{}: {}",
+                settings.command(),
+                run.err().map_or(String::new(), |error| error.to_string())
+            );
+        }
+        for network in NETWORKS {
+            let nodes = network.parse::<Network>().map(|network| network.nodes());
+            assert!(nodes.is_ok_and(|nodes| (4..=64).contains(&nodes)), "{network}");
+        }
+    }
+}
