@@ -418,8 +418,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
         let queue = self.queues.get(usize::from(link))?;
         let most = self.most_at(link);
-        let open =
-            |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane)) && self.fits(place, most);
+        let takes = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
+        let open = |place: Place| takes(place) && self.fits(place, most);
         let mut first: Option<(Share, u32, Node)> = None;
         for &place in queue {
             let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {

@@ -2,7 +2,7 @@
 
 use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
-use super::pool::{Origin, Place, Slot};
+use super::pool::{Origin, Place};
 use super::times::LIFETIME;
 use super::{Router, add, age, take_out};
 use crate::Node;
@@ -249,17 +249,24 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
+    /// A copy of a [flood](Kind::Flooded) ends: others go round.
     pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
         let neighbor = self.wiring.neighbor_at(link);
-        let goes_on = |slot: &Slot<BODY>| {
-            let header = &slot.packet.header;
-            !header.kind.is_for_all_links() && Some(header.dest) != neighbor
+        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
+            return;
         };
-        let queue = self.queues.get_mut(usize::from(link));
-        if self.pool.get(place).is_some_and(goes_on) && queue.is_some_and(|queue| take_out(queue, place)) {
-            if let Some(slot) = self.pool.get_mut(place) {
-                slot.pending &= !(1 << link);
-            }
+        let flood = header.kind == Kind::Flooded;
+        let stays = header.kind == Kind::Broadcast || Some(header.dest) == neighbor;
+        let queue = self.queues.get_mut(usize::from(link)).filter(|_| flood || !stays);
+        if !queue.is_some_and(|queue| take_out(queue, place)) {
+            return;
+        }
+        if let Some(slot) = self.pool.get_mut(place) {
+            slot.pending &= !(1 << link);
+        }
+        if flood {
+            self.discard(place, DropReason::NoRoute, observer);
+        } else {
             self.send_on(place, now, observer);
         }
     }
