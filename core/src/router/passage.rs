@@ -253,7 +253,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let neighbor = self.wiring.neighbor_at(link);
         let goes_on = |slot: &Slot<BODY>| {
             let header = &slot.packet.header;
-            !header.kind.is_for_all_links() && Some(header.dest) != neighbor
+            // A search has chosen where to go, and cannot choose again: it would go back.
+            !header.trail && !header.kind.is_for_all_links() && Some(header.dest) != neighbor
         };
         let queue = self.queues.get_mut(usize::from(link));
         if self.pool.get(place).is_some_and(goes_on) && queue.is_some_and(|queue| take_out(queue, place)) {
