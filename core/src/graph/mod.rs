@@ -361,4 +361,19 @@ mod tests {
             assert_eq!(Some(wide(base.largest_degree())), degrees.max(), "{expression}");
         }
     }
+
+    /// Above ten symbols some have two digits, and a dot tells them apart.
+    #[test]
+    fn the_address_of_a_star_graph_can_be_read() {
+        let address = |expression: &str| {
+            let network: Network = expression.parse().unwrap();
+            std::string::ToString::to_string(&network.address(0).unwrap())
+        };
+        assert!(!address("nstar(10)").contains('.'), "{}", address("nstar(10)"));
+        let parts: std::vec::Vec<u8> = address("nstar(11)")
+            .split('.')
+            .map(|part| part.parse().unwrap())
+            .collect();
+        assert_eq!((parts.len(), parts.is_sorted()), (11, true), "{parts:?}");
+    }
 }

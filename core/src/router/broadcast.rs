@@ -41,6 +41,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if header.kind == Kind::Flooded && header.dest == self.here {
             return self.unwrap_flooded(place, now, observer);
         }
+        if header.kind == Kind::Flooded && self.pool.used() > BUFFERS / 2 {
+            // There is too much else to do: it was sent because nobody answered, and perhaps nobody has time to.
+            return self.discard(place, DropReason::Busy, observer);
+        }
         if begins_here && header.kind == Kind::Broadcast {
             if header.copied {
                 self.flood_until = now.saturating_add(FLOOD_FOR);
@@ -125,7 +129,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// A copy has come that there is nothing left to do with: it takes no buffer, so that nothing ever waits for it to have one.
     /// `false` if it is no such copy.
     pub(super) fn drop_known(&mut self, link: u8, header: &Header, observer: &mut impl Observer) -> bool {
-        if !matches!(header.kind, Kind::Broadcast | Kind::Flooded) || !self.seen.has_passed(header) {
+        if !header.kind.is_for_all_links() || !self.seen.has_passed(header) {
             return false;
         }
         self.links.get_mut(usize::from(link)).map(Link::take);

@@ -7,7 +7,8 @@
 //! It is made of machines that know nothing of each other, and of the passage of a packet from one to the next:
 //!
 //! - `passage`: a packet comes in, and is delivered, passed on, sent on, or ends here;
-//! - `wiring`: which neighbour is at which link; `forward`: the next hop, and the search for a path round dead links;
+//! - `wiring`: which neighbour is at which link; `stalls`: which of them takes nothing; `forward`: the next hop, and the search for a
+//!   path round dead links;
 //! - `broadcast`: to whom copies go, along the tree or as a flood;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
 //! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
@@ -33,6 +34,7 @@ mod pool;
 mod quota;
 mod seen;
 mod served;
+mod stalls;
 pub mod times;
 mod turns;
 mod wiring;
@@ -47,6 +49,7 @@ use pool::{MAX_LINKS, Place, Pool, Slot};
 use quota::Quota;
 use seen::Seen;
 use served::Share;
+use stalls::Stalls;
 use wiring::Wiring;
 
 use crate::limits::{self, INBOX, LANES};
@@ -131,6 +134,7 @@ pub struct Router<
     /// Packets that wait for each link, in the order they came.
     queues: [Vec<Place, BUFFERS, u8>; PORTS],
     wiring: Wiring<PORTS>,
+    stalls: Stalls<PORTS>,
     /// How often damage on each link is told; it is counted in any case.
     damage_told: [Quota; PORTS],
     /// The link to a computer.
@@ -216,6 +220,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             },
             queues: [const { Vec::new() }; PORTS],
             wiring,
+            stalls: Stalls::new(),
             damage_told: [Quota::new(); PORTS],
             host: None,
             computers,
@@ -321,7 +326,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 Received::Up(_) | Received::Changed => self.rewire(now, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
-            self.settle(link, observer);
+            self.settle(link, now, observer);
         }
         self.catch_up(now, observer);
     }
@@ -461,6 +466,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if now >= self.sweep_at {
             self.sweep_at = now.saturating_add(times::SWEEP);
             self.sweep(now, observer);
+            self.go_round_stalls(now, observer);
             self.pool.forget_turns();
         }
         self.retry(now, observer);
@@ -562,6 +568,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         self.noted &= !(1 << link);
         let port = self.wiring.detach(link);
+        self.stalls.moves(link, now);
         if self.host == Some(link) {
             self.host = None;
         }
@@ -585,14 +592,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Learns what became of packets that were on the way.
-    fn settle(&mut self, link: u8, observer: &mut impl Observer) {
+    fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 self.put_back(link, place);
+                if self.stalls.avoided() >> link & 1 == 1 {
+                    self.go_round_stall(place, link, observer);
+                }
                 continue;
             }
             if let Some(slot) = self.pool.get_mut(place) {
                 slot.pending &= !(1 << link);
+                self.stalls.moves(link, now);
                 add(&mut self.counters.forwarded, 1);
                 observer.note(Event::Forwarded {
                     link,
@@ -604,7 +615,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A packet waits again: before those that came later.
-    fn put_back(&mut self, link: u8, place: Place) {
+    pub(super) fn put_back(&mut self, link: u8, place: Place) {
         let arrived = |place: Place| self.pool.get(place).map_or(0, |slot| slot.arrived);
         let came = arrived(place);
         let Some(queue) = self.queues.get_mut(usize::from(link)) else {

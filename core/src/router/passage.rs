@@ -2,7 +2,7 @@
 
 use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
-use super::pool::{Origin, Place};
+use super::pool::{Origin, Place, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, take_out};
 use crate::Node;
@@ -88,7 +88,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let header = slot.packet.header;
         if u64::from(age(&header, slot.arrived, now)) * AGE_UNIT > LIFETIME {
             self.give_up(place, DropReason::Expired, now, observer);
-        } else if matches!(header.kind, Kind::Broadcast | Kind::Flooded) {
+        } else if header.kind.is_for_all_links() {
             self.spread(place, now, observer);
         } else if header.dest == self.here {
             self.arrive(place, now, observer);
@@ -99,28 +99,48 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Puts a packet for another node into the queue of a link, or gives it up.
     fn send_on(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let Some(slot) = self.pool.get_mut(place) else { return };
+        let choice = self.choose(place, |forwarder, slot| match core::mem::take(&mut slot.other_path) {
+            0 => forwarder.choose(&mut slot.packet),
+            rank => forwarder.choose_other(&mut slot.packet, rank),
+        });
+        match choice {
+            Ok(hop) => self.take(place, hop, observer),
+            Err(reason) => self.give_up(place, reason, now, observer),
+        }
+    }
+
+    /// Lets the forwarder choose a link for a packet.
+    fn choose(
+        &mut self,
+        place: Place,
+        choice: impl FnOnce(Forwarder<'_, PORTS>, &mut Slot<BODY>) -> Result<Hop, DropReason>,
+    ) -> Result<Hop, DropReason> {
+        let Some(slot) = self.pool.get_mut(place) else {
+            return Err(DropReason::NoRoute);
+        };
+        let came_from = match slot.origin {
+            Origin::Link(link) => self.wiring.neighbor_at(link),
+            Origin::Host(_) | Origin::Application | Origin::Service => None,
+        };
         let forwarder = Forwarder {
             network: &self.network,
             here: self.here,
             rule: self.rule,
             wiring: &self.wiring,
+            avoided: self.stalls.avoided(),
+            came_from,
         };
-        let choice = match core::mem::take(&mut slot.other_path) {
-            0 => forwarder.choose(&mut slot.packet),
-            rank => forwarder.choose_other(&mut slot.packet, rank),
-        };
-        match choice {
-            Ok(Hop { link, detour }) => {
-                if let Some(by) = detour {
-                    let packet = slot.packet.header.id();
-                    add(&mut self.counters.detoured, 1);
-                    observer.note(Event::Detoured { packet, by });
-                }
-                self.enqueue(place, link);
-            }
-            Err(reason) => self.give_up(place, reason, now, observer),
+        choice(forwarder, slot)
+    }
+
+    /// Puts a packet into the queue of the link that was chosen.
+    fn take(&mut self, place: Place, Hop { link, detour }: Hop, observer: &mut impl Observer) {
+        if let (Some(by), Some(slot)) = (detour, self.pool.get(place)) {
+            let packet = slot.packet.header.id();
+            add(&mut self.counters.detoured, 1);
+            observer.note(Event::Detoured { packet, by });
         }
+        self.enqueue(place, link);
     }
 
     /// Puts a packet into the queue of a link.
@@ -144,10 +164,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(slot) = self.pool.get_mut(place) else { return };
         slot.pending &= !(1 << link);
         let header = slot.packet.header;
-        match (port, header.kind) {
-            (None, _) => self.give_up(place, DropReason::NoHost, now, observer),
-            (Some(_), Kind::Broadcast | Kind::Flooded) => self.flood_round(place, observer),
-            (Some(_), _) => self.go(place, now, observer),
+        match port {
+            None => self.give_up(place, DropReason::NoHost, now, observer),
+            Some(_) if header.kind.is_for_all_links() => self.flood_round(place, observer),
+            Some(_) => self.go(place, now, observer),
         }
     }
 
@@ -225,6 +245,52 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     }
                     self.give_up(place, reason, now, observer);
                 }
+            }
+        }
+    }
+
+    /// Lets what waits for neighbours that take nothing take another path.
+    pub(super) fn go_round_stalls(&mut self, now: Micros, observer: &mut impl Observer) {
+        for link in 0..self.links.len() as u8 {
+            if self.wiring.neighbor_at(link).is_none() {
+                continue;
+            }
+            let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+            let waiting = slots.filter(|slot| slot.pending >> link & 1 == 1);
+            let waited = waiting.map(|slot| slot.waited(now)).max().unwrap_or(0);
+            if !self.stalls.look(link, waited, now) {
+                continue;
+            }
+            for place in self.pool.places() {
+                self.go_round_stall(place, link, observer);
+            }
+        }
+    }
+
+    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
+        let neighbor = self.wiring.neighbor_at(link);
+        let goes_on = |slot: &Slot<BODY>| {
+            let header = &slot.packet.header;
+            // A search has chosen where to go, and cannot choose again: it would go back.
+            !header.trail && !header.kind.is_for_all_links() && Some(header.dest) != neighbor
+        };
+        let queue = self.queues.get_mut(usize::from(link));
+        if !self.pool.get(place).is_some_and(goes_on) || !queue.is_some_and(|queue| take_out(queue, place)) {
+            return;
+        }
+        let choice = self.choose(place, |forwarder, slot| {
+            slot.pending &= !(1 << link);
+            forwarder.choose_round(&mut slot.packet).ok_or(DropReason::NoRoute)
+        });
+        match choice {
+            Ok(hop) => self.take(place, hop, observer),
+            // There is no other path from here: it waits.
+            Err(_) => {
+                if let Some(slot) = self.pool.get_mut(place) {
+                    slot.pending |= 1 << link;
+                }
+                self.put_back(link, place);
             }
         }
     }

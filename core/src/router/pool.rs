@@ -69,7 +69,12 @@ impl<const BODY: usize> Slot<BODY> {
     /// How long the packet has been under way.
     pub(super) fn age_in_micros(&self, now: Micros) -> u32 {
         let before = u32::from(self.packet.header.age) * AGE_UNIT as u32;
-        before.saturating_add((now as u32).wrapping_sub(self.arrived))
+        before.saturating_add(self.waited(now))
+    }
+
+    /// How long the packet has been here.
+    pub(super) fn waited(&self, now: Micros) -> u32 {
+        (now as u32).wrapping_sub(self.arrived)
     }
 
     /// Copies still to be sent.
@@ -148,9 +153,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         BUFFERS - INBOX - SERVICE - OWN - usize::from(self.used_lanes)
     }
 
-    /// How many of them are taken: by all packets but the first of each lane, and the first that begins here.
+    /// How many of them are taken: by all packets but the first of each lane, the first that begins here, and the first answers.
     fn common_taken(&self) -> usize {
-        usize::from(self.passing - self.lanes_in_use) + usize::from(self.outbox).saturating_sub(OWN)
+        usize::from(self.passing - self.lanes_in_use)
+            + usize::from(self.outbox).saturating_sub(OWN)
+            + usize::from(self.service).saturating_sub(SERVICE)
     }
 
     /// Whether [offers](Self::offer) may be other than when this was last asked.
@@ -241,8 +248,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         self.outbox == 0 || usize::from(self.outbox) + 2 * usize::from(self.passing) < most
     }
 
+    /// Whether the node may answer something. Where many packets could pass there is room for more answers.
     pub(super) fn service_has_room(&self) -> bool {
-        usize::from(self.service) < SERVICE
+        let more = self.common().saturating_sub(self.common_taken()) > PASSING;
+        usize::from(self.service) < SERVICE || more && usize::from(self.service) < 2 * SERVICE
     }
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be

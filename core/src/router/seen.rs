@@ -93,7 +93,7 @@ impl<const PEERS: usize> Seen<PEERS> {
             return Judgement::Uncertain;
         };
         let standing = window.standing(header.number);
-        if standing == Judgement::Duplicate || header.copied && standing == Judgement::Uncertain {
+        if standing != Judgement::New {
             return standing;
         }
         if uncertain {
@@ -305,7 +305,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes in whatever order, as a copy or not: nothing is taken twice, and what is not a copy is taken.
+        /// Whatever comes in whatever order, as a copy or not: nothing is taken twice, and what is not a copy is taken, unless it
+        /// comes so late that someone may have kept it.
         #[test]
         fn nothing_is_taken_twice(
             arrivals in proptest::collection::vec((0..6_u64, 0..600_u32, any::<bool>()), 0..400),
@@ -314,15 +315,18 @@ mod tests {
             let mut seen: Seen<4> = Seen::new();
             let mut taken = HashSet::new();
             let mut came: HashSet<(u64, u32)> = HashSet::new();
+            let mut highest = [0; 6];
             for (step, (source, number, again)) in arrivals.into_iter().enumerate() {
                 // There is one original, which may come before or after its copies.
                 let copied = again || !came.insert((source, number));
                 let header = header(source, base.wrapping_add(number), copied);
                 let judgement = seen.judge(&header, 1_000_000 + step as u64 * 1_000);
+                highest[source as usize] = number.max(highest[source as usize]);
                 if judgement == Judgement::New {
                     prop_assert!(taken.insert((source, number)), "source {source} number {number}");
                 } else {
-                    let known = copied || taken.contains(&(source, number));
+                    let late = number + SPAN <= highest[source as usize];
+                    let known = copied || late || taken.contains(&(source, number));
                     prop_assert!(known, "source {source} number {number} was refused, and no copy was taken");
                 }
             }
@@ -350,6 +354,11 @@ mod tests {
             assert_eq!(seen.judge(&header(7, number, false), 9_000_000), Judgement::New);
         }
         assert_eq!(seen.judge(&header(7, 1, true), 9_000_000), Judgement::Uncertain);
+        assert_eq!(
+            seen.judge(&header(7, 1, false), 9_000_000),
+            Judgement::Uncertain,
+            "a board may have kept it"
+        );
         assert_eq!(seen.judge(&header(7, 599, true), 9_000_000), Judgement::Duplicate);
     }
 }

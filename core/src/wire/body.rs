@@ -47,6 +47,11 @@ impl Kind {
         Kind::ALL.get(usize::from(number)).copied()
     }
 
+    /// Whether it is passed on by every node, not sent on to one.
+    pub const fn is_for_all_links(self) -> bool {
+        matches!(self, Kind::Broadcast | Kind::Flooded)
+    }
+
     /// Its name in traces and tables.
     pub const fn name(self) -> &'static str {
         match self {

@@ -195,10 +195,10 @@ impl Page {
             size,
         };
         Ok(Page {
-            expression: text(page, EXPRESSION, expression, MAX_EXPRESSION)?,
+            expression: text(page, EXPRESSION, expression)?,
             address: u64::from_le_bytes(*address),
             baud,
-            name: text(page, NAME, name, EXPRESSION - NAME)?,
+            name: text(page, NAME, name)?,
             options,
             traffic: if traffic.rate == 0 {
                 None
@@ -213,12 +213,9 @@ fn checksum(page: &[u8; PAGE_BYTES]) -> u32 {
     CRC.checksum(page.get(..EXPRESSION_END).unwrap_or(&[]))
 }
 
-fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8, most: usize) -> Result<String<N, L>, BadPage> {
-    let length = usize::from(length);
-    if length > most {
-        return Err(BadPage::Field);
-    }
-    let bytes = page.get(at..at + length).ok_or(BadPage::Field)?;
+/// A text of so many bytes; one that is longer than its field does not fit its string.
+fn text<const N: usize, L: LenType>(page: &[u8], at: usize, length: u8) -> Result<String<N, L>, BadPage> {
+    let bytes = page.get(at..at + usize::from(length)).ok_or(BadPage::Field)?;
     let text = core::str::from_utf8(bytes).map_err(|_| BadPage::Field)?;
     String::try_from(text).map_err(|_| BadPage::Field)
 }
@@ -264,6 +261,19 @@ mod tests {
     fn erased_flash_is_no_page() {
         assert_eq!(Page::read(&[0xff; PAGE_BYTES]), Err(BadPage::Missing));
         assert_eq!(Page::read(&[0; PAGE_BYTES]), Err(BadPage::Missing));
+    }
+
+    #[test]
+    fn a_text_longer_than_its_field_is_refused() {
+        for (place, longest) in [(5, MAX_EXPRESSION), (6, EXPRESSION - NAME)] {
+            for (length, fits) in [(longest, true), (longest + 1, false)] {
+                let mut bytes = Page::new("ring(3)", 1).unwrap().write();
+                bytes[place] = length as u8;
+                let crc = checksum(&bytes).to_le_bytes();
+                bytes[EXPRESSION_END..].copy_from_slice(&crc);
+                assert_eq!(Page::read(&bytes).is_ok(), fits, "{length} at {place}");
+            }
+        }
     }
 
     proptest! {

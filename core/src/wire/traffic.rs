@@ -125,6 +125,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn patterns_have_the_numbers_that_boards_know() {
+        let patterns = [
+            Pattern::Uniform,
+            Pattern::Neighbors,
+            Pattern::Opposite,
+            Pattern::Broadcast,
+        ];
+        for (number, pattern) in patterns.into_iter().enumerate() {
+            assert_eq!(
+                (Pattern::from_number(number as u8), pattern as usize),
+                (Some(pattern), number)
+            );
+        }
+        assert_eq!(Pattern::from_number(4), None);
+    }
+
+    #[test]
     fn uniform_traffic_goes_to_every_other_node() {
         let mut counts = [0; 5];
         for chance in 0..400 {

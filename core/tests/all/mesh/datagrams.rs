@@ -178,7 +178,7 @@ fn what_waits_grows_old() {
         0,
         &Header {
             age: 50,
-            ..header(Kind::Datagram, 0, 4, 9)
+            ..header(Kind::Datagram, 0, 3, 9)
         },
         b"",
     );

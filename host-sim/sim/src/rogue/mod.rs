@@ -357,7 +357,8 @@ impl Rogue {
     /// Looks at the clock.
     pub fn tick(&mut self, now: Micros) {
         for link in 0..self.ends.len() as u8 {
-            if let Some(Received::Down(_)) = self.ends[usize::from(link)].link.tick(now) {
+            let news = self.ends[usize::from(link)].link.tick(now);
+            if let Some(Received::Down(_)) = news {
                 self.lose(link);
             }
             if now < self.ends[usize::from(link)].act_at {

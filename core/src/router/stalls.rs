@@ -1,0 +1,84 @@
+//! Links that are up and take nothing: what waits for one takes another path, so that it does not fill the buffers.
+//!
+//! A neighbour that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
+//! again.
+
+use super::seen::millis;
+use crate::link::Micros;
+
+/// A neighbour that takes nothing for so many milliseconds, though packets wait for it, is stalled.
+const STALLED_AFTER: u32 = 250;
+
+/// It is avoided for so many milliseconds.
+const AVOIDED_FOR: u32 = 2_000;
+
+/// The links that are up and take nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Stalls<const PORTS: usize> {
+    /// When each link last took a packet, in milliseconds, which go round after 49 days; while it is avoided, since when it is.
+    since: [u32; PORTS],
+    /// Those that are avoided: bit 0 is link 0.
+    avoided: u32,
+}
+
+impl<const PORTS: usize> Stalls<PORTS> {
+    pub(super) const fn new() -> Self {
+        Stalls {
+            since: [0; PORTS],
+            avoided: 0,
+        }
+    }
+
+    /// The links that are avoided: bit 0 is link 0.
+    pub(super) fn avoided(&self) -> u32 {
+        self.avoided
+    }
+
+    /// A link has taken a packet, or is not what it was.
+    pub(super) fn moves(&mut self, link: u8, now: Micros) {
+        self.avoided &= !(1 << link);
+        if let Some(since) = self.since.get_mut(usize::from(link)) {
+            *since = millis(now);
+        }
+    }
+
+    /// Looks at the clock: whether a link is to be avoided, for which a packet has waited for so many microseconds.
+    pub(super) fn look(&mut self, link: u8, waited: u32, now: Micros) -> bool {
+        let Some(since) = self.since.get_mut(usize::from(link)) else {
+            return false;
+        };
+        let passed = millis(now).wrapping_sub(*since);
+        let was_avoided = self.avoided >> link & 1 == 1;
+        let avoided = if was_avoided {
+            passed < AVOIDED_FOR
+        } else {
+            passed.min(waited / 1_000) >= STALLED_AFTER
+        };
+        if avoided != was_avoided {
+            *since = millis(now);
+            self.avoided ^= 1 << link;
+        }
+        avoided
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_takes_nothing_is_avoided_for_a_while_and_tried_again() {
+        let mut stalls: Stalls<4> = Stalls::new();
+        let second = 1_000_000;
+        stalls.moves(2, second);
+        assert!(!stalls.look(2, 200_000, second + 200_000));
+        assert!(!stalls.look(2, 0, 9 * second), "nothing waits for it");
+        assert!(stalls.look(2, 300_000, 9 * second) && stalls.avoided() == 1 << 2);
+        assert!(stalls.look(2, 0, 10 * second));
+        assert!(!stalls.look(2, 300_000, 11 * second) && stalls.avoided() == 0);
+        assert!(!stalls.look(2, 9_000_000, 11 * second + 200_000), "it is given time");
+        assert!(stalls.look(2, 9_000_000, 11 * second + 250_000));
+        stalls.moves(2, 12 * second);
+        assert_eq!(stalls.avoided(), 0);
+    }
+}
