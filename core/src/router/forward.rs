@@ -6,7 +6,7 @@
 //! | on its route | up | takes it |
 //! | on its route | dead, or [stalled](super::stalls) | begins a trail here, and searches |
 //! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
-//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, one that is stalled last, or back along it |
+//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, or back along it; last to one that is stalled |
 
 use super::wiring::Wiring;
 use crate::limits::LOOKAHEAD;
@@ -60,10 +60,16 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         hop
     }
 
-    /// The live neighbour nearest to a destination that is not on a trail, and its link.
+    /// The live neighbour nearest to a destination that is not on a trail and not avoided, and its link.
     fn nearest<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> Option<(Node, u8)> {
+        self.nearest_of(dest, trail, false)
+    }
+
+    /// The same of those that are avoided, or of the others.
+    fn nearest_of<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>, avoided: bool) -> Option<(Node, u8)> {
         let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
-        unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
+        let unvisited = unvisited.filter(|&(_, link)| self.is_avoided(link) == avoided);
+        unvisited.min_by_key(|&(node, _)| self.hops(node, dest))
     }
 
     /// Chooses another link than the route's: of those that are live, by how near to the destination they lead, that of a rank. So a
@@ -137,7 +143,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
                 return Ok(hop((node, link)));
             }
         }
-        Err(nowhere)
+        self.nearest_of(dest, &trail, true).map(hop).ok_or(nowhere)
     }
 
     /// Whether everyone who could hand the packet over has been asked in vain.

@@ -596,7 +596,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 self.put_back(link, place);
-                if self.stalls.avoided() >> link & 1 == 1 {
+                let on_route = self.pool.get(place).is_some_and(|slot| !slot.packet.header.trail);
+                if on_route && self.stalls.avoided() >> link & 1 == 1 {
                     self.go_round_stall(place, link, now, observer);
                 }
                 continue;

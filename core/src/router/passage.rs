@@ -7,7 +7,7 @@ use super::times::LIFETIME;
 use super::{Router, add, age, take_out};
 use crate::Node;
 use crate::link::{Link, Micros};
-use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Undeliverable};
+use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Trail, Undeliverable};
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
@@ -248,15 +248,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
     }
 
-    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
-    /// A copy of a [flood](Kind::Flooded) ends: others go round.
+    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts, what is for the neighbour there and
+    /// what goes back to it. A copy of a [flood](Kind::Flooded) ends: others go round.
     pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
         let neighbor = self.wiring.neighbor_at(link);
-        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
+        let Some((slot, neighbor)) = self.pool.get_mut(place).zip(neighbor) else {
             return;
         };
+        let header = slot.packet.header;
         let flood = header.kind == Kind::Flooded;
-        let stays = header.kind == Kind::Broadcast || Some(header.dest) == neighbor;
+        let goes_back = header.trail && Trail::of(&mut slot.packet.body).is_some_and(|trail| trail.has(neighbor));
+        let stays = header.kind == Kind::Broadcast || header.dest == neighbor || goes_back;
         let queue = self.queues.get_mut(usize::from(link)).filter(|_| flood || !stays);
         if !queue.is_some_and(|queue| take_out(queue, place)) {
             return;
