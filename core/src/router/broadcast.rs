@@ -41,6 +41,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if header.kind == Kind::Flooded && header.dest == self.here {
             return self.unwrap_flooded(place, now, observer);
         }
+        if header.kind == Kind::Flooded && self.pool.used() > BUFFERS / 2 {
+            // There is too much else to do: it was sent because nobody answered, and perhaps nobody has time to.
+            return self.discard(place, DropReason::Busy, observer);
+        }
         if begins_here && header.kind == Kind::Broadcast {
             if header.copied {
                 self.flood_until = now.saturating_add(FLOOD_FOR);

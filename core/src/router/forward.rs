@@ -6,7 +6,7 @@
 //! | on its route | up | takes it |
 //! | on its route | dead, or [stalled](super::stalls) | begins a trail here, and searches |
 //! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
-//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, or back along it; last to one that is stalled |
+//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, one that is stalled last, or back along it |
 
 use super::wiring::Wiring;
 use crate::limits::LOOKAHEAD;
@@ -30,6 +30,8 @@ pub(super) struct Forwarder<'a, const PORTS: usize> {
     pub(super) wiring: &'a Wiring<PORTS>,
     /// Links that are taken only where no other is left: bit 0 is link 0.
     pub(super) avoided: u32,
+    /// The neighbour from which the packet came, if it came from one.
+    pub(super) came_from: Option<Node>,
 }
 
 impl<const PORTS: usize> Forwarder<'_, PORTS> {
@@ -43,7 +45,12 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         }
         if !packet.header.trail {
             if let Some(link) = self.link_on_route(packet.header.dest) {
-                return Ok(Hop { link, detour: None });
+                let round = if self.is_avoided(link) {
+                    self.choose_round(packet)
+                } else {
+                    None
+                };
+                return Ok(round.unwrap_or(Hop { link, detour: None }));
             }
             Trail::begin(&mut packet.body, self.here).map_err(|_| DropReason::TrailFull)?;
             packet.header.trail = true;
@@ -60,16 +67,10 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         hop
     }
 
-    /// The live neighbour nearest to a destination that is not on a trail and not avoided, and its link.
+    /// The live neighbour nearest to a destination that is not on a trail, and its link.
     fn nearest<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>) -> Option<(Node, u8)> {
-        self.nearest_of(dest, trail, false)
-    }
-
-    /// The same of those that are avoided, or of the others.
-    fn nearest_of<const BODY: usize>(&self, dest: Node, trail: &Trail<'_, BODY>, avoided: bool) -> Option<(Node, u8)> {
         let unvisited = self.wiring.live().filter(|&(node, _)| !trail.has(node));
-        let unvisited = unvisited.filter(|&(_, link)| self.is_avoided(link) == avoided);
-        unvisited.min_by_key(|&(node, _)| self.hops(node, dest))
+        unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
     }
 
     /// Chooses another link than the route's: of those that are live, by how near to the destination they lead, that of a rank. So a
@@ -95,6 +96,27 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         self.go_on(packet)
     }
 
+    /// Chooses another link than those that are avoided, if one leads neither back to where the packet came from nor past its
+    /// destination.
+    pub(super) fn choose_round<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<Hop> {
+        let dest = packet.header.dest;
+        if self.wiring.link_to(dest).is_some() {
+            return None;
+        }
+        let mut trail = Trail::begin(&mut packet.body, self.here).ok()?;
+        let skipped = self.came_from.map_or(Ok(()), |node| trail.skip(node));
+        let next = self.nearest(dest, &trail);
+        packet.header.trail = true;
+        let next = next.filter(|&(_, link)| skipped.is_ok() && !self.is_avoided(link));
+        if next.is_none() {
+            packet.remove_trail();
+        }
+        next.map(|(node, link)| Hop {
+            link,
+            detour: Some(node),
+        })
+    }
+
     /// Whether this node is nearer to the destination than where the search began, by the routing rule: on the route from here no
     /// node is further, so that searches come to an end.
     fn is_nearer_than_start<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Result<bool, DropReason> {
@@ -104,11 +126,10 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         Ok(self.hops(self.here, dest) < self.hops(start, dest))
     }
 
-    /// The link of the next hop on the route, if it is up and not to be avoided.
+    /// The link of the next hop on the route, if it is up.
     fn link_on_route(&self, dest: Node) -> Option<u8> {
         let next = self.network.next_hop(self.here, dest, self.rule).unwrap_or(self.here);
-        let link = self.wiring.link_to(next)?;
-        (next == dest || !self.is_avoided(link)).then_some(link)
+        self.wiring.link_to(next)
     }
 
     fn is_avoided(&self, link: u8) -> bool {
@@ -143,7 +164,7 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
                 return Ok(hop((node, link)));
             }
         }
-        self.nearest_of(dest, &trail, true).map(hop).ok_or(nowhere)
+        Err(nowhere)
     }
 
     /// Whether everyone who could hand the packet over has been asked in vain.
@@ -214,6 +235,7 @@ mod tests {
                 rule: Rule::Exact,
                 wiring: &wiring,
                 avoided: 0,
+                came_from: None,
             };
             match forwarder.choose(&mut packet) {
                 Ok(hop) => path.push(wiring.neighbor_at(hop.link).unwrap()),
@@ -263,6 +285,7 @@ mod tests {
             rule: Rule::Exact,
             wiring: &wiring,
             avoided: 0,
+            came_from: None,
         };
         let mut tired = packet::<64>(2);
         tired.header.hops_left = 0;

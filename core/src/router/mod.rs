@@ -596,9 +596,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 self.put_back(link, place);
-                let on_route = self.pool.get(place).is_some_and(|slot| !slot.packet.header.trail);
-                if on_route && self.stalls.avoided() >> link & 1 == 1 {
-                    self.go_round_stall(place, link, now, observer);
+                if self.stalls.avoided() >> link & 1 == 1 {
+                    self.go_round_stall(place, link, observer);
                 }
                 continue;
             }
@@ -616,7 +615,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A packet waits again: before those that came later.
-    fn put_back(&mut self, link: u8, place: Place) {
+    pub(super) fn put_back(&mut self, link: u8, place: Place) {
         let arrived = |place: Place| self.pool.get(place).map_or(0, |slot| slot.arrived);
         let came = arrived(place);
         let Some(queue) = self.queues.get_mut(usize::from(link)) else {

@@ -2,12 +2,12 @@
 
 use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
-use super::pool::{Origin, Place};
+use super::pool::{Origin, Place, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, take_out};
 use crate::Node;
 use crate::link::{Link, Micros};
-use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Trail, Undeliverable};
+use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Undeliverable};
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
@@ -99,29 +99,48 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Puts a packet for another node into the queue of a link, or gives it up.
     fn send_on(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
-        let Some(slot) = self.pool.get_mut(place) else { return };
+        let choice = self.choose(place, |forwarder, slot| match core::mem::take(&mut slot.other_path) {
+            0 => forwarder.choose(&mut slot.packet),
+            rank => forwarder.choose_other(&mut slot.packet, rank),
+        });
+        match choice {
+            Ok(hop) => self.take(place, hop, observer),
+            Err(reason) => self.give_up(place, reason, now, observer),
+        }
+    }
+
+    /// Lets the forwarder choose a link for a packet.
+    fn choose(
+        &mut self,
+        place: Place,
+        choice: impl FnOnce(Forwarder<'_, PORTS>, &mut Slot<BODY>) -> Result<Hop, DropReason>,
+    ) -> Result<Hop, DropReason> {
+        let Some(slot) = self.pool.get_mut(place) else {
+            return Err(DropReason::NoRoute);
+        };
+        let came_from = match slot.origin {
+            Origin::Link(link) => self.wiring.neighbor_at(link),
+            Origin::Host(_) | Origin::Application | Origin::Service => None,
+        };
         let forwarder = Forwarder {
             network: &self.network,
             here: self.here,
             rule: self.rule,
             wiring: &self.wiring,
             avoided: self.stalls.avoided(),
+            came_from,
         };
-        let choice = match core::mem::take(&mut slot.other_path) {
-            0 => forwarder.choose(&mut slot.packet),
-            rank => forwarder.choose_other(&mut slot.packet, rank),
-        };
-        match choice {
-            Ok(Hop { link, detour }) => {
-                if let Some(by) = detour {
-                    let packet = slot.packet.header.id();
-                    add(&mut self.counters.detoured, 1);
-                    observer.note(Event::Detoured { packet, by });
-                }
-                self.enqueue(place, link);
-            }
-            Err(reason) => self.give_up(place, reason, now, observer),
+        choice(forwarder, slot)
+    }
+
+    /// Puts a packet into the queue of the link that was chosen.
+    fn take(&mut self, place: Place, Hop { link, detour }: Hop, observer: &mut impl Observer) {
+        if let (Some(by), Some(slot)) = (detour, self.pool.get(place)) {
+            let packet = slot.packet.header.id();
+            add(&mut self.counters.detoured, 1);
+            observer.note(Event::Detoured { packet, by });
         }
+        self.enqueue(place, link);
     }
 
     /// Puts a packet into the queue of a link.
@@ -243,33 +262,51 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             for place in self.pool.places() {
-                self.go_round_stall(place, link, now, observer);
+                self.go_round_stall(place, link, observer);
             }
         }
     }
 
-    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts, what is for the neighbour there and
-    /// what goes back to it. A copy of a [flood](Kind::Flooded) ends: others go round.
-    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
+    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
+    /// A copy of a [flood](Kind::Flooded) ends: others go round.
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
         let neighbor = self.wiring.neighbor_at(link);
-        let Some((slot, neighbor)) = self.pool.get_mut(place).zip(neighbor) else {
+        let flood = |slot: &Slot<BODY>| slot.packet.header.kind == Kind::Flooded;
+        if self.pool.get(place).is_some_and(flood) {
+            if self
+                .queues
+                .get_mut(usize::from(link))
+                .is_some_and(|queue| take_out(queue, place))
+            {
+                if let Some(slot) = self.pool.get_mut(place) {
+                    slot.pending &= !(1 << link);
+                }
+                self.discard(place, DropReason::NoRoute, observer);
+            }
             return;
+        }
+        let goes_on = |slot: &Slot<BODY>| {
+            let header = &slot.packet.header;
+            // A search has chosen where to go, and cannot choose again: it would go back.
+            !header.trail && !header.kind.is_for_all_links() && Some(header.dest) != neighbor
         };
-        let header = slot.packet.header;
-        let flood = header.kind == Kind::Flooded;
-        let goes_back = header.trail && Trail::of(&mut slot.packet.body).is_some_and(|trail| trail.has(neighbor));
-        let stays = header.kind == Kind::Broadcast || header.dest == neighbor || goes_back;
-        let queue = self.queues.get_mut(usize::from(link)).filter(|_| flood || !stays);
-        if !queue.is_some_and(|queue| take_out(queue, place)) {
+        let queue = self.queues.get_mut(usize::from(link));
+        if !self.pool.get(place).is_some_and(goes_on) || !queue.is_some_and(|queue| take_out(queue, place)) {
             return;
         }
-        if let Some(slot) = self.pool.get_mut(place) {
+        let choice = self.choose(place, |forwarder, slot| {
             slot.pending &= !(1 << link);
-        }
-        if flood {
-            self.discard(place, DropReason::NoRoute, observer);
-        } else {
-            self.send_on(place, now, observer);
+            forwarder.choose_round(&mut slot.packet).ok_or(DropReason::NoRoute)
+        });
+        match choice {
+            Ok(hop) => self.take(place, hop, observer),
+            // There is no other path from here: it waits.
+            Err(_) => {
+                if let Some(slot) = self.pool.get_mut(place) {
+                    slot.pending |= 1 << link;
+                }
+                self.put_back(link, place);
+            }
         }
     }
 

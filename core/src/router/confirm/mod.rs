@@ -69,7 +69,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn confirmation_here(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
         let header = slot.packet.header;
-        let under_way = Micros::from(slot.age_in_micros(now));
+        let (under_way, flooded) = (Micros::from(slot.age_in_micros(now)), slot.flooded);
         let Some(Content::Confirmation(confirmation)) = slot.packet.content() else {
             return self.discard(place, DropReason::Malformed, observer);
         };
@@ -77,7 +77,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.discard(place, DropReason::Stale, observer);
         }
         self.destination.peers.note_epoch(header.source, header.epoch, now);
-        match self.source.answered(&confirmation, under_way, now) {
+        match self.source.answered(&confirmation, under_way, flooded, now) {
             AfterConfirmation::Unasked => self.discard(place, DropReason::Unasked, observer),
             AfterConfirmation::GoesOn { place: kept, same_life } => {
                 if same_life {

@@ -24,6 +24,8 @@ struct Outstanding {
     patience: u32,
     /// How often it was sent since anyone answered.
     attempts: u8,
+    /// What has been heard of its destination came as a flood.
+    only_by_flood: bool,
     /// What was said of its destination since that was last heard of.
     unreachable: Option<Unreachable>,
     stage: Stage,
@@ -93,8 +95,6 @@ pub(in super::super) struct Source {
     /// Between two floods at least so long, and when the next may be.
     flood_interval: Micros,
     flood_at: Micros,
-    /// Packets are flooded of which nothing was heard after so many attempts.
-    silent_attempts: u8,
 }
 
 /// What a source must know of its mesh.
@@ -110,12 +110,11 @@ pub(in super::super) struct Mesh {
 /// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
 const SILENT_ATTEMPTS: u8 = 5;
 
-/// In larger meshes silence is no reason to flood: where many send to one node it is more likely that this node is busy, and floods
-/// would make it worse.
-const SILENT_MESH: u64 = 64;
-
 /// A flood takes a frame on every wire. If all nodes flood at once, each after such a time, it takes a tenth of the wires.
 const FLOOD_SHARE: u64 = 10;
+
+/// So many can follow each other at once: a destination that does not know this node first asks it something.
+const FLOODS_AT_ONCE: u64 = 3;
 
 /// In large meshes it takes more, so that a packet is flooded at least twice before it is given up.
 const LONGEST_FLOOD_INTERVAL: Micros = 4_000_000;
@@ -132,11 +131,6 @@ impl Source {
             first_patience: patience.saturating_add(50_000).min(LONGEST_RETRY) as u32,
             flood_interval: interval.min(LONGEST_FLOOD_INTERVAL),
             flood_at: 0,
-            silent_attempts: if mesh.nodes <= SILENT_MESH {
-                SILENT_ATTEMPTS
-            } else {
-                u8::MAX
-            },
         }
     }
 
@@ -170,6 +164,7 @@ impl Source {
             retry_at: now.saturating_add(Micros::from(self.first_patience)),
             patience: self.first_patience,
             attempts: 1,
+            only_by_flood: false,
             unreachable: None,
             stage: Stage::Open,
         });
@@ -178,7 +173,12 @@ impl Source {
     /// Someone could not bring a packet on.
     pub(in super::super) fn undeliverable(&mut self, number: u32, at: Node, reason: DropReason, now: Micros) {
         let Some(entry) = self.find(number) else { return };
-        let times = entry.unreachable.map_or(0, |before| before.times).saturating_add(1);
+        // A search that was not complete says nothing about the destination.
+        let complete = u8::from(!is_lost_on_the_way(reason));
+        let times = entry
+            .unreachable
+            .map_or(0, |before| before.times)
+            .saturating_add(complete);
         entry.unreachable = Some(Unreachable { times, at, reason });
         if times >= UNREACHABLE_TIMES && now.saturating_sub(entry.started) >= UNREACHABLE_FOR {
             entry.stage = Stage::GivenUp;
@@ -186,11 +186,12 @@ impl Source {
         }
     }
 
-    /// The destination of a packet has answered. The answer was under way for so long.
+    /// The destination of a packet has answered. The answer was under way for so long, and perhaps came as a flood.
     pub(in super::super) fn answered(
         &mut self,
         confirmation: &Confirmation,
         under_way: Micros,
+        flooded: bool,
         now: Micros,
     ) -> AfterConfirmation {
         let Some(entry) = self.find(confirmation.number) else {
@@ -199,6 +200,7 @@ impl Source {
         // It is reached: what was said before is out of date.
         entry.unreachable = None;
         entry.attempts = 0;
+        entry.only_by_flood = flooded;
         entry.stage = Stage::Open;
         // If it started before the packet was first sent it has not had it in an earlier life.
         let age = now.saturating_sub(entry.started).saturating_sub(under_way);
@@ -230,8 +232,13 @@ impl Source {
             };
             return Due::Ended(entry.end(outcome));
         }
-        let flood = entry.is_astray(self.silent_attempts);
-        if flood && now < self.flood_at {
+        let may_flood = now >= self.flood_at;
+        let flood = match entry.unreachable {
+            // It is not known that its path leads nowhere: the destination may just be busy.
+            None => may_flood && (entry.only_by_flood || entry.attempts >= SILENT_ATTEMPTS),
+            Some(said) => is_lost_on_the_way(said.reason),
+        };
+        if flood && !may_flood {
             entry.retry_at = self.flood_at;
             return Due::Nothing;
         }
@@ -239,7 +246,8 @@ impl Source {
         entry.patience = (entry.patience * 2).min(LONGEST_RETRY as u32);
         entry.retry_at = now.saturating_add(Micros::from(entry.patience));
         if flood {
-            self.flood_at = now.saturating_add(self.flood_interval);
+            let earliest = now.saturating_sub(self.flood_interval * (FLOODS_AT_ONCE - 1));
+            self.flood_at = self.flood_at.max(earliest).saturating_add(self.flood_interval);
             Due::Flood(entry.place)
         } else {
             // Whoever has an answer, good or bad, was on the path.
@@ -279,15 +287,6 @@ impl Outstanding {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// Whether the paths that were tried seem to lead nowhere, though there may be another: nothing was heard of the packet
-    /// again and again, or it could not carry the memory of its search. One whose search was complete has no path.
-    fn is_astray(&self, silent_attempts: u8) -> bool {
-        match self.unreachable {
-            None => self.attempts >= silent_attempts,
-            Some(said) => matches!(said.reason, DropReason::TrailFull | DropReason::HopsUsedUp),
-        }
-    }
-
     fn end(&mut self, outcome: Outcome) -> Settled {
         self.stage = Stage::Ended(outcome);
         Settled {
@@ -296,6 +295,14 @@ impl Outstanding {
             place: self.place,
         }
     }
+}
+
+/// Whether a packet that ended for this reason was looking for a path that may exist.
+fn is_lost_on_the_way(reason: DropReason) -> bool {
+    matches!(
+        reason,
+        DropReason::TrailFull | DropReason::HopsUsedUp | DropReason::Expired
+    )
 }
 
 #[cfg(test)]
@@ -358,7 +365,7 @@ mod tests {
     #[test]
     fn what_the_destination_says_ends_it_or_not() {
         let now = START + 500_000;
-        let answered = |verdict, uptime| source().answered(&says(verdict, uptime), 1_000, now);
+        let answered = |verdict, uptime| source().answered(&says(verdict, uptime), 1_000, false, now);
         let goes_on = |same_life| AfterConfirmation::GoesOn { place: 9, same_life };
         for uptime in [10, 5_000_000] {
             let delivered = AfterConfirmation::Ended(ended(Outcome::Delivered));
@@ -374,7 +381,7 @@ mod tests {
             number: 1,
             ..says(Verdict::Delivered, 0)
         };
-        assert_eq!(source().answered(&other, 0, now), AfterConfirmation::Unasked);
+        assert_eq!(source().answered(&other, 0, false, now), AfterConfirmation::Unasked);
     }
 
     #[test]
@@ -382,7 +389,7 @@ mod tests {
         let mut source = source();
         let now = START + 10_000;
         assert_eq!(source.due(0, now), Due::Nothing);
-        source.answered(&says(Verdict::Restarted, 900_000), 0, now);
+        source.answered(&says(Verdict::Restarted, 900_000), 0, false, now);
         assert_eq!(source.due(0, now), Due::Again { place: 9, rank: 0 });
     }
 
@@ -401,7 +408,7 @@ mod tests {
 
         let mut source = source();
         (0..3).for_each(|_| report(&mut source, late));
-        source.answered(&says(Verdict::Busy, 10), 0, late);
+        source.answered(&says(Verdict::Busy, 10), 0, false, late);
         assert_eq!(source.due(0, late), Due::Again { place: 9, rank: 0 });
         (0..3).for_each(|_| report(&mut source, late));
         let (at, reason) = (4, DropReason::NoRoute);
@@ -420,11 +427,11 @@ mod tests {
                 number,
                 ..says(Verdict::Delivered, 0)
             };
-            source.answered(&done, 0, START);
+            source.answered(&done, 0, false, START);
             assert_eq!(source.next_outcome(), Some((number, Outcome::Delivered)));
         }
         assert!(!source.has_room(), "the first is still under way");
-        source.answered(&says(Verdict::Delivered, 0), 0, START);
+        source.answered(&says(Verdict::Delivered, 0), 0, false, START);
         assert!(!source.has_room(), "its outcome has not been fetched");
         source.next_outcome();
         assert!(source.has_room());

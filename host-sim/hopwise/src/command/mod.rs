@@ -74,7 +74,7 @@ enum Command {
     /// The real firmware on emulated boards, wired as a network
     Emulate(emulate::EmulateArgs),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
-    Sim(sim::SimArgs),
+    Sim(Box<sim::SimArgs>),
     /// What a trace tells: delivery, latency, paths, cables and drops
     Report(report::ReportArgs),
     /// A page that draws a network and replays a trace on it

@@ -390,7 +390,7 @@ mod tests {
     #[derive(Parser)]
     struct CommandLine {
         #[command(flatten)]
-        settings: SettingsArgs,
+        args: SimArgs,
     }
 
     /// What a shell makes of a command whose words are plain or in single quotes.
@@ -443,7 +443,7 @@ mod tests {
             prop_assert_eq!(&words[..2], ["hopwise", "sim"]);
             let parsed = CommandLine::try_parse_from(&words[1..]);
             prop_assert!(parsed.is_ok(), "{:?}: {}", words, parsed.err().map_or(String::new(), |error| error.to_string()));
-            let again = parsed.map(|line| line.settings.settings()).unwrap_or_default();
+            let again = parsed.map(|line| line.args.settings.settings()).unwrap_or_default();
             let normal = |events: &Option<String>| events.as_deref().map(on_one_line);
             prop_assert_eq!(normal(&again.events), normal(&settings.events));
             prop_assert_eq!(Settings { events: None, ..again }, Settings { events: None, ..settings });

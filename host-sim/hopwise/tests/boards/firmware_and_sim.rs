@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::firmware_support::{Rig, firmware};
 use hopwise_core::limits::PEERS;
 use hopwise_core::router::{Event, MessageKind};
-use hopwise_core::wire::{Query, trace_records};
+use hopwise_core::wire::{PacketId, Query, trace_records};
 use hopwise_core::{Network, Node};
 use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;
@@ -15,7 +15,7 @@ use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
 use hopwise_sim::wire::{Nanos, Noise};
-use hopwise_sim::world::{Build, StepOutcome, Watcher, World};
+use hopwise_sim::world::{Build, StepOutcome, Watcher, WireEnd, World};
 
 const NETWORK: &str = "rcr(2,2,1)";
 /// The cable that is cut: at port 1 of node 0.
@@ -69,6 +69,12 @@ struct Unwatched;
 
 impl Watcher for Unwatched {
     fn note(&mut self, _: Nanos, _: u32, _: &Event) {}
+
+    fn leaves(&mut self, _: Nanos, _: [WireEnd; 2], _: &mut [u8], length: usize) -> usize {
+        length
+    }
+
+    fn swallowed(&mut self, _: PacketId) {}
 }
 
 struct Simulated(World<8, PEERS>);
@@ -80,7 +86,10 @@ impl Simulated {
             baud: 1_000_000,
             processing: 100_000,
             noise: Noise::default(),
+            drift: None,
+            jitter: 0,
             seed: 7,
+            rogues: Vec::new(),
         });
         for board in 0..world.boards() {
             world.start(board, &mut Unwatched).expect("a node");

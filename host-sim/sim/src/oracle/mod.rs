@@ -261,7 +261,9 @@ impl Oracle {
         let took = at - sent_at;
         let too_late = took > record.service.longest();
         let calm = self.rogues.is_empty() && !record.parts.has_bad_wires && self.history.excuse(sent_at, at).is_none();
-        if too_late || took > self.soon && calm {
+        // A confirmed packet may have to look for its path more than once where cables are missing.
+        let tardy = record.service != Service::Confirmed && took > self.soon;
+        if too_late || tardy && calm {
             let seconds = took as f64 / 1e9;
             let why = if too_late { "" } else { " in a quiet mesh" };
             let what = format!("packet {number} of node {source} arrived after {seconds:.3} s{why}");

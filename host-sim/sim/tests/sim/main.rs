@@ -1,10 +1,12 @@
 //! The promises of delivery, held in the simulator: see `docs/delivery.md`.
 
+mod as_they_come;
 mod delivery;
 mod faults;
 mod liars;
 mod links;
 mod rogues;
+mod swarm;
 mod torture;
 
 use hopwise_sim::run::Account;
