@@ -268,8 +268,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
+    /// A copy of a [flood](Kind::Flooded) ends: others go round.
     pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
         let neighbor = self.wiring.neighbor_at(link);
+        let flood = |slot: &Slot<BODY>| slot.packet.header.kind == Kind::Flooded;
+        if self.pool.get(place).is_some_and(flood) {
+            if self
+                .queues
+                .get_mut(usize::from(link))
+                .is_some_and(|queue| take_out(queue, place))
+            {
+                if let Some(slot) = self.pool.get_mut(place) {
+                    slot.pending &= !(1 << link);
+                }
+                self.discard(place, DropReason::NoRoute, observer);
+            }
+            return;
+        }
         let goes_on = |slot: &Slot<BODY>| {
             let header = &slot.packet.header;
             // A search has chosen where to go, and cannot choose again: it would go back.

@@ -28,12 +28,13 @@ fn share(account: &Account) -> f64 {
     account.tally.innocent_delivered as f64 / account.tally.innocent_sent as f64
 }
 
-/// Nobody waits for long to send, and nobody's log is flooded.
-fn assert_contained(settings: &Settings, account: &Account) {
+/// Nobody waits for longer than this to send, and nobody's log is flooded. A sender of confirmed packets waits until those under way are
+/// brought past the rogue, so it may wait longer.
+fn assert_contained(settings: &Settings, account: &Account, longest: u64) {
     let command = settings.command();
     let waited = account.longest_refusal;
     assert!(
-        waited <= SECOND,
+        waited <= longest,
         "{command}: nothing was taken for {} ms",
         waited / 1_000_000
     );
@@ -50,12 +51,15 @@ fn assert_contained(settings: &Settings, account: &Account) {
 #[test]
 fn confirmed_packets_get_past_every_rogue() {
     for network in NETWORKS {
-        for kind in [RogueKind::Babble, RogueKind::Flood, RogueKind::Replay] {
+        for kind in RogueKind::ALL {
             let settings = with(kind, network, true);
             let account = run(&settings);
             assert_eq!(account.tally.innocent_sent, 4_000, "{}", settings.command());
-            assert_eq!(account.tally.innocent_delivered, 4_000, "{}", settings.command());
-            assert_contained(&settings, &account);
+            // A liar that guesses the number of the next packet is believed: nobody can tell without keys.
+            let guessed = if kind == RogueKind::Lie { 20 } else { 0 };
+            let missing = 4_000 - account.tally.innocent_delivered;
+            assert!(missing <= guessed, "{}: {missing} did not arrive", settings.command());
+            assert_contained(&settings, &account, 5 * SECOND);
         }
     }
 }
@@ -63,12 +67,12 @@ fn confirmed_packets_get_past_every_rogue() {
 #[test]
 fn datagrams_get_past_every_rogue_that_can_be_noticed() {
     for network in NETWORKS {
-        for kind in [RogueKind::Babble, RogueKind::Flood] {
+        for kind in RogueKind::ALL.into_iter().filter(|&kind| kind != RogueKind::Hole) {
             let settings = with(kind, network, false);
             let account = run(&settings);
             let share = share(&account);
             assert!(share >= 0.99, "{}: {:.2}%", settings.command(), 100.0 * share);
-            assert_contained(&settings, &account);
+            assert_contained(&settings, &account, SECOND);
         }
     }
 }
@@ -98,7 +102,7 @@ fn a_hole_costs_the_datagrams_that_pass_it_and_no_others() {
             "{}: {lost}",
             settings.command()
         );
-        assert_contained(&settings, &account);
+        assert_contained(&settings, &account, SECOND);
     }
 }
 
@@ -132,7 +136,7 @@ fn accepted(trace: &[u8]) -> Vec<(Node, PacketId)> {
 #[test]
 fn broadcasts_get_past_rogues_that_can_be_noticed() {
     for network in NETWORKS {
-        for kind in [RogueKind::Babble, RogueKind::Flood, RogueKind::Replay] {
+        for kind in [RogueKind::Babble, RogueKind::Flood, RogueKind::Flap, RogueKind::Replay] {
             let settings = Settings {
                 traffic: Some("broadcast".parse().unwrap()),
                 packets: Some(400),
