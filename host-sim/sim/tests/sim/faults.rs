@@ -115,8 +115,8 @@ fn nodes(network: &str) -> u64 {
     on(network).run().unwrap().build.network.nodes()
 }
 
-/// Small networks in which one, two and three dead boards keep a broadcast from nobody. See `docs/delivery.md` for those where two do.
-const SMALL_OF_FAMILIES: [&str; 20] = [
+/// Small networks of all families.
+const SMALL_OF_FAMILIES: [&str; 23] = [
     "rdn(ring(3),1)",
     "dualcube(2)",
     "re(ring(3),complete(3),1)",
@@ -137,14 +137,14 @@ const SMALL_OF_FAMILIES: [&str; 20] = [
     "mesh(4,4)",
     "hypercube(4)",
     "folded-hypercube(3)",
+    "hypernet(3,2)",
+    "hcn3(2)",
+    "hfn(3)",
 ];
 
 #[test]
 fn any_single_dead_board_keeps_no_broadcast_from_anyone() {
-    for network in SMALL_OF_FAMILIES
-        .into_iter()
-        .chain(["hypernet(3,2)", "hcn3(2)", "hfn(3)"])
-    {
+    for network in SMALL_OF_FAMILIES {
         for dead in 0..nodes(network) {
             assert_broadcasts_pass(network, &[dead]);
         }
@@ -363,6 +363,60 @@ fn plugs_exchanged_while_all_is_under_way_lose_nothing() {
                 "{}",
                 settings.command()
             );
+        }
+    }
+}
+
+/// A quarter of what the mesh carries when it is whole (`tools/broadcasts` measures that), with one, two and three boards dead.
+#[test]
+fn dead_boards_at_a_quarter_of_the_load_cost_no_broadcast() {
+    for (network, rate, dead) in [
+        ("torus(4,4)", 40.0, "0s off 5"),
+        ("torus(4,4)", 40.0, "0s off 15,10,9"),
+        ("hypercube(5)", 20.0, "0s off 1,30"),
+        ("heawood", 40.0, "0s off 0,7,9"),
+        ("rdn(ring(3),1)", 30.0, "0s off 7,4,11"),
+        ("nstar(4)", 25.0, "0s off 4,11,19"),
+    ] {
+        let settings = Settings {
+            packets: Some(300),
+            rate: Some(rate),
+            network: Some(network.into()),
+            ..with(dead, Traffic::Broadcast)
+        };
+        let tally = run(&settings).tally;
+        assert_eq!(
+            (tally.broadcasts_full, tally.duplicated),
+            (tally.sent, 0),
+            "{}",
+            settings.command()
+        );
+    }
+}
+
+/// Boards and cables come and go while packets are under way: nothing arrives twice, at restarted boards neither.
+#[test]
+fn resets_double_nothing() {
+    for seed in 1..=12 {
+        for (network, traffic) in [
+            ("rdn(ring(3),1)", Traffic::Uniform),
+            ("hypercube(4)", Traffic::Broadcast),
+            ("rsn(2,hypercube(2))", Traffic::Broadcast),
+            ("torus(4,4)", Traffic::PingAll),
+        ] {
+            let settings = Settings {
+                traffic: Some(traffic),
+                packets: Some(400),
+                rate: Some(30.0),
+                ber: Some(1e-4),
+                pull_every: Some("300ms".parse().unwrap()),
+                reset_every: Some("500ms".parse().unwrap()),
+                seed: Some(seed),
+                ..on(network)
+            };
+            let account = run(&settings);
+            assert_eq!(account.tally.duplicated, 0, "{}", settings.command());
+            assert!(account.tally.delivered > 100, "{}", settings.command());
         }
     }
 }

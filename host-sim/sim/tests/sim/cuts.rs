@@ -1,0 +1,82 @@
+//! Meshes of which little is left: confirmed packets arrive wherever there is a path.
+
+use hopwise_core::Network;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+use super::*;
+
+/// The script that cuts all cables but those of a tree, drawn by a seed.
+pub(super) fn all_but_a_tree(network: &Network, seed: u64) -> String {
+    let mut cables: Vec<(u64, u64, u64)> = (0..network.nodes())
+        .flat_map(|node| {
+            let ports = 0..network.degree(node).unwrap();
+            ports.map(move |port| (node, port, network.neighbor(node, port).unwrap().unwrap()))
+        })
+        .filter(|&(node, _, other)| node < other)
+        .collect();
+    cables.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    let mut part: Vec<u64> = (0..network.nodes()).collect();
+    let mut cuts = Vec::new();
+    for (node, port, other) in cables {
+        let (one, two) = (part[node as usize], part[other as usize]);
+        if one == two {
+            cuts.push(format!("0s cut {node}.{port}"));
+        } else {
+            part.iter_mut()
+                .filter(|part| **part == one)
+                .for_each(|part| *part = two);
+        }
+    }
+    cuts.join("; ")
+}
+
+/// Every confirmed packet arrives though only a tree is left of a network.
+pub(super) fn assert_a_tree_is_enough(network: &str, payload: usize, packets: u64, rate: f64, seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let settings = Settings {
+            confirmed: true,
+            packets: Some(packets),
+            payload: Some(payload),
+            // Of the whole mesh, so that there is time for searches.
+            rate: Some(rate / on(network).run().unwrap().build.network.nodes() as f64),
+            events: Some(all_but_a_tree(&network.parse().unwrap(), seed)),
+            seed: Some(seed),
+            ..on(network)
+        };
+        assert_all_delivered(&settings, &run(&settings));
+    }
+}
+
+#[test]
+fn only_a_tree_is_left() {
+    for (network, payload) in [
+        ("torus(8,8)", 32),
+        ("torus(8,8)", 200),
+        ("hypercube(5)", 200),
+        ("rdn(ring(3),1)", 200),
+        ("heawood", 200),
+        ("re(ring(4),complete(3),2)", 100),
+    ] {
+        assert_a_tree_is_enough(network, payload, 100, 20.0, 1..4);
+    }
+}
+
+/// The other path round a ring is as long as the ring, and longer than what a packet can remember.
+#[test]
+fn a_long_ring_with_one_cut() {
+    for (network, payload) in [("ring(60)", 32), ("ring(60)", 200), ("ring(200)", 200)] {
+        for confirmed in [false, true] {
+            let settings = Settings {
+                confirmed,
+                payload: Some(payload),
+                packets: Some(300),
+                rate: Some(1.0),
+                events: Some("0s cut 3.0".into()),
+                ..on(network)
+            };
+            assert_all_delivered(&settings, &run(&settings));
+        }
+    }
+}
