@@ -33,7 +33,13 @@ pub(super) fn all_but_a_tree(network: &Network, seed: u64) -> String {
 }
 
 /// Every confirmed packet arrives though only a tree is left of a network.
-pub(super) fn assert_a_tree_is_enough(network: &str, payload: usize, packets: u64, rate: f64, seeds: std::ops::Range<u64>) {
+pub(super) fn assert_a_tree_is_enough(
+    network: &str,
+    payload: usize,
+    packets: u64,
+    rate: f64,
+    seeds: std::ops::Range<u64>,
+) {
     for seed in seeds {
         let settings = Settings {
             confirmed: true,

@@ -1,0 +1,73 @@
+//! Promises of delivery in large networks, and in many: minutes, by `tools/test large`.
+
+#[path = "../sim/cuts.rs"]
+mod cuts;
+
+use hopwise_language::Traffic;
+use hopwise_sim::run::Account;
+use hopwise_sim::{Settings, simulate};
+use rayon::prelude::*;
+use serde_json::Value;
+
+fn on(network: &str) -> Settings {
+    Settings {
+        network: Some(network.into()),
+        ..Settings::default()
+    }
+}
+
+fn run(settings: &Settings) -> Account {
+    let account = simulate(&settings.run().unwrap(), None, &mut |_| ()).unwrap();
+    assert_eq!(account.violation, None, "{}", settings.command());
+    account
+}
+
+fn assert_all_delivered(settings: &Settings, account: &Account) {
+    assert_eq!(account.tally.delivered, account.tally.sent, "{}", settings.command());
+}
+
+#[test]
+fn only_a_tree_is_left_of_a_large_network() {
+    for (network, payload) in [
+        ("torus(32,32)", 32),
+        ("torus(32,32)", 200),
+        ("hypercube(10)", 32),
+        ("hypercube(8)", 200),
+        ("rdn(ring(4),2)", 32),
+        ("ring(1024)", 200),
+    ] {
+        cuts::assert_a_tree_is_enough(network, payload, 40, 4.0, 1..3);
+    }
+}
+
+/// Every single board dead in every golden network of up to 200 nodes.
+#[test]
+fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() {
+    let golden: Vec<Value> = serde_json::from_str(include_str!("../../../../core/tests/golden/networks.json")).unwrap();
+    let networks: Vec<(&str, u64)> = golden
+        .iter()
+        .map(|network| (network["spec"].as_str().unwrap(), network["nodes"].as_u64().unwrap()))
+        .filter(|&(_, nodes)| (3..=200).contains(&nodes))
+        .collect();
+    assert!(networks.len() > 30, "{}", networks.len());
+    let deaths: Vec<(&str, u64, u64)> = networks
+        .into_iter()
+        .flat_map(|(network, nodes)| (0..nodes).map(move |dead| (network, nodes, dead)))
+        .collect();
+    deaths.into_par_iter().for_each(|(network, nodes, dead)| {
+        let settings = Settings {
+            traffic: Some(Traffic::Broadcast),
+            packets: Some(nodes.min(24)),
+            rate: Some(2.0),
+            events: Some(format!("0s off {dead}")),
+            ..on(network)
+        };
+        let tally = run(&settings).tally;
+        assert_eq!(
+            (tally.broadcasts_full, tally.duplicated),
+            (tally.sent, 0),
+            "{}",
+            settings.command()
+        );
+    });
+}
