@@ -3,6 +3,7 @@
 //! The flash of all boards that run one image is that image; a board gets a copy of its own of a sector when it is
 //! programmed or erased. The part of the image below the first such sector is read without asking.
 
+use crate::hash::mix;
 use std::sync::Arc;
 
 use crate::cpu::decode::decode;
@@ -42,6 +43,16 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// RAM as it is after power-on: it holds anything, here by a seed.
+    pub(crate) fn scramble(&mut self, seed: u64) {
+        let mut state = seed;
+        for bytes in self.sram.chunks_mut(8).chain(self.ccm.chunks_mut(8)) {
+            state = mix(state.wrapping_add(1));
+            let noise = state.to_le_bytes();
+            bytes.copy_from_slice(&noise[..bytes.len()]);
+        }
+    }
+
     /// RAM full of zeros and the flash of `image`.
     pub fn new(sizes: MemorySizes, image: Arc<Image>) -> Self {
         Memory {

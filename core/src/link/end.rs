@@ -72,6 +72,8 @@ pub(super) struct End {
     rounds: u8,
     /// The owner wants whoever is there.
     accepts: bool,
+    /// The other end has been told so in this session: no packet comes before that.
+    told: bool,
     hold: Hold,
     /// One of the ends is a computer. It is not held down: no other path leads to it, and it may come and go as it likes.
     computer: bool,
@@ -128,6 +130,7 @@ impl End {
             backoff: 0,
             rounds: 0,
             accepts: false,
+            told: false,
             hold: Hold::new(),
             computer: false,
             since: millis(now),
@@ -332,6 +335,8 @@ impl End {
         let computer = |identity: Identity| identity.role == Role::Host;
         self.computer = computer(self.identity) || self.peer().is_some_and(computer);
         self.since = millis(now);
+        self.told = false;
+        self.answer_soon(now);
         self.stance_changed(now);
         self.ack_due = false;
         self.told_room = Offer::ALL;
@@ -343,6 +348,7 @@ impl End {
     /// One of the ends accepts the other, or does not any more.
     fn stance_changed(&mut self, now: Micros) {
         self.stuck_at = Micros::MAX;
+        self.told &= self.accepts();
         if self.is_open() {
             self.since = millis(now);
             self.starving_since = None;
@@ -468,7 +474,7 @@ impl End {
         if now >= self.hello_at {
             return Turn::Control;
         }
-        if self.is_open() {
+        if self.is_open() && self.told {
             if let Some(sent) = self.sender.again() {
                 return Turn::Again(sent.token);
             }
@@ -509,6 +515,7 @@ impl End {
         // Without room for the longest frame a short one must do.
         let length = write_hello(&hello, self.padding(), out).or_else(|| write_hello(&hello, 0, out))?;
         self.hello_sent_at = now;
+        self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
         Some(length)
     }

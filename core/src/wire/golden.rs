@@ -227,6 +227,14 @@ fn bodies(examples: &mut Examples) {
                 payload,
             }),
         ),
+        (
+            "flooded",
+            Content::Flooded(Flooded {
+                kind: Kind::Confirmed,
+                number: 9,
+                body: b"\x02\x01hi",
+            }),
+        ),
     ];
     for (name, content) in contents {
         let bytes = examples.wrote(name, &content.write::<BODY>().unwrap());

@@ -9,7 +9,7 @@ use crate::chip::usart::{Edge, UartCounters};
 use crate::chip::{Chip, Model, Remark, ResetCause, UARTS};
 use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
-use crate::hash::StateHash;
+use crate::hash::{StateHash, mix};
 use crate::image::Image;
 use crate::memory::{Memory, NotFlash};
 use crate::rtt::Rtt;
@@ -91,7 +91,9 @@ pub(crate) struct Horizon {
 impl Board {
     /// A board that has just been powered, with `image` in its flash.
     pub fn new(image: &Arc<Image>, options: BoardOptions) -> Self {
-        let memory = Memory::new(options.model.memory(), image.clone());
+        let mut memory = Memory::new(options.model.memory(), image.clone());
+        let [a, b, c] = options.unique_id.map(u64::from);
+        memory.scramble(mix(a << 32 | b) ^ mix(c ^ options.start));
         let chip = Chip::new(options.model, options.unique_id, options.hse);
         let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);
         let rtt = image.address_of("_SEGGER_RTT").and_then(Rtt::new);

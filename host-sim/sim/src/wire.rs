@@ -78,7 +78,8 @@ impl Direction {
 
     /// Whether something arrives that is not only zeros.
     pub fn is_whole(&self, now: Nanos) -> bool {
-        !self.dead && !self.stuck_low && !(self.long_break && now < self.low_until)
+        let broken = self.long_break && now < self.low_until;
+        !(self.dead || self.stuck_low || broken)
     }
 
     /// Whether it damages more than every other of the longest frames.

@@ -11,6 +11,9 @@ const DATA: u8 = 2;
 const ACK_REFUSED: usize = 4;
 const DATA_REFUSED: usize = 5;
 
+/// So much of a frame is enough while addresses have up to three bytes.
+const USUAL: usize = DATA_HEADER + 11 + 2 * 3;
+
 /// What is seen of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Glance {
@@ -26,8 +29,14 @@ impl Glance {
     /// At a frame as it is sent.
     pub(super) fn at(frame: &[u8]) -> Self {
         let again = frame.first() == Some(&DELIMITER);
+        let frame = &frame[usize::from(again)..];
         let mut start = [0; DATA_HEADER + MAX_HEADER];
-        let length = decode_start(&frame[usize::from(again)..], &mut start);
+        let length = decode_start(frame, &mut start[..USUAL]);
+        let mut packet = packet_of(&start[..length]);
+        if packet.is_none() && length == USUAL {
+            let length = decode_start(frame, &mut start);
+            packet = packet_of(&start[..length]);
+        }
         let start = &start[..length];
         let kind = start.first().map(|first| first & TYPE_MASK);
         let refused = match kind {
@@ -35,34 +44,43 @@ impl Glance {
             Some(DATA) => start.get(DATA_REFUSED),
             _ => None,
         };
-        let packet = start.get(DATA_HEADER..).filter(|_| kind == Some(DATA));
         Glance {
             again,
             refuses: refused.is_some_and(|&refused| refused != 0),
-            packet: packet.and_then(Header::read).map(|(header, _)| header),
+            packet,
         }
     }
 }
 
+/// The header of the packet in a data frame.
+fn packet_of(start: &[u8]) -> Option<Header> {
+    let is_data = start.first().is_some_and(|first| first & TYPE_MASK == DATA);
+    let packet = start.get(DATA_HEADER..).filter(|_| is_data)?;
+    Header::read(packet).map(|(header, _)| header)
+}
+
 /// Decodes as much of a frame as there is room for, and returns how much that is.
-fn decode_start(frame: &[u8], out: &mut [u8]) -> usize {
-    let (mut length, mut left, mut zero_after) = (0, 0, false);
-    for &byte in frame {
-        if byte == DELIMITER || length == out.len() {
+fn decode_start(mut frame: &[u8], out: &mut [u8]) -> usize {
+    let mut length = 0;
+    while let Some((&code, rest)) = frame.split_first() {
+        let run = usize::from(code)
+            .saturating_sub(1)
+            .min(rest.len())
+            .min(out.len() - length);
+        if code == DELIMITER {
             break;
         }
-        if left > 0 {
-            out[length] = byte;
-            length += 1;
-            left -= 1;
-            continue;
+        out[length..length + run].copy_from_slice(&rest[..run]);
+        length += run;
+        frame = &rest[run..];
+        // Each run stands for a zero after it, but for the longest, and for the last.
+        if length == out.len() || frame.first().is_none_or(|&next| next == DELIMITER) {
+            break;
         }
-        if zero_after {
+        if code < u8::MAX {
             out[length] = 0;
             length += 1;
         }
-        left = byte - 1;
-        zero_after = byte < u8::MAX;
     }
     length
 }

@@ -90,8 +90,10 @@ impl Ledger {
             return;
         };
         let known = |coming: &Coming| coming.packet == packet && coming.dest == dest && coming.from == from;
-        if frame.again && coming.iter().any(known) {
-            return;
+        if frame.again
+            && let Some(place) = coming.iter().position(known)
+        {
+            coming.remove(place);
         }
         if coming.len() == REMEMBERED {
             coming.remove(0);
