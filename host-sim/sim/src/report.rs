@@ -177,7 +177,21 @@ impl Report {
             ("wall time", format!("{:.3} s", self.wall_seconds)),
             ("trace hash", self.trace_sha256.clone()),
         ];
-        facts.into_iter().chain(remark).collect()
+        let rogues = (!self.rogues.is_empty()).then(|| {
+            [
+                ("rogues", self.rogues.join(", ")),
+                (
+                    "between honest boards",
+                    format!("{} of {} arrived", self.innocent_delivered, self.innocent_sent),
+                ),
+                ("forged", self.forged.to_string()),
+            ]
+        });
+        facts
+            .into_iter()
+            .chain(rogues.into_iter().flatten())
+            .chain(remark)
+            .collect()
     }
 
     /// The titles of [`row`](Self::row).
