@@ -114,7 +114,7 @@ impl<const PEERS: usize> Seen<PEERS> {
         }
         let forgotten = self.may_be_forgotten(header, now);
         let place = self.place(header, now);
-        let crowded = self.windows.is_full();
+        let crowded = self.forgotten_at.is_some_and(|at| now.saturating_sub(at) < LIFETIME + SLACK);
         let Some(window) = self.windows.get_mut(place) else {
             return Passing::Uncertain;
         };

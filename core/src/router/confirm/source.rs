@@ -262,6 +262,12 @@ impl Source {
         }
     }
 
+    /// Where the packet of a number is kept, if it is outstanding.
+    pub(in super::super) fn place_of(&self, number: u32) -> Option<Place> {
+        let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
+        open.find(|entry| entry.number == number).map(|entry| entry.place)
+    }
+
     fn find(&mut self, number: u32) -> Option<&mut Outstanding> {
         let mut open = self.outstanding.iter_mut().filter(|entry| !entry.has_ended());
         open.find(|entry| entry.number == number)

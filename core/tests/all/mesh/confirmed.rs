@@ -240,17 +240,20 @@ fn a_confirmation_counts_once_and_only_of_this_life() {
         &Header { number: 52, ..answer },
         &confirmation(FIRST + 1, Verdict::Delivered, 9 * SECOND),
     );
+    // Of someone else than the destination.
+    mesh.stranger_mut(two)
+        .send(0, &header(Kind::Confirmation, 0, 1, 55), &good);
     mesh.run(10 * MILLISECOND);
     assert!(outcomes(&mesh, 1).is_empty());
     let board = mesh.board(1);
     let dropped = [DropReason::Stale, DropReason::Malformed, DropReason::Unasked].map(|reason| board.dropped(reason));
-    assert_eq!(dropped, [1, 1, 1]);
+    assert_eq!(dropped, [1, 1, 2]);
     mesh.stranger_mut(two).send(0, &Header { number: 53, ..answer }, &good);
     mesh.run(10 * MILLISECOND);
     mesh.stranger_mut(two).send(0, &Header { number: 54, ..answer }, &good);
     mesh.run(10 * MILLISECOND);
     assert_eq!(outcomes(&mesh, 1), [(0, Outcome::Delivered)]);
-    assert_eq!(mesh.board(1).dropped(DropReason::Unasked), 2);
+    assert_eq!(mesh.board(1).dropped(DropReason::Unasked), 3);
     // The destination's epoch is known from now on.
     mesh.confirmed(1, 2, b"y").unwrap();
     mesh.run(10 * MILLISECOND);
