@@ -27,12 +27,12 @@ const THINKING: Micros = 2_000;
 /// Each time nothing is acknowledged, the sender waits twice as long, so many times.
 const MAX_BACKOFF: u8 = 3;
 /// If nothing is acknowledged for this long, or for so many timeouts on a slow wire, frames are stuck and the link is given up.
-const STUCK_AFTER: Micros = 500_000;
+const STUCK_AFTER: Micros = 1_500_000;
 const STUCK_TIMEOUTS: Micros = 8;
 /// And if one frame is not for twice as long, so that packets do not grow old on the way.
 const LONGEST_WAY: Micros = 2;
 /// And if the sender has gone back so many times in vain.
-const STUCK_ROUNDS: u8 = 32;
+const STUCK_ROUNDS: u8 = 96;
 /// The other end has this long to accept us.
 const ACCEPT_WITHIN: Micros = 2_000_000;
 /// An end that has taken nothing for this long, in milliseconds, though packets wait for it all the time, takes nothing any more. In

@@ -154,7 +154,7 @@ fn assert_left_alone(mut mesh: Mesh, why: Down, within: Micros) {
 fn a_neighbour_that_never_acknowledges_is_left_alone() {
     let (mut mesh, two) = bad_neighbour();
     mesh.stranger_mut(two).mute = true;
-    assert_left_alone(mesh, Down::Stuck, 600 * MILLISECOND);
+    assert_left_alone(mesh, Down::Stuck, 1_700 * MILLISECOND);
 }
 
 #[test]

@@ -126,7 +126,11 @@ impl Ledger {
                     ));
                 };
                 let from = coming.remove(place).from;
+                // Another board may have sent a copy of it towards this link, and nobody can tell which one came.
+                let copies = coming.iter().filter(|one| one.packet == packet && one.from != from);
+                let others: Vec<WireEnd> = copies.map(|one| one.from).collect();
                 self.taken(from, packet);
+                others.into_iter().for_each(|other| self.taken(other, packet));
             }
             Event::Forwarded { link, packet } => {
                 self.counts.get_mut(board as usize)?.forwarded += 1;
