@@ -46,6 +46,8 @@ pub(super) struct Seen<const PEERS: usize> {
     windows: Vec<Window, PEERS>,
     /// When the last source that was forgotten had been heard: what came later is remembered.
     forgotten_at: Option<Micros>,
+    /// The same of the last one of which floods had come.
+    flood_forgotten_at: Option<Micros>,
     copies: Vec<(PacketId, Micros), COPIES>,
 }
 
@@ -78,6 +80,7 @@ impl<const PEERS: usize> Seen<PEERS> {
         Seen {
             windows: Vec::new(),
             forgotten_at: None,
+            flood_forgotten_at: None,
             copies: Vec::new(),
         }
     }
@@ -112,9 +115,13 @@ impl<const PEERS: usize> Seen<PEERS> {
         if self.is_known_copy(header, now) {
             return Passing::Duplicate;
         }
-        let forgotten = self.may_be_forgotten(header, now);
+        let forgotten_at = if header.copied {
+            self.forgotten_at
+        } else {
+            self.flood_forgotten_at
+        };
+        let forgotten = forgotten_at.is_some_and(|at| at >= born(header, now));
         let place = self.place(header, now);
-        let crowded = self.forgotten_at.is_some_and(|at| now.saturating_sub(at) < LIFETIME + SLACK);
         let Some(window) = self.windows.get_mut(place) else {
             return Passing::Uncertain;
         };
@@ -126,12 +133,9 @@ impl<const PEERS: usize> Seen<PEERS> {
             }
             Judgement::Duplicate => return Passing::Duplicate,
             Judgement::Uncertain => return Passing::Uncertain,
-            Judgement::New if flood && forgotten => return Passing::Uncertain,
+            // Of a flood any copy may have come; of what goes along the tree only one that was flooded besides.
+            Judgement::New if forgotten => return Passing::Uncertain,
             Judgement::New => {}
-        }
-        // Where sources are forgotten early, the copy that goes along the tree could come after that.
-        if flood && crowded && self.copies.push((header.id(), now)).is_err() {
-            return Passing::Uncertain;
         }
         window.mark(header.number, now);
         if flood {
@@ -168,8 +172,7 @@ impl<const PEERS: usize> Seen<PEERS> {
 
     /// Whether a source may have been forgotten since a packet began.
     fn may_be_forgotten(&self, header: &Header, now: Micros) -> bool {
-        let born = now.saturating_sub(u64::from(header.age) * AGE_UNIT + SLACK);
-        self.forgotten_at.is_some_and(|at| at >= born)
+        self.forgotten_at.is_some_and(|at| at >= born(header, now))
     }
 
     /// Where the window of a packet's source is: in place of the one not heard for longest, if it is new.
@@ -206,9 +209,17 @@ impl<const PEERS: usize> Seen<PEERS> {
         let Some((place, window)) = oldest else { return 0 };
         let heard = now.saturating_sub(Micros::from(silence(window)) * 1_000);
         self.forgotten_at = self.forgotten_at.max(Some(heard));
+        if window.flooded != [0; WORDS] {
+            self.flood_forgotten_at = self.flood_forgotten_at.max(Some(heard));
+        }
         *window = fresh;
         place
     }
+}
+
+/// When a packet began, or a little before.
+fn born(header: &Header, now: Micros) -> Micros {
+    now.saturating_sub(u64::from(header.age) * AGE_UNIT + SLACK)
 }
 
 pub(super) fn millis(now: Micros) -> u32 {
@@ -329,6 +340,41 @@ mod tests {
                     let known = copied || late || taken.contains(&(source, number));
                     prop_assert!(known, "source {source} number {number} was refused, and no copy was taken");
                 }
+            }
+        }
+    }
+
+    /// A flood is taken once and passed on once, whether a copy along the tree comes before, after, or when its source is forgotten.
+    #[test]
+    fn a_flood_is_new_once_and_known_once() {
+        let mut seen: Seen<2> = Seen::new();
+        let (tree, flood) = (header(7, 5, false), header(7, 5, true));
+        assert_eq!(seen.judge_passing(&tree, 9_000_000), Passing::New);
+        assert!(seen.has_passed(&tree) && !seen.has_passed(&flood));
+        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::Known);
+        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::Duplicate);
+        assert!(seen.has_passed(&flood));
+        let flood = header(7, 6, true);
+        assert_eq!(seen.judge_passing(&flood, 9_000_000), Passing::New);
+        assert_eq!(seen.judge_passing(&header(7, 6, false), 9_000_000), Passing::Duplicate);
+        // Two other sources, and it is forgotten. What begins later is new.
+        for source in [8, 9] {
+            assert_eq!(seen.judge_passing(&header(source, 1, false), 9_001_000), Passing::New);
+        }
+        for copied in [false, true] {
+            assert_eq!(seen.judge_passing(&header(7, 6, copied), 9_002_000), Passing::Uncertain);
+        }
+        assert_eq!(seen.judge_passing(&header(7, 7, true), 9_600_000), Passing::New);
+    }
+
+    /// Without floods a source that was forgotten is no reason to drop a broadcast.
+    #[test]
+    fn broadcasts_along_the_tree_need_no_memory() {
+        let mut seen: Seen<2> = Seen::new();
+        for number in 0..300 {
+            for source in 0..9 {
+                let now = 9_000_000 + u64::from(number);
+                assert_eq!(seen.judge_passing(&header(source, number, false), now), Passing::New);
             }
         }
     }

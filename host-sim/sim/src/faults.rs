@@ -177,7 +177,10 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 self.world.set_noise(end, Some(BURST), soon, notes);
             }
             Action::Quiet(end) => self.world.set_noise(end, None, false, notes),
-            Action::Swap(a, b) => self.world.swap(a, b, notes),
+            Action::Swap(a, b) => {
+                self.world.swap(a, b, notes);
+                notes.oracle.exchanged(self.world.now());
+            }
             Action::Reset(node) => {
                 let board = node as u32;
                 self.switch_off(board);

@@ -56,6 +56,8 @@ pub struct Oracle {
     off_at: Vec<Option<Nanos>>,
     history: History,
     ledger: Ledger,
+    /// When plugs were exchanged last.
+    exchanged_at: Option<Nanos>,
     /// The last packet that came from a source to a node, by service.
     latest: HashMap<(Service, u32, u32), u32>,
     soon: Nanos,
@@ -82,6 +84,7 @@ impl Oracle {
             off_at: vec![None; nodes as usize],
             history: History::new(byte_nanos),
             ledger,
+            exchanged_at: None,
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
             rogues: HashSet::new(),
@@ -327,9 +330,20 @@ impl Oracle {
         }
     }
 
+    /// Plugs were exchanged: a frame under way may come out elsewhere than where it was seen to go.
+    pub fn exchanged(&mut self, at: Nanos) {
+        self.exchanged_at = Some(at);
+    }
+
+    fn exchanged_lately(&self, at: Nanos) -> bool {
+        self.exchanged_at
+            .is_some_and(|exchanged| at.saturating_sub(exchanged) < SOON)
+    }
+
     /// Takes note of what a node says it did.
     pub fn note(&mut self, at: Nanos, node: u32, event: &Event) {
-        if let Some(what) = self.ledger.note(node, event) {
+        let wrong = self.ledger.note(node, event);
+        if let Some(what) = wrong.filter(|_| !self.exchanged_lately(at)) {
             self.broken(at, node, Broken::Account, what);
         }
         if let Event::Dropped { packet, reason, .. } = event {
@@ -383,6 +397,8 @@ impl Oracle {
         let excuse = self.history.excuse(record.sent_at, until);
         excuse
             .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
+            // Behind a bad wire answers pile up, and a node that has too many of them says so.
+            .or_else(|| (record.service == Service::Ping && record.parts.has_bad_wires).then_some(Exception::Noisy))
             .or_else(|| (!self.rogues.is_empty()).then_some(Exception::Rogue))
     }
 
