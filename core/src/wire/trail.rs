@@ -126,8 +126,11 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
         drop(visits);
         let size = end.checked_sub(second).ok_or(TrailFull)?;
         self.mark_partial()?;
-        self.body.get_mut(second..).ok_or(TrailFull)?.rotate_left(size);
         let rest = self.body.len().saturating_sub(size);
+        for at in second..rest {
+            let later = *self.body.get(at + size).ok_or(TrailFull)?;
+            *self.body.get_mut(at).ok_or(TrailFull)? = later;
+        }
         self.body.truncate(rest);
         let length = self.body.last_mut().ok_or(TrailFull)?;
         *length = length.saturating_sub(size as u8);
@@ -184,6 +187,25 @@ mod tests {
         assert!(trail.has(1 << 40) && trail.has(5) && !trail.has(6));
         assert_eq!(trail.start(), Some(7));
         Trail::of(&mut body).unwrap().remove();
+        assert_eq!(body, b"payload");
+    }
+
+    /// The oldest but the first are forgotten, and that is known; the payload stays.
+    #[test]
+    fn a_trail_without_room_forgets_the_oldest() {
+        let mut body: Body<14> = Body::from_slice(b"payload").unwrap();
+        let mut trail = Trail::begin(&mut body, 3).unwrap();
+        for node in [300, 5, 70, 8, 9] {
+            trail.push(node).unwrap();
+        }
+        let nodes: List<_> = trail.visits().map(|visit| visit.node).collect();
+        assert_eq!(nodes, [3, 5, 70, 8, 9]);
+        assert!(trail.is_partial());
+        trail.push(400).unwrap();
+        let nodes: List<_> = trail.visits().map(|visit| visit.node).collect();
+        assert_eq!(nodes, [3, 8, 9, 400]);
+        assert_eq!((trail.back(), trail.back()), (Some(9), Some(8)));
+        trail.remove();
         assert_eq!(body, b"payload");
     }
 
