@@ -1,8 +1,8 @@
 //! Knows every packet that was sent and what became of it, from outside: the judge of what delivery promises.
 //!
-//! It keeps what was sent by itself, and believes no node: [`ledger`] holds their accounts against what the wires carried. In a mesh
+//! It keeps what was sent by itself, and believes no node: `ledger` holds their accounts against what the wires carried. In a mesh
 //! that is connected and in which nothing changes everything must arrive, soon and in order; what excuses a packet that does
-//! not has a name, an [`Exception`], and is counted ([`history`]).
+//! not has a name, an [`Exception`], and is counted (`history`).
 
 mod glance;
 mod history;

@@ -1,6 +1,6 @@
 //! Where nodes, clusters and links are drawn.
 //!
-//! - [`point`]: a place on the page; [`shapes`]: base graphs and arrangements of clusters; `stress`: graphs without a shape of their own;
+//! - [`point`]: a place on the page; `shapes`: base graphs and arrangements of clusters; `stress`: graphs without a shape of their own;
 //! - [`family`]: how each family of networks is nested;
 //! - `nested`: places from nested arrangements; `bend`: links that would run through nodes are bent.
 
