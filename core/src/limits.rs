@@ -60,7 +60,7 @@ pub const MAX_PAYLOAD: usize = 200;
 /// Packets that a node holds.
 pub const BUFFERS: usize = 30;
 
-/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`router`](crate::router). A packet changes lane
+/// Lanes: classes of buffers that make store-and-forward free of deadlock, see [`lanes`](crate::router::lanes). A packet changes lane
 /// where its route turns from rising to falling node numbers or back. `re(ring(4),complete(3),3)` needs 10, most others of up
 /// to 200 nodes 4 to 8; `hopwise deadlock EXPR --scheme lanes` counts them. On the wire there is room for 12.
 pub const LANES: usize = 12;

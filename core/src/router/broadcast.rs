@@ -8,12 +8,12 @@
 //!
 //! A confirmed packet to which nobody has answered, and its confirmation, can be [flooded](Kind::Flooded) too.
 
-use super::event::{Event, Observer};
+use super::event::Observer;
 use super::pool::{Origin, Place};
 use super::seen::Passing;
 use super::times::{DRIFT, FLOOD_FOR};
-use super::{Router, add, take_out};
-use crate::link::{Link, Micros};
+use super::{Router, add};
+use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Body, Content, DropReason, Header, Kind};
 
 /// A set of links: bit 0 is link 0.
@@ -132,13 +132,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if !header.kind.is_for_all_links() || !self.seen.has_passed(header) {
             return false;
         }
-        self.links.get_mut(usize::from(link)).map(Link::take);
-        add(&mut self.counters.received, 1);
-        observer.note(Event::Received {
-            link,
-            packet: header.id(),
-            dest: header.dest,
-        });
+        self.took(link, header, observer);
         self.count_drop(header, DropReason::Duplicate, observer);
         // Who sends a flood has it. Who sends a copy along the tree must still learn that there is a flood.
         if header.copied {
@@ -149,21 +143,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Takes back a copy that waits for a link.
     fn recall(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
-        let Some(queue) = self.queues.get_mut(usize::from(link)) else {
-            return;
-        };
-        let is_copy = |place: Place| {
-            let slot = self.pool.get(place);
+        let is_copy = |place: &Place| {
+            let slot = self.pool.get(*place);
             slot.is_some_and(|slot| slot.packet.header.id() == header.id())
         };
-        let Some(place) = queue.iter().copied().find(|&place| is_copy(place)) else {
-            return;
-        };
-        take_out(queue, place);
-        if let Some(slot) = self.pool.get_mut(place) {
-            slot.pending &= !(1 << link);
+        let queue = self.queues.get(usize::from(link));
+        let copy = queue.and_then(|queue| queue.iter().copied().find(is_copy));
+        if let Some(place) = copy.filter(|&place| self.unqueue(place, link)) {
+            self.discard(place, DropReason::Duplicate, observer);
         }
-        self.discard(place, DropReason::Duplicate, observer);
     }
 
     /// A confirmed packet or a confirmation has come here as a flood.

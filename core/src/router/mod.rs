@@ -12,27 +12,22 @@
 //! - `broadcast`: to whom copies go, along the tree or as a flood;
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
 //! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
+//! - `send`: what a link takes next; [`lanes`]: why full buffers never wait for each other in a cycle; `attach`: which link is used to whom;
 //! - `answer`: questions to the node; `application`: what an application can do.
-//!
-//! # Lanes
-//!
-//! Finite buffers deadlock when packets wait for each other in a cycle. Here a packet is in a lane, and waits only for room
-//! in the same lane of the next node or a higher one: along its route, the lane rises by one wherever the node numbers
-//! turn from rising to falling or back. Even lanes rise, odd ones fall. Within a lane a packet therefore waits for one at
-//! a node of a higher number (or lower), never in a cycle, whatever the network and whatever the route. Each lane of each
-//! node keeps a buffer of its own. A packet that turns more often than there are lanes, as on a long detour, stays in the last
-//! one; should packets there wait for each other, they expire and are counted.
 
 mod answer;
 mod application;
+mod attach;
 mod broadcast;
 mod confirm;
 mod event;
 mod forward;
+pub mod lanes;
 mod passage;
 mod pool;
 mod quota;
 mod seen;
+mod send;
 mod served;
 mod stalls;
 pub mod times;
@@ -45,19 +40,18 @@ pub use application::{Message, MessageKind, SendError};
 use confirm::{Destination, Mesh, Source};
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
-use pool::{MAX_LINKS, Place, Pool, Slot};
+use pool::{MAX_LINKS, Place, Pool};
 use quota::Quota;
 use seen::Seen;
-use served::Share;
 use stalls::Stalls;
 use wiring::Wiring;
 
-use crate::limits::{self, INBOX, LANES};
-use crate::link::{Down, Fate, Link, Micros, Received, Turn};
+use crate::limits::{self, INBOX};
+use crate::link::{Link, Micros, Received};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, Kind, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Offer, Packet,
-    PacketId, Role, RouterCounters, encoded_len,
+    self, AGE_UNIT, Card, Header, Identity, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Packet, PacketId, Role,
+    RouterCounters, encoded_len,
 };
 use crate::{Network, Node, Port, Rule};
 
@@ -225,7 +219,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             host: None,
             computers,
             noted: 0,
-            pool: Pool::new(lanes_for(network, rule)),
+            pool: Pool::new(lanes::count(network, rule)),
             inbox: Deque::new(),
             seen: Seen::new(),
             source: Source::new(&mesh, first_number.rotate_left(16)),
@@ -331,128 +325,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.catch_up(now, observer);
     }
 
-    /// Whether it is worth the while to [`transmit`](Self::transmit) on a link.
-    pub fn wants_to_transmit(&self, link: u8, now: Micros) -> bool {
-        let queue = self.queues.get(usize::from(link));
-        let end = self.links.get(usize::from(link));
-        queue.is_some_and(|queue| !queue.is_empty()) || end.is_some_and(|end| end.is_due(now))
-    }
-
-    /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send. `out` has room for `WIRE`.
-    pub fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
-        if !self.wants_to_transmit(link, now) {
-            return 0;
-        }
-        let Some(end) = self.links.get_mut(usize::from(link)) else {
-            return 0;
-        };
-        let place = match end.turn(now) {
-            Turn::Nothing => return 0,
-            Turn::Control => None,
-            Turn::Again(place) => Some((place, true)),
-            Turn::New(room) => self.pick(link, room, now).map(|place| (place, false)),
-        };
-        let sent = match place {
-            Some((place, again)) => self.write_packet(link, place, again, now, out, observer),
-            None => {
-                let waiting = self
-                    .queues
-                    .get(usize::from(link))
-                    .is_some_and(|queue| !queue.is_empty());
-                self.links.get_mut(usize::from(link)).and_then(|end| {
-                    if waiting && end.is_open() {
-                        end.starves(now);
-                    }
-                    end.write_control(now, out)
-                })
-            }
-        };
-        sent.unwrap_or(0)
-    }
-
-    fn write_packet(
-        &mut self,
-        link: u8,
-        place: Place,
-        again: bool,
-        now: Micros,
-        out: &mut [u8],
-        observer: &mut impl Observer,
-    ) -> Option<usize> {
-        let lane = self.lane_on(link, place)?;
-        if !again {
-            self.sign(place, now);
-        }
-        let slot = self.pool.get(place)?;
-        let end = self.links.get_mut(usize::from(link))?;
-        let mut header = slot.packet.header;
-        let on_the_wire = end.wire_time(slot.packet.body.len() + MAX_HEADER);
-        header.age = age(&header, slot.arrived, now.saturating_add(on_the_wire));
-        header.hops_left = header.hops_left.saturating_sub(1);
-        let mut bytes = [0; MAX_HEADER];
-        let length = header.write(&mut bytes)?;
-        let parts = [bytes.get(..length)?, &slot.packet.body];
-        let sent = end.write_packet(place, lane, parts, now, out)?;
-        observer.note(Event::Sent {
-            link,
-            packet: header.id(),
-            dest: header.dest,
-            again,
-        });
-        Some(sent)
-    }
-
-    /// The lane in which a packet waits at the other end of a link.
-    fn lane_on(&self, link: u8, place: Place) -> Option<u8> {
-        if self.host == Some(link) {
-            return Some(0);
-        }
-        let slot = self.pool.get(place)?;
-        let rises = self.wiring.neighbor_at(link)? > self.here;
-        Some(next_lane(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
-    }
-
-    /// The next packet for a link: of those whose lane has room, the first of a source that has had least and then has the oldest. So
-    /// far sources have as much of a busy mesh as near ones, and as those that send all they can; and packets of one source keep
-    /// their order: ages are rounded at every hop, so that they do not tell which of two came first.
-    fn pick(&mut self, link: u8, room: Offer, now: Micros) -> Option<Place> {
-        let queue = self.queues.get(usize::from(link))?;
-        let most = self.most_at(link);
-        let takes = |place: Place| self.lane_on(link, place).is_some_and(|lane| room.takes(lane));
-        let open = |place: Place| takes(place) && self.fits(place, most);
-        let mut first: Option<(Share, u32, Node)> = None;
-        for &place in queue {
-            let Some(slot) = self.pool.get(place).filter(|_| open(place)) else {
-                continue;
-            };
-            let (served, age) = (self.pool.served(slot), slot.age_in_micros(now));
-            if first.is_none_or(|(least, most, _)| served < least || served == least && age > most) {
-                first = Some((served, age, slot.packet.header.source));
-            }
-        }
-        let (_, _, source) = first?;
-        let of_source = |place: Place| {
-            self.pool
-                .get(place)
-                .is_some_and(|slot| slot.packet.header.source == source)
-        };
-        let place = queue.iter().copied().find(|&place| of_source(place) && open(place))?;
-        self.pool.serve(place);
-        take_out(self.queues.get_mut(usize::from(link))?, place).then_some(place)
-    }
-
-    /// The longest packet that the other end of a link takes.
-    pub(super) fn most_at(&self, link: u8) -> usize {
-        let peer = self.links.get(usize::from(link)).and_then(Link::peer);
-        peer.map_or(0, |peer| peer.largest.into())
-    }
-
-    /// Whether a packet is not longer than that.
-    pub(super) fn fits(&self, place: Place, most: usize) -> bool {
-        let fits = |slot: &Slot<BODY>| slot.packet.length() <= most;
-        most >= BODY + MAX_HEADER || self.pool.get(place).is_some_and(fits)
-    }
-
     /// Looks at the clock.
     pub fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
         for link in 0..self.links.len() as u8 {
@@ -495,142 +367,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         sweep.min(self.source.deadline())
     }
 
-    /// Looks again at who is at which link: one link to each neighbour is accepted, and used once it is open.
-    ///
-    /// Both ends of several cables between the same two nodes see the same cables and choose the same, the one whose number at the
-    /// node of the lower address is the lowest. The others are kept in case it fails. A link that is open stays.
-    fn rewire(&mut self, now: Micros, observer: &mut impl Observer) {
-        for link in 0..self.links.len() as u8 {
-            let candidate = self.candidate(link);
-            let accepted = candidate.is_some_and(|peer| self.best_link_to(&peer) == Some(link));
-            let used = self.is_used(link);
-            let Some(end) = self.links.get_mut(usize::from(link)).filter(|_| !used) else {
-                continue;
-            };
-            end.accept(accepted, now);
-            let open = end.is_open();
-            let Some(peer) = candidate else { continue };
-            if open {
-                match peer.role {
-                    Role::Host => self.host = Some(link),
-                    Role::Node => self.wiring.attach(link, peer.address),
-                }
-                self.noted |= 1 << link;
-                observer.note(Event::LinkUp { link, peer });
-            } else if !accepted && self.noted >> link & 1 == 0 {
-                self.noted |= 1 << link;
-                observer.note(Event::Miswired {
-                    link,
-                    expected: self.wiring.expected(link),
-                    found: peer,
-                });
-            }
-        }
-    }
-
-    /// Whether packets go through a link.
-    fn is_used(&self, link: u8) -> bool {
-        self.host == Some(link) || self.wiring.neighbor_at(link).is_some()
-    }
-
-    /// Who is at a link that is not used, but could be.
-    fn candidate(&self, link: u8) -> Option<Identity> {
-        let end = self.links.get(usize::from(link))?;
-        end.peer().filter(|_| end.may_accept() && !self.is_used(link))
-    }
-
-    /// The link to accept of those that lead to someone; `None` if there is one already, or whoever it is does not belong here.
-    fn best_link_to(&self, found: &Identity) -> Option<u8> {
-        let wanted = match found.role {
-            Role::Host => self.host.is_none(),
-            Role::Node => found.network == self.network.id() && self.wiring.misses(found.address),
-        };
-        if !wanted {
-            return None;
-        }
-        let links = 0..self.links.len() as u8;
-        let same = links.filter_map(|link| Some((link, self.candidate(link)?)));
-        let same = same.filter(|&(link, peer)| match found.role {
-            Role::Host => peer.role == Role::Host && self.computers >> link & 1 == 1,
-            Role::Node => (peer.role, peer.address, peer.network) == (Role::Node, found.address, found.network),
-        });
-        let lower = self.here < found.address;
-        same.min_by_key(|&(link, peer)| if lower { (link, peer.port) } else { (peer.port, link) })
-            .map(|(link, _)| link)
-    }
-
-    /// A link is down, or not what it should be: what was to go through it takes another path.
-    fn link_down(&mut self, link: u8, reason: Down, now: Micros, observer: &mut impl Observer) {
-        // A board that comes and goes while the link is held down is not worth a word each time.
-        let often = matches!(reason, Down::Restarted | Down::Ended | Down::Replaced | Down::Stuck);
-        if !often || self.noted >> link & 1 == 1 {
-            observer.note(Event::LinkDown { link, reason });
-        }
-        self.noted &= !(1 << link);
-        let port = self.wiring.detach(link);
-        self.stalls.moves(link, now);
-        if self.host == Some(link) {
-            self.host = None;
-        }
-        if let Some(end) = self.links.get_mut(usize::from(link)) {
-            end.accept(false, now);
-        }
-        while let Some(place) = self.links.get_mut(usize::from(link)).and_then(Link::abandoned) {
-            // A broadcast is marked when it becomes a flood.
-            let slot = self.pool.get_mut(place);
-            if let Some(slot) = slot.filter(|slot| slot.packet.header.kind != Kind::Broadcast) {
-                slot.packet.header.copied = true;
-            }
-            self.turn_round(place, link, port, now, observer);
-        }
-        let queue = self.queues.get_mut(usize::from(link)).map(core::mem::take);
-        for place in queue.unwrap_or_default() {
-            self.turn_round(place, link, port, now, observer);
-        }
-        // Another cable may lead there.
-        self.rewire(now, observer);
-    }
-
-    /// Learns what became of packets that were on the way.
-    fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
-        while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
-            if fate == Fate::Refused {
-                self.put_back(link, place);
-                if self.stalls.avoided() >> link & 1 == 1 {
-                    self.go_round_stall(place, link, observer);
-                }
-                continue;
-            }
-            if let Some(slot) = self.pool.get_mut(place) {
-                slot.pending &= !(1 << link);
-                self.stalls.moves(link, now);
-                add(&mut self.counters.forwarded, 1);
-                observer.note(Event::Forwarded {
-                    link,
-                    packet: slot.packet.header.id(),
-                });
-            }
-            self.pool.release_if_unused(place);
-        }
-    }
-
-    /// A packet waits again: before those that came later.
-    pub(super) fn put_back(&mut self, link: u8, place: Place) {
-        let arrived = |place: Place| self.pool.get(place).map_or(0, |slot| slot.arrived);
-        let came = arrived(place);
-        let Some(queue) = self.queues.get_mut(usize::from(link)) else {
-            return;
-        };
-        let is_later = |other: Place| arrived(other).wrapping_sub(came) as i32 > 0;
-        let before = queue.iter().take_while(|&&other| !is_later(other)).count();
-        let mut next = place;
-        for waiting in queue.iter_mut().skip(before) {
-            core::mem::swap(waiting, &mut next);
-        }
-        // There is room: a place is in a queue once.
-        let _ = queue.push(next);
-    }
-
     /// Does what had to wait for room, and tells the neighbours how much there is.
     fn catch_up(&mut self, now: Micros, observer: &mut impl Observer) {
         // Each turn ends a packet, or gives one that begins here its path: there are only so many.
@@ -655,43 +391,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 }
 
-/// Takes a packet out of a queue; `false` if it is not there.
-fn take_out<const N: usize>(queue: &mut Vec<Place, N, u8>, place: Place) -> bool {
-    let mut waiting = queue.iter_mut();
-    let Some(mut hole) = waiting.find(|waiting| **waiting == place) else {
-        return false;
-    };
-    for next in waiting {
-        *hole = *next;
-        hole = next;
-    }
-    queue.pop();
-    true
-}
-
 /// On top of twice the longest route a packet may take so many hops, for detours: twice as many as there are nodes lead past all of
 /// them and back, but at least and at most these.
 const DETOUR_HOPS: u64 = 128;
 const MOST_DETOUR_HOPS: u64 = 2_048;
-
-/// Lanes for the turns of detours, where there are as many.
-const DETOUR_LANES: u64 = 4;
-
-/// So many lanes are used in a network: a route turns at most at every node on it, and a detour more often.
-pub fn lanes_for(network: &Network, rule: Rule) -> u8 {
-    let turns = network.longest_route(rule).saturating_add(DETOUR_LANES);
-    turns.saturating_add(1).clamp(2, LANES as u64) as u8
-}
-
-/// The lane after a hop, of so many; see the [module](self).
-pub const fn next_lane(lane: u8, begins: bool, rises: bool, lanes: u8) -> u8 {
-    if begins {
-        return if rises { 0 } else { 1 };
-    }
-    let rising_lane = lane.is_multiple_of(2);
-    let next = if rising_lane == rises { lane } else { lane + 1 };
-    if next < lanes { next } else { lanes - 1 }
-}
 
 /// The age of a packet that came at `arrived`, rounded up.
 fn age(header: &Header, arrived: u32, now: Micros) -> u16 {

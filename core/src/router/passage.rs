@@ -4,7 +4,7 @@ use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
 use super::pool::{Origin, Place, Slot};
 use super::times::LIFETIME;
-use super::{Router, add, age, take_out};
+use super::{Router, add, age};
 use crate::Node;
 use crate::link::{Link, Micros};
 use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Undeliverable};
@@ -46,13 +46,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(place) = self.pool.admit(packet, origin, lane, now) else {
             return;
         };
-        self.links.get_mut(usize::from(link)).map(Link::take);
-        add(&mut self.counters.received, 1);
-        observer.note(Event::Received {
-            link,
-            packet: header.id(),
-            dest: header.dest,
-        });
+        self.took(link, &header, observer);
         if self.network.check(header.source).is_err() {
             self.discard(place, DropReason::NoSuchNode, observer);
         } else if self.network.check(header.dest).is_err() {
@@ -62,6 +56,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         } else {
             self.go(place, now, observer);
         }
+    }
+
+    /// A packet of a link is taken, whatever becomes of it.
+    pub(super) fn took(&mut self, link: u8, header: &Header, observer: &mut impl Observer) {
+        self.links.get_mut(usize::from(link)).map(Link::take);
+        add(&mut self.counters.received, 1);
+        observer.note(Event::Received {
+            link,
+            packet: header.id(),
+            dest: header.dest,
+        });
     }
 
     /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
@@ -86,7 +91,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn go(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
         let header = slot.packet.header;
-        if u64::from(age(&header, slot.arrived, now)) * AGE_UNIT > LIFETIME {
+        if is_too_old(slot, now) {
             self.give_up(place, DropReason::Expired, now, observer);
         } else if header.kind.is_for_all_links() {
             self.spread(place, now, observer);
@@ -229,20 +234,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn sweep(&mut self, now: Micros, observer: &mut impl Observer) {
         for place in self.pool.places() {
             let Some(slot) = self.pool.get(place) else { continue };
-            let expired = u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME;
+            let expired = is_too_old(slot, now);
             for link in 0..self.links.len() as u8 {
-                let reason = match expired {
-                    true => DropReason::Expired,
-                    false if self.fits(place, self.most_at(link)) => continue,
-                    false => DropReason::NoRoute,
-                };
-                let Some(queue) = self.queues.get_mut(usize::from(link)) else {
+                let reason = if expired {
+                    DropReason::Expired
+                } else if !self.fits(place, self.most_at(link)) {
+                    DropReason::NoRoute
+                } else {
                     continue;
                 };
-                if take_out(queue, place) {
-                    if let Some(slot) = self.pool.get_mut(place) {
-                        slot.pending &= !(1 << link);
-                    }
+                if self.unqueue(place, link) {
                     self.give_up(place, reason, now, observer);
                 }
             }
@@ -270,43 +271,28 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
     /// A copy of a [flood](Kind::Flooded) ends: others go round.
     pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
-        let neighbor = self.wiring.neighbor_at(link);
-        let flood = |slot: &Slot<BODY>| slot.packet.header.kind == Kind::Flooded;
-        if self.pool.get(place).is_some_and(flood) {
-            if self
-                .queues
-                .get_mut(usize::from(link))
-                .is_some_and(|queue| take_out(queue, place))
-            {
-                if let Some(slot) = self.pool.get_mut(place) {
-                    slot.pending &= !(1 << link);
-                }
+        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
+            return;
+        };
+        if header.kind == Kind::Flooded {
+            if self.unqueue(place, link) {
                 self.discard(place, DropReason::NoRoute, observer);
             }
             return;
         }
-        let goes_on = |slot: &Slot<BODY>| {
-            let header = &slot.packet.header;
-            // A search has chosen where to go, and cannot choose again: it would go back.
-            !header.trail && !header.kind.is_for_all_links() && Some(header.dest) != neighbor
-        };
-        let queue = self.queues.get_mut(usize::from(link));
-        if !self.pool.get(place).is_some_and(goes_on) || !queue.is_some_and(|queue| take_out(queue, place)) {
+        // A search has chosen where to go, and cannot choose again: it would go back.
+        let stays =
+            header.trail || header.kind == Kind::Broadcast || Some(header.dest) == self.wiring.neighbor_at(link);
+        if stays || !self.unqueue(place, link) {
             return;
         }
         let choice = self.choose(place, |forwarder, slot| {
-            slot.pending &= !(1 << link);
             forwarder.choose_round(&mut slot.packet).ok_or(DropReason::NoRoute)
         });
         match choice {
             Ok(hop) => self.take(place, hop, observer),
             // There is no other path from here: it waits.
-            Err(_) => {
-                if let Some(slot) = self.pool.get_mut(place) {
-                    slot.pending |= 1 << link;
-                }
-                self.put_back(link, place);
-            }
+            Err(_) => self.put_back(link, place),
         }
     }
 
@@ -329,4 +315,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             ..Header::new(kind, self.here, dest)
         }
     }
+}
+
+/// Whether a packet has been under way for too long.
+fn is_too_old<const BODY: usize>(slot: &Slot<BODY>, now: Micros) -> bool {
+    u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME
 }

@@ -3,7 +3,7 @@
 pub(crate) use hopwise_core::limits::{self, BODY, BUFFERS, INBOX, MAX_PAYLOAD, OUTSTANDING, PORTS};
 pub(crate) use hopwise_core::link::{Down, Fate, Link, Micros, Received, Token, Turn};
 pub(crate) use hopwise_core::router::{
-    Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, lanes_for, next_lane, times,
+    Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, lanes, times,
 };
 pub(crate) use hopwise_core::wire::{
     AGE_UNIT, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkReport, MAX_HEADER, NodeReport, Offer,

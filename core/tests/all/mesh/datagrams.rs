@@ -350,7 +350,7 @@ fn lanes_rise_where_the_route_turns() {
     let mut mesh = Mesh::new("ring(6)");
     let (down, up) = (mesh.impersonate(3, 2), mesh.impersonate(3, 4));
     assert!(mesh.run_until(SECOND, |mesh| mesh.board(3).router.all_links_up()));
-    let lanes = lanes_for(&mesh.network, Rule::Exact);
+    let lanes = lanes::count(&mesh.network, Rule::Exact);
     assert_eq!(lanes, 8);
     let mut number = 0;
     for lane in 0..lanes {
@@ -404,7 +404,7 @@ fn the_lane_after_a_hop() {
         (7, false, true, 7),
         (7, false, false, 7),
     ] {
-        assert_eq!(next_lane(lane, begins, rises, 8), expected, "{lane} {begins} {rises}");
+        assert_eq!(lanes::next(lane, begins, rises, 8), expected, "{lane} {begins} {rises}");
     }
     for (expression, lanes) in [
         ("path(2)", 6),
@@ -413,7 +413,7 @@ fn the_lane_after_a_hop() {
         ("hypercube(6)", 11),
         ("path(99)", 12),
     ] {
-        assert_eq!(lanes_for(&network(expression), Rule::Exact), lanes, "{expression}");
+        assert_eq!(lanes::count(&network(expression), Rule::Exact), lanes, "{expression}");
     }
 }
 
@@ -422,7 +422,7 @@ fn the_lane_after_a_hop() {
 fn each_lane_has_a_buffer_of_its_own() {
     let (mut mesh, one, three) = between();
     mesh.stranger_mut(three).takes = false;
-    let lanes = lanes_for(&mesh.network, Rule::Exact);
+    let lanes = lanes::count(&mesh.network, Rule::Exact);
     for number in 0..40 {
         mesh.stranger_mut(one)
             .send(0, &header(Kind::Datagram, 0, 4, number), b"");

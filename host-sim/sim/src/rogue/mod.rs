@@ -13,7 +13,7 @@ use std::str::FromStr;
 use forge::Forger;
 use hopwise_core::limits::BODY;
 use hopwise_core::link::{Fate, Link, Micros, Received, Token, Turn};
-use hopwise_core::router::{lanes_for, next_lane};
+use hopwise_core::router::lanes;
 use hopwise_core::wire::{self, AGE_UNIT, DELIMITER, Frame, Header, Identity, Kind, Packet, PacketId, Role, WIRE};
 use hopwise_core::{Network, Node, Rule};
 use rand::{Rng, RngExt, SeedableRng};
@@ -167,7 +167,7 @@ impl Rogue {
             here,
             epoch,
             baud,
-            lanes: lanes_for(network, Rule::Exact),
+            lanes: lanes::count(network, Rule::Exact),
             ends: Vec::new(),
             forger: Forger::new(network, here, epoch),
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ here.wrapping_mul(0x726f_6775_6500_0001)),
@@ -319,7 +319,7 @@ impl Rogue {
                 goes = false;
                 continue;
             };
-            let lane = next_lane(letter.lane, false, next > self.here, self.lanes);
+            let lane = lanes::next(letter.lane, false, next > self.here, self.lanes);
             end.queue.push_back(Letter { lane, ..letter.clone() });
         }
         goes
