@@ -1,9 +1,10 @@
 //! One end: what it has heard, what is on the way, and when to send what.
 
 use super::hold::Hold;
+use super::patience::Patience;
 use super::state::{Change, Hears, LinkState, Peer};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
-use super::{Down, Micros, Received, Turn};
+use super::{Down, Micros, Received, Turn, millis};
 use crate::wire::{
     Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, Role, Stance, write_ack, write_data,
     write_hello,
@@ -26,22 +27,6 @@ const TIMEOUT_FRAMES: Micros = 3;
 const THINKING: Micros = 2_000;
 /// Each time nothing is acknowledged, the sender waits twice as long, so many times.
 const MAX_BACKOFF: u8 = 3;
-/// If nothing is acknowledged for this long, or for so many timeouts on a slow wire, frames are stuck and the link is given up.
-const STUCK_AFTER: Micros = 1_500_000;
-const STUCK_TIMEOUTS: Micros = 8;
-/// And if one frame is not for twice as long, so that packets do not grow old on the way.
-const LONGEST_WAY: Micros = 2;
-/// And if the sender has gone back so many times in vain.
-const STUCK_ROUNDS: u8 = 96;
-/// The other end has this long to accept us.
-const ACCEPT_WITHIN: Micros = 2_000_000;
-/// An end that has taken nothing for this long, in milliseconds, though packets wait for it all the time, takes nothing any more. In
-/// a storm of broadcasts, where nearly all boards are full, honest ones take nothing for up to 5 seconds.
-const STARVED_AFTER: u32 = 5_500;
-/// One that did so before is not given as long.
-const STARVED_AGAIN_AFTER: u32 = 1_000;
-/// Packets that waited this long ago, in milliseconds, are another matter.
-const STARVING_GAP: u32 = 500;
 
 #[derive(Clone, Debug)]
 pub(super) struct End {
@@ -68,8 +53,6 @@ pub(super) struct End {
     /// When what is on the way is sent again; never if nothing is.
     timeout_at: Micros,
     backoff: u8,
-    /// How often it has been sent again.
-    rounds: u8,
     /// The owner wants whoever is there.
     accepts: bool,
     /// The other end has been told so in this session: no packet comes before that.
@@ -77,25 +60,15 @@ pub(super) struct End {
     hold: Hold,
     /// One of the ends is a computer. It is not held down: no other path leads to it, and it may come and go as it likes.
     computer: bool,
-    /// Since when the link is open, or up if it is not open; in milliseconds, as all that follows.
+    /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
-    /// Since when packets wait that find no room there, if they do, and when they last did.
-    starving_since: Option<u32>,
-    starved_at: u32,
-    /// When the link is given up if nothing has changed by then: the other end has not accepted us, or not acknowledged the oldest
-    /// frame on the way.
-    stuck_at: Micros,
+    patience: Patience,
     pub(super) counters: LinkCounters,
 }
 
 const FIRST_SESSION: u8 = 1;
 
-/// Time as it is kept where bytes are dear: it goes round after 49 days.
-fn millis(now: Micros) -> u32 {
-    (now / 1_000) as u32
-}
-
-/// The same for a frame on the way.
+/// Since when a frame is on the way, in units of 1024 microseconds that go round after a minute.
 fn coarse(now: Micros) -> u16 {
     (now >> COARSE_BITS) as u16
 }
@@ -128,15 +101,12 @@ impl End {
             closed_until: Micros::MAX,
             timeout_at: Micros::MAX,
             backoff: 0,
-            rounds: 0,
             accepts: false,
             told: false,
             hold: Hold::new(),
             computer: false,
             since: millis(now),
-            starving_since: None,
-            starved_at: 0,
-            stuck_at: Micros::MAX,
+            patience: Patience::new(),
             counters: LinkCounters::default(),
         }
     }
@@ -167,11 +137,7 @@ impl End {
     }
 
     pub(super) fn starves(&mut self, now: Micros) {
-        let now = millis(now);
-        if self.starving_since.is_none() || now.wrapping_sub(self.starved_at) > STARVING_GAP {
-            self.starving_since = Some(now);
-        }
-        self.starved_at = now;
+        self.patience.starves(now);
     }
 
     pub(super) fn is_one_way(&self) -> bool {
@@ -262,17 +228,12 @@ impl End {
         };
         let progress = self.sender.acknowledge(ack);
         if progress.back {
-            self.went_back(now);
+            self.patience.went_back(now);
         }
         if progress.settled > 0 {
-            self.rounds = 0;
-            self.stuck_at = self.given_up_at(now);
-            if progress.taken > 0 {
-                self.starving_since = None;
-                self.hold.packets_taken(progress.taken);
-            } else {
-                self.starves(now);
-            }
+            let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
+            self.patience.acknowledged(progress.taken > 0, waited, timeout, now);
+            self.hold.packets_taken(progress.taken);
         }
         if progress.settled > 0 || progress.back {
             self.backoff = 0;
@@ -283,13 +244,6 @@ impl End {
             };
         }
         Ok(())
-    }
-
-    fn went_back(&mut self, now: Micros) {
-        self.rounds = self.rounds.saturating_add(1);
-        if self.rounds >= STUCK_ROUNDS {
-            self.stuck_at = now;
-        }
     }
 
     fn hear<'a>(&mut self, hello: &Hello, now: Micros) -> Received<'a> {
@@ -347,13 +301,14 @@ impl End {
 
     /// One of the ends accepts the other, or does not any more.
     fn stance_changed(&mut self, now: Micros) {
-        self.stuck_at = Micros::MAX;
         self.told &= self.accepts();
         if self.is_open() {
             self.since = millis(now);
-            self.starving_since = None;
+            self.patience.open();
         } else if self.accepts() && self.is_up() {
-            self.stuck_at = now.saturating_add(ACCEPT_WITHIN);
+            self.patience.await_acceptance(now);
+        } else {
+            self.patience.end();
         }
     }
 
@@ -370,13 +325,12 @@ impl End {
     /// Gives the session up: the next one has another number.
     fn end_session(&mut self, reason: Down, now: Micros) {
         self.learn(reason == Down::Stuck, now);
-        self.stuck_at = Micros::MAX;
+        self.patience.end();
         self.session = self.session.wrapping_add(1);
         self.tag = self.identity.tag(self.session);
         self.receiver = Receiver::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
-        self.rounds = 0;
         self.ack_due = false;
         self.answer_soon(now);
     }
@@ -418,7 +372,7 @@ impl End {
             change = if self.is_open() {
                 self.state.give_up(Down::Stuck)
             } else {
-                self.stuck_at = Micros::MAX;
+                self.patience.end();
                 self.learn(true, now);
                 self.answer_soon(now);
                 Change::Prevented(Down::Refused)
@@ -442,7 +396,7 @@ impl End {
             count(&mut self.counters.timeouts);
             self.backoff = (self.backoff + 1).min(MAX_BACKOFF);
             self.sender.go_back();
-            self.went_back(now);
+            self.patience.went_back(now);
             self.timeout_at = Micros::MAX;
         }
         None
@@ -450,18 +404,16 @@ impl End {
 
     /// Whether it is time to give up.
     fn is_stuck(&self, now: Micros) -> bool {
-        let lately = millis(now).wrapping_sub(self.starved_at) <= STARVING_GAP;
-        let most = if self.hold.on_probation() {
-            STARVED_AGAIN_AFTER
-        } else {
-            STARVED_AFTER
-        };
-        let starved = |since: u32| lately && self.starved_at.wrapping_sub(since) >= most;
-        now >= self.stuck_at || self.starving_since.is_some_and(starved) && self.is_open()
+        let starved = self.patience.is_starved(self.hold.on_probation(), now);
+        self.patience.is_over(now) || starved && self.is_open()
     }
 
     pub(super) fn deadline(&self) -> Micros {
-        let silence = self.state.deadline().min(self.hold.deadline()).min(self.stuck_at);
+        let silence = self
+            .state
+            .deadline()
+            .min(self.hold.deadline())
+            .min(self.patience.deadline());
         self.hello_at.min(silence).min(self.timeout_at).min(self.closed_until)
     }
 
@@ -564,9 +516,8 @@ impl End {
             &mut self.counters.packets_sent
         });
         self.sent(length, now);
-        if self.stuck_at == Micros::MAX {
-            self.stuck_at = self.given_up_at(now);
-        }
+        let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
+        self.patience.sent(waited, timeout, now);
         if self.timeout_at == Micros::MAX {
             let sent_at = now.saturating_add(self.bytes(length as u64));
             self.timeout_at = sent_at.saturating_add(self.timeout());
@@ -614,18 +565,13 @@ impl End {
         self.first_timeout() << self.backoff
     }
 
-    fn first_timeout(&self) -> Micros {
-        self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING
+    /// For how long the oldest frame has been on the way.
+    fn oldest_waited(&self, now: Micros) -> Option<Micros> {
+        let since = self.sender.oldest()?;
+        Some(Micros::from(coarse(now).wrapping_sub(since)) << COARSE_BITS)
     }
 
-    /// When the oldest frame on the way is stuck, it having become the oldest just now.
-    fn given_up_at(&self, now: Micros) -> Micros {
-        let Some(since) = self.sender.oldest() else {
-            return Micros::MAX;
-        };
-        let waited = Micros::from(coarse(now).wrapping_sub(since)) << COARSE_BITS;
-        let progress = STUCK_AFTER.max(self.first_timeout() * STUCK_TIMEOUTS);
-        let left = (progress * LONGEST_WAY).saturating_sub(waited);
-        now.saturating_add(left.min(progress))
+    fn first_timeout(&self) -> Micros {
+        self.bytes(u64::from(self.wire)) * TIMEOUT_FRAMES + THINKING
     }
 }

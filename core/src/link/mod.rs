@@ -12,6 +12,7 @@
 mod collector;
 mod end;
 mod hold;
+mod patience;
 mod state;
 mod window;
 
@@ -24,6 +25,11 @@ use crate::wire::{FrameError, Identity, LinkCounters, Offer};
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
+
+/// The same in milliseconds, where bytes are dear: they go round after 49 days.
+pub(crate) fn millis(now: Micros) -> u32 {
+    (now / 1_000) as u32
+}
 
 /// Why a link is not up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use heapless::Vec;
 
 use super::times::{LIFETIME, SLACK};
 use crate::Node;
-use crate::link::Micros;
+use crate::link::{Micros, millis};
 use crate::wire::{AGE_UNIT, Header, PacketId};
 
 /// Copies are rare: they need a link to die. So many are remembered.
@@ -220,10 +220,6 @@ impl<const PEERS: usize> Seen<PEERS> {
 /// When a packet began, or a little before.
 fn born(header: &Header, now: Micros) -> Micros {
     now.saturating_sub(u64::from(header.age) * AGE_UNIT + SLACK)
-}
-
-pub(super) fn millis(now: Micros) -> u32 {
-    (now / 1_000) as u32
 }
 
 impl Window {

@@ -3,8 +3,7 @@
 //! A neighbour that is full takes something now and then. One that has taken nothing for longer is avoided for a while, and then tried
 //! again.
 
-use super::seen::millis;
-use crate::link::Micros;
+use crate::link::{Micros, millis};
 
 /// A neighbour that takes nothing for so many milliseconds, though packets wait for it, is stalled.
 const STALLED_AFTER: u32 = 250;

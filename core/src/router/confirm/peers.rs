@@ -12,11 +12,9 @@
 
 use heapless::Vec;
 
-use super::super::seen::millis;
-
 use super::super::times::{REMEMBER_PEER, SLACK};
 use crate::Node;
-use crate::link::Micros;
+use crate::link::{Micros, millis};
 use crate::wire::Header;
 
 /// Numbers of packets under way at once lie within so many.
