@@ -73,6 +73,15 @@ impl Driver {
         }
     }
 
+    /// Its buffer is on the stack while it is used, and one for all ports.
+    fn take_in(&self, link: u8, rx: &mut Receiver) {
+        match rx.read(&mut [0; RING]) {
+            Some([]) => {}
+            Some(bytes) => self.receive(link, bytes),
+            None => defmt::warn!("link {}: bytes were overwritten before they were read", link),
+        }
+    }
+
     fn receive(&self, link: u8, bytes: &[u8]) {
         let now = now();
         let mut deferred = None;
@@ -151,12 +160,9 @@ impl Driver {
 
 #[embassy_executor::task(pool_size = PORTS)]
 pub(crate) async fn receive(driver: &'static Driver, link: u8, mut rx: Receiver) {
-    let mut buffer = [0; RING];
     loop {
-        match rx.read(&mut buffer).await {
-            Some(count) => driver.receive(link, &buffer[..count]),
-            None => defmt::warn!("link {}: bytes were overwritten before they were read", link),
-        }
+        rx.interrupt().await;
+        driver.take_in(link, &mut rx);
     }
 }
 

@@ -20,8 +20,9 @@ use embassy_stm32::pac::usart::Usart;
 use embassy_stm32::usart::UartTx;
 use embassy_sync::waitqueue::AtomicWaker;
 
-/// Bytes of a ring. A full one is 2.5 ms at one million baud; each half is read while the other fills.
-pub(crate) const RING: usize = 256;
+/// Bytes of a ring. A full one is 5 ms at one million baud; each half is read while the other fills. All ports at full speed with a
+/// line in the log for every packet keep a port waiting for more than a millisecond, so half of 256 is not enough.
+pub(crate) const RING: usize = 512;
 
 /// Both directions of a serial port.
 pub(crate) struct SerialPort {
@@ -80,27 +81,30 @@ impl Receiver {
         Receiver { waker, ring }
     }
 
-    /// Waits for bytes; `None` if some were overwritten before they were read.
-    ///
-    /// It waits for an interrupt even if some are there: on a busy line there always are, and they would be taken one by
-    /// one. An interrupt since the last call is not missed: it has woken the task, which is therefore polled again.
-    pub(crate) async fn read(&mut self, buffer: &mut [u8]) -> Option<usize> {
+    /// Waits for an interrupt, even if bytes are there: on a busy line there always are, and they would be taken one by one. An
+    /// interrupt since the last call is not missed: it has woken the task, which is therefore polled again.
+    pub(crate) async fn interrupt(&mut self) {
         let mut waited = false;
         poll_fn(|context| {
             self.waker.register(context.waker());
             self.ring.set_waker(context.waker());
-            if !core::mem::replace(&mut waited, true) {
-                return Poll::Pending;
-            }
-            match self.ring.read(buffer) {
-                Ok((0, _)) => Poll::Pending,
-                Ok((count, _)) => Poll::Ready(Some(count)),
-                Err(_) => {
-                    self.ring.clear();
-                    Poll::Ready(None)
-                }
+            if core::mem::replace(&mut waited, true) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
             }
         })
         .await
+    }
+
+    /// The bytes that have come; `None` if some were overwritten before they were read.
+    pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8; RING]) -> Option<&'b [u8]> {
+        match self.ring.read(buffer) {
+            Ok((count, _)) => buffer.get(..count),
+            Err(_) => {
+                self.ring.clear();
+                None
+            }
+        }
     }
 }
