@@ -164,6 +164,18 @@ fn what_was_sealed_outside_is_taken() {
 }
 
 #[test]
+fn a_slot_with_a_wrong_bit_does_not_count() {
+    for bit in 0..SEALED_BYTES * 8 {
+        let mut chip = Chip::new();
+        live(&mut chip, Deed::Write(1, false));
+        live(&mut chip, Deed::Write(2, false));
+        assert_eq!(start(&mut chip).page, Some(page(2)));
+        chip.slots[1][bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(start(&mut chip).page, Some(page(1)), "bit {bit}");
+    }
+}
+
+#[test]
 fn the_low_half_of_a_number_is_not_0() {
     assert_eq!(next_epoch(0x1_ffff), 0x2_0001);
     assert_eq!(next_epoch(u32::MAX), 1);
