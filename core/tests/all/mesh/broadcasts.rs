@@ -195,6 +195,30 @@ fn who_sends_along_the_tree_still_learns_of_a_flood() {
     assert_eq!(floods_heard(false), 1);
 }
 
+/// A broadcast of this board comes back as a flood: someone on its tree is cut off. The next ones are floods from the start, for a while.
+#[test]
+fn a_source_whose_tree_is_broken_floods_at_once() {
+    let mut mesh = Mesh::up("ring(5)");
+    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+    mesh.run(SECOND);
+    let send = |mesh: &mut Mesh| {
+        mesh.broadcast(0, b"mine").unwrap();
+        mesh.run(20 * MILLISECOND);
+        [one, four].map(|stranger| mesh.stranger(stranger).heard.last().unwrap().header)
+    };
+    let headers = send(&mut mesh);
+    assert_eq!(headers.map(|header| header.copied), [false, false]);
+    let back = Header {
+        copied: true,
+        ..headers[0]
+    };
+    mesh.stranger_mut(one).send(0, &back, b"mine");
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(send(&mut mesh).map(|header| header.copied), [true, true]);
+    mesh.run(times::FLOOD_FOR);
+    assert_eq!(send(&mut mesh).map(|header| header.copied), [false, false]);
+}
+
 /// What is older than the board's start may have been delivered before: it goes on, but is not delivered.
 #[test]
 fn a_broadcast_from_before_the_start_is_passed_on_only() {
