@@ -24,6 +24,7 @@ fn assert_no_trouble(world: &World) {
             panic!("board {number}: {fault}");
         }
         assert_eq!(board.remarks(), [], "board {number}");
+        assert_eq!(board.violations(), [], "board {number}");
     }
 }
 

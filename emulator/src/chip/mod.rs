@@ -11,8 +11,10 @@ mod exti;
 mod flash;
 mod gpio;
 mod map;
+mod pins;
 mod power;
 mod rcc;
+pub mod rules;
 pub(crate) mod rx_pin;
 mod syscfg;
 #[cfg(test)]
@@ -32,6 +34,7 @@ use gpio::Gpio;
 use map::Unit;
 use power::Power;
 use rcc::Rcc;
+use rules::{Rule, Violation};
 use syscfg::Syscfg;
 use timer::Timer;
 use usart::Usart;
@@ -124,7 +127,7 @@ const TIMED: usize = TIMERS + UARTS + 1;
 const WATCHDOG: usize = TIMERS + UARTS;
 const ALL_DIRTY: u32 = (1 << TIMED) - 1;
 
-/// Something that firmware has done and the chip does not model, or that real silicon would not bear.
+/// Something that firmware has done and the chip does not model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Remark(pub String);
 
@@ -158,6 +161,7 @@ pub struct Chip {
     dma_dirty: bool,
     stall: Cycles,
     remarks: Vec<Remark>,
+    violations: Vec<Violation>,
 }
 
 impl Chip {
@@ -189,6 +193,7 @@ impl Chip {
             dma_dirty: true,
             stall: 0,
             remarks: Vec::new(),
+            violations: Vec::new(),
         };
         chip.distribute_clocks(0);
         chip
@@ -213,6 +218,7 @@ impl Chip {
         self.dma = Default::default();
         self.watchdog = Watchdog::default();
         (self.dirty, self.dma_dirty, self.lines) = (ALL_DIRTY, true, [0; 4]);
+        (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
         self.update_clocks(now);
     }
 
@@ -234,6 +240,11 @@ impl Chip {
     /// What was done that is not modelled, in the order in which it was first done.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
+    }
+
+    /// The rules that were broken, in the order in which that was first done.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
     }
 
     /// A serial port: 0 to 5 are USART1, USART2, USART3, UART4, UART5 and USART6.
@@ -271,6 +282,13 @@ impl Chip {
         }
     }
 
+    fn violate(&mut self, rule: Rule, how: String) {
+        let violation = Violation { rule, how };
+        if !self.violations.contains(&violation) {
+            self.violations.push(violation);
+        }
+    }
+
     fn update_clocks(&mut self, now: Cycles) {
         let clocks = self.rcc.clocks();
         if clocks != self.clocks {
@@ -282,9 +300,10 @@ impl Chip {
         let needed = clocks.flash_wait_states();
         if self.flash.latency() < needed {
             let (latency, hclk) = (self.flash.latency(), clocks.hclk);
-            self.remark(format!(
-                "FLASH: {latency} wait states at {hclk} Hz, where silicon needs {needed}"
-            ));
+            self.violate(
+                Rule::WaitStates,
+                format!("{latency} at {hclk} Hz, which needs {needed}"),
+            );
         }
     }
 
@@ -312,7 +331,7 @@ impl Chip {
             return Some((Unit::Unmodelled, 0));
         }
         if !self.rcc.is_clocked(place) {
-            self.remark(format!("{} is used while its clock is off", place.name));
+            self.violate(Rule::Clocked, format!("{} is used while its clock is off", place.name));
             return Some((Unit::Unmodelled, 0));
         }
         Some((place.unit, address - place.base))
@@ -373,14 +392,39 @@ impl Chip {
                 if let Some(what) = self.uarts[uart].beyond_model() {
                     self.remark(format!("{}: {what} is not modelled", UART_NAMES[uart]));
                 }
+                self.connect_pins(uart, now);
             }
+            Unit::Gpio(_) => (0..UARTS).for_each(|uart| self.connect_pins(uart, now)),
             _ => {}
+        }
+    }
+
+    /// A serial port has its pins if they are in its alternate function. One that wants a pin and has it not is deaf or mute.
+    fn connect_pins(&mut self, uart: usize, now: Cycles) {
+        let pins = pins::of(self.model, uart);
+        let connected = |pin: pins::Pin| self.gpio[pin.port].alternate_function(pin.number) == Some(pins.function);
+        let (tx, rx) = (connected(pins.tx), connected(pins.rx));
+        let (wants_tx, wants_rx) = self.uarts[uart].set_pins(tx, rx, now);
+        for (verb, wanted, pin) in [
+            ("sends", wants_tx && !tx, pins.tx),
+            ("receives", wants_rx && !rx, pins.rx),
+        ] {
+            if wanted {
+                let (name, function) = (UART_NAMES[uart], pins.function);
+                self.violate(
+                    Rule::Pins,
+                    format!("{name} {verb} while {pin} is not in alternate function {function}"),
+                );
+            }
         }
     }
 
     fn reset_unit(&mut self, unit: Unit, now: Cycles) {
         match unit {
-            Unit::Gpio(port) => self.gpio[port].reset(),
+            Unit::Gpio(port) => {
+                self.gpio[port].reset();
+                (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
+            }
             Unit::Syscfg => self.syscfg = Syscfg::default(),
             Unit::Timer(timer) => self.timers[timer].reset(),
             Unit::Uart(uart) => self.uarts[uart].reset(now),

@@ -12,6 +12,7 @@ const APB1ENR: u32 = RCC + 0x40;
 const APB2ENR: u32 = RCC + 0x44;
 const APB1RSTR: u32 = RCC + 0x20;
 const AHB1ENR: u32 = RCC + 0x30;
+const GPIOA: u32 = 0x4002_0000;
 const USART2: u32 = 0x4000_4400;
 const FLASH_REGISTERS: u32 = 0x4002_3c00;
 
@@ -56,6 +57,10 @@ impl Script {
         self.chip.interrupt_lines()[interrupt / 32] >> (interrupt % 32) & 1 != 0
     }
 
+    fn violations(&self) -> Vec<String> {
+        self.chip.violations().iter().map(Violation::to_string).collect()
+    }
+
     fn remarks(&self) -> Vec<&str> {
         self.chip.remarks().iter().map(|remark| remark.0.as_str()).collect()
     }
@@ -79,7 +84,7 @@ fn a_peripheral_without_a_clock_does_nothing() {
     let mut script = Script::new(Model::F446);
     script.write(USART2 + 0x08, 0x1234);
     assert_eq!(script.read(USART2 + 0x08), 0);
-    assert_eq!(script.remarks(), ["USART2 is used while its clock is off"]);
+    assert_eq!(script.violations(), ["clocked: USART2 is used while its clock is off"]);
     script.write(APB1ENR, 1 << 17);
     script.write(USART2 + 0x08, 0x1234);
     assert_eq!(script.read(USART2 + 0x08), 0x1234);
@@ -91,7 +96,9 @@ fn a_peripheral_without_a_clock_does_nothing() {
 fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
     let mut script = Script::new(Model::F446);
     script.write(APB1ENR, 1 << 17);
-    script.write(AHB1ENR, 1 << 21);
+    script.write(AHB1ENR, 1 << 21 | 1);
+    script.write(GPIOA + 0x20, 0x7700); // PA2 and PA3 are USART2
+    script.write(GPIOA, 0b1010 << 4);
     script.memory.sram[..3].copy_from_slice(b"abc");
     script.write(USART2 + 0x08, 16); // a million baud at 16 MHz
     script.write(USART2 + 0x14, 1 << 7);
@@ -109,6 +116,45 @@ fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
         (3, 0xc0)
     );
     assert_eq!(script.read(stream + 0x04), 0);
+}
+
+#[test]
+fn a_serial_port_needs_its_pins_in_their_alternate_function() {
+    // Mode and function of PA2, and whether that is right.
+    for (mode, function, right) in [(2, 7, true), (2, 8, false), (1, 7, false), (0, 7, false)] {
+        let mut script = Script::new(Model::F446);
+        script.write(APB1ENR, 1 << 17);
+        script.write(AHB1ENR, 1);
+        script.write(GPIOA + 0x20, function << 8 | 7 << 12);
+        script.write(GPIOA, mode << 4 | 2 << 6);
+        script.write(USART2 + 0x08, 16);
+        script.write(USART2 + 0x0c, 1 << 13 | 1 << 3 | 1 << 2);
+        script.write(USART2 + 0x04, 0x55);
+        script.run(400);
+        let (violations, sent) = (script.violations(), script.chip.uart(1).counters.sent);
+        if right {
+            assert_eq!((violations, sent), (vec![], 1));
+        } else {
+            let expected = "pins: USART2 sends while PA2 is not in alternate function 7";
+            assert_eq!((violations, sent), (vec![expected.to_string()], 0));
+        }
+    }
+}
+
+#[test]
+fn a_pin_that_is_taken_away_is_noticed() {
+    let mut script = Script::new(Model::F446);
+    script.write(APB1ENR, 1 << 17);
+    script.write(AHB1ENR, 1);
+    script.write(GPIOA + 0x20, 0x7700);
+    script.write(GPIOA, 0b1010 << 4);
+    script.write(USART2 + 0x0c, 1 << 13 | 1 << 2);
+    assert!(script.violations().is_empty());
+    script.write(GPIOA, 0b0010 << 4);
+    assert_eq!(
+        script.violations(),
+        ["pins: USART2 receives while PA3 is not in alternate function 7"]
+    );
 }
 
 #[test]
@@ -290,10 +336,7 @@ fn a_faster_clock_needs_wait_states_and_its_notice() {
     script.write(RCC + 0x04, 4 | 180 << 6 | 1 << 22);
     script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
     script.write(RCC + 0x08, 2 | 5 << 10 | 4 << 13);
-    assert_eq!(
-        script.remarks(),
-        ["FLASH: 0 wait states at 180000000 Hz, where silicon needs 5"]
-    );
+    assert_eq!(script.violations(), ["wait-states: 0 at 180000000 Hz, which needs 5"]);
     assert_eq!(script.chip.wants_stop(), Some(Stop::Clock));
     assert_eq!(script.chip.clocks().hclk, 180_000_000);
 }

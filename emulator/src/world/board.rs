@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::chip::clocks::Source;
+use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
 use crate::chip::usart::{Edge, UartCounters};
 use crate::chip::{Chip, Model, Remark, ResetCause, UARTS};
@@ -232,6 +233,11 @@ impl Board {
     /// What the firmware did that is not modelled.
     pub fn remarks(&self) -> &[Remark] {
         self.cpu.bus.remarks()
+    }
+
+    /// The rules of the manuals that the firmware has broken.
+    pub fn violations(&self) -> &[Violation] {
+        self.cpu.bus.violations()
     }
 
     /// What has passed through a serial port.

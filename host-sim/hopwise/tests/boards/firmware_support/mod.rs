@@ -171,13 +171,14 @@ impl Rig {
         self.readers.take_lines(&mut self.world)
     }
 
-    /// No faults, nothing unmodelled, no byte lost by a serial port.
+    /// No faults, nothing unmodelled, no rule broken, no byte lost by a serial port.
     pub(crate) fn assert_healthy(&self) {
         for (number, board) in self.world.boards().iter().enumerate() {
             if let Some(fault) = board.faults().first() {
                 panic!("board {number}: {fault}");
             }
             assert_eq!(board.remarks(), [], "board {number}");
+            assert_eq!(board.violations(), [], "board {number}");
             for uart in 0..hopwise_emulator::chip::UARTS {
                 assert_eq!(board.traffic(uart).overruns, 0, "board {number}, port {uart}");
             }
