@@ -8,9 +8,11 @@ use support::{LinkResult, chain, firmware, results};
 
 const CLEAN: BoardOptions = BoardOptions {
     model: hopwise_emulator::chip::Model::F446,
-    hse: Some(8_000_000),
+    hse: hopwise_emulator::chip::clocks::Hse::Fed(8_000_000),
     hse_ppm: 0.0,
     hsi_ppm: 0.0,
+    lsi: 32_000,
+    flash_wear: 0,
     start: 0,
     unique_id: [1, 2, 3],
 };

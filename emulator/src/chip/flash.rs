@@ -21,11 +21,14 @@ const PGPERR: u32 = 1 << 6;
 const PGSERR: u32 = 1 << 7;
 const ERRORS: u32 = 0xf2;
 
-/// Typical times of the F446's data sheet in microseconds: one word, and sectors by their size in KiB.
-const PROGRAM: u64 = 16;
-const ERASE_SMALL: u64 = 250_000;
-const ERASE_MEDIUM: u64 = 550_000;
-const ERASE_LARGE: u64 = 1_000_000;
+/// Typical and longest times of the F446's data sheet, in microseconds: one item; then sectors of 16, 64 and 128 KiB, for
+/// each with a parallelism (PSIZE) of 8, 16 and 32 bits.
+const PROGRAM: [u64; 2] = [16, 100];
+const ERASE: [[[u64; 2]; 3]; 3] = [
+    [[400_000, 800_000], [300_000, 600_000], [250_000, 500_000]],
+    [[1_200_000, 2_400_000], [700_000, 1_400_000], [550_000, 1_100_000]],
+    [[2_000_000, 4_000_000], [1_300_000, 2_600_000], [1_000_000, 2_000_000]],
+];
 
 #[derive(Hash)]
 pub(super) struct FlashController {
@@ -34,20 +37,42 @@ pub(super) struct FlashController {
     control: u32,
     /// How many keys of the unlock sequence have been written.
     keys: usize,
+    /// How far its times are from typical to longest, in percent.
+    wear: u32,
+    /// Rules that were broken, in words, until they are asked for.
+    broken: Vec<String>,
 }
 
-impl Default for FlashController {
-    fn default() -> Self {
+impl FlashController {
+    pub(super) fn new(wear: u32) -> Self {
         FlashController {
             access: 0,
             status: 0,
             control: LOCK,
             keys: 0,
+            wear,
+            broken: Vec::new(),
         }
     }
-}
 
-impl FlashController {
+    /// Registers go back to what they are at reset.
+    pub(super) fn reset(&mut self) {
+        *self = Self::new(self.wear);
+    }
+
+    /// Rules that were broken since the last call, in words.
+    pub(super) fn take_broken(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
+        typical + (longest - typical) * u64::from(self.wear) / 100
+    }
+
+    fn parallelism(&self) -> usize {
+        (self.control >> 8 & 3) as usize
+    }
+
     pub(super) fn latency(&self) -> u32 {
         self.access & 0xf
     }
@@ -62,18 +87,25 @@ impl FlashController {
             self.fail(PGAERR);
             return 0;
         }
-        if bytes != 1 << (self.control >> 8 & 3) {
+        if bytes != 1 << self.parallelism() {
             self.fail(PGPERR);
             return 0;
         }
         for (place, byte) in (0..bytes).zip(value.to_le_bytes()) {
+            let place_before = memory.byte(address + place).unwrap_or(0xff);
+            if byte & !place_before != 0 {
+                let place = address + place;
+                self.broken.push(format!(
+                    "{byte:#04x} is written over {place_before:#04x} at {place:#010x} without an erase"
+                ));
+            }
             if memory.program_byte(address + place, byte).is_err() {
                 self.fail(PGSERR);
                 return 0;
             }
         }
         self.finish();
-        PROGRAM
+        self.time(PROGRAM)
     }
 
     /// Does the erase that was started, if one was. Returns how many microseconds it takes.
@@ -91,14 +123,19 @@ impl FlashController {
                 return 0;
             }
         };
+        if self.parallelism() == 3 {
+            self.broken
+                .push("an erase with 64 bits at once (PSIZE is 3) without a programming voltage".into());
+        }
         let time = sectors
             .map(|sector| {
                 memory.erase_sector(sector);
-                match sector {
-                    0..4 => ERASE_SMALL,
-                    4 => ERASE_MEDIUM,
-                    _ => ERASE_LARGE,
-                }
+                let size = match sector {
+                    0..4 => 0,
+                    4 => 1,
+                    _ => 2,
+                };
+                self.time(ERASE[size][self.parallelism().min(2)])
             })
             .sum();
         self.finish();
@@ -107,6 +144,14 @@ impl FlashController {
 
     /// OPERR is only set if its interrupt is wanted.
     fn fail(&mut self, error: u32) {
+        self.broken.push(
+            match error {
+                PGAERR => "a write across the end of 16 bytes (PGAERR)",
+                PGPERR => "a write in another width than PSIZE announces (PGPERR)",
+                _ => "a write or erase out of order (PGSERR)",
+            }
+            .into(),
+        );
         self.status |= error;
         if self.control & ERRIE != 0 {
             self.status |= OPERR;

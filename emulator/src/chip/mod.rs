@@ -26,7 +26,7 @@ mod watchdog;
 use crate::cpu::{Bus, Cycles, InterruptLines, NEVER, Stop};
 use crate::memory::{FLASH, Memory, MemorySizes};
 use backup::Backup;
-use clocks::Clocks;
+use clocks::{Clocks, Hse};
 use dma::Dma;
 use exti::Exti;
 use flash::FlashController;
@@ -131,6 +131,19 @@ const ALL_DIRTY: u32 = (1 << TIMED) - 1;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Remark(pub String);
 
+/// What differs between chips of one model.
+#[derive(Clone, Copy, Debug)]
+pub struct Individual {
+    /// The number that is unique to the chip.
+    pub unique_id: [u32; 3],
+    /// What is at its HSE pins.
+    pub hse: Hse,
+    /// The clock of its watchdog in Hz: 17,000 to 47,000.
+    pub lsi: u32,
+    /// How far the times of its flash are from typical to longest, in percent.
+    pub flash_wear: u32,
+}
+
 /// The chip without core and memory.
 #[derive(Hash)]
 pub struct Chip {
@@ -165,8 +178,14 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// A chip that has just been powered. `hse` is the frequency at the HSE pin, if there is one.
-    pub fn new(model: Model, unique_id: [u32; 3], hse: Option<u32>) -> Self {
+    /// A chip that has just been powered.
+    pub fn new(model: Model, individual: Individual) -> Self {
+        let Individual {
+            unique_id,
+            hse,
+            lsi,
+            flash_wear,
+        } = individual;
         let rcc = Rcc::new(hse, ResetCause::PowerOn);
         let clocks = rcc.clocks();
         let mut chip = Chip {
@@ -174,14 +193,14 @@ impl Chip {
             unique_id,
             rcc,
             power: Power::new(model.has_overdrive()),
-            flash: FlashController::default(),
+            flash: FlashController::new(flash_wear),
             gpio: Default::default(),
             exti: Exti::default(),
             syscfg: Syscfg::default(),
             timers: [true, false, false, true].map(Timer::new),
             uarts: Default::default(),
             dma: Default::default(),
-            watchdog: Watchdog::default(),
+            watchdog: Watchdog::new(lsi),
             backup: Backup::default(),
             debug_control: [0; 4],
             clocks,
@@ -203,7 +222,7 @@ impl Chip {
     pub(crate) fn reset(&mut self, cause: ResetCause, now: Cycles) {
         self.rcc = self.rcc.after_reset(cause);
         self.power = Power::new(self.model.has_overdrive());
-        self.flash = FlashController::default();
+        self.flash.reset();
         for port in &mut self.gpio {
             port.reset();
         }
@@ -216,7 +235,7 @@ impl Chip {
             uart.reset(now);
         }
         self.dma = Default::default();
-        self.watchdog = Watchdog::default();
+        self.watchdog.reset();
         (self.dirty, self.dma_dirty, self.lines) = (ALL_DIRTY, true, [0; 4]);
         (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
         self.update_clocks(now);
@@ -297,6 +316,9 @@ impl Chip {
             self.clocks = clocks;
             self.distribute_clocks(now);
         }
+        for how in clocks.beyond(self.power.limits(), self.rcc.running_pll()) {
+            self.violate(Rule::ClockLimits, how);
+        }
         let needed = clocks.flash_wait_states();
         if self.flash.latency() < needed {
             let (latency, hclk) = (self.flash.latency(), clocks.hclk);
@@ -375,14 +397,22 @@ impl Chip {
                 for unit in self.rcc.take_resets() {
                     self.reset_unit(unit, now);
                 }
+                for Violation { rule, how } in self.rcc.take_broken() {
+                    self.violate(rule, how);
+                }
                 self.update_clocks(now);
             }
+            Unit::Power => self.update_clocks(now),
             Unit::Flash => {
                 let busy = self.flash.start_erase(memory);
                 self.stall += self.clocks.cycles_in(busy);
+                self.judge_flash();
                 self.update_clocks(now);
             }
-            Unit::Dma(dma) => self.dma[dma].copy_memory(memory),
+            Unit::Dma(dma) => {
+                self.dma[dma].copy_memory(dma == 1, memory);
+                self.judge_dma(dma);
+            }
             Unit::Timer(timer) => {
                 if let Some(what) = self.timers[timer].beyond_model() {
                     self.remark(format!("TIM{}: {what} is not modelled", timer + 2));
@@ -396,6 +426,18 @@ impl Chip {
             }
             Unit::Gpio(_) => (0..UARTS).for_each(|uart| self.connect_pins(uart, now)),
             _ => {}
+        }
+    }
+
+    fn judge_flash(&mut self) {
+        for how in self.flash.take_broken() {
+            self.violate(Rule::FlashOrder, how);
+        }
+    }
+
+    fn judge_dma(&mut self, dma: usize) {
+        for how in self.dma[dma].take_broken() {
+            self.violate(Rule::Dma, format!("DMA{}: {how}", dma + 1));
         }
     }
 
@@ -499,6 +541,7 @@ impl Chip {
                 break;
             }
         }
+        self.judge_dma(dma::controller_of(uart));
     }
 }
 
@@ -532,6 +575,7 @@ impl Bus for Chip {
         if (FLASH..FLASH + memory.flash_size()).contains(&address) {
             let busy = self.flash.program(address, bytes, value, memory);
             self.stall += self.clocks.cycles_in(busy);
+            self.judge_flash();
             return Some(());
         }
         let (unit, offset) = self.find(address)?;

@@ -16,6 +16,15 @@ const GPIOA: u32 = 0x4002_0000;
 const USART2: u32 = 0x4000_4400;
 const FLASH_REGISTERS: u32 = 0x4002_3c00;
 
+fn individual(hse: Hse) -> Individual {
+    Individual {
+        unique_id: [7, 8, 9],
+        hse,
+        lsi: 32_000,
+        flash_wear: 0,
+    }
+}
+
 struct Script {
     chip: Chip,
     memory: Memory,
@@ -26,7 +35,7 @@ impl Script {
     fn new(model: Model) -> Self {
         let memory = Memory::new(model.memory(), Arc::new(Image::from_bytes(vec![0; 64])));
         Script {
-            chip: Chip::new(model, [7, 8, 9], Some(8_000_000)),
+            chip: Chip::new(model, individual(Hse::Fed(8_000_000))),
             memory,
             now: 0,
         }
@@ -174,7 +183,7 @@ fn flash_is_unlocked_programmed_and_erased() {
         "bits only go to zero"
     );
     assert!(script.chip.take_stall() > 0, "the core stands still");
-    script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 1 << 16);
+    script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 2 << 8 | 1 << 16);
     assert_eq!(script.memory.bytes(page, 4).expect("flash"), [0xff; 4]);
     // A second of the 16 MHz that the chip starts with.
     assert_eq!(script.chip.take_stall(), 16_000_000);
@@ -184,6 +193,47 @@ fn flash_is_unlocked_programmed_and_erased() {
         script.read(FLASH_REGISTERS + 0x0c) & 1 << 6,
         1 << 6,
         "a byte where words were announced"
+    );
+    assert_eq!(
+        script.violations(),
+        [
+            "flash-order: a write or erase out of order (PGSERR)",
+            "flash-order: 0xff is written over 0x34 at 0x08060002 without an erase",
+            "flash-order: 0xff is written over 0x12 at 0x08060003 without an erase",
+            "flash-order: a write in another width than PSIZE announces (PGPERR)",
+        ]
+    );
+}
+
+#[test]
+fn an_erase_takes_its_time_by_parallelism_and_wear() {
+    // PSIZE, wear in percent, milliseconds for 128 KiB.
+    for (parallelism, flash_wear, time) in [
+        (0, 0, 2000),
+        (0, 100, 4000),
+        (1, 0, 1300),
+        (1, 100, 2600),
+        (2, 0, 1000),
+        (2, 50, 1500),
+        (2, 100, 2000),
+    ] {
+        let mut script = Script::new(Model::F446);
+        let individual = Individual {
+            flash_wear,
+            ..individual(Hse::Absent)
+        };
+        script.chip = Chip::new(Model::F446, individual);
+        unlock(&mut script);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | parallelism << 8 | 1 << 16);
+        assert_eq!(script.chip.take_stall(), time * 16_000, "{parallelism} {flash_wear}");
+        assert!(script.violations().is_empty());
+    }
+    let mut script = Script::new(Model::F446);
+    unlock(&mut script);
+    script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 3 << 8 | 1 << 16);
+    assert_eq!(
+        script.violations(),
+        ["flash-order: an erase with 64 bits at once (PSIZE is 3) without a programming voltage"]
     );
 }
 
@@ -212,8 +262,8 @@ fn sectors_of_all_sizes_are_erased_alone_and_take_their_time() {
             script.memory.write_flash(*place, &[0]).expect("flash");
         }
         unlock(&mut script);
-        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3);
-        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3 | 1 << 16);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3 | 2 << 8);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3 | 2 << 8 | 1 << 16);
         assert_eq!(script.chip.take_stall(), time * 16_000, "sector {sector}");
         assert_eq!(script.read(FLASH_REGISTERS + 0x0c), 0);
         let byte = |place: u32| script.memory.byte(place);
@@ -329,13 +379,110 @@ fn the_watchdog_resets_and_the_cause_is_shown() {
     assert_eq!(script.read(0x4000_2850), 0xcafe, "backup registers stay");
 }
 
+const PWR: u32 = 0x4000_7000;
+
+/// Switches the over-drive on.
+fn over_drive(script: &mut Script) {
+    script.write(APB1ENR, 1 << 28);
+    script.write(PWR, 3 << 14 | 1 << 16);
+    script.write(PWR, 3 << 14 | 3 << 16);
+}
+
+/// The PLL from the 8 MHz that are fed, in MHz, with the two buses divided by the bits of PPRE1 and PPRE2.
+fn full_speed(script: &mut Script, megahertz: u32, ppre1: u32, ppre2: u32) {
+    script.write(RCC, 0x83 | 1 << 16 | 1 << 18);
+    script.write(RCC + 0x04, 4 | megahertz << 6 | 1 << 22);
+    script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
+    script.write(RCC + 0x08, 2 | ppre1 << 10 | ppre2 << 13);
+}
+
+#[test]
+fn core_buses_and_pll_have_their_limits() {
+    let too_fast = |prepare: fn(&mut Script)| {
+        let mut script = Script::new(Model::F446);
+        script.write(FLASH_REGISTERS, 5);
+        prepare(&mut script);
+        script.violations()
+    };
+    assert!(
+        too_fast(|script| {
+            over_drive(script);
+            full_speed(script, 180, 5, 4);
+        })
+        .is_empty()
+    );
+    assert_eq!(
+        too_fast(|script| full_speed(script, 180, 5, 4)),
+        [
+            "clock-limits: HCLK at 180000000 Hz, at most 168000000 as it is powered",
+            "clock-limits: APB1 at 45000000 Hz, at most 42000000 as it is powered",
+            "clock-limits: APB2 at 90000000 Hz, at most 84000000 as it is powered",
+        ]
+    );
+    assert_eq!(
+        too_fast(|script| {
+            over_drive(script);
+            full_speed(script, 180, 4, 4);
+        }),
+        ["clock-limits: APB1 at 90000000 Hz, at most 45000000 as it is powered"]
+    );
+    assert_eq!(
+        too_fast(|script| {
+            // 8 MHz into the PLL, undivided but for 2, then an oscillator that is too slow, and not used.
+            script.write(RCC, 0x83 | 1 << 16 | 1 << 18);
+            script.write(RCC + 0x04, 2 | 20 << 6 | 1 << 22);
+            script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
+            script.write(RCC + 0x04, 4 | 180 << 6 | 1 << 22);
+        }),
+        [
+            "clock-limits: the PLL's input at 4000000 Hz, not in 950000..=2100000",
+            "clock-limits: the PLL's oscillator at 80000000 Hz, not in 100000000..=432000000",
+            "clock-limits: PLLCFGR is changed while the PLL is on",
+        ]
+    );
+}
+
+#[test]
+fn the_hse_runs_only_in_the_mode_that_the_board_has() {
+    const BYPASS: u32 = 1 << 18;
+    for (hse, control, ready, violations) in [
+        (Hse::Fed(8_000_000), BYPASS, true, vec![]),
+        (Hse::Crystal(8_000_000), 0, true, vec![]),
+        (Hse::Absent, BYPASS, false, vec![]),
+        (
+            Hse::Fed(8_000_000),
+            0,
+            false,
+            vec!["external-clock: the HSE is on for a crystal (HSEBYP is 0), but the board feeds a clock"],
+        ),
+        (
+            Hse::Crystal(8_000_000),
+            BYPASS,
+            false,
+            vec!["external-clock: the HSE is on for a clock that is fed (HSEBYP is 1), but the board has a crystal"],
+        ),
+    ] {
+        let mut script = Script::new(Model::F446);
+        script.chip = Chip::new(Model::F446, individual(hse));
+        script.write(RCC, 0x83 | control);
+        script.write(RCC, 0x83 | control | 1 << 16);
+        assert_eq!(script.read(RCC) >> 17 & 1 != 0, ready, "{hse:?} {control:x}");
+        assert_eq!(script.violations(), violations, "{hse:?} {control:x}");
+    }
+    let mut script = Script::new(Model::F446);
+    script.write(RCC, 0x83 | 1 << 16 | BYPASS);
+    script.write(RCC, 0x83 | 1 << 16);
+    assert_eq!(
+        script.violations()[0],
+        "external-clock: HSEBYP is changed while the HSE is on"
+    );
+}
+
 #[test]
 fn a_faster_clock_needs_wait_states_and_its_notice() {
     let mut script = Script::new(Model::F446);
-    script.write(RCC, 0x83 | 1 << 16 | 1 << 18);
-    script.write(RCC + 0x04, 4 | 180 << 6 | 1 << 22);
-    script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
-    script.write(RCC + 0x08, 2 | 5 << 10 | 4 << 13);
+    over_drive(&mut script);
+    full_speed(&mut script, 180, 5, 4);
     assert_eq!(script.violations(), ["wait-states: 0 at 180000000 Hz, which needs 5"]);
     assert_eq!(script.chip.wants_stop(), Some(Stop::Clock));
     assert_eq!(script.chip.clocks().hclk, 180_000_000);
