@@ -1,8 +1,16 @@
 //! The flash controller: RM0390 chapter 3.
 
+use std::ops::Range;
+
 use super::Peripheral;
+use super::rules::Rule;
 use crate::cpu::Cycles;
 use crate::memory::Memory;
+
+const ICEN: u32 = 1 << 9;
+const DCEN: u32 = 1 << 10;
+const ICRST: u32 = 1 << 11;
+const DCRST: u32 = 1 << 12;
 
 const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
@@ -39,8 +47,10 @@ pub(super) struct FlashController {
     keys: usize,
     /// How far its times are from typical to longest, in percent.
     wear: u32,
+    /// The addresses that were programmed or erased, until they are asked for.
+    changed: Option<Range<u32>>,
     /// Rules that were broken, in words, until they are asked for.
-    broken: Vec<String>,
+    broken: Vec<(Rule, String)>,
 }
 
 impl FlashController {
@@ -51,6 +61,7 @@ impl FlashController {
             control: LOCK,
             keys: 0,
             wear,
+            changed: None,
             broken: Vec::new(),
         }
     }
@@ -61,8 +72,22 @@ impl FlashController {
     }
 
     /// Rules that were broken since the last call, in words.
-    pub(super) fn take_broken(&mut self) -> Vec<String> {
+    pub(super) fn take_broken(&mut self) -> Vec<(Rule, String)> {
         std::mem::take(&mut self.broken)
+    }
+
+    fn breaks(&mut self, how: &str) {
+        self.broken.push((Rule::FlashOrder, how.into()));
+    }
+
+    /// FLASH_ACR.
+    pub(super) fn access(&self) -> u32 {
+        self.access
+    }
+
+    /// The addresses that were programmed or erased since the last call.
+    pub(super) fn take_change(&mut self) -> Option<Range<u32>> {
+        self.changed.take()
     }
 
     fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
@@ -95,7 +120,7 @@ impl FlashController {
             let place_before = memory.byte(address + place).unwrap_or(0xff);
             if byte & !place_before != 0 {
                 let place = address + place;
-                self.broken.push(format!(
+                self.breaks(&format!(
                     "{byte:#04x} is written over {place_before:#04x} at {place:#010x} without an erase"
                 ));
             }
@@ -104,6 +129,7 @@ impl FlashController {
                 return 0;
             }
         }
+        self.changed = Some(address..address + bytes);
         self.finish();
         self.time(PROGRAM)
     }
@@ -124,9 +150,10 @@ impl FlashController {
             }
         };
         if self.parallelism() == 3 {
-            self.broken
-                .push("an erase with 64 bits at once (PSIZE is 3) without a programming voltage".into());
+            self.breaks("an erase with 64 bits at once (PSIZE is 3) without a programming voltage");
         }
+        let (first, last) = (memory.sector_range(sectors.start), memory.sector_range(sectors.end - 1));
+        self.changed = Some(first.start..last.end);
         let time = sectors
             .map(|sector| {
                 memory.erase_sector(sector);
@@ -144,14 +171,11 @@ impl FlashController {
 
     /// OPERR is only set if its interrupt is wanted.
     fn fail(&mut self, error: u32) {
-        self.broken.push(
-            match error {
-                PGAERR => "a write across the end of 16 bytes (PGAERR)",
-                PGPERR => "a write in another width than PSIZE announces (PGPERR)",
-                _ => "a write or erase out of order (PGSERR)",
-            }
-            .into(),
-        );
+        self.breaks(match error {
+            PGAERR => "a write across the end of 16 bytes (PGAERR)",
+            PGPERR => "a write in another width than PSIZE announces (PGPERR)",
+            _ => "a write or erase out of order (PGSERR)",
+        });
         self.status |= error;
         if self.control & ERRIE != 0 {
             self.status |= OPERR;
@@ -162,6 +186,19 @@ impl FlashController {
         if self.control & EOPIE != 0 {
             self.status |= EOP;
         }
+    }
+
+    /// A cache is emptied only while it is off.
+    fn set_access(&mut self, value: u32) {
+        let mut taken = value;
+        for (name, enable, reset) in [("ICRST", ICEN, ICRST), ("DCRST", DCEN, DCRST)] {
+            if value & reset != 0 && self.access & enable != 0 {
+                self.broken
+                    .push((Rule::FlashCache, format!("{name} is set while the cache is on")));
+                taken &= !reset;
+            }
+        }
+        self.access = taken;
     }
 
     fn unlock(&mut self, key: u32) {
@@ -188,7 +225,7 @@ impl Peripheral for FlashController {
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         match offset {
-            0x00 => self.access = value & 0x1f0f,
+            0x00 => self.set_access(value & 0x1f0f),
             0x04 => self.unlock(value),
             0x0c => self.status &= !(value & (EOP | ERRORS)),
             0x10 if self.control & LOCK == 0 => self.control = value & 0x8301_03ff,

@@ -430,8 +430,8 @@ impl Chip {
     }
 
     fn judge_flash(&mut self) {
-        for how in self.flash.take_broken() {
-            self.violate(Rule::FlashOrder, how);
+        for (rule, how) in self.flash.take_broken() {
+            self.violate(rule, how);
         }
     }
 
@@ -627,6 +627,22 @@ impl Bus for Chip {
 
     fn take_stall(&mut self) -> Cycles {
         std::mem::take(&mut self.stall)
+    }
+
+    fn flash_access(&self) -> u32 {
+        self.flash.access()
+    }
+
+    fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
+        self.flash.take_change()
+    }
+
+    fn stale_data(&mut self, address: u32) {
+        let line = address & !0xf;
+        self.violate(
+            Rule::FlashCache,
+            format!("the data cache still has what was at {line:#010x} before the flash was changed"),
+        );
     }
 
     fn take_event(&mut self) -> bool {

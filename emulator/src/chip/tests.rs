@@ -237,6 +237,17 @@ fn an_erase_takes_its_time_by_parallelism_and_wear() {
     );
 }
 
+#[test]
+fn a_cache_is_emptied_only_while_it_is_off() {
+    let mut script = Script::new(Model::F446);
+    script.write(FLASH_REGISTERS, 0x705);
+    script.write(FLASH_REGISTERS, 0x305 | 1 << 12);
+    assert_eq!(script.violations(), ["flash-cache: DCRST is set while the cache is on"]);
+    assert_eq!(script.read(FLASH_REGISTERS), 0x305);
+    script.write(FLASH_REGISTERS, 0x305 | 1 << 12);
+    assert_eq!(script.violations().len(), 1);
+}
+
 /// Unlocks the flash.
 fn unlock(script: &mut Script) {
     script.write(FLASH_REGISTERS + 0x04, 0x4567_0123);
