@@ -441,24 +441,21 @@ impl Chip {
         }
     }
 
-    /// A serial port has its pins if they are in its alternate function. One that wants a pin and has it not is deaf or mute.
+    /// A serial port has its pins if they are in its alternate function.
     fn connect_pins(&mut self, uart: usize, now: Cycles) {
         let pins = pins::of(self.model, uart);
         let connected = |pin: pins::Pin| self.gpio[pin.port].alternate_function(pin.number) == Some(pins.function);
         let (tx, rx) = (connected(pins.tx), connected(pins.rx));
-        let (wants_tx, wants_rx) = self.uarts[uart].set_pins(tx, rx, now);
-        for (verb, wanted, pin) in [
-            ("sends", wants_tx && !tx, pins.tx),
-            ("receives", wants_rx && !rx, pins.rx),
-        ] {
-            if wanted {
-                let (name, function) = (UART_NAMES[uart], pins.function);
-                self.violate(
-                    Rule::Pins,
-                    format!("{name} {verb} while {pin} is not in alternate function {function}"),
-                );
-            }
+        self.uarts[uart].set_pins(tx, rx, now);
+        if self.uarts[uart].listens_nowhere() {
+            self.lacks_pin(uart, "receives", pins.rx);
         }
+    }
+
+    fn lacks_pin(&mut self, uart: usize, verb: &str, pin: pins::Pin) {
+        let (name, function) = (UART_NAMES[uart], pins::of(self.model, uart).function);
+        let how = format!("{name} {verb} while {pin} is not in alternate function {function}");
+        self.violate(Rule::Pins, how);
     }
 
     fn reset_unit(&mut self, unit: Unit, now: Cycles) {
@@ -540,6 +537,9 @@ impl Chip {
             if then == now {
                 break;
             }
+        }
+        if self.uarts[uart].take_sent_nowhere() {
+            self.lacks_pin(uart, "sends", pins::of(self.model, uart).tx);
         }
         self.judge_dma(dma::controller_of(uart));
     }

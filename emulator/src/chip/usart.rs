@@ -74,6 +74,8 @@ pub struct Usart {
     /// Whether the pins that have the cable are connected to it.
     has_tx: bool,
     has_rx: bool,
+    /// Something was sent without the pin, and nobody has asked yet.
+    sent_nowhere: bool,
     /// Start of the frame being received.
     receiving_since: Option<Cycles>,
     /// Since when the line is idle after a reception; `None` once that has been reported.
@@ -101,6 +103,7 @@ impl Default for Usart {
             rx_pin: RxPin::default(),
             has_tx: false,
             has_rx: false,
+            sent_nowhere: false,
             receiving_since: None,
             idle_since: None,
             output: Vec::new(),
@@ -143,13 +146,21 @@ impl Usart {
         self.clock = clock;
     }
 
-    /// Says which pins it has, and returns which it wants.
-    pub(super) fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles) -> (bool, bool) {
+    /// Says which pins it has.
+    pub(super) fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles) {
         let was_receiving = self.can_receive();
         (self.has_tx, self.has_rx) = (tx, rx);
         self.begin_to_listen(was_receiving, now);
-        let wants = |enable: u32| self.control[0] & (UE | enable) == UE | enable;
-        (wants(TE), wants(RE))
+    }
+
+    /// Whether it has sent something without its pin since the last call.
+    pub(super) fn take_sent_nowhere(&mut self) -> bool {
+        std::mem::take(&mut self.sent_nowhere)
+    }
+
+    /// Whether it is to receive and has no pin.
+    pub(super) fn listens_nowhere(&self) -> bool {
+        self.control[0] & (UE | RE) == UE | RE && !self.has_rx
     }
 
     /// A mode in use that this model does not have.
@@ -288,6 +299,7 @@ impl Usart {
             if self.has_tx {
                 self.put_out(data, at);
             }
+            self.sent_nowhere |= !self.has_tx;
             self.sending_until = Some(at + self.frame_time());
             self.status = self.status & !TC | TXE;
         } else if self.control[0] & SBK != 0 {

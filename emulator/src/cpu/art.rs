@@ -85,39 +85,29 @@ impl Art {
         if self.wait == 0 || !FLASH_LINES.contains(&line) {
             return 0;
         }
-        let wait = if follows && self.is_on(PREFETCH) && self.next_ready <= now {
-            0
-        } else if self.is_on(INSTRUCTIONS) && self.has_instructions(line) {
-            0
-        } else if follows && self.is_on(PREFETCH) {
-            self.next_ready - now
+        let wait = if follows && self.is_on(PREFETCH) {
+            self.next_ready.saturating_sub(now)
         } else {
-            if self.is_on(INSTRUCTIONS) {
-                self.keep_instructions(line);
-            }
             self.wait
+        };
+        // What a fetch would have to wait for is looked for in the cache, and kept there.
+        let wait = if wait > 0 && self.is_on(INSTRUCTIONS) && self.has_or_keeps(line) {
+            0
+        } else {
+            wait
         };
         self.next_ready = now + wait + self.wait + 1;
         wait
     }
 
-    /// Whether the instruction cache has a line, which is then the one that was used last.
+    /// Whether the instruction cache has a line. It then has it, and it is the one that was used last.
     #[inline(always)]
-    fn has_instructions(&mut self, line: u32) -> bool {
+    fn has_or_keeps(&mut self, line: u32) -> bool {
         let set = &mut self.instructions[line as usize % SETS];
-        match set.iter().position(|kept| *kept == line) {
-            Some(way) => {
-                set[..=way].rotate_right(1);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn keep_instructions(&mut self, line: u32) {
-        let set = &mut self.instructions[line as usize % SETS];
-        set.rotate_right(1);
+        let found = set.iter().position(|kept| *kept == line);
+        set[..=found.unwrap_or(WAYS - 1)].rotate_right(1);
         set[0] = line;
+        found.is_some()
     }
 
     /// How long a load of data waits, and whether it gets what was there before the flash was changed.
@@ -208,6 +198,19 @@ mod tests {
         assert_eq!(waits(5 | INSTRUCTIONS, &lines)[64..], [0; 64]);
         lines.extend([64, 0, 16]);
         assert_eq!(waits(5 | INSTRUCTIONS, &lines)[128..], [5, 5, 5]);
+    }
+
+    #[test]
+    fn a_line_that_came_too_late_by_prefetch_is_kept_too() {
+        // A loop over two lines, each left after three cycles.
+        let mut art = Art::new(5 | PREFETCH | INSTRUCTIONS);
+        let mut now = 0;
+        let mut enter = |line: u32| {
+            let wait = art.enter(FIRST + line, now);
+            now += wait + 3;
+            wait
+        };
+        assert_eq!([0, 1, 0, 1, 0, 1].map(&mut enter), [5, 3, 0, 0, 0, 0]);
     }
 
     #[test]

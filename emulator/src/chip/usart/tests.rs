@@ -177,12 +177,15 @@ fn without_its_pins_a_port_is_deaf_and_mute() {
     from.set_pins(false, true, 0);
     from.write(0x04, 0x55, 0);
     assert_eq!((from.has_output(), from.counters.sent), (false, 0));
+    assert!(from.take_sent_nowhere() && !from.take_sent_nowhere());
     advance(&mut from, BIT * 10);
     assert_eq!(from.status & TC, TC, "it notices nothing");
     from.set_pins(true, true, 0);
     from.write(0x04, 0x55, BIT * 20);
     assert_eq!(from.counters.sent, 1);
+    assert!(!from.take_sent_nowhere() && !to.listens_nowhere());
     to.set_pins(true, false, 0);
+    assert!(to.listens_nowhere());
     carry(&mut from, &mut to);
     advance(&mut to, BIT * 40);
     assert_eq!((to.status & RXNE, to.counters.received), (0, 0));
