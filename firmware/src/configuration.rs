@@ -7,7 +7,7 @@ use hopwise_core::Network;
 use hopwise_core::network::expression::BrokenRule;
 use hopwise_core::wire::{BadPage, BoardState, PAGE_BYTES, Page};
 
-use crate::boards::LINKS;
+use crate::boards::{self, LINKS};
 
 const FLASH_BASE: u32 = 0x0800_0000;
 
@@ -29,6 +29,9 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
         BadPage::Missing => BoardState::NoPage,
         _ => BoardState::BadPage,
     })?;
+    if !boards::ports_agree_on(page.baud) {
+        return Err(BoardState::BadPage);
+    }
     let network = page.network().map_err(|error| match error {
         BadPage::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
         _ => BoardState::BadNetwork,
@@ -45,8 +48,10 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
 pub(crate) fn write(flash: &mut Flash<'static, Blocking>, page: &[u8; PAGE_BYTES]) -> bool {
     let offset = addr_of!(_configuration_page) as u32 - FLASH_BASE;
     let size = addr_of!(_configuration_size) as u32;
-    let written = flash
-        .blocking_erase(offset, offset + size)
-        .and_then(|()| flash.blocking_write(offset, page));
+    let written = boards::change_flash(|| {
+        flash
+            .blocking_erase(offset, offset + size)
+            .and_then(|()| flash.blocking_write(offset, page))
+    });
     written.is_ok() && bytes() == *page
 }

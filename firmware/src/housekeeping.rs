@@ -25,12 +25,11 @@ pub(crate) async fn run<W: Instance>(
     driver: &Driver,
     mut led: Output<'static>,
     mut watchdog: IndependentWatchdog<'static, W>,
-    mut flash: Flash<'static, Blocking>,
+    mut flash: Option<Flash<'static, Blocking>>,
 ) -> ! {
     let mut ticker = Ticker::every(LED_STEP);
     let mut probe = StackProbe::new();
     let mut rhythmic = Rhythmic::default();
-    watchdog.unleash();
     loop {
         watchdog.pet();
         if let Some(free) = probe.step() {
@@ -48,9 +47,9 @@ pub(crate) async fn run<W: Instance>(
     }
 }
 
-fn carry_out(deferred: &Deferred, flash: &mut Flash<'static, Blocking>) {
+fn carry_out(deferred: &Deferred, flash: &mut Option<Flash<'static, Blocking>>) {
     if let Deferred::WritePage(page) = deferred {
-        if !configuration::write(flash, page) {
+        if !flash.as_mut().is_some_and(|flash| configuration::write(flash, page)) {
             defmt::error!("the configuration page could not be written");
             return;
         }

@@ -52,7 +52,10 @@ const ONCE: &str = "a task is spawned once for each port that it serves";
 
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
-    let peripherals = embassy_stm32::init(boards::clocks());
+    // First of all: whatever hangs from here on ends in a restart.
+    let mut watchdog = boards::watchdog();
+    watchdog.unleash();
+    let peripherals = boards::start();
     let driver = start();
     driver.about.log();
     let board = boards::open(peripherals, driver.about.baud);
@@ -68,7 +71,7 @@ async fn main(spawner: Spawner) {
     }
     spawner.spawn(driver::keep_time(driver).expect(ONCE));
     spawner.spawn(housekeeping::watch_button(driver, board.button, board.pressed_high).expect(ONCE));
-    housekeeping::run(driver, board.led, board.watchdog, board.flash).await
+    housekeeping::run(driver, board.led, watchdog, board.flash).await
 }
 
 /// Makes of the board what its configuration page says.

@@ -15,7 +15,7 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Board, World};
+use hopwise_emulator::world::{Board, BoardOptions, World};
 use serde::de::DeserializeOwned;
 
 pub(crate) struct Firmware {
@@ -88,7 +88,12 @@ impl Rig {
 
     /// One board with these bytes for a configuration page.
     pub(crate) fn single(firmware: &'static Firmware, page: &[u8]) -> Self {
-        let mut board = Board::new(&firmware.image, Default::default());
+        Rig::special(firmware, page, BoardOptions::default())
+    }
+
+    /// The same, of a board that is not like others.
+    pub(crate) fn special(firmware: &'static Firmware, page: &[u8], options: BoardOptions) -> Self {
+        let mut board = Board::new(&firmware.image, options);
         let place = setup::configuration_page(&firmware.image).expect("a place for the page");
         board.write_flash(place, page).expect("the page is in the flash");
         let mut world = World::new(1);
