@@ -133,7 +133,8 @@ fn has_unknown_banks() -> bool {
     unknown
 }
 
-fn flash(peripheral: Peri<'static, peripherals::FLASH>) -> Option<Flash<'static, Blocking>> {
+/// The flash, to be changed, if it is laid out as embassy expects.
+pub(crate) fn flash(peripheral: Peri<'_, peripherals::FLASH>) -> Option<Flash<'_, Blocking>> {
     (!has_unknown_banks()).then(|| Flash::new_blocking(peripheral))
 }
 
