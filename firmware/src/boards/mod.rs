@@ -36,6 +36,8 @@ use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
 use embassy_stm32::{Peri, Peripherals, pac, peripherals, usart};
 
+use hopwise_core::wire::rates_agree;
+
 use crate::uart::SerialPort;
 
 /// The serial ports: the links to neighbours, and the one to the computer.
@@ -57,9 +59,6 @@ pub(crate) struct Board {
 /// slowest flash takes up to two seconds.
 pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
 
-/// Ports of a mesh may differ by this much of their rate: receivers bear it, and crystals besides.
-const MOST_BAUD_ERROR_PER_MILLE: u32 = 15;
-
 /// Starts the clocks and what depends on them.
 pub(crate) fn start() -> Peripherals {
     let peripherals = embassy_stm32::init(chosen::clocks());
@@ -78,17 +77,9 @@ pub(crate) fn complaint() -> Option<&'static str> {
     }
 }
 
-/// Whether the serial ports agree on a rate: each divides the clock of its bus by a whole number.
+/// Whether the serial ports agree on a rate.
 pub(crate) fn ports_agree_on(baud: u32) -> bool {
-    let rates = chosen::BUSES.map(|hertz| hertz / ((hertz + baud / 2) / baud).max(1));
-    let (slowest, fastest) = rates.iter().fold((u32::MAX, 0), |(slowest, fastest), rate| {
-        (slowest.min(*rate), fastest.max(*rate))
-    });
-    let farthest = slowest
-        .abs_diff(baud)
-        .max(fastest.abs_diff(baud))
-        .max(fastest - slowest);
-    farthest <= baud / 1000 * MOST_BAUD_ERROR_PER_MILLE
+    rates_agree(&chosen::BUSES, baud)
 }
 
 /// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.
