@@ -218,6 +218,12 @@ impl Memory {
         }
     }
 
+    /// The addresses of a sector.
+    pub(crate) fn sector_range(&self, sector: usize) -> std::ops::Range<u32> {
+        let begin: u32 = FLASH + self.sizes.sectors.iter().take(sector).sum::<u32>();
+        begin..begin + self.sizes.sectors.get(sector).copied().unwrap_or(0)
+    }
+
     /// How many sectors the flash has.
     pub(crate) fn sectors(&self) -> usize {
         self.own.len()

@@ -25,6 +25,7 @@ pub(crate) struct About {
     name: String<16, u8>,
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
+    complaint: Option<&'static str>,
 }
 
 impl About {
@@ -47,6 +48,7 @@ impl About {
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
             reset_cause: cause,
             trouble: boot.trouble,
+            complaint: boards::complaint(),
         }
     }
 
@@ -68,7 +70,7 @@ impl About {
             baud: self.baud,
             uptime_ms: now / 1_000,
             card: self.card(),
-            trouble: self.trouble.clone(),
+            trouble: self.trouble.clone().or_else(|| self.complaint.map(text)),
             on_trial: self.on_trial.get(),
         }
     }
@@ -84,6 +86,9 @@ impl About {
         );
         if let Some(trouble) = trouble {
             defmt::error!("before the restart: {}", trouble);
+        }
+        if let Some(complaint) = self.complaint {
+            defmt::warn!("{}", complaint);
         }
         if self.on_trial.get() {
             defmt::warn!("the configuration is on trial");

@@ -2,13 +2,13 @@
 
 use core::ptr::addr_of;
 
-use embassy_stm32::flash::{Blocking, Flash};
+use embassy_stm32::flash::{self, Blocking, Flash};
 use hopwise_core::Network;
 use hopwise_core::network::expression::BrokenRule;
 use hopwise_core::store::{self, FlashFailed, Slot, Start};
 use hopwise_core::wire::{BadPage, BoardState, PAGE_BYTES, Page};
 
-use crate::boards::LINKS;
+use crate::boards::{self, LINKS};
 
 const FLASH_BASE: u32 = 0x0800_0000;
 
@@ -19,7 +19,8 @@ unsafe extern "C" {
 }
 
 /// The two slots of the board's flash. Nothing else runs while one is written or erased, unless the chip has two banks.
-pub(crate) struct Slots<'d>(pub(crate) Flash<'d, Blocking>);
+/// They are only read where the flash is not laid out as embassy expects.
+pub(crate) struct Slots<'d>(pub(crate) Option<Flash<'d, Blocking>>);
 
 impl Slots<'_> {
     /// Where a place of a slot is, counted from the beginning of the flash.
@@ -30,6 +31,14 @@ impl Slots<'_> {
             Slot::Second => first + addr_of!(_slot_bytes) as u32,
         };
         slot + at as u32
+    }
+
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut Flash<'_, Blocking>) -> Result<(), flash::Error>,
+    ) -> Result<(), FlashFailed> {
+        let flash = self.0.as_mut().ok_or(FlashFailed)?;
+        boards::change_flash(|| change(flash)).map_err(|_| FlashFailed)
     }
 }
 
@@ -48,15 +57,12 @@ impl store::Flash for Slots<'_> {
     }
 
     fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed> {
-        let erased = self
-            .0
-            .blocking_erase(Self::offset(slot, 0), Self::offset(slot, self.slot_bytes()));
-        erased.map_err(|_| FlashFailed)
+        let (from, to) = (Self::offset(slot, 0), Self::offset(slot, self.slot_bytes()));
+        self.change(|flash| flash.blocking_erase(from, to))
     }
 
     fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
-        let written = self.0.blocking_write(Self::offset(slot, at), bytes);
-        written.map_err(|_| FlashFailed)
+        self.change(|flash| flash.blocking_write(Self::offset(slot, at), bytes))
     }
 }
 
@@ -75,6 +81,9 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
         BadPage::Missing => BoardState::NoPage,
         _ => BoardState::BadPage,
     })?;
+    if !boards::ports_agree_on(page.baud) {
+        return Err(BoardState::BadPage);
+    }
     let network = page.network().map_err(|error| match error {
         BadPage::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
         _ => BoardState::BadNetwork,

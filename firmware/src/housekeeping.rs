@@ -32,7 +32,6 @@ pub(crate) async fn run<W: Instance>(
     let mut ticker = Ticker::every(LED_STEP);
     let mut probe = StackProbe::new();
     let mut rhythmic = Rhythmic::default();
-    watchdog.unleash();
     loop {
         watchdog.pet();
         if let Some(free) = probe.step() {

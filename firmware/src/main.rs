@@ -33,7 +33,6 @@ mod unconfigured;
 
 use defmt_rtt as _;
 use embassy_executor::Spawner;
-use embassy_stm32::flash::Flash;
 use hopwise_core::router::ConfigError;
 use hopwise_core::store::Store;
 use hopwise_core::wire::BoardState;
@@ -55,8 +54,11 @@ const ONCE: &str = "a task is spawned once for each port that it serves";
 
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
-    let mut peripherals = embassy_stm32::init(boards::clocks());
-    let driver = start(Slots(Flash::new_blocking(peripherals.FLASH.reborrow())));
+    // First of all: whatever hangs from here on ends in a restart.
+    let mut watchdog = boards::watchdog();
+    watchdog.unleash();
+    let mut peripherals = boards::start();
+    let driver = start(Slots(boards::flash(peripherals.FLASH.reborrow())));
     driver.about.log();
     let board = boards::open(peripherals, driver.about.baud);
     // Boards that are switched on together all listen before the first of them says hello.
@@ -71,7 +73,7 @@ async fn main(spawner: Spawner) {
     }
     spawner.spawn(driver::keep_time(driver).expect(ONCE));
     spawner.spawn(housekeeping::watch_button(driver, board.button, board.pressed_high).expect(ONCE));
-    housekeeping::run(driver, board.led, board.watchdog, Store::new(Slots(board.flash))).await
+    housekeeping::run(driver, board.led, watchdog, Store::new(Slots(board.flash))).await
 }
 
 /// Makes of the board what its configuration page says.

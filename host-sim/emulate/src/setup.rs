@@ -16,6 +16,9 @@ pub const MOST_BOARDS: u64 = 4096;
 /// and USART6. USART2 goes to the ST-LINK.
 pub const LINKS: [usize; 5] = [0, 2, 3, 4, 5];
 
+/// What the clock of an STM32F4's watchdog may run at, in Hz.
+const LSI: std::ops::RangeInclusive<u32> = 17_000..=47_000;
+
 /// Why a network cannot be built of boards.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotBuild {
@@ -164,6 +167,9 @@ fn options(node: u64, differences: Differences) -> BoardOptions {
         } else {
             10_000.0 * chance(second)
         },
+        // What data sheets leave open, whatever the drift: firmware must bear all of it.
+        lsi: LSI.start() + (second % u64::from(LSI.end() - LSI.start() + 1)) as u32,
+        flash_wear: (scatter(second) % 101) as u32,
         unique_id: [node as u32, first as u32, second as u32],
         ..BoardOptions::default()
     }
@@ -195,6 +201,21 @@ mod tests {
     fn every_edge_is_a_wire() {
         assert_eq!(try_build("ring(5)"), Ok(10));
         assert_eq!(try_build("torus(4,4)"), Ok(64));
+    }
+
+    #[test]
+    fn watchdogs_and_flashes_differ_by_seed() {
+        let of_seed = |seed| {
+            let differences = Differences { seed, drift_ppm: 0.0 };
+            let boards = (0..100).map(|node| options(node, differences));
+            boards.map(|board| (board.lsi, board.flash_wear)).collect::<Vec<_>>()
+        };
+        let boards = of_seed(1);
+        assert_eq!(boards, of_seed(1));
+        assert_ne!(boards, of_seed(2));
+        assert!(boards.iter().all(|(lsi, wear)| LSI.contains(lsi) && *wear <= 100));
+        assert!(boards.iter().any(|board| board.0 < 20_000) && boards.iter().any(|board| board.0 > 44_000));
+        assert!(boards.iter().any(|board| board.1 < 10) && boards.iter().any(|board| board.1 > 90));
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub struct BoardKind {
     pub slots: u32,
     /// The bytes of each.
     pub slot_bytes: u32,
+    /// The clocks in Hz that its serial ports divide to their rate.
+    pub buses: &'static [u32],
     /// The serial ports that are links, by the number of the link.
     pub links: &'static [Uart],
     /// The serial port that the ST-LINK makes a USB port of.
@@ -95,6 +97,7 @@ const ST_LINK_V3: &str = "0483:374e";
 
 const F446RE: BoardKind = BoardKind {
     name: "nucleo-f446re",
+    buses: &[90_000_000, 45_000_000],
     chip: "STM32F446RE",
     probe: ST_LINK_V2_1,
     slots: 0x0800_8000,
@@ -112,6 +115,7 @@ const F446RE: BoardKind = BoardKind {
 
 const F401RE: BoardKind = BoardKind {
     name: "nucleo-f401re",
+    buses: &[84_000_000, 42_000_000],
     chip: "STM32F401RE",
     links: &[nucleo64::USART1, nucleo64::USART6],
     ..F446RE
@@ -119,12 +123,14 @@ const F401RE: BoardKind = BoardKind {
 
 const F411RE: BoardKind = BoardKind {
     name: "nucleo-f411re",
+    buses: &[100_000_000, 50_000_000],
     chip: "STM32F411RE",
     ..F401RE
 };
 
 const G474RE: BoardKind = BoardKind {
     name: "nucleo-g474re",
+    buses: &[170_000_000],
     chip: "STM32G474RE",
     probe: ST_LINK_V3,
     slots: 0x0807_e000,
@@ -143,6 +149,7 @@ const G474RE: BoardKind = BoardKind {
 
 const L476RG: BoardKind = BoardKind {
     name: "nucleo-l476rg",
+    buses: &[80_000_000],
     chip: "STM32L476RG",
     probe: ST_LINK_V2_1,
     slots: 0x080f_e000,
@@ -160,6 +167,7 @@ const L476RG: BoardKind = BoardKind {
 
 const H743ZI: BoardKind = BoardKind {
     name: "nucleo-h743zi",
+    buses: &[100_000_000],
     chip: "STM32H743ZI",
     probe: ST_LINK_V2_1,
     slots: 0x081c_0000,

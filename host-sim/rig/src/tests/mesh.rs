@@ -222,6 +222,10 @@ fn every_broken_rule_is_told_with_its_line() {
             "line 3: 9600 baud is too slow or too fast",
         ),
         (
+            good.to_string() + "baud = 2000000",
+            "line 3: the serial ports of a nucleo-f446re differ by more than 1.5 % at 2000000 baud",
+        ),
+        (
             good.to_string() + "baud = \"fast\"",
             "line 3: invalid type: string \"fast\", expected u32",
         ),

@@ -15,7 +15,7 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Board, World};
+use hopwise_emulator::world::{Board, BoardOptions, World};
 use serde::de::DeserializeOwned;
 
 pub(crate) struct Firmware {
@@ -92,7 +92,12 @@ impl Rig {
 
     /// One board with these bytes for a configuration page.
     pub(crate) fn single(firmware: &'static Firmware, page: &[u8; PAGE_BYTES]) -> Self {
-        let mut board = Board::new(&firmware.image, Default::default());
+        Rig::special(firmware, page, BoardOptions::default())
+    }
+
+    /// The same, of a board that is not like others.
+    pub(crate) fn special(firmware: &'static Firmware, page: &[u8; PAGE_BYTES], options: BoardOptions) -> Self {
+        let mut board = Board::new(&firmware.image, options);
         setup::configure(&mut board, &firmware.image, page, 1);
         let mut world = World::new(1);
         world.add(board);
@@ -174,13 +179,14 @@ impl Rig {
         self.readers.take_lines(&mut self.world)
     }
 
-    /// No faults, nothing unmodelled, no byte lost by a serial port.
+    /// No faults, nothing unmodelled, no rule broken, no byte lost by a serial port.
     pub(crate) fn assert_healthy(&self) {
         for (number, board) in self.world.boards().iter().enumerate() {
             if let Some(fault) = board.faults().first() {
                 panic!("board {number}: {fault}");
             }
             assert_eq!(board.remarks(), [], "board {number}");
+            assert_eq!(board.violations(), [], "board {number}");
             for uart in 0..hopwise_emulator::chip::UARTS {
                 assert_eq!(board.traffic(uart).overruns, 0, "board {number}, port {uart}");
             }
