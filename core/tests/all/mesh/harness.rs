@@ -74,6 +74,8 @@ struct Plug {
     to: Option<(usize, u8)>,
     /// What is sent here does not come through.
     mute: bool,
+    /// Nor do frames that are longer than this.
+    longest: usize,
     free_at: Micros,
     inbound: VecDeque<(Micros, Vec<u8>)>,
 }
@@ -162,6 +164,7 @@ impl Mesh {
         let plug = || Plug {
             to: None,
             mute: false,
+            longest: usize::MAX,
             free_at: 0,
             inbound: VecDeque::new(),
         };
@@ -330,6 +333,14 @@ impl Mesh {
         }
     }
 
+    /// Frames longer than so many bytes are lost on the cable between two neighbours.
+    pub(crate) fn lose_longer(&mut self, one: Node, other: Node, bytes: usize) {
+        for (from, to) in [(one, other), (other, one)] {
+            let link = self.link_between(from, to);
+            self.plug((from as usize, link)).longest = bytes;
+        }
+    }
+
     /// Exchanges the cables in two links of a board.
     pub(crate) fn swap(&mut self, node: Node, one: u8, other: u8) {
         let ends = [one, other].map(|link| self.plug((node as usize, link)).to);
@@ -427,7 +438,7 @@ impl Mesh {
             let length = station.who.transmit(link as u8, now, &mut out);
             if length > 0 {
                 plug.free_at = now + (length as u64 * 10 * SECOND).div_ceil(baud.into());
-                if let Some(to) = plug.to.filter(|_| !plug.mute) {
+                if let Some(to) = plug.to.filter(|_| !plug.mute && length <= plug.longest) {
                     sent.push((to, plug.free_at, out[..length].to_vec()));
                 }
             }
