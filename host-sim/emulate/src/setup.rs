@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hopwise_core::store::{SEALED_BYTES, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::image::Image;
@@ -52,9 +53,24 @@ pub struct Differences {
     pub drift_ppm: f64,
 }
 
-/// Where a firmware looks for its configuration; `None` if it is not Hopwise's.
-pub fn configuration_page(image: &Image) -> Option<u32> {
-    image.address_of("_configuration_page")
+/// Where a firmware looks for its configuration: the first of two slots. `None` if it is not Hopwise's.
+pub fn configuration_slots(image: &Image) -> Option<u32> {
+    image.address_of("_configuration_slots")
+}
+
+/// Gives a board its configuration, as a probe would: what it had before is gone. Another firmware than Hopwise's has no place for
+/// one.
+pub fn configure(board: &mut Board, image: &Image, page: &[u8; PAGE_BYTES], epoch: u32) {
+    let (Some(slots), Some(bytes)) = (configuration_slots(image), image.address_of("_slot_bytes")) else {
+        return;
+    };
+    for (at, bytes) in [
+        (slots, &sealed(page, epoch)[..]),
+        (slots.wrapping_add(bytes), &[0xff; SEALED_BYTES]),
+    ] {
+        // The linker has seen to it that the slots are in the flash.
+        let _ = board.write_flash(at, bytes);
+    }
 }
 
 /// Which boards there are, and how they are wired.
@@ -77,10 +93,7 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
             ..options(node as u64, differences)
         };
         let mut board = Board::new(image, options);
-        if let Some(place) = configuration_page(image) {
-            // The linker has seen to it that the page is in the flash.
-            let _ = board.write_flash(place, page);
-        }
+        configure(&mut board, image, page, scatter(differences.seed ^ node as u64) as u32);
         world.add(board);
     }
     for (a, b) in &blueprint.wires {
@@ -98,7 +111,7 @@ pub fn build(network: &Network, image: &Arc<Image>, differences: Differences) ->
     }
     let mut blueprint = Blueprint::default();
     for node in 0..nodes {
-        let page = match configuration_page(image) {
+        let page = match configuration_slots(image) {
             Some(_) => Page::new(&network.to_string(), node)
                 .map_err(CannotBuild::Page)?
                 .write(),

@@ -35,8 +35,10 @@ pub struct BoardKind {
     pub chip: &'static str,
     /// USB vendor and product of its ST-LINK.
     pub probe: &'static str,
-    /// Where the configuration page is in the flash.
-    pub page: u32,
+    /// Where the configuration is in the flash: two slots, one behind the other.
+    pub slots: u32,
+    /// The bytes of each.
+    pub slot_bytes: u32,
     /// The serial ports that are links, by the number of the link.
     pub links: &'static [Uart],
     /// The serial port that the ST-LINK makes a USB port of.
@@ -95,7 +97,8 @@ const F446RE: BoardKind = BoardKind {
     name: "nucleo-f446re",
     chip: "STM32F446RE",
     probe: ST_LINK_V2_1,
-    page: 0x0806_0000,
+    slots: 0x0800_8000,
+    slot_bytes: 16 << 10,
     links: &[
         nucleo64::USART1,
         uart("USART3", PB10, PC5),
@@ -124,7 +127,8 @@ const G474RE: BoardKind = BoardKind {
     name: "nucleo-g474re",
     chip: "STM32G474RE",
     probe: ST_LINK_V3,
-    page: 0x0807_f000,
+    slots: 0x0807_e000,
+    slot_bytes: 4 << 10,
     links: &[
         // On this board these two, not PA2 and PA3, are D1 and D0.
         uart("USART1", Pin { arduino: "D1", ..PC4 }, Pin { arduino: "D0", ..PC5 }),
@@ -141,7 +145,8 @@ const L476RG: BoardKind = BoardKind {
     name: "nucleo-l476rg",
     chip: "STM32L476RG",
     probe: ST_LINK_V2_1,
-    page: 0x080f_f800,
+    slots: 0x080f_e000,
+    slot_bytes: 4 << 10,
     links: &[
         nucleo64::USART1,
         uart("USART3", PC4, PC5),
@@ -157,7 +162,8 @@ const H743ZI: BoardKind = BoardKind {
     name: "nucleo-h743zi",
     chip: "STM32H743ZI",
     probe: ST_LINK_V2_1,
-    page: 0x081e_0000,
+    slots: 0x081c_0000,
+    slot_bytes: 128 << 10,
     links: &[
         uart("USART2", pin("PD5", "CN9-6", "D53"), pin("PD6", "CN9-4", "D52")),
         uart("UART4", pin("PC10", "CN8-6", "D45"), pin("PC11", "CN8-8", "D46")),

@@ -159,6 +159,68 @@ fn a_copy_of_a_broadcast_is_taken_once() {
     assert_eq!(counts(&mesh, b"twin"), [1, 0, 1, 1, 1]);
 }
 
+/// A flood comes to node 0 from node 4, and waits there behind much else for node 1, which sends a copy of its own meanwhile. Says how
+/// often node 1 hears of the flood.
+fn floods_heard(copied: bool) -> usize {
+    let mut mesh = Mesh::up("ring(5)");
+    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+    mesh.run(SECOND);
+    for _ in 0..10 {
+        mesh.send(0, 1, &[0; 200]).unwrap();
+    }
+    let broadcast = header(Kind::Broadcast, 2, 2, 3);
+    let flood = Header {
+        copied: true,
+        ..broadcast
+    };
+    mesh.stranger_mut(four).send(0, &flood, b"flood");
+    mesh.run(3 * MILLISECOND);
+    mesh.stranger_mut(one)
+        .send(0, &Header { copied, ..broadcast }, b"flood");
+    mesh.run(100 * MILLISECOND);
+    assert_eq!(counts(&mesh, b"flood")[0], 1);
+    let heard = mesh.stranger(one).heard.iter();
+    heard
+        .filter(|heard| heard.header.number == 3 && heard.header.copied)
+        .count()
+}
+
+#[test]
+fn who_has_a_flood_is_not_sent_it_again() {
+    assert_eq!(floods_heard(true), 0);
+}
+
+#[test]
+fn who_sends_along_the_tree_still_learns_of_a_flood() {
+    assert_eq!(floods_heard(false), 1);
+}
+
+/// What is older than the board's start may have been delivered before: it goes on, but is not delivered.
+#[test]
+fn a_broadcast_from_before_the_start_is_passed_on_only() {
+    for (old, delivered) in [(false, 1), (true, 0)] {
+        let mut mesh = Mesh::up("ring(5)");
+        let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+        mesh.run(SECOND);
+        mesh.restart(0);
+        mesh.run(500 * MILLISECOND);
+        let age = if old { SECOND / AGE_UNIT } else { 0 };
+        let broadcast = Header {
+            age: age as u16,
+            ..header(Kind::Broadcast, 1, 1, 3)
+        };
+        mesh.stranger_mut(one).send(0, &broadcast, b"old");
+        mesh.run(50 * MILLISECOND);
+        assert_eq!(counts(&mesh, b"old")[0], delivered, "{age}");
+        let passed = mesh
+            .stranger(four)
+            .heard
+            .iter()
+            .filter(|heard| heard.header.number == 3);
+        assert_eq!(passed.count(), 1, "{age}");
+    }
+}
+
 #[test]
 fn broadcasts_leave_room_for_what_passes() {
     let mut mesh = Mesh::up("ring(3)");

@@ -320,10 +320,14 @@ impl Mesh {
         self.set_mute(other, one, false);
     }
 
-    /// Nothing comes through from one neighbour to another, or it does again.
+    /// Nothing comes through from one neighbour to another, not even what is on its way, or it does again.
     pub(crate) fn set_mute(&mut self, from: Node, to: Node, mute: bool) {
         let link = self.link_between(from, to);
-        self.plug((from as usize, link)).mute = mute;
+        let plug = self.plug((from as usize, link));
+        plug.mute = mute;
+        if let Some(there) = plug.to.filter(|_| mute) {
+            self.plug(there).inbound.clear();
+        }
     }
 
     /// Exchanges the cables in two links of a board.

@@ -180,7 +180,7 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
     let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
     let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
-    if args.check && setup::configuration_page(&image).is_none() {
+    if args.check && setup::configuration_slots(&image).is_none() {
         let reason = "it is not Hopwise's firmware, and cannot be checked";
         return Err(Refusal::file(&path, reason));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_core::wire::{DEFAULT_BAUD, LinkReport, NodeReport, Query, RouterCounters};
+use hopwise_core::wire::{DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Query, RouterCounters};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
@@ -60,10 +60,14 @@ pub(crate) fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmwa
     }
 }
 
-/// Bytes of flash, and of RAM that is taken before the stack.
+/// Bytes of the program in the flash, and of RAM that is taken before the stack.
 pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
-    (image.bytes().len(), address("_stack_end") - address("__sdata"))
+    let program = address("__vector_table") - hopwise_emulator::image::FLASH;
+    (
+        image.bytes().len() - program as usize,
+        address("_stack_end") - address("__sdata"),
+    )
 }
 
 /// A mesh of emulated boards with computers.
@@ -87,10 +91,9 @@ impl Rig {
     }
 
     /// One board with these bytes for a configuration page.
-    pub(crate) fn single(firmware: &'static Firmware, page: &[u8]) -> Self {
+    pub(crate) fn single(firmware: &'static Firmware, page: &[u8; PAGE_BYTES]) -> Self {
         let mut board = Board::new(&firmware.image, Default::default());
-        let place = setup::configuration_page(&firmware.image).expect("a place for the page");
-        board.write_flash(place, page).expect("the page is in the flash");
+        setup::configure(&mut board, &firmware.image, page, 1);
         let mut world = World::new(1);
         world.add(board);
         Rig::with(firmware, "path(2)".parse().expect("a network"), world)
