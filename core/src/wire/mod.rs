@@ -15,6 +15,7 @@
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
 mod body;
+mod cobs;
 mod command;
 mod confirmed;
 mod content;
