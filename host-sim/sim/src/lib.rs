@@ -23,7 +23,7 @@
 //! - [`run`]: one run from beginning to end; `sizes`: for networks of any width; [`report`]: what is said of it;
 //! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
 //! - `faults`: what happens to boards and cables in it; `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
-//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`wire`]: cables and what they do to bytes;
+//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`computer`]: who asks at a serial port; [`wire`]: cables and what they do to bytes;
 //! - [`agenda`]: what happens when; [`clock`]: how boards tell the time;
 //! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
 //!
@@ -31,6 +31,7 @@
 
 pub mod agenda;
 pub mod clock;
+pub mod computer;
 mod faults;
 mod notes;
 pub mod oracle;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
-use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
+use hopwise_core::wire::{Content, DropReason, Kind, PacketId, Query};
 use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
@@ -55,6 +55,8 @@ pub struct SimRun {
     pub pull_every: Option<Nanos>,
     /// A board is reset so often.
     pub reset_every: Option<Nanos>,
+    /// A computer goes so often, and another comes.
+    pub leave_every: Option<Nanos>,
     /// What else happens, and when.
     pub script: Script<WireEnd>,
     /// The traffic begins here; links need some time to come up.
@@ -117,6 +119,7 @@ impl Task {
             Task::Fault(Fault::Reset) => (4, 0),
             Task::Fault(Fault::Script(line)) => (5, line),
             Task::Fault(Fault::AfterBurst(line)) => (6, line),
+            Task::Fault(Fault::Leave) => (7, 0),
         };
         kind << 28 | number
     }
@@ -130,7 +133,8 @@ impl Task {
             3 => Fault::Plug(number),
             4 => Fault::Reset,
             5 => Fault::Script(number),
-            _ => Fault::AfterBurst(number),
+            6 => Fault::AfterBurst(number),
+            _ => Fault::Leave,
         })
     }
 }
@@ -175,15 +179,21 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         .map(|out| Writer::new(out, &header))
         .transpose()
         .map_err(RunError::Trace)?;
-    let network = &run.build.network;
-    let links = (0..network.nodes()).map(|node| network.degree(node).unwrap_or(0) as usize);
+    let Build {
+        network,
+        computers,
+        rogues,
+        seed,
+        ..
+    } = &run.build;
     let world = World::new(run.build.clone());
-    let oracle = Oracle::new(links, world.byte_nanos(), run.build.seed, run.packets);
+    let mut oracle = Oracle::new(network, computers, world.byte_nanos(), *seed, run.packets);
+    oracle.distrust(rogues);
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
     let calm =
         run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
-    let boards = world.boards() as usize;
+    let boards = world.boards() as usize + computers.len();
     let mut player = Player::<S, PORTS, PEERS> {
         run,
         world,
@@ -206,8 +216,6 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         longest_refusal: 0,
         refused_since: vec![None; boards],
     };
-    let rogues = run.build.rogues.iter().map(|rogue| rogue.node as u32);
-    player.notes.oracle.distrust(rogues);
     player.schedule();
     player.play(progress)?;
     player.finish(started)
@@ -236,6 +244,11 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
+        }
+        let computers: Vec<u32> = self.world.computers().map(|(computer, _)| computer).collect();
+        for computer in computers {
+            let first = self.random.random_range(0..self.interval.max(1));
+            self.world.mark(run.begin + first, Task::Send(computer).mark());
         }
     }
 
@@ -326,13 +339,19 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
 
     fn act(&mut self, what: Task) -> Result<(), RunError> {
         match what {
-            Task::Send(board) => self.send(board),
+            Task::Send(machine) => match self.world.board_of(machine) {
+                Some(board) => self.ask(machine, board),
+                None => self.send(machine),
+            },
             Task::Fault(fault) => self.faults(fault)?,
         }
         Ok(())
     }
 
     pub(super) fn switch_off(&mut self, board: u32) {
+        if let Some(at) = self.world.board_of(board) {
+            self.notes.oracle.left(board, at);
+        }
         let Some(node) = self.world.node(board) else {
             return self.world.stop(board);
         };
@@ -371,16 +390,97 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
 
     fn draw_service(&mut self) -> Service {
         match self.run.traffic {
-            Traffic::PingAll => Service::Ping,
+            Traffic::PingAll => Service::Question(Query::Ping),
             traffic if traffic.is_broadcast() => Service::Broadcast,
             _ if self.run.mixed => match self.random.random_range(0..16) {
                 0..6 => Service::Datagram,
                 6..12 => Service::Confirmed,
-                12..15 => Service::Ping,
+                12..15 => self.draw_question(),
                 _ => Service::Broadcast,
             },
             _ if self.run.confirmed => Service::Confirmed,
             _ => Service::Datagram,
+        }
+    }
+
+    /// A ping as often as all others.
+    fn draw_question(&mut self) -> Service {
+        let others = [
+            Query::Trace,
+            Query::Identity,
+            Query::Counters,
+            Query::Link,
+            Query::ClearCounters,
+        ];
+        let drawn = self.random.random_range(0..2 * others.len());
+        Service::Question(*others.get(drawn).unwrap_or(&Query::Ping))
+    }
+
+    /// A computer asks its next question: any board, its own too.
+    fn ask(&mut self, computer: u32, board: u32) {
+        if self.to_send == 0 {
+            return;
+        }
+        let now = self.world.now();
+        let mut dest = board;
+        for _ in 0..self.world.boards() {
+            dest = self.random.random_range(0..self.world.boards());
+            if !self.is_rogue(dest) {
+                break;
+            }
+        }
+        let service = self.draw_question();
+        let Service::Question(query) = service else { return };
+        self.tell_reach();
+        let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
+        let asked = self.world.with_computer(computer, &mut self.notes, |computer, now| {
+            let up = computer.is_up();
+            up.then(|| computer.ask(u64::from(dest), query, &payload, now))
+        });
+        let wait = match asked.flatten() {
+            // It is not there, or its board is not.
+            None => LOOK_AGAIN,
+            Some(None) => {
+                self.refused_at(computer);
+                TRY_AGAIN
+            }
+            Some(Some(id)) => {
+                let id = PacketId {
+                    source: u64::from(board),
+                    ..id
+                };
+                self.notes.oracle.sent(service, now, id, dest, &payload);
+                self.taken_at(computer);
+                self.draw_wait()
+            }
+        };
+        self.world.mark(now + wait, Task::Send(computer).mark());
+    }
+
+    /// An application is told to try again.
+    fn refused_at(&mut self, machine: u32) {
+        let now = self.world.now();
+        self.notes.oracle.refused(now);
+        self.refused += 1;
+        let since = *self.refused_since[machine as usize].get_or_insert(now);
+        self.longest_refusal = self.longest_refusal.max(now - since);
+    }
+
+    /// What an application sends was taken.
+    fn taken_at(&mut self, machine: u32) {
+        let now = self.world.now();
+        self.last_sent = now;
+        self.to_send -= 1;
+        if let Some(since) = self.refused_since[machine as usize].take() {
+            self.longest_refusal = self.longest_refusal.max(now - since);
+        }
+    }
+
+    /// How long until it sends the next.
+    fn draw_wait(&mut self) -> Nanos {
+        match self.run.traffic {
+            Traffic::BroadcastStorm => 0,
+            _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
         }
     }
 
@@ -396,14 +496,8 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         }
         self.tell_reach();
         let dest = self.draw_destination(board);
-        let payload = self.notes.oracle.payload(self.run.payload);
         let service = self.draw_service();
-        let kind = match service {
-            Service::Datagram => Kind::Datagram,
-            Service::Confirmed => Kind::Confirmed,
-            Service::Broadcast => Kind::Broadcast,
-            Service::Ping => Kind::Request,
-        };
+        let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
         let epoch = self.world.epoch(board);
         // The packet may be dropped before `send` returns: the judge must know it first.
         let to = u64::from(dest);
@@ -419,7 +513,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 Service::Datagram => node.send(to, &payload, now, &mut observer),
                 Service::Confirmed => node.send_confirmed(to, &payload, now, &mut observer),
                 Service::Broadcast => node.broadcast(&payload, now, &mut observer),
-                Service::Ping => node.ask(to, Query::Ping, &payload, now, &mut observer),
+                Service::Question(query) => node.ask(to, query, &payload, now, &mut observer),
             }
         });
         match result {
@@ -428,7 +522,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                     source: u64::from(board),
                     from_host: false,
                     epoch: epoch as u16,
-                    kind,
+                    kind: service.kind(),
                     number,
                 };
                 let oracle = &mut self.notes.oracle;
@@ -436,23 +530,13 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 for (packet, reason) in &early {
                     oracle.note_drop(now, board, packet, *reason);
                 }
-                self.last_sent = now;
-                self.to_send -= 1;
-                if let Some(since) = self.refused_since[board as usize].take() {
-                    self.longest_refusal = self.longest_refusal.max(now - since);
-                }
-                let wait = match self.run.traffic {
-                    Traffic::BroadcastStorm => 0,
-                    _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
-                };
+                self.taken_at(board);
+                let wait = self.draw_wait();
                 self.world.mark(now + wait, Task::Send(board).mark());
                 self.fetch(board);
             }
             Some(Err(SendError::Full)) => {
-                self.notes.oracle.refused(now);
-                self.refused += 1;
-                let since = *self.refused_since[board as usize].get_or_insert(now);
-                self.longest_refusal = self.longest_refusal.max(now - since);
+                self.refused_at(board);
                 self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
             }
             Some(Err(error)) => {
@@ -465,6 +549,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
 
     /// An application fetches what has come for it.
     fn fetch(&mut self, board: u32) {
+        if let Some(at) = self.world.board_of(board) {
+            return self.hear(board, at);
+        }
         if !self.world.node(board).is_some_and(|node| node.has_news()) {
             return;
         }
@@ -482,12 +569,47 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         let oracle = &mut self.notes.oracle;
         for message in messages {
             match message.kind {
-                MessageKind::Undeliverable { number, .. } => oracle.reported(now, board, epoch, number),
+                MessageKind::Undeliverable { number, .. } => oracle.reported(now, board, false, epoch, number),
+                MessageKind::Answer(query) => {
+                    let question = PacketId {
+                        source: u64::from(board),
+                        from_host: false,
+                        epoch: epoch as u16,
+                        kind: Kind::Request,
+                        number: message.number,
+                    };
+                    oracle.answered(now, &question, message.source, query, &message.payload);
+                }
                 _ => oracle.delivered(now, board, message.source as u32, &message.payload),
             }
         }
         for (number, outcome) in outcomes {
             oracle.settled(now, board, epoch, number, outcome);
+        }
+    }
+
+    /// A computer looks at what has come for it.
+    fn hear(&mut self, computer: u32, board: u32) {
+        let now = self.world.now();
+        let epoch = self.world.epoch(computer);
+        let heard = self.world.with_computer(computer, &mut self.notes, |computer, _| computer.heard());
+        let oracle = &mut self.notes.oracle;
+        for packet in heard.unwrap_or_default() {
+            match packet.content() {
+                Some(Content::Response(answer)) => {
+                    let question = PacketId {
+                        source: u64::from(board),
+                        from_host: true,
+                        epoch: epoch as u16,
+                        kind: Kind::Request,
+                        number: answer.number,
+                    };
+                    self.notes.last_arrival = now;
+                    oracle.answered(now, &question, packet.header.source, answer.query, answer.payload);
+                }
+                Some(Content::Undeliverable(report)) => oracle.reported(now, board, true, epoch, report.number),
+                _ => {}
+            }
         }
     }
 
