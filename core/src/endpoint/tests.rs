@@ -251,10 +251,11 @@ fn a_computer_reaches_the_mesh_through_its_board() {
         known_epoch: 0,
         payload: b"for node 1",
     });
-    let packet = desk.computer.packet(1, &content).unwrap();
-    desk.computer.send(packet).unwrap();
-    let packet = desk.computer.packet(2, &Content::Datagram(b"nobody is there")).unwrap();
-    desk.computer.send(packet).unwrap();
+    let to_node_1 = desk.computer.packet(1, &content).unwrap();
+    let to_nobody = desk.computer.packet(2, &Content::Datagram(b"nobody is there")).unwrap();
+    let numbers = [&to_node_1, &to_nobody].map(|packet| packet.header.number);
+    desk.computer.send(to_node_1).unwrap();
+    desk.computer.send(to_nobody).unwrap();
     desk.run(100_000);
     let contents: Vec<_> = desk
         .heard
@@ -268,16 +269,29 @@ fn a_computer_reaches_the_mesh_through_its_board() {
         Content::Confirmation(confirmation) => Some((confirmation.number, confirmation.verdict)),
         _ => None,
     });
-    assert_eq!(
-        confirmed,
-        Some((0, Verdict::Delivered)),
-        "confirmed packets are numbered by themselves"
-    );
+    assert_eq!(confirmed, Some((numbers[0], Verdict::Delivered)));
     let lost = contents.iter().find_map(|content| match content {
         Content::Undeliverable(Undeliverable { number, dest, .. }) => Some((*number, *dest)),
         _ => None,
     });
-    assert_eq!(lost, Some((1, 2)));
+    assert_eq!(lost, Some((numbers[1], 2)));
+}
+
+/// What was asked before is answered to whoever is there now, who must not take it for an answer to a question of its own.
+#[test]
+fn computers_number_their_questions_differently() {
+    let numbers = [1, 2, 0x8000_0000].map(|epoch| {
+        let mut computer: Computer = Endpoint::computer(epoch, BAUD, 0);
+        let question = computer.question(0, Query::Ping, &[], 0).unwrap();
+        question.header.number
+    });
+    let close = |a: u32, b: u32| a.wrapping_sub(b).min(b.wrapping_sub(a)) < 10_000;
+    for (place, &number) in numbers.iter().enumerate() {
+        assert!(
+            numbers[place + 1..].iter().all(|&other| !close(number, other)),
+            "{numbers:?}"
+        );
+    }
 }
 
 #[test]

@@ -54,7 +54,11 @@ fn every_word_of_the_language_is_listed() {
         .skip_while(|line| !line.contains("```text"))
         .skip(1)
         .take_while(|line| !line.contains("```"))
-        .map(|line| line.trim_start_matches("//!").split_at_checked(8).map_or("", |(_, words)| words))
+        .map(|line| {
+            line.trim_start_matches("//!")
+                .split_at_checked(8)
+                .map_or("", |(_, words)| words)
+        })
         .flat_map(|line| [line, " "])
         .collect();
     let mut described: Vec<&str> = table

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::time::Instant;
 
-use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
-use hopwise_core::wire::{Content, DropReason, Kind, PacketId, Query};
+use hopwise_core::router::ConfigError;
+use hopwise_core::wire::PacketId;
 use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
@@ -13,18 +13,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::faults::{Fault, Outages};
 use super::notes::Notes;
-use super::oracle::{Broken, Oracle, Service, Tally, Violation};
+use super::oracle::{Broken, Oracle, Tally, Violation};
 use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Build, Mark, StepOutcome, WireEnd, World};
 
-const MILLISECOND: Nanos = 1_000_000;
-const SECOND: Nanos = 1_000 * MILLISECOND;
+const SECOND: Nanos = 1_000_000_000;
 
-/// A sender whose node is full tries again after this.
-const TRY_AGAIN: Nanos = MILLISECOND / 2;
-/// One whose board is off, after this.
-const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
 /// After the last packet was sent everything must be settled within this.
 const SETTLES_WITHIN: Nanos = 40 * SECOND;
 /// Where things go wrong, copies that come late are waited for.
@@ -329,7 +324,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
     }
 
     /// Tells the judge who can reach whom, if that may have changed.
-    fn tell_reach(&mut self) {
+    pub(super) fn tell_reach(&mut self) {
         if !self.reach_known {
             self.reach_known = true;
             let good = self.world.has_bad_cables().then(|| self.world.parts(false));
@@ -353,12 +348,12 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             self.notes.oracle.left(board, at);
         }
         let Some(node) = self.world.node(board) else {
-            return self.world.stop(board);
+            return self.world.stop(board, &mut self.notes);
         };
         let held: Vec<PacketId> = node.packets().collect();
         self.check_account(board);
         self.notes.oracle.restarted(self.world.now(), board, held.into_iter());
-        self.world.stop(board);
+        self.world.stop(board, &mut self.notes);
     }
 
     /// The law of conservation, at one node.
@@ -371,246 +366,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         self.notes.oracle.check_account(now, board, &counters, node.held());
     }
 
-    fn is_rogue(&self, board: u32) -> bool {
+    pub(super) fn is_rogue(&self, board: u32) -> bool {
         let mut rogues = self.run.build.rogues.iter();
         rogues.any(|rogue| rogue.node == u64::from(board))
-    }
-
-    /// Where the next packet of a board goes: to an honest one, if the traffic has one for it.
-    fn draw_destination(&mut self, board: u32) -> u32 {
-        let mut dest = board;
-        for _ in 0..=self.world.boards() {
-            dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
-            if !self.is_rogue(dest) {
-                break;
-            }
-        }
-        dest
-    }
-
-    fn draw_service(&mut self) -> Service {
-        match self.run.traffic {
-            Traffic::PingAll => Service::Question(Query::Ping),
-            traffic if traffic.is_broadcast() => Service::Broadcast,
-            _ if self.run.mixed => match self.random.random_range(0..16) {
-                0..6 => Service::Datagram,
-                6..12 => Service::Confirmed,
-                12..15 => self.draw_question(),
-                _ => Service::Broadcast,
-            },
-            _ if self.run.confirmed => Service::Confirmed,
-            _ => Service::Datagram,
-        }
-    }
-
-    /// A ping as often as all others.
-    fn draw_question(&mut self) -> Service {
-        let others = [
-            Query::Trace,
-            Query::Identity,
-            Query::Counters,
-            Query::Link,
-            Query::ClearCounters,
-        ];
-        let drawn = self.random.random_range(0..2 * others.len());
-        Service::Question(*others.get(drawn).unwrap_or(&Query::Ping))
-    }
-
-    /// A computer asks its next question: any board, its own too.
-    fn ask(&mut self, computer: u32, board: u32) {
-        if self.to_send == 0 {
-            return;
-        }
-        let now = self.world.now();
-        let mut dest = board;
-        for _ in 0..self.world.boards() {
-            dest = self.random.random_range(0..self.world.boards());
-            if !self.is_rogue(dest) {
-                break;
-            }
-        }
-        let service = self.draw_question();
-        let Service::Question(query) = service else { return };
-        self.tell_reach();
-        let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
-        let asked = self.world.with_computer(computer, &mut self.notes, |computer, now| {
-            let up = computer.is_up();
-            up.then(|| computer.ask(u64::from(dest), query, &payload, now))
-        });
-        let wait = match asked.flatten() {
-            // It is not there, or its board is not.
-            None => LOOK_AGAIN,
-            Some(None) => {
-                self.refused_at(computer);
-                TRY_AGAIN
-            }
-            Some(Some(id)) => {
-                let id = PacketId {
-                    source: u64::from(board),
-                    ..id
-                };
-                self.notes.oracle.sent(service, now, id, dest, &payload);
-                self.taken_at(computer);
-                self.draw_wait()
-            }
-        };
-        self.world.mark(now + wait, Task::Send(computer).mark());
-    }
-
-    /// An application is told to try again.
-    fn refused_at(&mut self, machine: u32) {
-        let now = self.world.now();
-        self.notes.oracle.refused(now);
-        self.refused += 1;
-        let since = *self.refused_since[machine as usize].get_or_insert(now);
-        self.longest_refusal = self.longest_refusal.max(now - since);
-    }
-
-    /// What an application sends was taken.
-    fn taken_at(&mut self, machine: u32) {
-        let now = self.world.now();
-        self.last_sent = now;
-        self.to_send -= 1;
-        if let Some(since) = self.refused_since[machine as usize].take() {
-            self.longest_refusal = self.longest_refusal.max(now - since);
-        }
-    }
-
-    /// How long until it sends the next.
-    fn draw_wait(&mut self) -> Nanos {
-        match self.run.traffic {
-            Traffic::BroadcastStorm => 0,
-            _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
-        }
-    }
-
-    /// An application sends its next packet.
-    fn send(&mut self, board: u32) {
-        if self.to_send == 0 {
-            return;
-        }
-        let now = self.world.now();
-        if self.world.node(board).is_none() {
-            self.world.mark(now + LOOK_AGAIN, Task::Send(board).mark());
-            return;
-        }
-        self.tell_reach();
-        let dest = self.draw_destination(board);
-        let service = self.draw_service();
-        let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
-        let epoch = self.world.epoch(board);
-        // The packet may be dropped before `send` returns: the judge must know it first.
-        let to = u64::from(dest);
-        let mut early: Vec<(PacketId, DropReason)> = Vec::new();
-        let result = self.world.with_node(board, &mut self.notes, |node, now, note| {
-            let mut observer = |event: Event| {
-                if let Event::Dropped { packet, reason, .. } = event {
-                    early.push((packet, reason));
-                }
-                note(event);
-            };
-            match service {
-                Service::Datagram => node.send(to, &payload, now, &mut observer),
-                Service::Confirmed => node.send_confirmed(to, &payload, now, &mut observer),
-                Service::Broadcast => node.broadcast(&payload, now, &mut observer),
-                Service::Question(query) => node.ask(to, query, &payload, now, &mut observer),
-            }
-        });
-        match result {
-            Some(Ok(number)) => {
-                let id = PacketId {
-                    source: u64::from(board),
-                    from_host: false,
-                    epoch: epoch as u16,
-                    kind: service.kind(),
-                    number,
-                };
-                let oracle = &mut self.notes.oracle;
-                oracle.sent(service, now, id, dest, &payload);
-                for (packet, reason) in &early {
-                    oracle.note_drop(now, board, packet, *reason);
-                }
-                self.taken_at(board);
-                let wait = self.draw_wait();
-                self.world.mark(now + wait, Task::Send(board).mark());
-                self.fetch(board);
-            }
-            Some(Err(SendError::Full)) => {
-                self.refused_at(board);
-                self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
-            }
-            Some(Err(error)) => {
-                let what = format!("a packet was refused: {error}");
-                self.notes.oracle.broken(now, board, Broken::Halt, what);
-            }
-            None => {}
-        }
-    }
-
-    /// An application fetches what has come for it.
-    fn fetch(&mut self, board: u32) {
-        if let Some(at) = self.world.board_of(board) {
-            return self.hear(board, at);
-        }
-        if !self.world.node(board).is_some_and(|node| node.has_news()) {
-            return;
-        }
-        let now = self.world.now();
-        let epoch = self.world.epoch(board);
-        let fetched = self.world.with_node(board, &mut self.notes, |node, _, _| {
-            let messages: Vec<_> = std::iter::from_fn(|| node.next_message()).collect();
-            let outcomes: Vec<_> = std::iter::from_fn(|| node.next_outcome()).collect();
-            (messages, outcomes)
-        });
-        let Some((mut messages, outcomes)) = fetched else {
-            return;
-        };
-        self.notes.shell.brings(now, board, &mut messages);
-        let oracle = &mut self.notes.oracle;
-        for message in messages {
-            match message.kind {
-                MessageKind::Undeliverable { number, .. } => oracle.reported(now, board, false, epoch, number),
-                MessageKind::Answer(query) => {
-                    let question = PacketId {
-                        source: u64::from(board),
-                        from_host: false,
-                        epoch: epoch as u16,
-                        kind: Kind::Request,
-                        number: message.number,
-                    };
-                    oracle.answered(now, &question, message.source, query, &message.payload);
-                }
-                _ => oracle.delivered(now, board, message.source as u32, &message.payload),
-            }
-        }
-        for (number, outcome) in outcomes {
-            oracle.settled(now, board, epoch, number, outcome);
-        }
-    }
-
-    /// A computer looks at what has come for it.
-    fn hear(&mut self, computer: u32, board: u32) {
-        let now = self.world.now();
-        let epoch = self.world.epoch(computer);
-        let heard = self.world.with_computer(computer, &mut self.notes, |computer, _| computer.heard());
-        let oracle = &mut self.notes.oracle;
-        for packet in heard.unwrap_or_default() {
-            match packet.content() {
-                Some(Content::Response(answer)) => {
-                    let question = PacketId {
-                        source: u64::from(board),
-                        from_host: true,
-                        epoch: epoch as u16,
-                        kind: Kind::Request,
-                        number: answer.number,
-                    };
-                    self.notes.last_arrival = now;
-                    oracle.answered(now, &question, packet.header.source, answer.query, answer.payload);
-                }
-                Some(Content::Undeliverable(report)) => oracle.reported(now, board, true, epoch, report.number),
-                _ => {}
-            }
-        }
     }
 
     fn finish(mut self, started: Instant) -> Result<Account, RunError> {

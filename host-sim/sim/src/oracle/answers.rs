@@ -1,7 +1,9 @@
 //! What the answer to a question must say, as far as it can be known from outside.
 
 use hopwise_core::limits::{BODY, LANES};
-use hopwise_core::wire::{LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records};
+use hopwise_core::wire::{
+    LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records,
+};
 use hopwise_core::{Network, Node};
 
 /// A question.
@@ -10,6 +12,8 @@ pub(super) struct Asked {
     pub(super) query: Query,
     pub(super) source: Node,
     pub(super) dest: Node,
+    /// There are boards that do not put their names into it.
+    pub(super) rogues: bool,
 }
 
 /// What comes with a question, of a drawn number: nodes are asked for links that they have, and for one that they have not.
@@ -47,5 +51,5 @@ fn is_path(network: &Network, asked: &Asked, answer: &[u8]) -> bool {
     let whole = answer.len() + Response::PREFIX + TraceRecord::MAX_BYTES <= BODY;
     let linked = |pair: &[Node]| network.port_to(pair[0], pair[1]).is_ok_and(|port| port.is_some());
     nodes.first() == Some(&asked.source)
-        && (!whole || nodes.last() == Some(&asked.dest) && nodes.windows(2).all(linked))
+        && (!whole || nodes.last() == Some(&asked.dest) && (asked.rogues || nodes.windows(2).all(linked)))
 }

@@ -46,8 +46,8 @@ struct Counts {
 
 impl Counts {
     /// A packet that the node itself has made has left by a link.
-    fn left(&mut self, packet: &PacketId) {
-        if packet.kind == Kind::Undeliverable {
+    fn left(&mut self, board: u32, packet: &PacketId) {
+        if packet.kind == Kind::Undeliverable && packet.source == u64::from(board) {
             self.reports = self.reports.saturating_sub(1);
         }
         if let Some((_, links)) = self.own.iter_mut().find(|(own, _)| own == packet) {
@@ -177,7 +177,7 @@ impl Ledger {
             Event::Forwarded { link, packet } => {
                 let counts = self.counts.get_mut(board as usize)?;
                 counts.forwarded += 1;
-                counts.left(&packet);
+                counts.left(board, &packet);
                 let End { taken, .. } = self.end((board, link))?;
                 let Some(place) = taken.iter().position(|&taken| taken == packet) else {
                     return Some(format!(

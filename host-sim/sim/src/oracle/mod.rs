@@ -18,12 +18,12 @@ use glance::Glance;
 pub use history::Exception;
 use history::History;
 use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{DropReason, Kind, PacketId, Query, RouterCounters};
+use hopwise_core::wire::{DropReason, Kind, PacketId, Query, Response, RouterCounters};
 use hopwise_core::{Network, Node};
 use ledger::Ledger;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-pub use record::{Broken, Service, Tally, Violation};
+pub use record::{Broken, Sender, Service, Tally, Violation};
 use record::{Parts, Record, Sealed};
 
 use super::rogue::{FORGED, RogueBoard, RogueKind};
@@ -72,6 +72,8 @@ pub struct Oracle {
     /// Some of them make packets up, and some in the names of others.
     forgers: bool,
     liars: bool,
+    /// Some send again what they have kept.
+    replayers: bool,
 }
 
 impl Oracle {
@@ -103,6 +105,7 @@ impl Oracle {
             rogues: HashSet::new(),
             forgers: false,
             liars: false,
+            replayers: false,
         }
     }
 
@@ -114,8 +117,10 @@ impl Oracle {
     /// These boards misbehave: nobody counts on them, and of what they can disturb nothing is expected.
     pub fn distrust(&mut self, rogues: &[RogueBoard]) {
         self.rogues.extend(rogues.iter().map(|rogue| rogue.node as u32));
-        self.liars = rogues.iter().any(|rogue| rogue.kind == RogueKind::Lie);
-        self.forgers = self.liars || rogues.iter().any(|rogue| rogue.kind == RogueKind::Flood);
+        let some = |kind: RogueKind| rogues.iter().any(|rogue| rogue.kind == kind);
+        self.liars = some(RogueKind::Lie);
+        self.forgers = self.liars || some(RogueKind::Flood);
+        self.replayers = some(RogueKind::Replay);
         self.ledger.distrust(&self.rogues);
     }
 
@@ -285,24 +290,32 @@ impl Oracle {
     }
 
     /// The answer to a question has come to who asked: a node, or its computer.
-    pub fn answered(&mut self, at: Nanos, question: &PacketId, source: Node, query: Query, payload: &[u8]) {
-        let node = question.source as u32;
+    pub fn answered(&mut self, at: Nanos, asker: &Sender, source: Node, answer: &Response<'_>) {
+        let (node, question) = (asker.board, asker.packet(Kind::Request, answer.number));
+        let &Response { query, payload, .. } = answer;
         if self.is_forged(payload) {
             self.tally.forged += 1;
             return;
         }
-        let record = self.ids.get(question).map(|&number| (number, &self.records[number as usize]));
+        let record = self
+            .ids
+            .get(&question)
+            .map(|&number| (number, &self.records[number as usize]));
         let Some((number, record)) = record else {
-            // What the computer before it asked is nothing to a computer.
-            if !question.from_host {
+            // What was asked before a restart, and a rogue has kept.
+            if self.replayers && self.off_at[node as usize].is_some() {
+                self.tally.forged += 1;
+            } else if !asker.is_computer {
                 self.corrupted(at, node, source as u32);
             }
+            // What the computer before it asked is nothing to a computer.
             return;
         };
         let asked = Asked {
             query,
-            source: question.source,
+            source: u64::from(node),
             dest: u64::from(record.dest),
+            rogues: !self.rogues.is_empty(),
         };
         let links = self.ledger.links(record.dest);
         let from = u64::from(record.dest) == source && record.service == Service::Question(query);
@@ -317,14 +330,14 @@ impl Oracle {
     fn came(&mut self, at: Nanos, node: u32, number: u32, again: bool) {
         let record = &mut self.records[number as usize];
         if again {
-            // A destination that restarted cannot know.
-            let restarted = self.off_at[node as usize] >= Some(record.sent_at);
-            if !(restarted && record.service == Service::Confirmed) {
-                self.tally.duplicated += 1;
-                let what = format!("packet {number} of node {} arrived twice", record.source);
-                self.broken(at, node, Broken::Twice, what);
+            // What a rogue has kept and sends again is new to a board that has restarted since.
+            if self.replayers && self.off_at[node as usize] >= Some(record.sent_at) {
+                self.tally.forged += 1;
+                return;
             }
-            return;
+            self.tally.duplicated += 1;
+            let what = format!("packet {number} of node {} arrived twice", record.source);
+            return self.broken(at, node, Broken::Twice, what);
         }
         record.deliveries += 1;
         let (service, sent_at) = (record.service, record.sent_at);
@@ -381,9 +394,11 @@ impl Oracle {
     }
 
     /// A sender was told what became of a confirmed packet.
-    pub fn settled(&mut self, at: Nanos, node: u32, epoch: u32, confirmed: u32, outcome: Outcome) {
-        let id = name(node, false, epoch, Kind::Confirmed, confirmed);
-        let Some(&number) = self.ids.get(&id) else { return };
+    pub fn settled(&mut self, at: Nanos, sender: &Sender, confirmed: u32, outcome: Outcome) {
+        let node = sender.board;
+        let Some(&number) = self.ids.get(&sender.packet(Kind::Confirmed, confirmed)) else {
+            return;
+        };
         let record = &mut self.records[number as usize];
         record.outcome = Some(outcome);
         if outcome == Outcome::Delivered {
@@ -405,11 +420,11 @@ impl Oracle {
         self.close(number);
     }
 
-    /// A node could not deliver a datagram or a question, and says so to its sender: a node, or its computer.
-    pub fn reported(&mut self, at: Nanos, node: u32, from_host: bool, epoch: u32, packet: u32) {
+    /// A node could not deliver a datagram or a question, and says so to its sender.
+    pub fn reported(&mut self, at: Nanos, sender: &Sender, packet: u32) {
         for kind in [Kind::Datagram, Kind::Request] {
-            if let Some(&number) = self.ids.get(&name(node, from_host, epoch, kind, packet)) {
-                self.explain(at, node, number, "reported as undeliverable");
+            if let Some(&number) = self.ids.get(&sender.packet(kind, packet)) {
+                self.explain(at, sender.board, number, "reported as undeliverable");
             }
         }
     }
@@ -653,15 +668,5 @@ impl Oracle {
         }
         self.latencies.sort_unstable();
         (self.tally, self.latencies, self.violation)
-    }
-}
-
-fn name(source: u32, from_host: bool, epoch: u32, kind: Kind, number: u32) -> PacketId {
-    PacketId {
-        source: u64::from(source),
-        from_host,
-        epoch: epoch as u16,
-        kind,
-        number,
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use hopwise_core::router::Outcome;
 use hopwise_core::router::times::{CONFIRM_WITHIN, LIFETIME, SLACK};
-use hopwise_core::wire::{Kind, Query};
+use hopwise_core::wire::{Kind, PacketId, Query};
 
 use super::Exception;
 use crate::wire::Nanos;
@@ -83,6 +83,30 @@ impl Service {
     /// Whether its packets arrive in the order in which they were sent, while the route stays the same.
     pub(super) fn keeps_order(self) -> bool {
         matches!(self, Service::Datagram | Service::Broadcast)
+    }
+}
+
+/// Who sends packets: a node, or the computer at it, in one of its lives.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    /// The board.
+    pub board: u32,
+    /// Whether it is the computer.
+    pub is_computer: bool,
+    /// Its boot epoch.
+    pub epoch: u32,
+}
+
+impl Sender {
+    /// The name of a packet of its.
+    pub fn packet(&self, kind: Kind, number: u32) -> PacketId {
+        PacketId {
+            source: u64::from(self.board),
+            from_host: self.is_computer,
+            epoch: self.epoch as u16,
+            kind,
+            number,
+        }
     }
 }
 
@@ -224,7 +248,8 @@ pub struct Tally {
     pub innocent_sent: u64,
     /// Those of them that arrived.
     pub innocent_delivered: u64,
-    /// Arrivals of what a rogue made up, and confirmations that it made up. Without keys nobody can tell.
+    /// Arrivals of what a rogue made up, or sent again to a board that has restarted since, and confirmations that it made up.
+    /// Without keys nobody can tell.
     pub forged: u64,
     /// Packets that were not delivered, by what excuses them, in the order of [`Exception::ALL`].
     pub exceptions: [u64; Exception::ALL.len()],

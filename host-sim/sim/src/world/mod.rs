@@ -161,7 +161,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         for board in 0..nodes + computers.len() as u32 {
             let at_it = computers.iter().filter(|&&node| node == u64::from(board)).count();
             // A computer has one.
-            let links = network.degree(u64::from(board)).map_or(1, |degree| degree as usize + at_it);
+            let links = network
+                .degree(u64::from(board))
+                .map_or(1, |degree| degree as usize + at_it);
             let transmitter = Transmitter {
                 bytes: vec![0; wire::WIRE],
                 length: 0,
@@ -306,13 +308,17 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     }
 
     /// Switches a board off: what it is sending breaks off.
-    pub fn stop(&mut self, board: u32) {
+    pub fn stop(&mut self, board: u32, watcher: &mut impl Watcher) {
         self.changes += u64::from(self.board_of(board).is_none());
         let links = self.boards[board as usize].transmitters.len() as u8;
         for link in 0..links {
             self.break_off((board, link));
         }
-        self.boards[board as usize].machine = Machine::Off;
+        let machine = std::mem::replace(&mut self.boards[board as usize].machine, Machine::Off);
+        if let Machine::Rogue(mut rogue) = machine {
+            rogue.stop();
+            rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
+        }
     }
 
     /// Asks for a mark at a time.

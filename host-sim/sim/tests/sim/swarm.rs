@@ -1,7 +1,7 @@
 //! Runs of which everything is drawn by a seed. `tools/campaign swarm` tries 2,000.
 
-use hopwise_sim::reduce::{reduce, violation};
 use hopwise_sim::Settings;
+use hopwise_sim::reduce::{reduce, violation};
 use hopwise_sim::swarm::draw;
 use rayon::prelude::*;
 
