@@ -164,7 +164,8 @@ fn a_board_without_configuration_answers_all_that_a_router_answers() {
 fn packets_say_who_began_them() {
     let mut computer: Computer = Endpoint::computer(0x1_2345, BAUD, 0);
     let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
-    for number in 0..2 {
+    let [first, first_of_board] = [computer.next_number, board.next_number];
+    for number in [first, first.wrapping_add(1)] {
         let header = computer.packet(4, &Content::Datagram(b"x")).unwrap().header;
         let expected = Header {
             from_host: true,
@@ -177,6 +178,7 @@ fn packets_say_who_began_them() {
     let header = board.packet(0, &Content::Datagram(b"x")).unwrap().header;
     let expected = Header {
         epoch: 9,
+        number: first_of_board,
         ..Header::new(Kind::Datagram, 0, 0)
     };
     assert_eq!(header, expected);

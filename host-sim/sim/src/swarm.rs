@@ -72,6 +72,8 @@ const LENGTHS: (f64, f64) = (0.5, 4.0);
 const LOADS: (f64, f64) = (0.003, 0.3);
 /// A run sends at most about so many packets.
 const MOST_PACKETS: u64 = 400;
+/// In networks of more nodes it is an eighth of that, since each takes so long.
+const MANY_NODES: f64 = 1_000.0;
 /// Outages of drawn lengths, in seconds.
 const OUTAGES: (f64, f64) = (0.001, 5.0);
 /// Traffic begins here.
@@ -180,7 +182,12 @@ impl Draw {
             _ if settings.mixed => load / (1.0 + nodes / 16.0),
             _ => load,
         };
-        let load = load.min(MOST_PACKETS as f64 / nodes / length);
+        let most = if nodes > MANY_NODES {
+            MOST_PACKETS / 8
+        } else {
+            MOST_PACKETS
+        };
+        let load = load.min(most as f64 / nodes / length);
         settings.rate = Some((load * 100.0).ceil() / 100.0);
         settings.duration = Some(time(length));
     }

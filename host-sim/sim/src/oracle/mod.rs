@@ -302,13 +302,10 @@ impl Oracle {
             .get(&question)
             .map(|&number| (number, &self.records[number as usize]));
         let Some((number, record)) = record else {
-            // What was asked before a restart, and a rogue has kept.
-            if self.replayers && self.off_at[node as usize].is_some() {
-                self.tally.forged += 1;
-            } else if !asker.is_computer {
+            // What was asked before a restart, or by the computer before, is nothing to who is there now, and known by its number.
+            if !asker.is_computer && self.off_at[node as usize].is_none() {
                 self.corrupted(at, node, source as u32);
             }
-            // What the computer before it asked is nothing to a computer.
             return;
         };
         let asked = Asked {
@@ -330,8 +327,9 @@ impl Oracle {
     fn came(&mut self, at: Nanos, node: u32, number: u32, again: bool) {
         let record = &mut self.records[number as usize];
         if again {
-            // What a rogue has kept and sends again is new to a board that has restarted since.
-            if self.replayers && self.off_at[node as usize] >= Some(record.sent_at) {
+            // What a rogue has kept and sends again is new to a board that has restarted since, and a question is answered again.
+            let restarted = |board: u32| self.off_at[board as usize] >= Some(record.sent_at);
+            if self.replayers && (restarted(node) || restarted(record.dest)) {
                 self.tally.forged += 1;
                 return;
             }
@@ -500,6 +498,9 @@ impl Oracle {
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
             return Some(Exception::Restarted);
         }
+        if record.swallowed && record.service != Service::Confirmed {
+            return Some(Exception::Rogue);
+        }
         if record.is_cut_off() {
             return Some(Exception::CutOff);
         }
@@ -640,9 +641,9 @@ impl Oracle {
             let excuse = self.excuse(number);
             let (source, dest) = (record.source, record.dest);
             // Detours of a broadcast end in silence when all has changed meanwhile; nothing else does but what a rogue takes.
-            let explained = record.dropped.is_some() || broadcast || record.swallowed;
+            let explained = record.dropped.is_some() || broadcast;
             match excuse {
-                Some(Exception::Restarted) => self.tally.interrupted += 1,
+                Some(why) if record.swallowed || why == Exception::Restarted => self.tally.interrupted += 1,
                 Some(_) if explained => {
                     self.tally.undeliverable += 1;
                     self.tally.cut_off += u64::from(excuse == Some(Exception::CutOff));
