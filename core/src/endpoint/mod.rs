@@ -81,14 +81,16 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             epoch,
             largest: MAX_PACKET as u16,
         };
+        // As random as the epoch: an answer to whoever was here before is no answer to this one.
+        let first_number = epoch.wrapping_mul(0x9e37_79b9);
         Endpoint {
             identity,
             started: now,
             links,
             link: Link::welcoming(identity, baud, now),
             outgoing: Vec::new(),
-            next_number: 0,
-            next_confirmed: 0,
+            next_number: first_number,
+            next_confirmed: first_number.rotate_left(16),
             counters: RouterCounters::default(),
             card: Card::default(),
         }

@@ -164,7 +164,8 @@ fn a_board_without_configuration_answers_all_that_a_router_answers() {
 fn packets_say_who_began_them() {
     let mut computer: Computer = Endpoint::computer(0x1_2345, BAUD, 0);
     let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
-    for number in 0..2 {
+    let [first, first_of_board] = [computer.next_number, board.next_number];
+    for number in [first, first.wrapping_add(1)] {
         let header = computer.packet(4, &Content::Datagram(b"x")).unwrap().header;
         let expected = Header {
             from_host: true,
@@ -177,6 +178,7 @@ fn packets_say_who_began_them() {
     let header = board.packet(0, &Content::Datagram(b"x")).unwrap().header;
     let expected = Header {
         epoch: 9,
+        number: first_of_board,
         ..Header::new(Kind::Datagram, 0, 0)
     };
     assert_eq!(header, expected);
@@ -251,10 +253,11 @@ fn a_computer_reaches_the_mesh_through_its_board() {
         known_epoch: 0,
         payload: b"for node 1",
     });
-    let packet = desk.computer.packet(1, &content).unwrap();
-    desk.computer.send(packet).unwrap();
-    let packet = desk.computer.packet(2, &Content::Datagram(b"nobody is there")).unwrap();
-    desk.computer.send(packet).unwrap();
+    let to_node_1 = desk.computer.packet(1, &content).unwrap();
+    let to_nobody = desk.computer.packet(2, &Content::Datagram(b"nobody is there")).unwrap();
+    let numbers = [&to_node_1, &to_nobody].map(|packet| packet.header.number);
+    desk.computer.send(to_node_1).unwrap();
+    desk.computer.send(to_nobody).unwrap();
     desk.run(100_000);
     let contents: Vec<_> = desk
         .heard
@@ -268,16 +271,29 @@ fn a_computer_reaches_the_mesh_through_its_board() {
         Content::Confirmation(confirmation) => Some((confirmation.number, confirmation.verdict)),
         _ => None,
     });
-    assert_eq!(
-        confirmed,
-        Some((0, Verdict::Delivered)),
-        "confirmed packets are numbered by themselves"
-    );
+    assert_eq!(confirmed, Some((numbers[0], Verdict::Delivered)));
     let lost = contents.iter().find_map(|content| match content {
         Content::Undeliverable(Undeliverable { number, dest, .. }) => Some((*number, *dest)),
         _ => None,
     });
-    assert_eq!(lost, Some((1, 2)));
+    assert_eq!(lost, Some((numbers[1], 2)));
+}
+
+/// What was asked before is answered to whoever is there now, who must not take it for an answer to a question of its own.
+#[test]
+fn computers_number_their_questions_differently() {
+    let numbers = [1, 2, 0x8000_0000].map(|epoch| {
+        let mut computer: Computer = Endpoint::computer(epoch, BAUD, 0);
+        let question = computer.question(0, Query::Ping, &[], 0).unwrap();
+        question.header.number
+    });
+    let close = |a: u32, b: u32| a.wrapping_sub(b).min(b.wrapping_sub(a)) < 10_000;
+    for (place, &number) in numbers.iter().enumerate() {
+        assert!(
+            numbers[place + 1..].iter().all(|&other| !close(number, other)),
+            "{numbers:?}"
+        );
+    }
 }
 
 #[test]

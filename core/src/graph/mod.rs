@@ -191,6 +191,22 @@ pub enum Shape<'a> {
 }
 
 impl Base {
+    /// The words with which their expressions begin.
+    pub const WORDS: [&'static str; 12] = [
+        "ring",
+        "path",
+        "complete",
+        "star",
+        "hypercube",
+        "folded-hypercube",
+        "torus",
+        "mesh",
+        "ghc",
+        "nstar",
+        "petersen",
+        "heawood",
+    ];
+
     /// `complete(n)`.
     pub(crate) const fn complete(nodes: Number) -> Self {
         Base(Kind::Line(Line {

@@ -51,6 +51,12 @@ macro_rules! families {
         )+)+];
 
         impl Family {
+            /// The words with which their expressions begin; [those of base graphs](Base::WORDS) besides.
+            pub const WORDS: &'static [&'static str] = &[$($(
+                #[cfg(feature = $feature)]
+                $word,
+            )+)+];
+
             /// Reads a network up to the end of the text.
             pub(super) fn parse(reader: &mut Reader<'_>) -> Option<Family> {
                 let family = match reader.word() {

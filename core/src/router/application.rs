@@ -270,12 +270,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let from_before = header.source != self.here && self.began_before_start(&header, now);
         let Some(slot) = self.pool.get_mut(place) else { return };
         if header.to_host {
-            return match self.host {
-                Some(link) => {
+            let Some(link) = self.host else {
+                return self.give_up(place, DropReason::NoHost, now, observer);
+            };
+            return match self.seen.judge(&header, now) {
+                Judgement::New => {
                     slot.packet.remove_trail();
                     self.enqueue(place, link);
                 }
-                None => self.give_up(place, DropReason::NoHost, now, observer),
+                Judgement::Duplicate => self.discard(place, DropReason::Duplicate, observer),
+                Judgement::Uncertain => self.discard(place, DropReason::Uncertain, observer),
             };
         }
         match header.kind {

@@ -79,7 +79,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// is a flood.
     fn can_come_from(&self, link: u8, header: &Header) -> bool {
         if header.source == self.here {
-            return (header.trail || header.copied) && header.epoch == self.epoch as u16;
+            // A computer has an epoch of its own.
+            let alive = header.from_host || header.epoch == self.epoch as u16;
+            return (header.trail || header.copied) && alive;
         }
         if header.kind != Kind::Broadcast || header.copied {
             return true;

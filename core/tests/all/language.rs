@@ -2,7 +2,7 @@
 
 use hopwise_core::limits::{MAX_BITS, MAX_NODES};
 use hopwise_core::network::expression::BrokenRule;
-use hopwise_core::{Base, Network, ParseError};
+use hopwise_core::{Base, Family, Network, ParseError};
 use proptest::prelude::*;
 
 fn refused(text: &str) -> ParseError {
@@ -43,6 +43,34 @@ fn expressions_print_in_their_canonical_spelling() {
         assert_eq!(network.to_string(), printed);
         assert_eq!(printed.parse(), Ok(network));
     }
+}
+
+/// The words are those of the language as its module describes it.
+#[test]
+fn every_word_of_the_language_is_listed() {
+    let module = include_str!("../../src/network/expression.rs");
+    let table: String = module
+        .lines()
+        .skip_while(|line| !line.contains("```text"))
+        .skip(1)
+        .take_while(|line| !line.contains("```"))
+        .map(|line| {
+            line.trim_start_matches("//!")
+                .split_at_checked(8)
+                .map_or("", |(_, words)| words)
+        })
+        .flat_map(|line| [line, " "])
+        .collect();
+    let mut described: Vec<&str> = table
+        .split(' ')
+        .map(|expression| expression.split('(').next().unwrap_or(""))
+        .filter(|word| !word.is_empty())
+        .collect();
+    described.sort_unstable();
+    described.dedup();
+    let mut listed: Vec<&str> = Family::WORDS.iter().copied().chain(Base::WORDS).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, described);
 }
 
 /// The message without the feature `huge-networks`, if the program has not got it.

@@ -32,6 +32,8 @@ pub(super) enum Fault {
     Plug(u32),
     /// Chance resets a board.
     Reset,
+    /// Chance takes a computer away.
+    Leave,
     /// A line of the script.
     Script(u32),
     /// The end of the burst that an event of the script began.
@@ -63,7 +65,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         for (line, event) in run.script.events().iter().enumerate() {
             self.plan(event.at.nanos(), Fault::Script(line as u32));
         }
-        for board in 0..self.world.boards() {
+        let computers = self.world.computers().map(|(computer, _)| computer);
+        let all: Vec<u32> = (0..self.world.boards()).chain(computers).collect();
+        for board in all {
             let at = self.random.random_range(0..SWITCHED_ON_WITHIN);
             self.plan(at, Fault::Start(board));
         }
@@ -72,6 +76,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         }
         if let Some(every) = run.reset_every {
             self.plan(run.begin + every, Fault::Reset);
+        }
+        if let Some(every) = run.leave_every {
+            self.plan(run.begin + every, Fault::Leave);
         }
     }
 
@@ -91,7 +98,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 if away || self.outages.dead_boards.contains(&board) || self.world.is_on(board) {
                     return Ok(());
                 }
-                self.notes.oracle.started(board);
+                if self.world.board_of(board).is_none() {
+                    self.notes.oracle.started(board);
+                }
                 let started = self.world.start(board, &mut self.notes);
                 started.map_err(|error| RunError::Config(board, error))?;
             }
@@ -119,6 +128,17 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 self.come_back(board, back);
                 if let Some(every) = self.run.reset_every.filter(|_| self.to_send > 0) {
                     self.plan(now + every, Fault::Reset);
+                }
+            }
+            Fault::Leave => {
+                let computers: Vec<u32> = self.world.computers().map(|(computer, _)| computer).collect();
+                if let Some(&computer) = computers.get(self.random.random_range(0..computers.len().max(1))) {
+                    self.switch_off(computer);
+                    let back = now + outage(&mut self.random);
+                    self.come_back(computer, back);
+                }
+                if let Some(every) = self.run.leave_every.filter(|_| self.to_send > 0) {
+                    self.plan(now + every, Fault::Leave);
                 }
             }
             Fault::Script(line) => {
@@ -177,10 +197,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 self.world.set_noise(end, Some(BURST), soon, notes);
             }
             Action::Quiet(end) => self.world.set_noise(end, None, false, notes),
-            Action::Swap(a, b) => {
-                self.world.swap(a, b, notes);
-                notes.oracle.exchanged(self.world.now());
-            }
+            Action::Swap(a, b) => self.world.swap(a, b, notes),
             Action::Reset(node) => {
                 let board = node as u32;
                 self.switch_off(board);

@@ -20,17 +20,19 @@
 //! ```
 //!
 //! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file; [`swarm`]: runs drawn by a seed; [`reduce`]: short ones of them;
-//! - [`run`]: one run from beginning to end; `sizes`: for networks of any width; [`report`]: what is said of it;
+//! - [`run`]: one run from beginning to end; `applications`: who sends and asks in it; `sizes`: for networks of any width; [`report`]: what is said of it;
 //! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
 //! - `faults`: what happens to boards and cables in it; `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
-//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`wire`]: cables and what they do to bytes;
+//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`computer`]: who asks at a serial port; [`wire`]: cables and what they do to bytes;
 //! - [`agenda`]: what happens when; [`clock`]: how boards tell the time;
 //! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
 //!
 //! Arrows go one way: settings make a run, a run plays a world, a world knows neither.
 
 pub mod agenda;
+mod applications;
 pub mod clock;
+pub mod computer;
 mod faults;
 mod notes;
 pub mod oracle;

@@ -48,6 +48,10 @@ impl<'a, S: Shell> Notes<'a, S> {
 
 impl<S: Shell> Watcher for Notes<'_, S> {
     fn note(&mut self, at: Nanos, board: u32, event: &Event) {
+        if board >= self.oracle.boards() {
+            // A computer says only what it has taken, and is in no trace.
+            return self.oracle.note(at, board, event);
+        }
         let Some(event) = &self.shell.says(at, board, event) else {
             return;
         };
@@ -80,6 +84,10 @@ impl<S: Shell> Watcher for Notes<'_, S> {
         let length = self.shell.sends(at, from, frame, length);
         self.oracle.carried(at, from, to, &frame[..length]);
         length
+    }
+
+    fn redirected(&mut self, from: WireEnd, to: WireEnd) {
+        self.oracle.redirected(from, to);
     }
 
     fn swallowed(&mut self, packet: PacketId) {

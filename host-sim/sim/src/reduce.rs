@@ -30,7 +30,7 @@ pub fn reduce(settings: &Settings, broken: Violation) -> (Settings, Violation) {
     };
     loop {
         let before = reducer.least.clone();
-        reducer.events();
+        reducer.lists();
         reducer.options();
         reducer.lengths();
         if reducer.least == before || reducer.tries >= TRIES {
@@ -52,22 +52,29 @@ impl Reducer {
         true
     }
 
-    /// Leaves events out: halves of them, quarters, and so on to one by one.
-    fn events(&mut self) {
-        let text = self.least.events.clone().unwrap_or_default();
-        let mut events: Vec<&str> = text.split("; ").filter(|event| !event.is_empty()).collect();
-        let mut size = events.len();
+    /// Leaves out events, rogues and computers.
+    fn lists(&mut self) {
+        self.list("; ", |run| &mut run.events);
+        self.list(",", |run| &mut run.rogue);
+        self.list(",", |run| &mut run.host);
+    }
+
+    /// Leaves parts of a list out: halves of it, quarters, and so on to one by one.
+    fn list(&mut self, separator: &str, list: fn(&mut Settings) -> &mut Option<String>) {
+        let text = list(&mut self.least.clone()).clone().unwrap_or_default();
+        let mut parts: Vec<&str> = text.split(separator).filter(|part| !part.is_empty()).collect();
+        let mut size = parts.len();
         while size > 0 {
             let mut from = 0;
-            while from < events.len() {
-                let mut fewer = events.clone();
-                fewer.drain(from..(from + size).min(events.len()));
-                let settings = Settings {
-                    events: Some(fewer.join("; ")).filter(|events| !events.is_empty()),
-                    ..self.least.clone()
-                };
+            while from < parts.len() {
+                let mut fewer = parts.clone();
+                fewer.drain(from..(from + size).min(parts.len()));
+                let mut settings = self.least.clone();
+                *list(&mut settings) = Some(fewer.join(separator)).filter(|list| !list.is_empty());
+                // Who is not there cannot leave.
+                settings.leave_every = settings.leave_every.filter(|_| settings.host.is_some());
                 if self.try_this(settings) {
-                    events = fewer;
+                    parts = fewer;
                 } else {
                     from += size;
                 }
@@ -78,9 +85,10 @@ impl Reducer {
 
     /// Leaves options out, one by one.
     fn options(&mut self) {
-        let without: [fn(&mut Settings); 15] = [
+        let without: [fn(&mut Settings); 16] = [
             |run| run.pull_every = None,
             |run| run.reset_every = None,
+            |run| run.leave_every = None,
             |run| run.ber = None,
             |run| run.bursts = None,
             |run| run.lost_bytes = None,

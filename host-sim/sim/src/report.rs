@@ -5,7 +5,7 @@ use hopwise_figures::Spread;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::oracle::Exception;
+use super::oracle::{Exception, Service};
 use super::run::{Account, SimRun};
 use super::settings::Settings;
 
@@ -18,6 +18,8 @@ pub struct Report {
     pub seed: u64,
     pub settings: Map<String, Value>,
     pub sent: u64,
+    pub services: Map<String, Value>,
+    pub by_computers: u64,
     pub delivered: u64,
     pub lost: u64,
     pub duplicated: u64,
@@ -72,6 +74,8 @@ impl Report {
             seed: run.build.seed,
             settings: settings.table(),
             sent: tally.sent,
+            services: counted(Service::ALL.iter().map(|service| service.name()).zip(tally.services)),
+            by_computers: tally.by_computers,
             delivered: tally.delivered,
             lost: tally.lost,
             duplicated: tally.duplicated,
@@ -118,11 +122,9 @@ impl Report {
         self.undeliverable += other.undeliverable;
         self.interrupted += other.interrupted;
         self.broadcasts_full += other.broadcasts_full;
-        for (name, count) in &other.exceptions {
-            let sum = self.exceptions.get(name).and_then(Value::as_u64).unwrap_or(0);
-            self.exceptions
-                .insert(name.clone(), json!(sum + count.as_u64().unwrap_or(0)));
-        }
+        add_counts(&mut self.services, &other.services);
+        self.by_computers += other.by_computers;
+        add_counts(&mut self.exceptions, &other.exceptions);
         self.lost += other.lost;
         self.duplicated += other.duplicated;
         self.corrupted += other.corrupted;
@@ -246,6 +248,13 @@ fn remark(account: &Account) -> Option<String> {
 fn counted(names: impl Iterator<Item = (&'static str, u64)>) -> Map<String, Value> {
     let counted = names.filter(|&(_, count)| count > 0);
     counted.map(|(name, count)| (name.into(), json!(count))).collect()
+}
+
+fn add_counts(sums: &mut Map<String, Value>, more: &Map<String, Value>) {
+    for (name, count) in more {
+        let sum = sums.get(name).and_then(Value::as_u64).unwrap_or(0);
+        sums.insert(name.clone(), json!(sum + count.as_u64().unwrap_or(0)));
+    }
 }
 
 /// Names and their counts on a line.

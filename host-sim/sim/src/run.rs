@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::time::Instant;
 
-use hopwise_core::router::{ConfigError, Event, MessageKind, SendError};
-use hopwise_core::wire::{DropReason, Kind, PacketId, Query};
+use hopwise_core::router::ConfigError;
+use hopwise_core::wire::PacketId;
 use hopwise_language::{BadDestinations, Destinations, Script, Traffic};
 use hopwise_trace::line::Header;
 use hopwise_trace::writer::Writer;
@@ -13,18 +13,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::faults::{Fault, Outages};
 use super::notes::Notes;
-use super::oracle::{Broken, Oracle, Service, Tally, Violation};
+use super::oracle::{Broken, Oracle, Tally, Violation};
 use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Build, Mark, StepOutcome, WireEnd, World};
 
-const MILLISECOND: Nanos = 1_000_000;
-const SECOND: Nanos = 1_000 * MILLISECOND;
+const SECOND: Nanos = 1_000_000_000;
 
-/// A sender whose node is full tries again after this.
-const TRY_AGAIN: Nanos = MILLISECOND / 2;
-/// One whose board is off, after this.
-const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
 /// After the last packet was sent everything must be settled within this.
 const SETTLES_WITHIN: Nanos = 40 * SECOND;
 /// Where things go wrong, copies that come late are waited for.
@@ -55,6 +50,8 @@ pub struct SimRun {
     pub pull_every: Option<Nanos>,
     /// A board is reset so often.
     pub reset_every: Option<Nanos>,
+    /// A computer goes so often, and another comes.
+    pub leave_every: Option<Nanos>,
     /// What else happens, and when.
     pub script: Script<WireEnd>,
     /// The traffic begins here; links need some time to come up.
@@ -117,6 +114,7 @@ impl Task {
             Task::Fault(Fault::Reset) => (4, 0),
             Task::Fault(Fault::Script(line)) => (5, line),
             Task::Fault(Fault::AfterBurst(line)) => (6, line),
+            Task::Fault(Fault::Leave) => (7, 0),
         };
         kind << 28 | number
     }
@@ -130,7 +128,8 @@ impl Task {
             3 => Fault::Plug(number),
             4 => Fault::Reset,
             5 => Fault::Script(number),
-            _ => Fault::AfterBurst(number),
+            6 => Fault::AfterBurst(number),
+            _ => Fault::Leave,
         })
     }
 }
@@ -175,15 +174,21 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         .map(|out| Writer::new(out, &header))
         .transpose()
         .map_err(RunError::Trace)?;
-    let network = &run.build.network;
-    let links = (0..network.nodes()).map(|node| network.degree(node).unwrap_or(0) as usize);
+    let Build {
+        network,
+        computers,
+        rogues,
+        seed,
+        ..
+    } = &run.build;
     let world = World::new(run.build.clone());
-    let oracle = Oracle::new(links, world.byte_nanos(), run.build.seed, run.packets);
+    let mut oracle = Oracle::new(network, computers, world.byte_nanos(), *seed, run.packets);
+    oracle.distrust(rogues);
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
     let calm =
         run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
-    let boards = world.boards() as usize;
+    let boards = world.boards() as usize + computers.len();
     let mut player = Player::<S, PORTS, PEERS> {
         run,
         world,
@@ -206,8 +211,6 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         longest_refusal: 0,
         refused_since: vec![None; boards],
     };
-    let rogues = run.build.rogues.iter().map(|rogue| rogue.node as u32);
-    player.notes.oracle.distrust(rogues);
     player.schedule();
     player.play(progress)?;
     player.finish(started)
@@ -236,6 +239,11 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 let first = self.random.random_range(0..self.interval.max(1));
                 self.world.mark(run.begin + first, Task::Send(board).mark());
             }
+        }
+        let computers: Vec<u32> = self.world.computers().map(|(computer, _)| computer).collect();
+        for computer in computers {
+            let first = self.random.random_range(0..self.interval.max(1));
+            self.world.mark(run.begin + first, Task::Send(computer).mark());
         }
     }
 
@@ -316,7 +324,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
     }
 
     /// Tells the judge who can reach whom, if that may have changed.
-    fn tell_reach(&mut self) {
+    pub(super) fn tell_reach(&mut self) {
         if !self.reach_known {
             self.reach_known = true;
             let good = self.world.has_bad_cables().then(|| self.world.parts(false));
@@ -326,20 +334,26 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
 
     fn act(&mut self, what: Task) -> Result<(), RunError> {
         match what {
-            Task::Send(board) => self.send(board),
+            Task::Send(machine) => match self.world.board_of(machine) {
+                Some(board) => self.ask(machine, board),
+                None => self.send(machine),
+            },
             Task::Fault(fault) => self.faults(fault)?,
         }
         Ok(())
     }
 
     pub(super) fn switch_off(&mut self, board: u32) {
+        if let Some(at) = self.world.board_of(board) {
+            self.notes.oracle.left(board, at);
+        }
         let Some(node) = self.world.node(board) else {
-            return self.world.stop(board);
+            return self.world.stop(board, &mut self.notes);
         };
         let held: Vec<PacketId> = node.packets().collect();
         self.check_account(board);
         self.notes.oracle.restarted(self.world.now(), board, held.into_iter());
-        self.world.stop(board);
+        self.world.stop(board, &mut self.notes);
     }
 
     /// The law of conservation, at one node.
@@ -352,143 +366,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         self.notes.oracle.check_account(now, board, &counters, node.held());
     }
 
-    fn is_rogue(&self, board: u32) -> bool {
+    pub(super) fn is_rogue(&self, board: u32) -> bool {
         let mut rogues = self.run.build.rogues.iter();
         rogues.any(|rogue| rogue.node == u64::from(board))
-    }
-
-    /// Where the next packet of a board goes: to an honest one, if the traffic has one for it.
-    fn draw_destination(&mut self, board: u32) -> u32 {
-        let mut dest = board;
-        for _ in 0..=self.world.boards() {
-            dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
-            if !self.is_rogue(dest) {
-                break;
-            }
-        }
-        dest
-    }
-
-    fn draw_service(&mut self) -> Service {
-        match self.run.traffic {
-            Traffic::PingAll => Service::Ping,
-            traffic if traffic.is_broadcast() => Service::Broadcast,
-            _ if self.run.mixed => match self.random.random_range(0..16) {
-                0..6 => Service::Datagram,
-                6..12 => Service::Confirmed,
-                12..15 => Service::Ping,
-                _ => Service::Broadcast,
-            },
-            _ if self.run.confirmed => Service::Confirmed,
-            _ => Service::Datagram,
-        }
-    }
-
-    /// An application sends its next packet.
-    fn send(&mut self, board: u32) {
-        if self.to_send == 0 {
-            return;
-        }
-        let now = self.world.now();
-        if self.world.node(board).is_none() {
-            self.world.mark(now + LOOK_AGAIN, Task::Send(board).mark());
-            return;
-        }
-        self.tell_reach();
-        let dest = self.draw_destination(board);
-        let payload = self.notes.oracle.payload(self.run.payload);
-        let service = self.draw_service();
-        let kind = match service {
-            Service::Datagram => Kind::Datagram,
-            Service::Confirmed => Kind::Confirmed,
-            Service::Broadcast => Kind::Broadcast,
-            Service::Ping => Kind::Request,
-        };
-        let epoch = self.world.epoch(board);
-        // The packet may be dropped before `send` returns: the judge must know it first.
-        let to = u64::from(dest);
-        let mut early: Vec<(PacketId, DropReason)> = Vec::new();
-        let result = self.world.with_node(board, &mut self.notes, |node, now, note| {
-            let mut observer = |event: Event| {
-                if let Event::Dropped { packet, reason, .. } = event {
-                    early.push((packet, reason));
-                }
-                note(event);
-            };
-            match service {
-                Service::Datagram => node.send(to, &payload, now, &mut observer),
-                Service::Confirmed => node.send_confirmed(to, &payload, now, &mut observer),
-                Service::Broadcast => node.broadcast(&payload, now, &mut observer),
-                Service::Ping => node.ask(to, Query::Ping, &payload, now, &mut observer),
-            }
-        });
-        match result {
-            Some(Ok(number)) => {
-                let id = PacketId {
-                    source: u64::from(board),
-                    from_host: false,
-                    epoch: epoch as u16,
-                    kind,
-                    number,
-                };
-                let oracle = &mut self.notes.oracle;
-                oracle.sent(service, now, id, dest, &payload);
-                for (packet, reason) in &early {
-                    oracle.note_drop(now, board, packet, *reason);
-                }
-                self.last_sent = now;
-                self.to_send -= 1;
-                if let Some(since) = self.refused_since[board as usize].take() {
-                    self.longest_refusal = self.longest_refusal.max(now - since);
-                }
-                let wait = match self.run.traffic {
-                    Traffic::BroadcastStorm => 0,
-                    _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
-                };
-                self.world.mark(now + wait, Task::Send(board).mark());
-                self.fetch(board);
-            }
-            Some(Err(SendError::Full)) => {
-                self.notes.oracle.refused(now);
-                self.refused += 1;
-                let since = *self.refused_since[board as usize].get_or_insert(now);
-                self.longest_refusal = self.longest_refusal.max(now - since);
-                self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
-            }
-            Some(Err(error)) => {
-                let what = format!("a packet was refused: {error}");
-                self.notes.oracle.broken(now, board, Broken::Halt, what);
-            }
-            None => {}
-        }
-    }
-
-    /// An application fetches what has come for it.
-    fn fetch(&mut self, board: u32) {
-        if !self.world.node(board).is_some_and(|node| node.has_news()) {
-            return;
-        }
-        let now = self.world.now();
-        let epoch = self.world.epoch(board);
-        let fetched = self.world.with_node(board, &mut self.notes, |node, _, _| {
-            let messages: Vec<_> = std::iter::from_fn(|| node.next_message()).collect();
-            let outcomes: Vec<_> = std::iter::from_fn(|| node.next_outcome()).collect();
-            (messages, outcomes)
-        });
-        let Some((mut messages, outcomes)) = fetched else {
-            return;
-        };
-        self.notes.shell.brings(now, board, &mut messages);
-        let oracle = &mut self.notes.oracle;
-        for message in messages {
-            match message.kind {
-                MessageKind::Undeliverable { number, .. } => oracle.reported(now, board, epoch, number),
-                _ => oracle.delivered(now, board, message.source as u32, &message.payload),
-            }
-        }
-        for (number, outcome) in outcomes {
-            oracle.settled(now, board, epoch, number, outcome);
-        }
     }
 
     fn finish(mut self, started: Instant) -> Result<Account, RunError> {

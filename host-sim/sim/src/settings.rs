@@ -52,7 +52,8 @@ pub struct Settings {
     pub duration: Option<Time>,
     /// Confirmed packets instead of datagrams.
     pub confirmed: bool,
-    /// Each packet by a service drawn for it: datagram, confirmed, ping or broadcast.
+    /// Each packet by a service drawn for it: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
+    /// clear-counters.
     pub mixed: bool,
     /// Bytes of each packet's payload, 32 unless said otherwise.
     pub payload: Option<usize>,
@@ -82,6 +83,10 @@ pub struct Settings {
     pub pull_every: Option<Time>,
     /// A board is reset this often, and off for 1 ms to 5 s.
     pub reset_every: Option<Time>,
+    /// Boards with a computer at their serial port, as `NODE[,...]`: it asks nodes what they answer, any node and as often as nodes send.
+    pub host: Option<String>,
+    /// A computer goes this often, and another comes after 1 ms to 5 s.
+    pub leave_every: Option<Time>,
     /// The file of a [script](hopwise_language::script): what happens to boards and cables.
     pub script: Option<PathBuf>,
     /// The same, said here.
@@ -154,6 +159,7 @@ impl Settings {
                 jitter: self.jitter.unwrap_or_default().nanos(),
                 seed: self.seed.unwrap_or(1),
                 rogues: self.rogues(&network)?,
+                computers: self.computers(&network)?,
             },
             traffic,
             packets: self.packets.unwrap_or(match traffic {
@@ -169,6 +175,7 @@ impl Settings {
             rate: self.rate.unwrap_or(DEFAULT_LOAD * line_rate),
             pull_every: self.pull_every.map(Time::nanos),
             reset_every: self.reset_every.map(Time::nanos),
+            leave_every: self.leave_every.map(Time::nanos),
             script: self.read_script(network)?,
             begin: BEGIN,
         };
@@ -223,6 +230,27 @@ impl Settings {
             return Err(BadSettings::AllRogues);
         }
         Ok(rogues)
+    }
+
+    fn computers(&self, network: &Network) -> Result<Vec<Node>, BadSettings> {
+        let mut boards: Vec<Node> = Vec::new();
+        for text in self.host.iter().flat_map(|hosts| hosts.split(',')) {
+            let no_node = |_| BadSettings::Host(text.trim().chars().take(40).collect());
+            let board: Node = text.trim().parse().map_err(no_node)?;
+            network.check(board).map_err(BadSettings::HostNode)?;
+            if boards.contains(&board) {
+                return Err(BadSettings::HostTwice(board));
+            }
+            boards.push(board);
+        }
+        let rogues = self.rogues(network)?;
+        if let Some(rogue) = rogues.iter().find(|rogue| boards.contains(&rogue.node)) {
+            return Err(BadSettings::HostAtRogue(rogue.node));
+        }
+        if self.leave_every.is_some() && boards.is_empty() {
+            return Err(BadSettings::NoHost);
+        }
+        Ok(boards)
     }
 
     fn read_script(&self, network: Network) -> Result<Script<WireEnd>, BadSettings> {
@@ -296,6 +324,21 @@ pub enum BadSettings {
     /// Nobody is left to send to.
     #[error("at least two boards must be honest")]
     AllRogues,
+    /// Text that names no node.
+    #[error("host: '{0}' is no node: write NODE[,...], such as 3,5")]
+    Host(String),
+    /// A computer at a board that is not in the network.
+    #[error("host: {0}")]
+    HostNode(NoSuchNode),
+    /// A board has one serial port for a computer.
+    #[error("node {0} is named twice as the board of a computer")]
+    HostTwice(Node),
+    /// A rogue answers nobody.
+    #[error("node {0} is a rogue, which has no computer")]
+    HostAtRogue(Node),
+    /// Nobody is there to leave.
+    #[error("leave-every needs a computer: --host NODE")]
+    NoHost,
     /// No wire is so slow or so fast.
     #[error("a wire has from {} to {} bits a second, not {baud}", BAUDS.start(), BAUDS.end())]
     Baud {
@@ -351,6 +394,7 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
     for (name, time) in [
         ("pull-every", run.pull_every),
         ("reset-every", run.reset_every),
+        ("leave-every", run.leave_every),
         ("for", run.duration),
     ] {
         if time == Some(0) {

@@ -31,7 +31,9 @@ pub fn simulate_with<'a, S: Shell>(
 ) -> Result<Account, RunError> {
     let network = &what.build.network;
     let widest = (0..network.nodes()).filter_map(|node| network.degree(node).ok()).max();
-    let narrow = widest.unwrap_or(0) <= NARROW as u64;
+    // A computer takes a link of its board.
+    let widest = widest.unwrap_or(0) + u64::from(!what.build.computers.is_empty());
+    let narrow = widest <= NARROW as u64;
     let few = network.nodes() <= PEERS as u64;
     match (narrow, few) {
         (true, true) => run::<S, NARROW, PEERS>(what, shell, trace, progress),

@@ -7,10 +7,11 @@ use hopwise_language::{Time, Traffic};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::rogue::{RogueBoard, RogueKind};
 use super::settings::Settings;
 
-/// Small networks of every family.
-pub const NETWORKS: [&str; 40] = [
+/// Small networks of every family that has one.
+pub const NETWORKS: [&str; 49] = [
     "ring(5)",
     "ring(8)",
     "ring(12)",
@@ -37,21 +38,33 @@ pub const NETWORKS: [&str; 40] = [
     "rdn(ring(4),1)",
     "dualcube(2)",
     "dualcube(3)",
+    "bsw(ring(4))",
     "re(ring(3),complete(3),1)",
     "re(ring(3),ring(3),2,sd)",
     "re(ring(4),complete(3),1)",
     "rcr(2,2,1)",
     "ccc(3)",
+    "cor(1,3)",
+    "cor(2,2)",
     "folded(petersen,1)",
+    "folded(ring(4),2)",
     "root-folded(petersen,1)",
+    "root-folded(ring(4),2)",
+    "flooded(ring(3),2)",
     "rsn(2,hypercube(2))",
+    "rsn(2,ring(3))",
     "hcn(2)",
     "hfn(2)",
     "hcn3(2)",
     "hsn(2,complete(4))",
     "wk(4,2)",
     "symmetric-hypernet(3,1)",
+    "hypernet(2,2)",
+    "hypernet(3,2)",
 ];
+
+/// Families of which there are no small ones, and some more; they take longer, and are drawn less often.
+pub const LARGE: [&str; 4] = ["re-heawood-2(2)", "re-heawood-2(2,one)", "cor(2,3)", "partial-swapped"];
 
 /// Longer runs find no more than others by another seed.
 const LENGTHS: (f64, f64) = (0.5, 4.0);
@@ -59,6 +72,8 @@ const LENGTHS: (f64, f64) = (0.5, 4.0);
 const LOADS: (f64, f64) = (0.003, 0.3);
 /// A run sends at most about so many packets.
 const MOST_PACKETS: u64 = 400;
+/// In networks of more nodes it is an eighth of that, since each takes so long.
+const MANY_NODES: f64 = 1_000.0;
 /// Outages of drawn lengths, in seconds.
 const OUTAGES: (f64, f64) = (0.001, 5.0);
 /// Traffic begins here.
@@ -102,63 +117,120 @@ fn time(seconds: f64) -> Time {
     Time::from_nanos(((seconds * unit).round() * 1e9 / unit) as u64)
 }
 
-/// The run of a seed.
-pub fn draw(seed: u64) -> Settings {
+/// The run of a seed. What is said comes in place of what is drawn, and the rest is drawn to fit it.
+pub fn draw(seed: u64, said: &Settings) -> Settings {
     let mut draw = Draw(Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x7377_6172));
-    let name = draw.of(&NETWORKS);
+    let name = if draw.one_in(30) {
+        draw.of(&LARGE)
+    } else {
+        draw.of(&NETWORKS)
+    };
+    let name = said.network.clone().unwrap_or_else(|| name.into());
     let payload = draw.0.random_range(4..=200_usize);
     let mut settings = Settings {
-        network: Some(name.into()),
         payload: Some(payload),
         seed: Some(seed),
         ..Settings::default()
     };
-    match draw.0.random_range(0..10) {
-        0 | 1 => {}
-        2..=4 => settings.confirmed = true,
-        5 => settings.traffic = Some(Traffic::Broadcast),
-        6 => settings.traffic = Some(Traffic::PingAll),
-        _ => settings.mixed = true,
+    draw.service(&mut settings);
+    if said.confirmed || said.mixed || said.traffic.is_some() {
+        (settings.confirmed, settings.mixed, settings.traffic) = (said.confirmed, said.mixed, said.traffic);
     }
-    if settings.traffic.is_none() && draw.one_in(3) {
-        settings.traffic = Some(draw.of(&[
-            Traffic::AllToAll,
-            Traffic::Neighbors,
-            Traffic::Permutation,
-            Traffic::HotSpot { node: 0, share: 0.3 },
-        ]));
+    let network = name.parse::<Network>().ok();
+    settings.network = Some(name);
+    if let Some(network) = network {
+        draw.load(&mut settings, &network);
+        draw.noise(&mut settings);
+        draw.company(&mut settings, &network, said);
+        let end = BEGIN + settings.duration.map_or(0.0, |duration| duration.nanos() as f64 / 1e9);
+        let faults = if draw.one_in(4) { 0 } else { draw.0.random_range(1..=6) };
+        let events: Vec<String> = (0..faults).map(|_| fault(&mut draw, &network, end)).collect();
+        settings.events = Some(events.join("; ")).filter(|events| !events.is_empty());
     }
-    let Ok(network) = name.parse::<Network>() else {
-        return settings;
-    };
-    let nodes = network.nodes() as f64;
-    let length = draw.scale(LENGTHS);
-    let load = draw.scale(LOADS) * 1e5 / (payload as f64 + 30.0);
-    // A broadcast costs as much as a packet to each node.
-    let load = match settings.traffic {
-        Some(Traffic::Broadcast) => load / nodes * 4.0,
-        _ if settings.mixed => load / (1.0 + nodes / 16.0),
-        _ => load,
-    };
-    let load = load.min(MOST_PACKETS as f64 / nodes / length);
-    settings.rate = Some((load * 100.0).ceil() / 100.0);
-    settings.duration = Some(time(length));
-    settings.ber = draw.maybe(4, (1e-6, 1e-4));
-    settings.bursts = draw.maybe(8, (1e-6, 3e-4));
-    settings.lost_bytes = draw.maybe(10, (1e-6, 3e-4));
-    settings.inserted_bytes = draw.maybe(10, (1e-6, 3e-4));
-    settings.doubled_bytes = draw.maybe(10, (1e-6, 3e-4));
-    settings.drift = draw.maybe(2, (5.0, 200.0));
-    settings.jitter = draw.one_in(3).then(|| draw.time((10e-6, 2e-3)));
-    settings.processing = draw.one_in(4).then(|| draw.time((10e-6, 1e-3)));
-    settings.pull_every = draw.one_in(6).then(|| draw.time((0.2, 2.0)));
-    settings.reset_every = draw.one_in(8).then(|| draw.time((0.3, 2.0)));
-    let faults = if draw.one_in(4) { 0 } else { draw.0.random_range(1..=6) };
-    let events: Vec<String> = (0..faults)
-        .map(|_| fault(&mut draw, &network, BEGIN + length))
-        .collect();
-    settings.events = Some(events.join("; ")).filter(|events| !events.is_empty());
-    settings
+    let mut table = settings.table();
+    table.extend(said.table().into_iter().filter(|(name, _)| name != "seed"));
+    // Names and values of settings are settings.
+    Settings::of(&table).unwrap_or(settings)
+}
+
+impl Draw {
+    fn service(&mut self, settings: &mut Settings) {
+        match self.0.random_range(0..10) {
+            0 | 1 => {}
+            2..=4 => settings.confirmed = true,
+            5 => settings.traffic = Some(Traffic::Broadcast),
+            6 => settings.traffic = Some(Traffic::PingAll),
+            _ => settings.mixed = true,
+        }
+        if settings.traffic.is_none() && self.one_in(3) {
+            settings.traffic = Some(self.of(&[
+                Traffic::AllToAll,
+                Traffic::Neighbors,
+                Traffic::Permutation,
+                Traffic::HotSpot { node: 0, share: 0.3 },
+            ]));
+        }
+    }
+
+    fn load(&mut self, settings: &mut Settings, network: &Network) {
+        let nodes = network.nodes() as f64;
+        let length = self.scale(LENGTHS);
+        let load = self.scale(LOADS) * 1e5 / (settings.payload.unwrap_or(0) as f64 + 30.0);
+        // A broadcast costs as much as a packet to each node.
+        let load = match settings.traffic {
+            Some(Traffic::Broadcast) => load / nodes * 4.0,
+            _ if settings.mixed => load / (1.0 + nodes / 16.0),
+            _ => load,
+        };
+        let most = if nodes > MANY_NODES {
+            MOST_PACKETS / 8
+        } else {
+            MOST_PACKETS
+        };
+        let load = load.min(most as f64 / nodes / length);
+        settings.rate = Some((load * 100.0).ceil() / 100.0);
+        settings.duration = Some(time(length));
+    }
+
+    /// What is wrong all the time, and by chance.
+    fn noise(&mut self, settings: &mut Settings) {
+        settings.ber = self.maybe(4, (1e-6, 1e-4));
+        settings.bursts = self.maybe(8, (1e-6, 3e-4));
+        settings.lost_bytes = self.maybe(10, (1e-6, 3e-4));
+        settings.inserted_bytes = self.maybe(10, (1e-6, 3e-4));
+        settings.doubled_bytes = self.maybe(10, (1e-6, 3e-4));
+        settings.drift = self.maybe(2, (5.0, 200.0));
+        settings.jitter = self.one_in(3).then(|| self.time((10e-6, 2e-3)));
+        settings.processing = self.one_in(4).then(|| self.time((10e-6, 1e-3)));
+        settings.pull_every = self.one_in(6).then(|| self.time((0.2, 2.0)));
+        settings.reset_every = self.one_in(8).then(|| self.time((0.3, 2.0)));
+    }
+
+    /// Boards that misbehave, and computers at others.
+    fn company(&mut self, settings: &mut Settings, network: &Network, said: &Settings) {
+        let mut others: Vec<u64> = (0..network.nodes()).collect();
+        let mut some = |draw: &mut Draw, most: usize| -> Vec<u64> {
+            let count = if draw.one_in(3) { most } else { 1 };
+            let drawn = (0..count).map(|_| others.swap_remove(draw.0.random_range(0..others.len())));
+            drawn.collect()
+        };
+        if self.one_in(6) && network.nodes() > 4 && said.rogue.is_none() && said.host.is_none() {
+            let rogues: Vec<String> = some(self, 2)
+                .into_iter()
+                .map(|node| RogueBoard {
+                    node,
+                    kind: self.of(&RogueKind::ALL),
+                })
+                .map(|rogue| rogue.to_string())
+                .collect();
+            settings.rogue = Some(rogues.join(","));
+        }
+        if self.one_in(3) && said.rogue.is_none() {
+            let boards: Vec<String> = some(self, 2).iter().map(u64::to_string).collect();
+            settings.host = Some(boards.join(","));
+            settings.leave_every = self.one_in(2).then(|| self.time((0.2, 2.0)));
+        }
+    }
 }
 
 /// Something that goes wrong before `end`, and mostly is mended again.
@@ -186,7 +258,8 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
         format!("{at} {what}{mended}")
     };
     match draw.0.random_range(0..20) {
-        0..=3 => lasting(&format!("cut {here}"), "plug", draw),
+        0..=2 => lasting(&format!("cut {here}"), "plug", draw),
+        3 => lasting(&format!("reverse {here}"), "plug", draw),
         4 => lasting(&format!("one-way {here}"), "both-ways", draw),
         5 => lasting(&format!("stuck {here}"), "both-ways", draw),
         6 | 7 => {
@@ -231,13 +304,25 @@ fn fault(draw: &mut Draw, network: &Network, end: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
+    use hopwise_core::{Base, Family};
+    use hopwise_language::Script;
+    use hopwise_language::script::PortName;
+
     use super::*;
+
+    const SEEDS: u64 = 600;
+
+    fn drawn(seed: u64) -> Settings {
+        draw(seed, &Settings::default())
+    }
 
     #[test]
     fn whatever_is_drawn_is_a_run_and_the_same_again() {
         for seed in 0..300 {
-            let settings = draw(seed);
-            assert_eq!(settings, draw(seed));
+            let settings = drawn(seed);
+            assert_eq!(settings, drawn(seed));
             let run = settings.run();
             assert!(
                 run.is_ok(),
@@ -250,5 +335,90 @@ mod tests {
             let nodes = network.parse::<Network>().map(|network| network.nodes());
             assert!(nodes.is_ok_and(|nodes| (4..=64).contains(&nodes)), "{network}");
         }
+    }
+
+    #[test]
+    fn what_is_said_fits_what_is_drawn() {
+        for said in [
+            r#"{ "network": "ring(5)" }"#,
+            r#"{ "network": "ring(5)", "confirmed": true }"#,
+            r#"{ "mixed": true, "host": "1" }"#,
+            r#"{ "rogue": "1:hole", "traffic": "broadcast" }"#,
+        ] {
+            let table = serde_json::from_str(said).unwrap();
+            let said = Settings::of(&table).unwrap();
+            for seed in 0..100 {
+                let settings = draw(seed, &said);
+                assert!(settings.run().is_ok(), "{}", settings.command());
+                let drawn = settings.table();
+                assert!(
+                    table.iter().all(|(name, value)| drawn.get(name) == Some(value)),
+                    "{drawn:?}"
+                );
+            }
+        }
+    }
+
+    /// Every family of the language, everything that can happen in a script, every rogue and every setting is drawn.
+    #[test]
+    fn everything_there_is_is_drawn() {
+        let runs: Vec<Settings> = (1..=SEEDS).map(drawn).collect();
+        let text = |part: fn(&Settings) -> &Option<String>| -> Vec<&str> {
+            runs.iter().filter_map(|run| part(run).as_deref()).collect()
+        };
+        let networks = text(|run| &run.network);
+        for word in Family::WORDS.iter().chain(&Base::WORDS) {
+            let is_it = |name: &&str| name.split('(').next() == Some(word);
+            assert!(networks.iter().any(is_it), "{word} is never drawn");
+        }
+        let rogues = text(|run| &run.rogue);
+        for kind in RogueKind::ALL {
+            let is_it = |text: &&str| text.split(',').any(|rogue| rogue.ends_with(kind.name()));
+            assert!(rogues.iter().any(is_it), "{} is never drawn", kind.name());
+        }
+        let events = text(|run| &run.events).join("; ");
+        let events = Script::parse(&events).unwrap();
+        let drawn: HashSet<_> = events
+            .events()
+            .iter()
+            .map(|event| std::mem::discriminant(&event.action))
+            .collect();
+        for action in every_action() {
+            let script = Script::parse(&format!("1s {action}")).unwrap();
+            let action_of = |script: &Script<PortName>| std::mem::discriminant(&script.events()[0].action);
+            assert!(drawn.contains(&action_of(&script)), "{action} is never drawn");
+        }
+        // Those that only say what others draw, or what no campaign needs.
+        let never = ["packets", "baud", "burst-bits", "script"];
+        let said: HashSet<String> = runs
+            .iter()
+            .flat_map(|run| run.table().into_iter().map(|(name, _)| name))
+            .collect();
+        let Ok(serde_json::Value::Object(all)) = serde_json::to_value(Settings::default()) else {
+            panic!("settings are a table")
+        };
+        for name in all.keys().filter(|name| !never.contains(&name.as_str())) {
+            assert!(said.contains(name), "{name} is never drawn");
+        }
+    }
+
+    /// What a simulated script can do.
+    fn every_action() -> [&'static str; 14] {
+        [
+            "cut 0.0",
+            "plug 0.0",
+            "one-way 0.0",
+            "both-ways 0.0",
+            "reverse 0.0",
+            "stuck 0.0",
+            "break 0.0",
+            "noise 0.0 0.1",
+            "quiet 0.0",
+            "burst 0.0 1ms",
+            "swap 0.0 1.0",
+            "reset 0",
+            "off 0",
+            "on 0",
+        ]
     }
 }

@@ -72,7 +72,8 @@ struct SettingsArgs {
     /// Confirmed packets instead of datagrams
     #[arg(long)]
     confirmed: bool,
-    /// Each packet by a service drawn for it: datagram, confirmed, ping or broadcast
+    /// Each packet by a service drawn for it: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
+    /// clear-counters
     #[arg(long)]
     mixed: bool,
     /// Bytes of each packet's payload [default: 32]
@@ -117,6 +118,12 @@ struct SettingsArgs {
     /// A board is reset this often, and off for 1 ms to 5 s
     #[arg(long, value_name = "TIME")]
     reset_every: Option<Time>,
+    /// Boards with a computer at their serial port that asks any node what nodes answer, as often as nodes send
+    #[arg(long, value_name = "NODE,...")]
+    host: Option<String>,
+    /// A computer goes this often, and another comes after 1 ms to 5 s
+    #[arg(long, value_name = "TIME")]
+    leave_every: Option<Time>,
     /// What happens to boards and cables, one event a line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
     /// node 3 off; also plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, on
     #[arg(long, value_name = "FILE")]
@@ -157,6 +164,8 @@ impl SettingsArgs {
             doubled_bytes: self.doubled_bytes,
             pull_every: self.pull_every,
             reset_every: self.reset_every,
+            host: self.host.clone(),
+            leave_every: self.leave_every,
             script: self.script.clone(),
             events: self.events.clone(),
             rogue: self.rogue.clone(),

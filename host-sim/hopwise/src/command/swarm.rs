@@ -34,20 +34,11 @@ pub(super) fn seeds(args: &SimArgs, first: Option<u64>) -> Option<Range<u64>> {
     swarm.or_else(|| args.only.map(|seed| seed..seed.saturating_add(1)))
 }
 
-/// What is drawn by a seed, and in its place what is said.
-fn drawn(seed: u64, said: &Settings) -> Result<Settings, Refusal> {
-    let mut table = swarm::draw(seed).table();
-    let mut said = said.table();
-    said.remove("seed");
-    table.extend(said);
-    Settings::of(&table).map_err(|error| Refusal::Output(error.to_string()))
-}
-
 /// Runs them on all cores. Those that broke a promise are listed, and the first is made short.
 pub(super) fn run(args: &SimArgs, said: &Settings, seeds: Range<u64>) -> Result<Outcome, Refusal> {
     let bar = progress_bar(seeds.end - seeds.start, "runs");
     let one = |seed: u64| -> Result<(Settings, Report, Option<Violation>), Refusal> {
-        let settings = drawn(seed, said)?;
+        let settings = swarm::draw(seed, said);
         let run = settings.run()?;
         let account = simulate(&run, None, &mut |_| ())?;
         let report = Report::new(&settings, &run, &account);

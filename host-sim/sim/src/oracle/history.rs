@@ -15,19 +15,22 @@ pub enum Exception {
     Changing,
     /// Every path led over a wire that damages more than every other of the longest frames.
     Noisy,
+    /// There were such wires, and its destination had more to answer than it has buffers for.
+    Busy,
     /// Senders were refused: more was sent than the mesh carries.
     Overload,
-    /// A board of the mesh misbehaves.
+    /// A board of the mesh misbehaves, and nothing is promised of such a packet beside such a board.
     Rogue,
 }
 
 impl Exception {
     /// All of them.
-    pub const ALL: [Exception; 6] = [
+    pub const ALL: [Exception; 7] = [
         Exception::Restarted,
         Exception::CutOff,
         Exception::Changing,
         Exception::Noisy,
+        Exception::Busy,
         Exception::Overload,
         Exception::Rogue,
     ];
@@ -39,6 +42,7 @@ impl Exception {
             Exception::CutOff => "cut-off",
             Exception::Changing => "changing",
             Exception::Noisy => "noisy",
+            Exception::Busy => "busy",
             Exception::Overload => "overload",
             Exception::Rogue => "rogue",
         }

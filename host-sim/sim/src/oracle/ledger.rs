@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 
 use hopwise_core::Node;
+use hopwise_core::limits::SERVICE;
 use hopwise_core::router::Event;
-use hopwise_core::wire::{DropReason, PacketId, RouterCounters};
+use hopwise_core::wire::{DropReason, Kind, PacketId, RouterCounters};
 
 use super::glance::Glance;
 use crate::world::WireEnd;
@@ -24,6 +25,8 @@ struct Coming {
 #[derive(Default)]
 struct End {
     coming: Vec<Coming>,
+    /// The packet that it sent last, if its last frame has one.
+    sending: Option<(PacketId, Node)>,
     /// Packets of this link that the other end has taken, and of which the node may say so.
     taken: Vec<PacketId>,
 }
@@ -35,6 +38,39 @@ struct Counts {
     forwarded: u32,
     delivered: u32,
     dropped: [u32; DropReason::ALL.len()],
+    /// What it has to say by itself, and on how many links it may still have to be sent.
+    own: Vec<(PacketId, usize)>,
+    /// What it may have to tell senders of packets that went no further.
+    reports: usize,
+}
+
+impl Counts {
+    /// A packet that the node itself has made has left by a link.
+    fn left(&mut self, board: u32, packet: &PacketId) {
+        if packet.kind == Kind::Undeliverable && packet.source == u64::from(board) {
+            self.reports = self.reports.saturating_sub(1);
+        }
+        if let Some((_, links)) = self.own.iter_mut().find(|(own, _)| own == packet) {
+            *links = links.saturating_sub(1);
+        }
+        self.own.retain(|&(_, links)| links > 0);
+    }
+
+    /// A packet has gone no further.
+    fn ended(&mut self, packet: &PacketId, reason: DropReason) {
+        self.own.retain(|(own, _)| own != packet);
+        let told = matches!(packet.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
+        let given_up = matches!(
+            reason,
+            DropReason::NoRoute
+                | DropReason::HopsUsedUp
+                | DropReason::Expired
+                | DropReason::TrailFull
+                | DropReason::NoHost
+                | DropReason::NoSuchNode
+        );
+        self.reports += usize::from(told && given_up);
+    }
 }
 
 /// The accounts.
@@ -69,11 +105,6 @@ impl Ledger {
         self.rogues.clone_from(rogues);
     }
 
-    /// How many boards there are.
-    pub(super) fn boards(&self) -> u32 {
-        self.counts.len() as u32
-    }
-
     fn end(&mut self, (board, link): WireEnd) -> Option<&mut End> {
         let place = self.first.get(board as usize)? + usize::from(link);
         self.ends.get_mut(place)
@@ -81,8 +112,11 @@ impl Ledger {
 
     /// A frame leaves for the other end of a cable.
     pub(super) fn sent(&mut self, from: WireEnd, to: WireEnd, frame: &Glance) {
-        let Some(header) = frame.packet else { return };
-        let (packet, dest) = (header.id(), header.dest);
+        let packet = frame.packet.map(|header| (header.id(), header.dest));
+        if let Some(end) = self.end(from) {
+            end.sending = packet;
+        }
+        let Some((packet, dest)) = packet else { return };
         if self.rogues.contains(&to.0) {
             return self.taken(from, packet);
         }
@@ -99,6 +133,14 @@ impl Ledger {
             coming.remove(0);
         }
         coming.push(Coming { packet, dest, from });
+    }
+
+    /// What a link is sending comes out at another end, or the part of it that has not left yet.
+    pub(super) fn redirected(&mut self, from: WireEnd, to: WireEnd) {
+        let sending = self.end(from).and_then(|end| end.sending);
+        if let (Some((packet, dest)), Some(end)) = (sending, self.end(to)) {
+            end.coming.push(Coming { packet, dest, from });
+        }
     }
 
     fn taken(&mut self, from: WireEnd, packet: PacketId) {
@@ -133,7 +175,9 @@ impl Ledger {
                 others.into_iter().for_each(|other| self.taken(other, packet));
             }
             Event::Forwarded { link, packet } => {
-                self.counts.get_mut(board as usize)?.forwarded += 1;
+                let counts = self.counts.get_mut(board as usize)?;
+                counts.forwarded += 1;
+                counts.left(board, &packet);
                 let End { taken, .. } = self.end((board, link))?;
                 let Some(place) = taken.iter().position(|&taken| taken == packet) else {
                     return Some(format!(
@@ -144,13 +188,43 @@ impl Ledger {
                 taken.remove(place);
             }
             Event::Delivered { .. } => self.counts.get_mut(board as usize)?.delivered += 1,
-            Event::Dropped { reason, .. } => {
+            Event::Accepted { packet, .. } => {
+                let links = match packet.kind {
+                    Kind::Flooded => self.links(board),
+                    Kind::Response | Kind::Confirmation => 1,
+                    _ => return None,
+                };
+                self.counts.get_mut(board as usize)?.own.push((packet, links));
+            }
+            Event::Dropped { packet, reason, .. } => {
                 let counts = self.counts.get_mut(board as usize)?;
                 *counts.dropped.get_mut(reason as usize)? += 1;
+                counts.ended(&packet, reason);
+                let waiting = counts.own.len() + counts.reports;
+                if reason == DropReason::Busy && packet.kind == Kind::Request && waiting < SERVICE {
+                    return Some(format!("it has no room for an answer, and {waiting} to send"));
+                }
             }
             _ => {}
         }
         None
+    }
+
+    /// How many links a board has.
+    pub(super) fn links(&self, board: u32) -> usize {
+        let first = self.first.get(board as usize).zip(self.first.get(board as usize + 1));
+        first.map_or(0, |(first, next)| next - first)
+    }
+
+    /// A board begins to count anew.
+    pub(super) fn cleared(&mut self, board: u32) {
+        if let Some(counts) = self.counts.get_mut(board as usize) {
+            *counts = Counts {
+                own: std::mem::take(&mut counts.own),
+                reports: counts.reports,
+                ..Counts::default()
+            };
+        }
     }
 
     /// A board goes off, and begins anew later.

@@ -4,6 +4,7 @@
 //! that is connected and in which nothing changes everything must arrive, soon and in order; what excuses a packet that does
 //! not has a name, an [`Exception`], and is counted (`history`).
 
+mod answers;
 mod glance;
 mod history;
 mod ledger;
@@ -12,18 +13,20 @@ mod record;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use answers::Asked;
 use glance::Glance;
 pub use history::Exception;
 use history::History;
 use hopwise_core::router::{Event, Outcome};
-use hopwise_core::wire::{DropReason, Kind, PacketId, RouterCounters};
+use hopwise_core::wire::{DropReason, Kind, PacketId, Query, Response, RouterCounters};
+use hopwise_core::{Network, Node};
 use ledger::Ledger;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-pub use record::{Broken, Service, Tally, Violation};
+pub use record::{Broken, Sender, Service, Tally, Violation};
 use record::{Parts, Record, Sealed};
 
-use super::rogue::FORGED;
+use super::rogue::{FORGED, RogueBoard, RogueKind};
 use super::wire::Nanos;
 use super::world::WireEnd;
 
@@ -45,8 +48,14 @@ pub struct Oracle {
     records: Vec<Record>,
     first_open: usize,
     open: usize,
-    ids: HashMap<(u32, u16, Kind, u32), u32>,
+    /// Of packets, and of the answers to questions.
+    ids: HashMap<PacketId, u32>,
+    /// The question that each board was asked last.
+    asked: Vec<Option<u32>>,
+    network: Network,
     nodes: u32,
+    /// Boards with a computer, in their order.
+    computers: Vec<Node>,
     seed: u64,
     tally: Tally,
     latencies: Vec<u64>,
@@ -56,26 +65,33 @@ pub struct Oracle {
     off_at: Vec<Option<Nanos>>,
     history: History,
     ledger: Ledger,
-    /// When plugs were exchanged last.
-    exchanged_at: Option<Nanos>,
     /// The last packet that came from a source to a node, by service.
     latest: HashMap<(Service, u32, u32), u32>,
     soon: Nanos,
     rogues: HashSet<u32>,
+    /// Some of them make packets up, and some in the names of others.
+    forgers: bool,
+    liars: bool,
+    /// Some send again what they have kept.
+    replayers: bool,
 }
 
 impl Oracle {
-    /// A judge of a mesh of boards with so many links each, on whose wires a byte takes so long, and of about so many packets.
-    pub fn new(links: impl Iterator<Item = usize>, byte_nanos: Nanos, seed: u64, packets: u64) -> Self {
+    /// A judge of a mesh and the computers at some of its boards, on whose wires a byte takes so long, and of about so many packets.
+    pub fn new(network: &Network, computers: &[Node], byte_nanos: Nanos, seed: u64, packets: u64) -> Self {
         let packets = packets.min(MOST_AT_ONCE) as usize;
-        let ledger = Ledger::new(links);
-        let nodes = ledger.boards();
+        let nodes = network.nodes() as u32;
+        let at = |node: u64| computers.iter().filter(|&&board| board == node).count();
+        let boards = (0..network.nodes()).map(|node| network.degree(node).unwrap_or(0) as usize + at(node));
         Oracle {
             records: Vec::with_capacity(packets),
             first_open: 0,
             open: 0,
             ids: HashMap::with_capacity(packets),
+            asked: vec![None; nodes as usize],
+            network: *network,
             nodes,
+            computers: computers.to_vec(),
             seed,
             tally: Tally::default(),
             latencies: Vec::with_capacity(packets),
@@ -83,11 +99,13 @@ impl Oracle {
             parts: Parts::new(vec![0; nodes as usize], vec![0; nodes as usize], false),
             off_at: vec![None; nodes as usize],
             history: History::new(byte_nanos),
-            ledger,
-            exchanged_at: None,
+            ledger: Ledger::new(boards.chain(computers.iter().map(|_| 1))),
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
             rogues: HashSet::new(),
+            forgers: false,
+            liars: false,
+            replayers: false,
         }
     }
 
@@ -96,18 +114,22 @@ impl Oracle {
         self.nodes
     }
 
-    /// These boards misbehave: nobody counts on them, and what they disturb is excused.
-    pub fn distrust(&mut self, rogues: impl Iterator<Item = u32>) {
-        self.rogues.extend(rogues);
+    /// These boards misbehave: nobody counts on them, and of what they can disturb nothing is expected.
+    pub fn distrust(&mut self, rogues: &[RogueBoard]) {
+        self.rogues.extend(rogues.iter().map(|rogue| rogue.node as u32));
+        let some = |kind: RogueKind| rogues.iter().any(|rogue| rogue.kind == kind);
+        self.liars = some(RogueKind::Lie);
+        self.forgers = self.liars || some(RogueKind::Flood);
+        self.replayers = some(RogueKind::Replay);
         self.ledger.distrust(&self.rogues);
     }
 
     /// A rogue has taken a packet over and does not bring it on.
     pub fn swallowed(&mut self, id: &PacketId) {
-        let Some(&number) = self.ids.get(&key(id)) else { return };
+        let Some(&number) = self.ids.get(id) else { return };
         let record = &mut self.records[number as usize];
-        record.interrupted = true;
-        if matches!(record.service, Service::Datagram | Service::Ping) {
+        record.swallowed = true;
+        if record.service.is_sent_once() {
             self.close(number);
         }
     }
@@ -132,11 +154,21 @@ impl Oracle {
 
     /// A frame leaves for the other end of a cable.
     pub fn carried(&mut self, at: Nanos, from: WireEnd, to: WireEnd, frame: &[u8]) {
-        let glance = Glance::at(frame);
+        let mut glance = Glance::at(frame);
+        let computer = from.0.checked_sub(self.nodes);
+        if let Some(&board) = computer.and_then(|computer| self.computers.get(computer as usize)) {
+            // Its board puts its own name to it.
+            glance.packet.iter_mut().for_each(|header| header.source = board);
+        }
         if glance.refuses {
             self.history.crowded(at);
         }
         self.ledger.sent(from, to, &glance);
+    }
+
+    /// What is sent from a link comes out at another end: plugs were exchanged.
+    pub fn redirected(&mut self, from: WireEnd, to: WireEnd) {
+        self.ledger.redirected(from, to);
     }
 
     /// How many packets were sent so far.
@@ -160,11 +192,17 @@ impl Oracle {
         self.violation.as_ref()
     }
 
-    /// The payload of the next packet, which is as long as asked, but long enough to be known.
-    pub fn payload(&self, length: usize) -> Vec<u8> {
+    /// The payload of the next packet, by a service to a node: what a question needs, or else as long as asked, but long enough to be
+    /// known.
+    pub fn payload(&self, service: Service, dest: Node, length: usize) -> Vec<u8> {
         let number = self.records.len() as u32;
-        let mut payload = number.to_le_bytes().to_vec();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ u64::from(number));
+        if let Service::Question(query) = service
+            && query != Query::Ping
+        {
+            return answers::payload(query, &self.network, dest, random.next_u64());
+        }
+        let mut payload = number.to_le_bytes().to_vec();
         payload.resize(length.max(LEAST_PAYLOAD), 0);
         random.fill_bytes(&mut payload[NUMBER..]);
         payload
@@ -180,15 +218,22 @@ impl Oracle {
         };
         let record = Record {
             service,
+            from_host: id.from_host,
             source: id.source as u32,
             dest,
             sent_at: at,
             payload: Sealed::of(payload),
+            with: match service {
+                Service::Question(_) => payload.to_vec(),
+                _ => Vec::new(),
+            },
             deliveries: 0,
             reached: vec![0; words],
             parts: Rc::clone(&self.parts),
             outcome: None,
             interrupted: false,
+            swallowed: false,
+            busy: false,
             dropped: None,
             closed: false,
         };
@@ -196,9 +241,14 @@ impl Oracle {
         self.records.push(record);
         self.open += 1;
         self.tally.sent += 1;
-        self.ids.insert(key(&id), number);
+        self.tally.by_computers += u64::from(id.from_host);
+        let mut services = Service::ALL.iter().zip(&mut self.tally.services);
+        if let Some((_, count)) = services.find(|&(&known, _)| known == service) {
+            *count += 1;
+        }
+        self.ids.insert(id, number);
         if self.rogues.contains(&dest) {
-            self.records[number as usize].interrupted = true;
+            self.records[number as usize].swallowed = true;
         }
         if nobody_to_reach || self.rogues.contains(&dest) {
             self.close(number);
@@ -208,7 +258,7 @@ impl Oracle {
     /// A packet has come to an application.
     pub fn delivered(&mut self, at: Nanos, node: u32, source: u32, payload: &[u8]) {
         let number = payload.first_chunk().map(|number| u32::from_le_bytes(*number));
-        if number == Some(FORGED) && !self.rogues.is_empty() {
+        if self.is_forged(payload) {
             self.tally.forged += 1;
             return;
         }
@@ -218,7 +268,7 @@ impl Oracle {
         };
         let (goes_here, from) = match record.service {
             Service::Broadcast => (record.source != node, record.source),
-            Service::Ping => (record.source == node, record.dest),
+            Service::Question(_) => (false, record.dest),
             _ => (record.dest == node, record.source),
         };
         if record.payload != Sealed::of(payload) || !goes_here || from != source {
@@ -231,22 +281,68 @@ impl Oracle {
         } else {
             record.deliveries > 0
         };
-        if again {
-            // A destination that restarted cannot know.
-            let restarted = self.off_at[node as usize] >= Some(record.sent_at);
-            if !(restarted && record.service == Service::Confirmed) {
-                self.tally.duplicated += 1;
-                let what = format!("packet {number} of node {source} arrived twice");
-                self.broken(at, node, Broken::Twice, what);
+        self.came(at, node, number, again);
+    }
+
+    /// Whether a payload is what a rogue makes up, if there is one that does.
+    fn is_forged(&self, payload: &[u8]) -> bool {
+        self.forgers && payload.starts_with(&FORGED.to_le_bytes())
+    }
+
+    /// The answer to a question has come to who asked: a node, or its computer.
+    pub fn answered(&mut self, at: Nanos, asker: &Sender, source: Node, answer: &Response<'_>) {
+        let (node, question) = (asker.board, asker.packet(Kind::Request, answer.number));
+        let &Response { query, payload, .. } = answer;
+        if self.is_forged(payload) {
+            self.tally.forged += 1;
+            return;
+        }
+        let record = self
+            .ids
+            .get(&question)
+            .map(|&number| (number, &self.records[number as usize]));
+        let Some((number, record)) = record else {
+            // What was asked before a restart, or by the computer before, is nothing to who is there now, and known by its number.
+            if !asker.is_computer && self.off_at[node as usize].is_none() {
+                self.corrupted(at, node, source as u32);
             }
             return;
+        };
+        let asked = Asked {
+            query,
+            source: u64::from(node),
+            dest: u64::from(record.dest),
+            rogues: !self.rogues.is_empty(),
+        };
+        let links = self.ledger.links(record.dest);
+        let from = u64::from(record.dest) == source && record.service == Service::Question(query);
+        if !from || !answers::is_answer(&self.network, links, &asked, &record.with, payload) {
+            return self.corrupted(at, node, source as u32);
+        }
+        let again = record.deliveries > 0;
+        self.came(at, node, number, again);
+    }
+
+    /// A packet is where it should be.
+    fn came(&mut self, at: Nanos, node: u32, number: u32, again: bool) {
+        let record = &mut self.records[number as usize];
+        if again {
+            // What a rogue has kept and sends again is new to a board that has restarted since, and a question is answered again.
+            let restarted = |board: u32| self.off_at[board as usize] >= Some(record.sent_at);
+            if self.replayers && (restarted(node) || restarted(record.dest)) {
+                self.tally.forged += 1;
+                return;
+            }
+            self.tally.duplicated += 1;
+            let what = format!("packet {number} of node {} arrived twice", record.source);
+            return self.broken(at, node, Broken::Twice, what);
         }
         record.deliveries += 1;
         let (service, sent_at) = (record.service, record.sent_at);
         let complete = match service {
             Service::Broadcast => record.deliveries >= record.audience(),
             Service::Confirmed => false,
-            Service::Datagram | Service::Ping => true,
+            Service::Datagram | Service::Question(_) => true,
         };
         self.latencies.push(at - sent_at);
         self.check_time(at, node, number);
@@ -296,15 +392,16 @@ impl Oracle {
     }
 
     /// A sender was told what became of a confirmed packet.
-    pub fn settled(&mut self, at: Nanos, node: u32, epoch: u32, confirmed: u32, outcome: Outcome) {
-        let Some(&number) = self.ids.get(&(node, epoch as u16, Kind::Confirmed, confirmed)) else {
+    pub fn settled(&mut self, at: Nanos, sender: &Sender, confirmed: u32, outcome: Outcome) {
+        let node = sender.board;
+        let Some(&number) = self.ids.get(&sender.packet(Kind::Confirmed, confirmed)) else {
             return;
         };
         let record = &mut self.records[number as usize];
         record.outcome = Some(outcome);
         if outcome == Outcome::Delivered {
-            if record.deliveries == 0 && !self.rogues.is_empty() {
-                record.interrupted = true;
+            if record.deliveries == 0 && self.liars {
+                record.swallowed = true;
                 self.tally.forged += 1;
             } else if record.deliveries == 0 {
                 let what = format!("packet {number} is confirmed but was not delivered");
@@ -322,32 +419,42 @@ impl Oracle {
     }
 
     /// A node could not deliver a datagram or a question, and says so to its sender.
-    pub fn reported(&mut self, at: Nanos, node: u32, epoch: u32, packet: u32) {
+    pub fn reported(&mut self, at: Nanos, sender: &Sender, packet: u32) {
         for kind in [Kind::Datagram, Kind::Request] {
-            if let Some(&number) = self.ids.get(&(node, epoch as u16, kind, packet)) {
-                self.explain(at, node, number, "reported as undeliverable");
+            if let Some(&number) = self.ids.get(&sender.packet(kind, packet)) {
+                self.explain(at, sender.board, number, "reported as undeliverable");
             }
         }
     }
 
-    /// Plugs were exchanged: a frame under way may come out elsewhere than where it was seen to go.
-    pub fn exchanged(&mut self, at: Nanos) {
-        self.exchanged_at = Some(at);
-    }
-
-    fn exchanged_lately(&self, at: Nanos) -> bool {
-        self.exchanged_at
-            .is_some_and(|exchanged| at.saturating_sub(exchanged) < SOON)
-    }
-
     /// Takes note of what a node says it did.
     pub fn note(&mut self, at: Nanos, node: u32, event: &Event) {
-        let wrong = self.ledger.note(node, event);
-        if let Some(what) = wrong.filter(|_| !self.exchanged_lately(at)) {
+        if let Event::Delivered { packet } = event {
+            self.note_question(node, packet);
+        }
+        if let Some(what) = self.ledger.note(node, event) {
             self.broken(at, node, Broken::Account, what);
         }
-        if let Event::Dropped { packet, reason, .. } = event {
-            self.note_drop(at, node, packet, *reason);
+        match event {
+            Event::Dropped { packet, reason, .. } => self.note_drop(at, node, packet, *reason),
+            Event::Accepted { packet, .. } if packet.kind == Kind::Response => {
+                let asked = self.asked.get_mut(node as usize).and_then(Option::take);
+                self.ids.extend(asked.map(|number| (*packet, number)));
+            }
+            _ => {}
+        }
+    }
+
+    /// A node answers a question with the packet that it makes next.
+    fn note_question(&mut self, node: u32, packet: &PacketId) {
+        let number = self.ids.get(packet).copied();
+        let number = number.filter(|_| packet.kind == Kind::Request);
+        let Some((asked, number)) = self.asked.get_mut(node as usize).zip(number) else {
+            return;
+        };
+        *asked = Some(number);
+        if self.records[number as usize].service == Service::Question(Query::ClearCounters) {
+            self.ledger.cleared(node);
         }
     }
 
@@ -359,12 +466,13 @@ impl Oracle {
             DropReason::NoRoute | DropReason::TrailFull | DropReason::HopsUsedUp
         );
         // A twin that a rogue made up may have come first.
-        let twin_came = reason == DropReason::Duplicate && self.rogues.is_empty();
+        let twin_came = reason == DropReason::Duplicate && !self.liars;
         if twin_came || packet.kind == Kind::Broadcast && searching {
             return;
         }
         // The answer to a question that cannot be brought back, too.
-        if let Some(&number) = self.ids.get(&key(packet)) {
+        if let Some(&number) = self.ids.get(packet) {
+            self.records[number as usize].busy |= reason == DropReason::Busy && packet.kind == Kind::Request;
             self.explain(at, node, number, reason.name());
         }
     }
@@ -373,7 +481,7 @@ impl Oracle {
     fn explain(&mut self, at: Nanos, node: u32, number: u32, reason: &str) {
         let record = &mut self.records[number as usize];
         record.dropped.get_or_insert(at);
-        if !matches!(record.service, Service::Datagram | Service::Ping) || record.closed {
+        if !record.service.is_sent_once() || record.closed {
             return;
         }
         let (source, dest) = (record.source, record.dest);
@@ -390,16 +498,28 @@ impl Oracle {
         if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
             return Some(Exception::Restarted);
         }
+        if record.swallowed && record.service != Service::Confirmed {
+            return Some(Exception::Rogue);
+        }
         if record.is_cut_off() {
             return Some(Exception::CutOff);
         }
         let until = record.dropped.unwrap_or(record.sent_at + record.service.longest());
         let excuse = self.history.excuse(record.sent_at, until);
+        let bad_wires = record.parts.has_bad_wires;
         excuse
             .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
             // Behind a bad wire answers pile up, and a node that has too many of them says so.
-            .or_else(|| (record.service == Service::Ping && record.parts.has_bad_wires).then_some(Exception::Noisy))
-            .or_else(|| (!self.rogues.is_empty()).then_some(Exception::Rogue))
+            .or_else(|| (record.busy && bad_wires).then_some(Exception::Busy))
+            .or_else(|| self.may_be_spoilt(record).then_some(Exception::Rogue))
+    }
+
+    /// Whether a rogue may have kept a packet from arriving: a confirmed one only by its name, which a liar guesses.
+    fn may_be_spoilt(&self, record: &Record) -> bool {
+        match record.service {
+            Service::Confirmed => self.liars || record.swallowed && self.rogues.contains(&record.dest),
+            _ => !self.rogues.is_empty(),
+        }
     }
 
     /// Whether a broadcast has reached everyone who was connected with its source and has not gone off since.
@@ -440,12 +560,24 @@ impl Oracle {
             }
         }
         for id in held {
-            if let Some(&number) = self.ids.get(&key(&id)) {
+            if let Some(&number) = self.ids.get(&id) {
                 let record = &mut self.records[number as usize];
                 record.interrupted = true;
-                if matches!(record.service, Service::Datagram | Service::Ping) {
+                if record.service.is_sent_once() {
                     self.close(number);
                 }
+            }
+        }
+    }
+
+    /// The computer at a board is gone, and whatever it asked is nothing to anyone.
+    pub fn left(&mut self, computer: u32, board: u32) {
+        self.ledger.restarted(computer);
+        for record in &mut self.records[self.first_open..] {
+            if !record.closed && record.from_host && record.source == board {
+                record.interrupted = true;
+                record.closed = true;
+                self.open -= 1;
             }
         }
     }
@@ -508,10 +640,10 @@ impl Oracle {
             }
             let excuse = self.excuse(number);
             let (source, dest) = (record.source, record.dest);
-            // Detours of a broadcast end in silence when all has changed meanwhile, and so do answers; nothing else does.
-            let explained = record.dropped.is_some() || broadcast || record.service == Service::Ping;
+            // Detours of a broadcast end in silence when all has changed meanwhile; nothing else does but what a rogue takes.
+            let explained = record.dropped.is_some() || broadcast;
             match excuse {
-                Some(Exception::Restarted) => self.tally.interrupted += 1,
+                Some(why) if record.swallowed || why == Exception::Restarted => self.tally.interrupted += 1,
                 Some(_) if explained => {
                     self.tally.undeliverable += 1;
                     self.tally.cut_off += u64::from(excuse == Some(Exception::CutOff));
@@ -538,8 +670,4 @@ impl Oracle {
         self.latencies.sort_unstable();
         (self.tally, self.latencies, self.violation)
     }
-}
-
-fn key(id: &PacketId) -> (u32, u16, Kind, u32) {
-    (id.source as u32, id.epoch, id.kind, id.number)
 }

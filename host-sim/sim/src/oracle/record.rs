@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use hopwise_core::router::Outcome;
 use hopwise_core::router::times::{CONFIRM_WITHIN, LIFETIME, SLACK};
+use hopwise_core::wire::{Kind, PacketId, Query};
 
 use super::Exception;
 use crate::wire::Nanos;
@@ -22,15 +23,59 @@ pub enum Service {
     /// To all.
     Broadcast,
     /// A question whose answer is awaited.
-    Ping,
+    Question(Query),
 }
 
 impl Service {
+    /// All of them.
+    pub const ALL: [Service; 9] = [
+        Service::Datagram,
+        Service::Confirmed,
+        Service::Broadcast,
+        Service::Question(Query::Ping),
+        Service::Question(Query::Trace),
+        Service::Question(Query::Identity),
+        Service::Question(Query::Counters),
+        Service::Question(Query::Link),
+        Service::Question(Query::ClearCounters),
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Service::Datagram => "datagram",
+            Service::Confirmed => "confirmed",
+            Service::Broadcast => "broadcast",
+            Service::Question(Query::Ping) => "ping",
+            Service::Question(Query::Trace) => "trace",
+            Service::Question(Query::Identity) => "identity",
+            Service::Question(Query::Counters) => "counters",
+            Service::Question(Query::Link) => "link",
+            Service::Question(Query::ClearCounters) => "clear-counters",
+            Service::Question(Query::Board(_)) => "board",
+        }
+    }
+
+    /// The kind of its packets.
+    pub fn kind(self) -> Kind {
+        match self {
+            Service::Datagram => Kind::Datagram,
+            Service::Confirmed => Kind::Confirmed,
+            Service::Broadcast => Kind::Broadcast,
+            Service::Question(_) => Kind::Request,
+        }
+    }
+
+    /// Whether there is one packet of it, or one and its answer, so that all ends where that ends.
+    pub(super) fn is_sent_once(self) -> bool {
+        matches!(self, Service::Datagram | Service::Question(_))
+    }
+
     /// Nothing arrives later than this after it was sent.
     pub(super) fn longest(self) -> Nanos {
         match self {
             Service::Datagram | Service::Broadcast => LIFE,
-            Service::Ping => 2 * LIFE,
+            Service::Question(_) => 2 * LIFE,
             Service::Confirmed => CONFIRM_WITHIN * 1_000 + LIFE,
         }
     }
@@ -38,6 +83,30 @@ impl Service {
     /// Whether its packets arrive in the order in which they were sent, while the route stays the same.
     pub(super) fn keeps_order(self) -> bool {
         matches!(self, Service::Datagram | Service::Broadcast)
+    }
+}
+
+/// Who sends packets: a node, or the computer at it, in one of its lives.
+#[derive(Clone, Copy, Debug)]
+pub struct Sender {
+    /// The board.
+    pub board: u32,
+    /// Whether it is the computer.
+    pub is_computer: bool,
+    /// Its boot epoch.
+    pub epoch: u32,
+}
+
+impl Sender {
+    /// The name of a packet of its.
+    pub fn packet(&self, kind: Kind, number: u32) -> PacketId {
+        PacketId {
+            source: u64::from(self.board),
+            from_host: self.is_computer,
+            epoch: self.epoch as u16,
+            kind,
+            number,
+        }
     }
 }
 
@@ -62,10 +131,14 @@ impl Sealed {
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) service: Service,
+    /// By the computer at the source.
+    pub(super) from_host: bool,
     pub(super) source: u32,
     pub(super) dest: u32,
     pub(super) sent_at: Nanos,
     pub(super) payload: Sealed,
+    /// What was sent with a question.
+    pub(super) with: Vec<u8>,
     pub(super) deliveries: u32,
     /// Who has a broadcast.
     pub(super) reached: Vec<u64>,
@@ -74,6 +147,10 @@ pub(super) struct Record {
     pub(super) outcome: Option<Outcome>,
     /// An end restarted, or a board died with it, while it was under way.
     pub(super) interrupted: bool,
+    /// A rogue has taken it over and not brought it on.
+    pub(super) swallowed: bool,
+    /// Its destination had too much to answer.
+    pub(super) busy: bool,
     /// When some node dropped it, or a copy of it, so that it may not have arrived for that reason.
     pub(super) dropped: Option<Nanos>,
     pub(super) closed: bool,
@@ -143,8 +220,12 @@ pub enum Broken {
 /// How packets fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Sent by applications.
+    /// Sent by applications and computers.
     pub sent: u64,
+    /// The same by service, in the order of [`Service::ALL`].
+    pub services: [u64; Service::ALL.len()],
+    /// Those of them that computers sent.
+    pub by_computers: u64,
     /// Arrived where they should; a broadcast, everywhere it should.
     pub delivered: u64,
     /// Gone without a word.
@@ -167,7 +248,8 @@ pub struct Tally {
     pub innocent_sent: u64,
     /// Those of them that arrived.
     pub innocent_delivered: u64,
-    /// Arrivals of what a rogue made up, and confirmations that it made up. Without keys nobody can tell.
+    /// Arrivals of what a rogue made up, or sent again to a board that has restarted since, and confirmations that it made up.
+    /// Without keys nobody can tell.
     pub forged: u64,
     /// Packets that were not delivered, by what excuses them, in the order of [`Exception::ALL`].
     pub exceptions: [u64; Exception::ALL.len()],

@@ -206,6 +206,11 @@ impl Rogue {
         self.swallowed.drain(..)
     }
 
+    /// It is switched off, and what it has of others ends here.
+    pub fn stop(&mut self) {
+        (0..self.ends.len() as u8).for_each(|link| self.lose(link));
+    }
+
     /// Takes in bytes that came on a link.
     pub fn receive(&mut self, link: u8, bytes: &[u8], now: Micros) {
         match self.kind {

@@ -1,8 +1,8 @@
 //! The judge is judged: boards that lie, each in one way, and it catches every one of them.
 
 use hopwise_core::limits::BODY;
-use hopwise_core::router::{Event, Message};
-use hopwise_core::wire::{DropReason, Frame, Header, Kind, RouterCounters, decode, write_data};
+use hopwise_core::router::{Event, Message, MessageKind};
+use hopwise_core::wire::{DropReason, Frame, Header, Kind, Query, RouterCounters, decode, write_data};
 use hopwise_language::Traffic;
 use hopwise_sim::oracle::{Broken, Violation};
 use hopwise_sim::shell::{Honest, Shell};
@@ -32,7 +32,12 @@ fn verdict(settings: &Settings, shell: impl Shell) -> Option<Violation> {
 
 #[track_caller]
 fn assert_caught(shell: impl Shell, broken: Broken) {
-    let violation = verdict(&traffic(), shell);
+    assert_caught_in(&traffic(), shell, broken);
+}
+
+#[track_caller]
+fn assert_caught_in(settings: &Settings, shell: impl Shell, broken: Broken) {
+    let violation = verdict(settings, shell);
     let violation = violation.expect("a lie was not noticed");
     assert_eq!(violation.kind, broken, "{violation:?}");
     assert!(violation.at >= FROM, "{violation:?}");
@@ -301,4 +306,115 @@ fn packets_changed_on_the_way_are_noticed_where_they_arrive() {
     assert_caught(datagrams(|header, _| header.age = u16::MAX), Broken::Dropped);
     // Another packet than it says it sent.
     assert_caught(datagrams(|header, _| header.number ^= 1 << 20), Broken::Account);
+}
+
+/// Plugs are exchanged at the liar when it begins to lie: what no wire brought is known for that all the same, and so is what
+/// nobody took.
+#[test]
+fn while_plugs_are_exchanged_nothing_can_be_made_up() {
+    for seed in 1..=3 {
+        let settings = Settings {
+            events: Some("1s swap 4.0 5.1; 1300ms swap 4.0 5.1".into()),
+            seed: Some(seed),
+            ..traffic()
+        };
+        assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
+        let once = |lie: fn(&Event) -> Option<Event>| {
+            let mut told = false;
+            Says(move |event: &Event| {
+                let lie = lie(event).filter(|_| !told);
+                told |= lie.is_some();
+                Some(lie.unwrap_or(*event))
+            })
+        };
+        let takes = once(|event| match *event {
+            Event::Received { link, mut packet, dest } => {
+                packet.number ^= 1 << 20;
+                Some(Event::Received { link, packet, dest })
+            }
+            _ => None,
+        });
+        assert_caught_in(&settings, takes, Broken::Account);
+        let passes_on = once(|event| match *event {
+            Event::Forwarded { link, mut packet } => {
+                packet.number ^= 1 << 20;
+                Some(Event::Forwarded { link, packet })
+            }
+            _ => None,
+        });
+        assert_caught_in(&settings, passes_on, Broken::Account);
+        let keeps_quiet = Says(|event: &Event| Some(*event).filter(|event| !matches!(event, Event::Received { .. })));
+        assert_caught_in(&settings, keeps_quiet, Broken::Account);
+    }
+}
+
+/// Pings beside a wire that damages most of what it carries.
+fn beside_a_bad_wire() -> Settings {
+    Settings {
+        traffic: Some(Traffic::PingAll),
+        events: Some("0s noise 4.0 2e-3".into()),
+        rate: Some(20.0),
+        packets: Some(1_000),
+        ..traffic()
+    }
+}
+
+#[test]
+fn a_bad_wire_excuses_nobody_who_loses_answers_or_says_that_it_is_busy() {
+    let settings = beside_a_bad_wire();
+    assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
+    let mut once = true;
+    let swallows = Brings(move |_, messages: &mut Vec<Message<BODY>>| {
+        if once && messages.pop().is_some() {
+            once = false;
+        }
+    });
+    assert_caught_in(&settings, swallows, Broken::Lost);
+    // It has answered, and says it had no room.
+    let busy = Says(|event: &Event| match *event {
+        Event::Delivered { packet } if packet.kind == Kind::Request => Some(Event::Dropped {
+            packet,
+            dest: u64::from(LIAR),
+            reason: DropReason::Busy,
+        }),
+        event => Some(event),
+    });
+    assert_caught_in(&settings, busy, Broken::Account);
+}
+
+#[test]
+fn answers_that_cannot_be_are_corrupted() {
+    let settings = Settings {
+        mixed: true,
+        ..traffic()
+    };
+    assert_eq!(verdict(&settings, Honest), None, "{}", settings.command());
+    for query in [
+        Query::Ping,
+        Query::Trace,
+        Query::Identity,
+        Query::Counters,
+        Query::Link,
+        Query::ClearCounters,
+    ] {
+        let spoilt = |change: fn(&mut Message<BODY>)| {
+            Brings(move |_, messages: &mut Vec<Message<BODY>>| {
+                let answers = messages.iter_mut();
+                answers
+                    .filter(|message| message.kind == MessageKind::Answer(query))
+                    .for_each(change);
+            })
+        };
+        assert_caught_in(&settings, spoilt(|message| message.source ^= 1), Broken::Corrupted);
+        assert_caught_in(
+            &settings,
+            spoilt(|message| {
+                // Shorter, or longer if it was empty.
+                if message.payload.pop().is_none() {
+                    message.payload.push(0).unwrap();
+                }
+            }),
+            Broken::Corrupted,
+        );
+    }
 }

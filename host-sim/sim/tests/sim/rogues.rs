@@ -182,11 +182,15 @@ fn a_hot_spot_serves_its_sources_alike() {
             let command = settings.command();
             assert_eq!(account.tally.delivered, 8_000, "{command}");
             let by_wire = arrivals(&network.parse().unwrap(), &trace);
-            let ratio = |counts: &Vec<usize>| *counts.iter().max().unwrap() as f64 / *counts.iter().min().unwrap() as f64;
+            let ratio =
+                |counts: &Vec<usize>| *counts.iter().max().unwrap() as f64 / *counts.iter().min().unwrap() as f64;
             let worst = by_wire.values().map(ratio).fold(1.0, f64::max);
             let seconds = account.virtual_seconds;
             println!("{command}: {worst:.2} times as much in {seconds:.1} s; by neighbour {by_wire:?}");
-            assert!(worst <= 2.0, "{command}: {worst:.2} times as much as another by the same neighbour: {by_wire:?}");
+            assert!(
+                worst <= 2.0,
+                "{command}: {worst:.2} times as much as another by the same neighbour: {by_wire:?}"
+            );
         }
     }
 }

@@ -1,19 +1,26 @@
 //! Boards, wires and time: the discrete-event engine.
 //!
 //! A frame is one event: its bytes reach the other end when the last one has left. That is exact as long as nobody looks at
-//! half a frame, and when a cable is pulled or plugged in the middle of one, it is cut at the byte.
+//! half a frame, and when a cable is pulled or plugged in the middle of one, it is cut at the byte. What happens to cables is in
+//! `cables`, what can be at their ends in `machine`.
 
+mod cables;
+mod machine;
+
+use cables::Cable;
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
 use hopwise_core::wire::PacketId;
 use hopwise_core::{Network, Node, Rule, limits, wire};
+use machine::Machine;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::agenda::Agenda;
 use super::clock::Clock;
+use super::computer::Computer;
 use super::rogue::{Rogue, RogueBoard};
-use super::wire::{Direction, Nanos, Noise, PASSES_SOON};
+use super::wire::{Nanos, Noise};
 
 /// A node with as many links and known peers as the simulation needs; all else as on the boards.
 pub type SimNode<const PORTS: usize, const PEERS: usize> =
@@ -38,30 +45,12 @@ pub struct Build {
     pub seed: u64,
     /// Boards that misbehave.
     pub rogues: Vec<RogueBoard>,
+    /// Boards at whose serial ports there are computers. In the world a computer is a board too, after those of the network.
+    pub computers: Vec<Node>,
 }
 
 /// An end of a cable: a board and the number of its link.
 pub type WireEnd = (u32, u8);
-
-struct Cable {
-    ends: [WireEnd; 2],
-    /// From each end to the other.
-    directions: [Direction; 2],
-    random: Xoshiro256PlusPlus,
-    plugged: bool,
-}
-
-impl Cable {
-    /// Its ends, that one first.
-    fn seen_from(&self, from: WireEnd) -> [WireEnd; 2] {
-        let [a, b] = self.ends;
-        if a == from { [a, b] } else { [b, a] }
-    }
-
-    fn is_bad(&self) -> bool {
-        self.directions.iter().any(Direction::is_bad)
-    }
-}
 
 #[derive(Clone, Debug)]
 struct Transmitter {
@@ -75,9 +64,7 @@ struct Transmitter {
 }
 
 struct Board<const PORTS: usize, const PEERS: usize> {
-    node: Option<Box<SimNode<PORTS, PEERS>>>,
-    /// In place of a node.
-    rogue: Option<Box<Rogue>>,
+    machine: Machine<PORTS, PEERS>,
     epoch: u32,
     cables: Vec<Option<u32>>,
     transmitters: Vec<Transmitter>,
@@ -137,6 +124,9 @@ pub trait Watcher {
         length
     }
 
+    /// What has not left yet of the frame that is on its way from a link comes out at another end.
+    fn redirected(&mut self, _from: WireEnd, _to: WireEnd) {}
+
     /// A rogue board has taken a packet over and does not bring it on.
     fn swallowed(&mut self, _packet: PacketId) {}
 }
@@ -148,6 +138,8 @@ pub struct World<const PORTS: usize, const PEERS: usize> {
     byte_nanos: u64,
     boards: Vec<Board<PORTS, PEERS>>,
     cables: Vec<Cable>,
+    /// So many of them are between boards, the others lead to computers.
+    wires: u32,
     agenda: Agenda<Occasion>,
     parked: Vec<Vec<u8>>,
     free_parked: Vec<u32>,
@@ -169,6 +161,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             now: 0,
             boards: Vec::with_capacity(nodes as usize),
             cables: Vec::new(),
+            wires: 0,
             agenda: Agenda::new(byte_nanos * wire::WIRE as u64),
             parked: Vec::new(),
             free_parked: Vec::new(),
@@ -178,8 +171,13 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             random: Xoshiro256PlusPlus::seed_from_u64(build.seed ^ 0x626f_6172),
             build,
         };
-        for board in 0..nodes {
-            let degree = network.degree(u64::from(board)).unwrap_or(0) as usize;
+        let computers = world.build.computers.clone();
+        for board in 0..nodes + computers.len() as u32 {
+            let at_it = computers.iter().filter(|&&node| node == u64::from(board)).count();
+            // A computer has one.
+            let links = network
+                .degree(u64::from(board))
+                .map_or(1, |degree| degree as usize + at_it);
             let transmitter = Transmitter {
                 bytes: vec![0; wire::WIRE],
                 length: 0,
@@ -187,13 +185,12 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 missed: 0,
             };
             world.boards.push(Board {
-                node: None,
-                rogue: None,
+                machine: Machine::Off,
                 epoch: 0,
                 clock: Clock::TRUE,
-                looked_at: vec![0; degree],
-                cables: vec![None; degree],
-                transmitters: vec![transmitter; degree],
+                looked_at: vec![0; links],
+                cables: vec![None; links],
+                transmitters: vec![transmitter; links],
                 busy: 0,
                 timer: Nanos::MAX,
             });
@@ -205,23 +202,12 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 world.lay((a, port as u8), (b as u32, back as u8));
             }
         }
-        world
-    }
-
-    fn lay(&mut self, a: WireEnd, b: WireEnd) {
-        let index = self.cables.len() as u32;
-        let seed = self.build.seed ^ 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(index) + 1);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let noise = &self.build.noise;
-        self.cables.push(Cable {
-            ends: [a, b],
-            directions: [Direction::new(noise, &mut random), Direction::new(noise, &mut random)],
-            random,
-            plugged: true,
-        });
-        for (board, link) in [a, b] {
-            self.boards[board as usize].cables[usize::from(link)] = Some(index);
+        world.wires = world.cables.len() as u32;
+        for (computer, board) in (nodes..).zip(computers) {
+            let serial_port = network.degree(board).unwrap_or(0) as u8;
+            world.lay((board as u32, serial_port), (computer, 0));
         }
+        world
     }
 
     /// The time.
@@ -246,12 +232,24 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// How many boards there are.
     pub fn boards(&self) -> u32 {
-        self.boards.len() as u32
+        (self.boards.len() - self.build.computers.len()) as u32
     }
 
-    /// How many cables there are.
+    /// The computers, each with the board at whose serial port it is.
+    pub fn computers(&self) -> impl Iterator<Item = (u32, u32)> + use<'_, PORTS, PEERS> {
+        let boards = self.build.computers.iter().map(|&board| board as u32);
+        (self.boards()..).zip(boards)
+    }
+
+    /// At which board a computer is; `None` if it is a board itself.
+    pub fn board_of(&self, computer: u32) -> Option<u32> {
+        let place = computer.checked_sub(self.boards())?;
+        self.build.computers.get(place as usize).map(|&board| board as u32)
+    }
+
+    /// How many cables there are between boards.
     pub fn cables(&self) -> u32 {
-        self.cables.len() as u32
+        self.wires
     }
 
     /// The ends of a cable.
@@ -266,13 +264,15 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// The node of a board, if it is on.
     pub fn node(&self, board: u32) -> Option<&SimNode<PORTS, PEERS>> {
-        self.boards[board as usize].node.as_deref()
+        match &self.boards[board as usize].machine {
+            Machine::Node(node) => Some(node),
+            _ => None,
+        }
     }
 
     /// Whether a board is on.
     pub fn is_on(&self, board: u32) -> bool {
-        let state = &self.boards[board as usize];
-        state.node.is_some() || state.rogue.is_some()
+        !matches!(self.boards[board as usize].machine, Machine::Off)
     }
 
     /// A board's boot epoch.
@@ -282,7 +282,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
 
     /// Switches a board on. It remembers nothing: its epoch is any number but 0.
     pub fn start(&mut self, board: u32, watcher: &mut impl Watcher) -> Result<(), ConfigError> {
-        self.changes += 1;
+        let is_computer = self.board_of(board).is_some();
+        // Whether a computer is there is nothing to the mesh.
+        self.changes += u64::from(!is_computer);
         let state = &mut self.boards[board as usize];
         state.epoch = self.random.random_range(1..=u32::MAX);
         if let Some(drift) = self.build.drift {
@@ -296,196 +298,40 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             rogues,
             ..
         } = &self.build;
-        if let Some(&rogue) = rogues.iter().find(|rogue| rogue.node == u64::from(board)) {
-            let rogue = Rogue::new(rogue, network, state.epoch, *baud, *seed, now);
-            state.rogue = Some(Box::new(rogue));
-            self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
-            return Ok(());
-        }
-        let config = Config {
-            network: self.build.network,
-            address: u64::from(board),
-            epoch: state.epoch,
-            baud: self.build.baud,
-            links: state.cables.len() as u8,
-            computers: 0,
-            rule: Rule::Exact,
+        let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
+        state.machine = match rogue {
+            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, now))),
+            Some(&rogue) => Machine::Rogue(Box::new(Rogue::new(rogue, network, state.epoch, *baud, *seed, now))),
+            None => {
+                let degree = network.degree(u64::from(board)).unwrap_or(0) as u8;
+                let links = state.cables.len() as u8;
+                let config = Config {
+                    network: *network,
+                    address: u64::from(board),
+                    epoch: state.epoch,
+                    baud: *baud,
+                    links,
+                    computers: (degree..links).fold(0, |links, link| links | only(link)),
+                    rule: Rule::Exact,
+                };
+                Machine::Node(Box::new(Router::new(&config, now)?))
+            }
         };
-        let node = Router::new(&config, now)?;
-        state.node = Some(Box::new(node));
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
         Ok(())
     }
 
     /// Switches a board off: what it is sending breaks off.
-    pub fn stop(&mut self, board: u32) {
-        self.changes += 1;
+    pub fn stop(&mut self, board: u32, watcher: &mut impl Watcher) {
+        self.changes += u64::from(self.board_of(board).is_none());
         let links = self.boards[board as usize].transmitters.len() as u8;
         for link in 0..links {
             self.break_off((board, link));
         }
-        self.boards[board as usize].node = None;
-        self.boards[board as usize].rogue = None;
-    }
-
-    /// Pulls a cable or plugs it in.
-    pub fn plug(&mut self, cable: u32, plugged: bool, watcher: &mut impl Watcher) {
-        if self.cables[cable as usize].plugged == plugged {
-            return;
-        }
-        self.changes += 1;
-        self.change_both(cable, watcher, |cable| cable.plugged = plugged);
-    }
-
-    /// Makes the direction of a cable that leads to `to` dead or live.
-    pub fn set_dead(&mut self, to: WireEnd, dead: bool, watcher: &mut impl Watcher) {
-        if let Some((cable, side)) = self.side(to) {
-            self.changes += 1;
-            self.change_both(cable, watcher, |cable| cable.directions[1 - side].dead = dead);
-        }
-    }
-
-    /// Holds the line that leads to `to` low, or lets go of it.
-    pub fn set_stuck(&mut self, to: WireEnd, stuck: bool, watcher: &mut impl Watcher) {
-        if let Some((cable, side)) = self.side(to) {
-            self.changes += 1;
-            self.change_both(cable, watcher, |cable| cable.directions[1 - side].stuck_low = stuck);
-        }
-    }
-
-    /// Gives the line that leads to `to` its own chance of a bit to be flipped; without one, that of all. What passes soon is no
-    /// change of the mesh.
-    pub fn set_noise(&mut self, to: WireEnd, bit_errors: Option<f64>, passes_soon: bool, watcher: &mut impl Watcher) {
-        let noise = Noise {
-            bit_errors: bit_errors.unwrap_or(self.build.noise.bit_errors),
-            ..self.build.noise
-        };
-        if let Some((cable, side)) = self.side(to) {
-            self.changes += u64::from(!passes_soon);
-            self.change_both(cable, watcher, |cable| {
-                cable.directions[1 - side].set_noise(noise, &mut cable.random);
-            });
-        }
-    }
-
-    /// Holds the line that leads to `to` low for a time: whatever bytes it touches arrive as zeros, and an idle line brings one.
-    pub fn send_break(&mut self, to: WireEnd, length: Option<Nanos>, watcher: &mut impl Watcher) {
-        let Some((cable, side)) = self.side(to) else { return };
-        let length = length.unwrap_or(2 * self.byte_nanos);
-        let until = self.now + length;
-        self.changes += u64::from(length > PASSES_SOON);
-        let from = self.cables[cable as usize].ends[1 - side];
-        let idle = self.boards[from.0 as usize].busy & only(from.1) == 0;
-        self.change_both(cable, watcher, |cable| {
-            let direction = &mut cable.directions[1 - side];
-            direction.low_until = direction.low_until.max(until);
-            direction.long_break |= length > PASSES_SOON;
-        });
-        if idle && self.cables[cable as usize].plugged {
-            self.deliver(to, &[0], watcher);
-        }
-        self.agenda.plan(until, Occasion::Released(cable, side as u8));
-    }
-
-    /// What a break has touched until its end arrives as zeros, with the byte that is under way.
-    fn release(&mut self, cable: u32, side: usize, watcher: &mut impl Watcher) {
-        let from = self.cables[cable as usize].ends[1 - side];
-        if self.boards[from.0 as usize].busy & only(from.1) != 0 {
-            let touched = self.passed(from) + 1;
-            self.carry(from, touched, watcher);
-        }
-        let direction = &mut self.cables[cable as usize].directions[1 - side];
-        if direction.low_until <= self.now {
-            self.changes += u64::from(std::mem::take(&mut direction.long_break));
-        }
-    }
-
-    /// Whether two boards that are on can talk to each other over a cable, and are neighbours.
-    fn joins(&self, cable: &Cable) -> bool {
-        let [a, b] = cable.ends.map(|(board, _)| board);
-        let whole = cable.plugged && cable.directions.iter().all(|direction| direction.is_whole(self.now));
-        let neighbors = || self.build.network.port_to(u64::from(a), u64::from(b));
-        whole && self.node(a).is_some() && self.node(b).is_some() && neighbors().is_ok_and(|port| port.is_some())
-    }
-
-    /// Whether some cable damages more than every other of the longest frames.
-    pub fn has_bad_cables(&self) -> bool {
-        self.cables.iter().any(Cable::is_bad)
-    }
-
-    /// The parts of the mesh that are connected, by the lowest board of each: of every board, which part it is in. Bad cables count
-    /// only if said so.
-    pub fn parts(&self, with_bad: bool) -> Vec<u32> {
-        let mut part: Vec<u32> = (0..self.boards()).collect();
-        fn root(part: &mut [u32], mut board: u32) -> u32 {
-            while part[board as usize] != board {
-                let above = part[part[board as usize] as usize];
-                part[board as usize] = above;
-                board = above;
-            }
-            board
-        }
-        for cable in self.cables.iter().filter(|cable| with_bad || !cable.is_bad()) {
-            if self.joins(cable) {
-                let [a, b] = cable.ends.map(|(board, _)| root(&mut part, board));
-                part[a.max(b) as usize] = a.min(b);
-            }
-        }
-        (0..self.boards()).map(|board| root(&mut part, board)).collect()
-    }
-
-    /// Exchanges the plugs at two links.
-    pub fn swap(&mut self, a: WireEnd, b: WireEnd, watcher: &mut impl Watcher) {
-        let (Some((cable_a, side_a)), Some((cable_b, side_b))) = (self.side(a), self.side(b)) else {
-            return;
-        };
-        self.changes += 1;
-        self.change_both(cable_a, watcher, |_| ());
-        self.change_both(cable_b, watcher, |_| ());
-        self.cables[cable_a as usize].ends[side_a] = b;
-        self.cables[cable_b as usize].ends[side_b] = a;
-        self.boards[a.0 as usize].cables[usize::from(a.1)] = Some(cable_b);
-        self.boards[b.0 as usize].cables[usize::from(b.1)] = Some(cable_a);
-    }
-
-    fn side(&self, from: WireEnd) -> Option<(u32, usize)> {
-        let cable = self.cable_at(from)?;
-        let side = self.cables[cable as usize].ends.iter().position(|&end| end == from)?;
-        Some((cable, side))
-    }
-
-    /// Changes a cable in the midst of what it carries: what has passed arrives, the rest fares as the change has it.
-    fn change_both(&mut self, cable: u32, watcher: &mut impl Watcher, change: impl FnOnce(&mut Cable)) {
-        let ends = self.cables[cable as usize].ends;
-        for from in ends {
-            let passed = self.passed(from);
-            if passed > 0 {
-                self.carry(from, passed, watcher);
-            }
-        }
-        change(&mut self.cables[cable as usize]);
-    }
-
-    /// Bytes of the frame under way that have left and not been carried.
-    fn passed(&self, (board, link): WireEnd) -> usize {
-        let state = &self.boards[board as usize];
-        if state.busy & only(link) == 0 {
-            return 0;
-        }
-        let transmitter = &state.transmitters[usize::from(link)];
-        let passed = (self.now - transmitter.started) / self.byte_nanos;
-        (passed as usize)
-            .min(transmitter.length)
-            .saturating_sub(transmitter.missed)
-    }
-
-    fn break_off(&mut self, end: WireEnd) {
-        let state = &mut self.boards[end.0 as usize];
-        if state.busy & only(end.1) != 0 {
-            let transmitter = &mut state.transmitters[usize::from(end.1)];
-            // The rest never comes.
-            let passed = ((self.now - transmitter.started) / self.byte_nanos) as usize;
-            transmitter.length = transmitter.length.min(passed);
+        let machine = std::mem::replace(&mut self.boards[board as usize].machine, Machine::Off);
+        if let Machine::Rogue(mut rogue) = machine {
+            rogue.stop();
+            rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
         }
     }
 
@@ -503,9 +349,28 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     ) -> Option<T> {
         let now = self.now;
         let state = &mut self.boards[board as usize];
-        let (node, clock) = (state.node.as_deref_mut()?, &state.clock);
-        let result = act(node, clock.micros(now), &mut |event| watcher.note(now, board, &event));
+        let Machine::Node(node) = &mut state.machine else {
+            return None;
+        };
+        let micros = state.clock.micros(now);
+        let result = act(node, micros, &mut |event| watcher.note(now, board, &event));
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
+        Some(result)
+    }
+
+    /// Lets someone do something with a computer, if it is on.
+    pub fn with_computer<T>(
+        &mut self,
+        computer: u32,
+        watcher: &mut impl Watcher,
+        act: impl FnOnce(&mut Computer, Micros) -> T,
+    ) -> Option<T> {
+        let state = &mut self.boards[computer as usize];
+        let Machine::Computer(machine) = &mut state.machine else {
+            return None;
+        };
+        let result = act(machine, state.clock.micros(self.now));
+        self.serve(computer, ALL_LINKS, ALL_LINKS, watcher);
         Some(result)
     }
 
@@ -529,12 +394,8 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                 }
                 state.timer = Nanos::MAX;
                 let micros = state.clock.micros(at);
-                if let Some(node) = state.node.as_deref_mut() {
-                    node.tick(micros, &mut |event: Event| watcher.note(at, board, &event));
-                }
-                if let Some(rogue) = state.rogue.as_deref_mut() {
-                    rogue.tick(micros);
-                }
+                let note = &mut |event: Event| watcher.note(at, board, &event);
+                state.machine.tick(micros, note);
                 self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
                 StepOutcome::Board(board)
             }
@@ -615,16 +476,8 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let now = self.now;
         let state = &mut self.boards[board as usize];
         let micros = state.clock.micros(now);
-        if let Some(rogue) = state.rogue.as_deref_mut() {
-            rogue.receive(link, bytes, micros);
-            return self.serve(board, ALL_LINKS, only(link), watcher);
-        }
-        let Some(node) = state.node.as_deref_mut() else {
-            return;
-        };
-        node.receive(link, bytes, micros, &mut |event: Event| {
-            watcher.note(now, board, &event)
-        });
+        let note = &mut |event: Event| watcher.note(now, board, &event);
+        state.machine.receive(link, bytes, micros, note);
         self.serve(board, ALL_LINKS, only(link), watcher);
     }
 
@@ -632,17 +485,16 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     /// the links `used` since that was done last.
     fn serve(&mut self, board: u32, links: LinkSet, mut used: LinkSet, watcher: &mut impl Watcher) {
         let now = self.now;
-        if self.boards[board as usize].rogue.is_some() {
-            return self.serve_rogue(board, watcher);
-        }
         let state = &mut self.boards[board as usize];
-        let Some(node) = state.node.as_deref_mut() else { return };
         let micros = state.clock.micros(now);
+        if let Machine::Rogue(rogue) = &mut state.machine {
+            rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
+        }
         let all = first(state.transmitters.len());
         for link in each(links & !state.busy & all) {
             let transmitter = &mut state.transmitters[usize::from(link)];
             let note = &mut |event: Event| watcher.note(now, board, &event);
-            let length = node.transmit(link, micros, &mut transmitter.bytes, note);
+            let length = state.machine.transmit(link, micros, &mut transmitter.bytes, note);
             if length == 0 {
                 continue;
             }
@@ -660,46 +512,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             self.agenda.plan(done, Occasion::Sent(board, link));
         }
         // Those of the other links have not changed, and the clock is set for them.
-        let ends = each(used & all).map(|link| node.links()[usize::from(link)].deadline());
-        let deadline = ends.fold(node.own_deadline(), Micros::min);
+        let deadline = state.machine.deadline(used & all);
         let deadline = state.clock.nanos(deadline).max(now + 1_000);
         let deadline = deadline.saturating_add(lateness(self.build.jitter, &mut self.random));
-        if deadline < state.timer {
-            state.timer = deadline;
-            self.agenda.plan(deadline, Occasion::Timer(board));
-        }
-    }
-
-    /// The same for a rogue.
-    fn serve_rogue(&mut self, board: u32, watcher: &mut impl Watcher) {
-        let now = self.now;
-        let state = &mut self.boards[board as usize];
-        let Some(rogue) = state.rogue.as_deref_mut() else {
-            return;
-        };
-        let micros = state.clock.micros(now);
-        rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
-        for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
-            let this = only(link as u8);
-            if state.busy & this != 0 {
-                continue;
-            }
-            let length = rogue.transmit(link as u8, micros, &mut transmitter.bytes);
-            if length == 0 {
-                continue;
-            }
-            let cable = state.cables[link].map(|cable| &self.cables[cable as usize]);
-            let ends = cable.map(|cable| cable.seen_from((board, link as u8)));
-            let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
-            transmitter.length = length;
-            transmitter.started = now;
-            transmitter.missed = 0;
-            state.busy |= this;
-            self.frames += 1;
-            let done = now + length as u64 * self.byte_nanos;
-            self.agenda.plan(done, Occasion::Sent(board, link as u8));
-        }
-        let deadline = state.clock.nanos(rogue.deadline()).max(now + 1_000);
         if deadline < state.timer {
             state.timer = deadline;
             self.agenda.plan(deadline, Occasion::Timer(board));

@@ -1,0 +1,257 @@
+//! What the applications of boards and the computers at them send, and what comes for them.
+
+use hopwise_core::router::{Event, MessageKind, SendError};
+use hopwise_core::wire::{Content, DropReason, PacketId, Query, Response};
+use hopwise_language::Traffic;
+use rand::RngExt;
+
+use super::oracle::{Broken, Sender, Service};
+use super::run::{Player, Task};
+use super::shell::Shell;
+use super::wire::Nanos;
+
+const MILLISECOND: Nanos = 1_000_000;
+
+/// A sender whose node is full tries again after this.
+const TRY_AGAIN: Nanos = MILLISECOND / 2;
+/// One whose board is off, after this.
+const LOOK_AGAIN: Nanos = 300 * MILLISECOND;
+impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEERS> {
+    /// A node as a sender.
+    fn node(&self, board: u32) -> Sender {
+        Sender {
+            board,
+            is_computer: false,
+            epoch: self.world.epoch(board),
+        }
+    }
+
+    /// Where the next packet of a board goes: to an honest one, if the traffic has one for it.
+    fn draw_destination(&mut self, board: u32) -> u32 {
+        let mut dest = board;
+        for _ in 0..=self.world.boards() {
+            dest = self.destinations.next(board, &mut self.choices).unwrap_or(board);
+            if !self.is_rogue(dest) {
+                break;
+            }
+        }
+        dest
+    }
+
+    fn draw_service(&mut self) -> Service {
+        match self.run.traffic {
+            Traffic::PingAll => Service::Question(Query::Ping),
+            traffic if traffic.is_broadcast() => Service::Broadcast,
+            _ if self.run.mixed => match self.random.random_range(0..16) {
+                0..6 => Service::Datagram,
+                6..12 => Service::Confirmed,
+                12..15 => self.draw_question(),
+                _ => Service::Broadcast,
+            },
+            _ if self.run.confirmed => Service::Confirmed,
+            _ => Service::Datagram,
+        }
+    }
+
+    /// A ping as often as all others.
+    fn draw_question(&mut self) -> Service {
+        let others = [
+            Query::Trace,
+            Query::Identity,
+            Query::Counters,
+            Query::Link,
+            Query::ClearCounters,
+        ];
+        let drawn = self.random.random_range(0..2 * others.len());
+        Service::Question(*others.get(drawn).unwrap_or(&Query::Ping))
+    }
+
+    /// A computer asks its next question: any board, its own too.
+    pub(super) fn ask(&mut self, computer: u32, board: u32) {
+        if self.to_send == 0 {
+            return;
+        }
+        let now = self.world.now();
+        let mut dest = board;
+        for _ in 0..self.world.boards() {
+            dest = self.random.random_range(0..self.world.boards());
+            if !self.is_rogue(dest) {
+                break;
+            }
+        }
+        let service = self.draw_question();
+        let Service::Question(query) = service else { return };
+        self.tell_reach();
+        let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
+        let asked = self.world.with_computer(computer, &mut self.notes, |computer, now| {
+            let up = computer.is_up();
+            up.then(|| computer.ask(u64::from(dest), query, &payload, now))
+        });
+        let wait = match asked.flatten() {
+            // It is not there, or its board is not.
+            None => LOOK_AGAIN,
+            Some(None) => {
+                self.refused_at(computer);
+                TRY_AGAIN
+            }
+            Some(Some(id)) => {
+                let id = PacketId {
+                    source: u64::from(board),
+                    ..id
+                };
+                self.notes.oracle.sent(service, now, id, dest, &payload);
+                self.taken_at(computer);
+                self.draw_wait()
+            }
+        };
+        self.world.mark(now + wait, Task::Send(computer).mark());
+    }
+
+    /// An application is told to try again.
+    fn refused_at(&mut self, machine: u32) {
+        let now = self.world.now();
+        self.notes.oracle.refused(now);
+        self.refused += 1;
+        let since = *self.refused_since[machine as usize].get_or_insert(now);
+        self.longest_refusal = self.longest_refusal.max(now - since);
+    }
+
+    /// What an application sends was taken.
+    fn taken_at(&mut self, machine: u32) {
+        let now = self.world.now();
+        self.last_sent = now;
+        self.to_send -= 1;
+        if let Some(since) = self.refused_since[machine as usize].take() {
+            self.longest_refusal = self.longest_refusal.max(now - since);
+        }
+    }
+
+    /// How long until it sends the next.
+    fn draw_wait(&mut self) -> Nanos {
+        match self.run.traffic {
+            Traffic::BroadcastStorm => 0,
+            _ => self.interval / 2 + self.random.random_range(0..self.interval.max(1)),
+        }
+    }
+
+    /// An application sends its next packet.
+    pub(super) fn send(&mut self, board: u32) {
+        if self.to_send == 0 {
+            return;
+        }
+        let now = self.world.now();
+        if self.world.node(board).is_none() {
+            self.world.mark(now + LOOK_AGAIN, Task::Send(board).mark());
+            return;
+        }
+        self.tell_reach();
+        let dest = self.draw_destination(board);
+        let service = self.draw_service();
+        let payload = self.notes.oracle.payload(service, u64::from(dest), self.run.payload);
+        let sender = self.node(board);
+        // The packet may be dropped before `send` returns: the judge must know it first.
+        let to = u64::from(dest);
+        let mut early: Vec<(PacketId, DropReason)> = Vec::new();
+        let result = self.world.with_node(board, &mut self.notes, |node, now, note| {
+            let mut observer = |event: Event| {
+                if let Event::Dropped { packet, reason, .. } = event {
+                    early.push((packet, reason));
+                }
+                note(event);
+            };
+            match service {
+                Service::Datagram => node.send(to, &payload, now, &mut observer),
+                Service::Confirmed => node.send_confirmed(to, &payload, now, &mut observer),
+                Service::Broadcast => node.broadcast(&payload, now, &mut observer),
+                Service::Question(query) => node.ask(to, query, &payload, now, &mut observer),
+            }
+        });
+        match result {
+            Some(Ok(number)) => {
+                let id = sender.packet(service.kind(), number);
+                let oracle = &mut self.notes.oracle;
+                oracle.sent(service, now, id, dest, &payload);
+                for (packet, reason) in &early {
+                    oracle.note_drop(now, board, packet, *reason);
+                }
+                self.taken_at(board);
+                let wait = self.draw_wait();
+                self.world.mark(now + wait, Task::Send(board).mark());
+                self.fetch(board);
+            }
+            Some(Err(SendError::Full)) => {
+                self.refused_at(board);
+                self.world.mark(now + TRY_AGAIN, Task::Send(board).mark());
+            }
+            Some(Err(error)) => {
+                let what = format!("a packet was refused: {error}");
+                self.notes.oracle.broken(now, board, Broken::Halt, what);
+            }
+            None => {}
+        }
+    }
+
+    /// An application fetches what has come for it.
+    pub(super) fn fetch(&mut self, board: u32) {
+        if let Some(at) = self.world.board_of(board) {
+            return self.hear(board, at);
+        }
+        if !self.world.node(board).is_some_and(|node| node.has_news()) {
+            return;
+        }
+        let now = self.world.now();
+        let sender = self.node(board);
+        let fetched = self.world.with_node(board, &mut self.notes, |node, _, _| {
+            let messages: Vec<_> = std::iter::from_fn(|| node.next_message()).collect();
+            let outcomes: Vec<_> = std::iter::from_fn(|| node.next_outcome()).collect();
+            (messages, outcomes)
+        });
+        let Some((mut messages, outcomes)) = fetched else {
+            return;
+        };
+        self.notes.shell.brings(now, board, &mut messages);
+        let oracle = &mut self.notes.oracle;
+        for message in messages {
+            match message.kind {
+                MessageKind::Undeliverable { number, .. } => oracle.reported(now, &sender, number),
+                MessageKind::Answer(query) => {
+                    let answer = Response {
+                        query,
+                        asked: message.asked,
+                        number: message.number,
+                        payload: &message.payload,
+                    };
+                    oracle.answered(now, &sender, message.source, &answer);
+                }
+                _ => oracle.delivered(now, board, message.source as u32, &message.payload),
+            }
+        }
+        for (number, outcome) in outcomes {
+            oracle.settled(now, &sender, number, outcome);
+        }
+    }
+
+    /// A computer looks at what has come for it.
+    fn hear(&mut self, computer: u32, board: u32) {
+        let now = self.world.now();
+        let asker = Sender {
+            board,
+            is_computer: true,
+            epoch: self.world.epoch(computer),
+        };
+        let heard = self
+            .world
+            .with_computer(computer, &mut self.notes, |computer, _| computer.heard());
+        let oracle = &mut self.notes.oracle;
+        for packet in heard.unwrap_or_default() {
+            match packet.content() {
+                Some(Content::Response(answer)) => {
+                    self.notes.last_arrival = now;
+                    oracle.answered(now, &asker, packet.header.source, &answer);
+                }
+                Some(Content::Undeliverable(report)) => oracle.reported(now, &asker, report.number),
+                _ => {}
+            }
+        }
+    }
+}

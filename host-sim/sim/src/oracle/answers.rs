@@ -1,0 +1,55 @@
+//! What the answer to a question must say, as far as it can be known from outside.
+
+use hopwise_core::limits::{BODY, LANES};
+use hopwise_core::wire::{
+    LinkReport, NodeReport, Query, Response, RouterCounters, TraceRecord, read_structure, trace_records,
+};
+use hopwise_core::{Network, Node};
+
+/// A question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) query: Query,
+    pub(super) source: Node,
+    pub(super) dest: Node,
+    /// There are boards that do not put their names into it.
+    pub(super) rogues: bool,
+}
+
+/// What comes with a question, of a drawn number: nodes are asked for links that they have, and for one that they have not.
+pub(super) fn payload(query: Query, network: &Network, dest: Node, drawn: u64) -> Vec<u8> {
+    match query {
+        Query::Link => vec![(drawn % (network.degree(dest).unwrap_or(0) + 2)) as u8],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a node of so many links can have answered so. What a ping brings back is known to whoever sent it.
+pub(super) fn is_answer(network: &Network, links: usize, asked: &Asked, with: &[u8], answer: &[u8]) -> bool {
+    match asked.query {
+        Query::Ping => with == answer,
+        Query::Trace => is_path(network, asked, answer),
+        Query::Identity => read_structure(answer).is_some_and(|report: NodeReport| {
+            (report.network, report.address, usize::from(report.links)) == (network.id(), asked.dest, links)
+        }),
+        Query::Counters => read_structure(answer).is_some_and(|counters: RouterCounters| {
+            let most = hopwise_core::limits::BUFFERS * (links + LANES);
+            counters.held() as usize <= most
+        }),
+        Query::Link => read_structure(answer).is_some_and(|report: Option<LinkReport>| {
+            let asked = with.first().is_some_and(|&link| usize::from(link) < links);
+            report.is_some() == asked
+        }),
+        Query::ClearCounters => answer.is_empty(),
+        Query::Board(_) => false,
+    }
+}
+
+/// Whether a trace leads from the source to the destination along cables; what does not fit into a packet is left out of it.
+fn is_path(network: &Network, asked: &Asked, answer: &[u8]) -> bool {
+    let nodes: Vec<Node> = trace_records(answer).map(|record| record.node).collect();
+    let whole = answer.len() + Response::PREFIX + TraceRecord::MAX_BYTES <= BODY;
+    let linked = |pair: &[Node]| network.port_to(pair[0], pair[1]).is_ok_and(|port| port.is_some());
+    nodes.first() == Some(&asked.source)
+        && (!whole || nodes.last() == Some(&asked.dest) && (asked.rogues || nodes.windows(2).all(linked)))
+}

@@ -1,0 +1,61 @@
+//! What a board is: a node, something that misbehaves in its place, or a computer.
+
+use hopwise_core::link::Micros;
+use hopwise_core::router::Observer;
+
+use super::{LinkSet, SimNode, each};
+use crate::computer::Computer;
+use crate::rogue::Rogue;
+
+/// Whatever is at the ends of cables.
+pub(super) enum Machine<const PORTS: usize, const PEERS: usize> {
+    Off,
+    Node(Box<SimNode<PORTS, PEERS>>),
+    Rogue(Box<Rogue>),
+    Computer(Box<Computer>),
+}
+
+impl<const PORTS: usize, const PEERS: usize> Machine<PORTS, PEERS> {
+    /// Takes in bytes that came on a link.
+    pub(super) fn receive(&mut self, link: u8, bytes: &[u8], now: Micros, observer: &mut impl Observer) {
+        match self {
+            Machine::Off => {}
+            Machine::Node(node) => node.receive(link, bytes, now, observer),
+            Machine::Rogue(rogue) => rogue.receive(link, bytes, now),
+            Machine::Computer(computer) => computer.receive(bytes, now, observer),
+        }
+    }
+
+    /// Looks at the clock.
+    pub(super) fn tick(&mut self, now: Micros, observer: &mut impl Observer) {
+        match self {
+            Machine::Off => {}
+            Machine::Node(node) => node.tick(now, observer),
+            Machine::Rogue(rogue) => rogue.tick(now),
+            Machine::Computer(computer) => computer.tick(now),
+        }
+    }
+
+    /// The bytes to send on a link that is free, and their number; 0 if there is nothing to send.
+    pub(super) fn transmit(&mut self, link: u8, now: Micros, out: &mut [u8], observer: &mut impl Observer) -> usize {
+        match self {
+            Machine::Off => 0,
+            Machine::Node(node) => node.transmit(link, now, out, observer),
+            Machine::Rogue(rogue) => rogue.transmit(link, now, out),
+            Machine::Computer(computer) => computer.transmit(now, out),
+        }
+    }
+
+    /// When to [`tick`](Self::tick) at the latest, for its own sake or for that of the links that were used.
+    pub(super) fn deadline(&self, used: LinkSet) -> Micros {
+        match self {
+            Machine::Off => Micros::MAX,
+            Machine::Node(node) => {
+                let ends = each(used).map(|link| node.links()[usize::from(link)].deadline());
+                ends.fold(node.own_deadline(), Micros::min)
+            }
+            Machine::Rogue(rogue) => rogue.deadline(),
+            Machine::Computer(computer) => computer.deadline(),
+        }
+    }
+}
