@@ -33,12 +33,14 @@ fn main() {
     fs::copy(&layout, Path::new(&out).join("memory.x")).unwrap();
     println!("cargo:rerun-if-changed={}", layout.display());
     println!("cargo:rustc-link-search={}", out.display());
+    println!("cargo:rustc-link-search={}", root.join("memory").display());
+    println!("cargo:rerun-if-changed=memory/boot.x");
     // Serial ports and reset flags of the F4 differ from those of the other chips.
     println!("cargo:rustc-check-cfg=cfg(chip_f4)");
     if board.starts_with("nucleo-f4") {
         println!("cargo:rustc-cfg=chip_f4");
     }
-    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+    for argument in ["--nmagic", "-Tlink.x", "-Tboot.x", "-Tdefmt.x"] {
         println!("cargo:rustc-link-arg-bins={argument}");
     }
 }

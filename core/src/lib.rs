@@ -16,7 +16,7 @@
 //! 5. Then back: the router gives the packet to that link, the link writes it as a frame, and bytes go out.
 //!
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
-//! [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
+//! [`store`] is what a board keeps in its flash. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
 //! network uses graph.
 //!
 //! Nodes and ports have 64 bits everywhere ([`Node`], [`Port`]). Networks compute with 64 too, or, without the feature
@@ -54,6 +54,7 @@ pub mod link;
 pub mod network;
 pub mod router;
 mod service;
+pub mod store;
 mod topology;
 pub mod wire;
 

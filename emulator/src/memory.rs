@@ -1,13 +1,14 @@
 //! Flash and RAM of one board.
 //!
 //! The flash of all boards that run one image is that image; a board gets a copy of its own of a sector when it is
-//! programmed or erased. The part of the image below the first such sector is read without asking.
+//! programmed or erased. The largest piece of the image without such a sector is read without asking.
 
-use crate::hash::mix;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cpu::decode::decode;
 use crate::cpu::instruction::{Decoded, Op};
+use crate::hash::mix;
 use crate::image::Image;
 
 pub use crate::image::FLASH;
@@ -28,14 +29,21 @@ pub struct MemorySizes {
     pub ccm: usize,
 }
 
+/// What is left of a piece without a part, on the side where more is left.
+fn larger_part(whole: &Range<usize>, without: Range<usize>) -> Range<usize> {
+    let before = whole.start..whole.end.min(without.start);
+    let after = whole.start.max(without.end)..whole.end;
+    if before.len() >= after.len() { before } else { after }
+}
+
 /// Flash and RAM of one board.
 pub struct Memory {
     sizes: MemorySizes,
     image: Arc<Image>,
     /// Sectors that differ from the image.
     own: Vec<Option<Box<[u8]>>>,
-    /// Bytes of the image from its beginning that no sector of our own replaces.
-    shared: usize,
+    /// The largest piece of the image, in bytes from the beginning of the flash, that no sector of our own replaces.
+    shared: Range<usize>,
     /// RAM; DMA reaches it too.
     pub sram: Vec<u8>,
     /// Core-coupled memory.
@@ -57,7 +65,7 @@ impl Memory {
     pub fn new(sizes: MemorySizes, image: Arc<Image>) -> Self {
         Memory {
             sizes,
-            shared: image.bytes().len(),
+            shared: 0..image.bytes().len(),
             image,
             own: vec![None; sizes.sectors.len()],
             sram: vec![0; sizes.sram],
@@ -70,10 +78,10 @@ impl Memory {
         &self.image
     }
 
-    /// The decoded instructions that this board still shares with the image.
-    pub(crate) fn shared_code(&self) -> usize {
+    /// The instructions of the image that this board still shares with it, one for every halfword from the beginning of the flash.
+    pub(crate) fn shared_code(&self) -> Range<usize> {
         // The last halfword may be half of an instruction that ends in another sector.
-        (self.shared / 2).saturating_sub(1)
+        self.shared.start / 2..(self.shared.end / 2).saturating_sub(1)
     }
 
     /// A word of the vector table at reset, which is at the beginning of the flash.
@@ -85,7 +93,7 @@ impl Memory {
     #[inline(always)]
     pub(crate) fn shared_word(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(FLASH) as usize;
-        if offset + 4 > self.shared {
+        if offset < self.shared.start || offset + 4 > self.shared.end {
             return None;
         }
         word_at(self.image.bytes(), offset)
@@ -171,8 +179,8 @@ impl Memory {
     }
 
     fn own_sector(&mut self, sector: usize, begin: u32) -> &mut [u8] {
-        self.shared = self.shared.min(begin as usize);
         let (size, image) = (self.sizes.sectors[sector] as usize, self.image.bytes());
+        self.shared = larger_part(&self.shared, begin as usize..begin as usize + size);
         self.own[sector].get_or_insert_with(|| {
             let mut bytes = vec![0xff; size].into_boxed_slice();
             let present = image.get(begin as usize..).unwrap_or(&[]);
@@ -208,6 +216,12 @@ impl Memory {
             let begin = self.sizes.sectors[..sector].iter().sum();
             self.own_sector(sector, begin).fill(0xff);
         }
+    }
+
+    /// The addresses of a sector.
+    pub(crate) fn sector_range(&self, sector: usize) -> std::ops::Range<u32> {
+        let begin: u32 = FLASH + self.sizes.sectors.iter().take(sector).sum::<u32>();
+        begin..begin + self.sizes.sectors.get(sector).copied().unwrap_or(0)
     }
 
     /// How many sectors the flash has.
@@ -252,3 +266,32 @@ pub(crate) const NOTHING: Decoded = Decoded {
     length: 2,
     cycles: 1,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_board_reads_its_own_sectors_and_shares_the_rest() {
+        const KIB: usize = 1024;
+        let sizes = MemorySizes {
+            sectors: &[1024, 1024, 1024, 4096],
+            sram: 0,
+            ccm: 0,
+        };
+        let image = Arc::new(Image::from_bytes(vec![7; 6 * KIB]));
+        let mut memory = Memory::new(sizes, image);
+        assert_eq!(memory.shared_code(), 0..3 * KIB - 1);
+        memory.write_flash(FLASH + 1024, &[1, 2, 3, 4]).unwrap();
+        // More is left above the sector than below it.
+        assert_eq!(memory.shared, 2 * KIB..6 * KIB);
+        assert_eq!(memory.shared_word(FLASH + 1024), None);
+        assert_eq!(memory.flash_word(FLASH + 1024), Some(0x0403_0201));
+        assert_eq!(memory.flash_word(FLASH + 1020), Some(0x0707_0707));
+        assert_eq!(memory.shared_word(FLASH + 2048), Some(0x0707_0707));
+        memory.erase_sector(3);
+        assert_eq!(memory.shared, 2 * KIB..3 * KIB);
+        assert_eq!(memory.shared_word(FLASH + 3 * 1024 - 3), None);
+        assert_eq!(memory.flash_word(FLASH + 3 * 1024), Some(u32::MAX));
+    }
+}

@@ -4,7 +4,8 @@ use core::cell::Cell;
 
 use heapless::{LenType, String};
 use hopwise_core::link::Micros;
-use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, Page, Status};
+use hopwise_core::store::Start;
+use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
 
 use crate::boards::{self, ResetCause};
 use crate::kept::{Boot, Trouble};
@@ -17,28 +18,37 @@ pub(crate) struct About {
     pub(crate) baud: u32,
     pub(crate) unique_id: [u8; 12],
     pub(crate) stack_free: Cell<u32>,
+    /// The bytes of the configuration page.
+    pub(crate) page: [u8; PAGE_BYTES],
+    /// It goes back to the page before unless someone outside says that it is to be kept.
+    pub(crate) on_trial: Cell<bool>,
     name: String<16, u8>,
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
+    complaint: Option<&'static str>,
 }
 
 impl About {
     pub(crate) fn new(
         boot: Boot,
+        start: &Start,
         cause: ResetCause,
         unique_id: [u8; 12],
         state: BoardState,
         page: Option<&Page>,
     ) -> Self {
         About {
-            epoch: boot.epoch,
+            epoch: start.epoch,
             state,
             baud: page.map_or(DEFAULT_BAUD, |page| page.baud),
             unique_id,
             stack_free: Cell::new(0),
+            page: start.page.unwrap_or([0xff; PAGE_BYTES]),
+            on_trial: Cell::new(start.on_trial),
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
             reset_cause: cause,
             trouble: boot.trouble,
+            complaint: boards::complaint(),
         }
     }
 
@@ -60,7 +70,8 @@ impl About {
             baud: self.baud,
             uptime_ms: now / 1_000,
             card: self.card(),
-            trouble: self.trouble.clone(),
+            trouble: self.trouble.clone().or_else(|| self.complaint.map(text)),
+            on_trial: self.on_trial.get(),
         }
     }
 
@@ -75,6 +86,12 @@ impl About {
         );
         if let Some(trouble) = trouble {
             defmt::error!("before the restart: {}", trouble);
+        }
+        if let Some(complaint) = self.complaint {
+            defmt::warn!("{}", complaint);
+        }
+        if self.on_trial.get() {
+            defmt::warn!("the configuration is on trial");
         }
         match self.state {
             BoardState::Configured => {}

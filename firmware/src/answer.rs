@@ -10,7 +10,8 @@ use crate::configuration;
 /// What the board does once the answer has left.
 pub(crate) enum Deferred {
     Restart,
-    WritePage([u8; PAGE_BYTES]),
+    WritePage { page: [u8; PAGE_BYTES], on_trial: bool },
+    KeepPage,
 }
 
 /// The bytes of an answer.
@@ -21,9 +22,11 @@ pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Answer {
     write_structure(value).unwrap_or_default()
 }
 
-/// What any board can do, part of a mesh or not. What is to be done later is put into `deferred`.
+/// What any board can do, part of a mesh or not. What is to be done later is put into `deferred`. `from_afar` says that the command
+/// came over the mesh.
 pub(crate) fn without_mesh(
     command: Command<'_>,
+    from_afar: bool,
     about: &About,
     now: Micros,
     deferred: &mut Option<Deferred>,
@@ -31,17 +34,25 @@ pub(crate) fn without_mesh(
     let done = match command {
         Command::Status => return encode(&about.status(now)),
         Command::ReadPage => {
-            return Answer::from_slice(&configuration::bytes()).unwrap_or_default();
+            return Answer::from_slice(&about.page).unwrap_or_default();
         }
         Command::WritePage(page) => match configuration::understand(page) {
             Err(BoardState::NotInImage) => Done::NotInImage,
             // An empty page makes a board forget.
             Err(state) if state != BoardState::NoPage || page.iter().any(|byte| *byte != 0xff) => Done::BadPage,
             _ => {
-                *deferred = Some(Deferred::WritePage(*page));
+                // Who is at the board's own port can write another one; who is not might never reach the board again.
+                *deferred = Some(Deferred::WritePage {
+                    page: *page,
+                    on_trial: from_afar,
+                });
                 Done::Done
             }
         },
+        Command::KeepPage => {
+            *deferred = Some(Deferred::KeepPage);
+            Done::Done
+        }
         Command::Restart => {
             *deferred = Some(Deferred::Restart);
             Done::Done

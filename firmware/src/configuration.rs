@@ -1,26 +1,78 @@
-//! The configuration page in the flash.
+//! The configuration in the flash.
 
 use core::ptr::addr_of;
 
-use embassy_stm32::flash::{Blocking, Flash};
+use embassy_stm32::flash::{self, Blocking, Flash};
 use hopwise_core::Network;
 use hopwise_core::network::expression::BrokenRule;
+use hopwise_core::store::{self, FlashFailed, Slot, Start};
 use hopwise_core::wire::{BadPage, BoardState, PAGE_BYTES, Page};
 
-use crate::boards::LINKS;
+use crate::boards::{self, LINKS};
 
 const FLASH_BASE: u32 = 0x0800_0000;
 
 unsafe extern "C" {
-    // SAFETY: memory.x defines both. Only their addresses are used, or the flash behind the first.
-    static _configuration_page: u8;
-    static _configuration_size: u8;
+    // SAFETY: boot.x defines both. Only their addresses are used, or the flash behind the first.
+    static _configuration_slots: u8;
+    static _slot_bytes: u8;
 }
 
-/// The bytes of the page, whatever they are. Volatile, since the page changes without the compiler's knowledge.
-pub(crate) fn bytes() -> [u8; PAGE_BYTES] {
-    // SAFETY: the linker script keeps at least as many bytes of flash for the page.
-    core::array::from_fn(|place| unsafe { addr_of!(_configuration_page).add(place).read_volatile() })
+/// The two slots of the board's flash. Nothing else runs while one is written or erased, unless the chip has two banks.
+/// They are only read where the flash is not laid out as embassy expects.
+pub(crate) struct Slots<'d>(pub(crate) Option<Flash<'d, Blocking>>);
+
+impl Slots<'_> {
+    /// Where a place of a slot is, counted from the beginning of the flash.
+    fn offset(slot: Slot, at: usize) -> u32 {
+        let first = addr_of!(_configuration_slots) as u32 - FLASH_BASE;
+        let slot = match slot {
+            Slot::First => first,
+            Slot::Second => first + addr_of!(_slot_bytes) as u32,
+        };
+        slot + at as u32
+    }
+
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut Flash<'_, Blocking>) -> Result<(), flash::Error>,
+    ) -> Result<(), FlashFailed> {
+        let flash = self.0.as_mut().ok_or(FlashFailed)?;
+        boards::change_flash(|| change(flash)).map_err(|_| FlashFailed)
+    }
+}
+
+impl store::Flash for Slots<'_> {
+    fn slot_bytes(&self) -> usize {
+        addr_of!(_slot_bytes) as usize
+    }
+
+    fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]) {
+        let end = self.slot_bytes();
+        for (at, byte) in (at..end).zip(bytes) {
+            let address = (FLASH_BASE + Self::offset(slot, at)) as *const u8;
+            // SAFETY: the linker script keeps the slots free. Volatile, since they change without the compiler's knowledge.
+            *byte = unsafe { address.read_volatile() };
+        }
+    }
+
+    fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed> {
+        let (from, to) = (Self::offset(slot, 0), Self::offset(slot, self.slot_bytes()));
+        self.change(|flash| flash.blocking_erase(from, to))
+    }
+
+    fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
+        self.change(|flash| flash.blocking_write(Self::offset(slot, at), bytes))
+    }
+}
+
+/// What a board starts with, if it can do what that says.
+pub(crate) fn understand_start(start: &Start) -> Result<(Page, Network), BoardState> {
+    match &start.page {
+        Some(page) => understand(page),
+        None if start.is_damaged => Err(BoardState::BadPage),
+        None => Err(BoardState::NoPage),
+    }
 }
 
 /// Reads a configuration, if a board like this one can do what it says.
@@ -29,6 +81,9 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
         BadPage::Missing => BoardState::NoPage,
         _ => BoardState::BadPage,
     })?;
+    if !boards::ports_agree_on(page.baud) {
+        return Err(BoardState::BadPage);
+    }
     let network = page.network().map_err(|error| match error {
         BadPage::Expression(error) if error.rule == BrokenRule::NotBuilt => BoardState::NotInImage,
         _ => BoardState::BadNetwork,
@@ -38,15 +93,4 @@ pub(crate) fn understand(bytes: &[u8; PAGE_BYTES]) -> Result<(Page, Network), Bo
         Ok(degree) if degree > LINKS as u64 => Err(BoardState::TooFewLinks),
         Ok(_) => Ok((page, network)),
     }
-}
-
-/// Erases and writes the page, and says whether it is written. Nothing else runs meanwhile, for up to two seconds where
-/// sectors are large.
-pub(crate) fn write(flash: &mut Flash<'static, Blocking>, page: &[u8; PAGE_BYTES]) -> bool {
-    let offset = addr_of!(_configuration_page) as u32 - FLASH_BASE;
-    let size = addr_of!(_configuration_size) as u32;
-    let written = flash
-        .blocking_erase(offset, offset + size)
-        .and_then(|()| flash.blocking_write(offset, page));
-    written.is_ok() && bytes() == *page
 }

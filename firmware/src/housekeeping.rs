@@ -1,20 +1,22 @@
 //! LED, button, watchdog, and what a board does to itself.
 
 use cortex_m::peripheral::SCB;
-use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::gpio::{Input, Output};
 use embassy_stm32::wdg::{IndependentWatchdog, Instance};
 use embassy_time::{Duration, Ticker};
 use hopwise_core::link::Micros;
+use hopwise_core::store::Store;
 
 use crate::answer::Deferred;
-use crate::configuration;
+use crate::configuration::Slots;
 use crate::driver::{Driver, Mode, now};
 use crate::led::Rhythmic;
 use crate::stack::StackProbe;
 
 /// A step of the LED.
 const LED_STEP: Duration = Duration::from_millis(125);
+/// A configuration on trial that nobody has kept by then is given up.
+const TRIAL: Micros = 60_000_000;
 /// By then an answer has left.
 const ANSWER_LEAVES: Micros = 200_000;
 /// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
@@ -25,12 +27,11 @@ pub(crate) async fn run<W: Instance>(
     driver: &Driver,
     mut led: Output<'static>,
     mut watchdog: IndependentWatchdog<'static, W>,
-    mut flash: Flash<'static, Blocking>,
+    mut store: Store<Slots<'static>>,
 ) -> ! {
     let mut ticker = Ticker::every(LED_STEP);
     let mut probe = StackProbe::new();
     let mut rhythmic = Rhythmic::default();
-    watchdog.unleash();
     loop {
         watchdog.pet();
         if let Some(free) = probe.step() {
@@ -40,23 +41,35 @@ pub(crate) async fn run<W: Instance>(
         match driver.deferred.take() {
             Some((deferred, since)) if now() >= since + ANSWER_LEAVES => {
                 watchdog.pet();
-                carry_out(&deferred, &mut flash);
+                carry_out(&deferred, driver, &mut store);
             }
             not_yet => driver.deferred.set(not_yet),
+        }
+        if driver.about.on_trial.get() && now() >= TRIAL {
+            watchdog.pet();
+            defmt::warn!("nobody has kept the configuration: back to the one before");
+            if store.go_back(driver.about.epoch).is_ok() {
+                SCB::sys_reset();
+            }
         }
         ticker.next().await;
     }
 }
 
-fn carry_out(deferred: &Deferred, flash: &mut Flash<'static, Blocking>) {
-    if let Deferred::WritePage(page) = deferred {
-        if !configuration::write(flash, page) {
-            defmt::error!("the configuration page could not be written");
-            return;
+fn carry_out(deferred: &Deferred, driver: &Driver, store: &mut Store<Slots<'static>>) {
+    let done = match deferred {
+        Deferred::Restart => SCB::sys_reset(),
+        Deferred::WritePage { page, on_trial } => store.write_page(page, *on_trial, driver.about.epoch),
+        Deferred::KeepPage => store.keep(),
+    };
+    match (done, deferred) {
+        (Err(_), _) => defmt::error!("the configuration could not be written"),
+        (Ok(()), Deferred::KeepPage) => driver.about.on_trial.set(false),
+        (Ok(()), _) => {
+            defmt::info!("the configuration is written");
+            SCB::sys_reset();
         }
-        defmt::info!("the configuration page is written");
     }
-    SCB::sys_reset();
 }
 
 /// Looks at the button now and then: that needs no interrupt, and the button does not bounce from one look to the next.

@@ -5,6 +5,7 @@ use core::mem::MaybeUninit;
 
 use cortex_m::peripheral::SCB;
 use heapless::String;
+use hopwise_core::store::next_epoch;
 
 /// Tells kept RAM from RAM after power-on.
 const MAGIC: u32 = 0x6b65_7074;
@@ -38,7 +39,8 @@ fn kept() -> *mut Kept {
 
 /// What a start begins with.
 pub(crate) struct Boot {
-    /// Differs from that of the last start, also in its low half, which is not 0.
+    /// The number of the start for a board that has none in its flash. Differs from that of the last start, also in its low half, which
+    /// is not 0.
     pub(crate) epoch: u32,
     /// Why the last run ended, if it was a panic or a fault.
     pub(crate) trouble: Option<Trouble>,
@@ -77,11 +79,6 @@ pub(crate) fn boot(unique_id: &[u8; 12]) -> Boot {
 /// FNV-1a.
 fn stir(hash: u32, byte: &u8) -> u32 {
     (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-}
-
-fn next_epoch(last: u32) -> u32 {
-    let next = last.wrapping_add(1);
-    if next & 0xffff == 0 { next | 1 } else { next }
 }
 
 fn read_text(last: &Kept) -> Option<Trouble> {

@@ -7,7 +7,7 @@
 //! - [`driver`]: the tasks that share one router: two for each serial port, and one for the clock;
 //! - [`mesh`]: a board with a configuration; [`unconfigured`]: one without;
 //! - [`answer`]: what both reply to a computer's commands; [`about`]: what a board knows about itself;
-//! - [`configuration`]: the page in the flash; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
+//! - [`configuration`]: what is kept in the flash; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
 //! - [`boards`]: one file a board; [`uart`]: serial ports;
 //! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of
 //!   the stack was never used.
@@ -34,11 +34,13 @@ mod unconfigured;
 use defmt_rtt as _;
 use embassy_executor::Spawner;
 use hopwise_core::router::ConfigError;
+use hopwise_core::store::Store;
 use hopwise_core::wire::BoardState;
 use static_cell::StaticCell;
 
 use about::About;
 use boards::LINKS;
+use configuration::Slots;
 use driver::{Driver, Mode, now};
 use mesh::Mesh;
 use unconfigured::Unconfigured;
@@ -52,8 +54,11 @@ const ONCE: &str = "a task is spawned once for each port that it serves";
 
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
-    let peripherals = embassy_stm32::init(boards::clocks());
-    let driver = start();
+    // First of all: whatever hangs from here on ends in a restart.
+    let mut watchdog = boards::watchdog();
+    watchdog.unleash();
+    let mut peripherals = boards::start();
+    let driver = start(Slots(boards::flash(peripherals.FLASH.reborrow())));
     driver.about.log();
     let board = boards::open(peripherals, driver.about.baud);
     // Boards that are switched on together all listen before the first of them says hello.
@@ -68,21 +73,22 @@ async fn main(spawner: Spawner) {
     }
     spawner.spawn(driver::keep_time(driver).expect(ONCE));
     spawner.spawn(housekeeping::watch_button(driver, board.button, board.pressed_high).expect(ONCE));
-    housekeeping::run(driver, board.led, board.watchdog, board.flash).await
+    housekeeping::run(driver, board.led, watchdog, Store::new(Slots(board.flash))).await
 }
 
 /// Makes of the board what its configuration page says.
 // Not inlined: its stack frame, which holds a whole router, ends with it.
 #[inline(never)]
-fn start() -> &'static Driver {
+fn start(slots: Slots<'_>) -> &'static Driver {
     static DRIVER: StaticCell<Driver> = StaticCell::new();
     let unique_id = embassy_stm32::uid::uid();
     let boot = kept::boot(&unique_id);
+    let start = Store::new(slots).start(boot.epoch);
     let cause = boards::reset_cause();
-    let found = configuration::understand(&configuration::bytes());
+    let found = configuration::understand_start(&start);
     let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);
     let page = found.as_ref().ok().map(|(page, _)| page);
-    let mut about = About::new(boot, cause, unique_id, state, page);
+    let mut about = About::new(boot, &start, cause, unique_id, state, page);
     let mesh = found.and_then(|(page, network)| {
         Mesh::new(&page, network, &about, now()).map_err(|error| match error {
             ConfigError::NoSuchNode(_) | ConfigError::EpochZero => BoardState::BadAddress,

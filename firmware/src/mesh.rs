@@ -98,7 +98,8 @@ impl Mesh {
             };
             match message.kind {
                 MessageKind::Question { number, .. } => {
-                    let answer = self.obey(number, &message.payload, about, now, deferred);
+                    let from_afar = message.source != self.router.address();
+                    let answer = self.obey(number, &message.payload, from_afar, about, now, deferred);
                     if self.router.reply(&message, &answer, now, &mut self.observer).is_err() {
                         defmt::warn!("no room to answer node {}", message.source);
                     }
@@ -126,6 +127,7 @@ impl Mesh {
         &mut self,
         number: u8,
         payload: &[u8],
+        from_afar: bool,
         about: &About,
         now: Micros,
         deferred: &mut Option<Deferred>,
@@ -145,7 +147,7 @@ impl Mesh {
                 self.observer.log_packets = on;
                 Done::Done
             }
-            Some(other) => return answer::without_mesh(other, about, now, deferred),
+            Some(other) => return answer::without_mesh(other, from_afar, about, now, deferred),
         };
         answer::encode(&done)
     }

@@ -59,7 +59,7 @@ fn obey(question: &Packet<BODY>, about: &About, now: Micros, deferred: &mut Opti
         _ => None,
     };
     match command {
-        Some(command) => answer::without_mesh(command, about, now, deferred),
+        Some(command) => answer::without_mesh(command, false, about, now, deferred),
         None => answer::encode(&Done::Unknown),
     }
 }

@@ -324,7 +324,9 @@ impl End {
 
     /// Gives the session up: the next one has another number.
     fn end_session(&mut self, reason: Down, now: Micros) {
-        self.learn(reason == Down::Stuck, now);
+        // The other end has not heard us, though we sent it frames: hellos come through, and longer ones do not.
+        let in_vain = reason == Down::Ended && !self.sender.idle();
+        self.learn(reason == Down::Stuck || in_vain, now);
         self.patience.end();
         self.session = self.session.wrapping_add(1);
         self.tag = self.identity.tag(self.session);

@@ -88,8 +88,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         for (_, child) in children {
             match self.wiring.link_to(child) {
-                Some(link) => to_children |= 1 << link,
-                None => header.copied = true,
+                Some(link) if self.stalls.avoided() >> link & 1 == 0 => to_children |= 1 << link,
+                _ => header.copied = true,
             }
         }
         match (header.copied, came_as_flood) {
@@ -100,8 +100,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
     }
 
+    /// The links that are up, but for those that take nothing.
     fn live_links(&self) -> LinkSet {
-        self.wiring.live().fold(0, |links, (_, link)| links | 1 << link)
+        let up = self.wiring.live().fold(0, |links, (_, link)| links | 1 << link);
+        up & !self.stalls.avoided()
     }
 
     fn enqueue_all(&mut self, place: Place, links: LinkSet) {

@@ -276,6 +276,41 @@ mod tests {
     }
 
     #[test]
+    fn a_search_that_has_forgotten_where_it_was_proves_nothing() {
+        let network: Network = "ring(12)".parse().unwrap();
+        let cuts = [(2, 3), (3, 4)];
+        assert_eq!(path::<64>(&network, 3, &cuts).1, Err(DropReason::NoRoute));
+        assert_eq!(path::<14>(&network, 3, &cuts).1, Err(DropReason::TrailFull));
+    }
+
+    /// By the rule of a paper some routes are longer than they need be: they are as long as packets find them.
+    #[test]
+    fn how_far_it_is_goes_by_the_routing_rule() {
+        let network: Network = "re(ring(4),complete(3),2)".parse().unwrap();
+        let wiring = wired::<6>(&network, 0, &[]);
+        let mut longer = 0;
+        for rule in [Rule::Exact, Rule::Paper] {
+            let forwarder = Forwarder {
+                network: &network,
+                here: 0,
+                rule,
+                wiring: &wiring,
+                avoided: 0,
+                came_from: None,
+            };
+            for (from, to) in (0..network.nodes()).flat_map(|from| (0..network.nodes()).map(move |to| (from, to))) {
+                let walk = core::iter::successors(Some(from), |&here| {
+                    Some(network.next_hop(here, to, rule).unwrap()).filter(|_| here != to)
+                });
+                let hops = walk.count() as u64 - 1;
+                assert_eq!(forwarder.hops(from, to), hops, "{rule:?}: {from} to {to}");
+                longer += u64::from(network.distance(from, to) != Ok(Some(hops)));
+            }
+        }
+        assert!(longer > 0, "the rules do not differ here");
+    }
+
+    #[test]
     fn hops_are_used_up_and_bytes_that_are_no_trail_are_refused() {
         let network: Network = "ring(6)".parse().unwrap();
         let wiring = wired::<6>(&network, 0, &[]);

@@ -131,6 +131,8 @@ pub struct Router<
     stalls: Stalls<PORTS>,
     /// How often damage on each link is told; it is counted in any case.
     damage_told: [Quota; PORTS],
+    /// How often it is reported that a packet of each link cannot go on.
+    reported: [Quota; PORTS],
     /// The link to a computer.
     host: Option<u8>,
     /// The links at which a computer is taken for one: bit 0 is link 0.
@@ -216,6 +218,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             wiring,
             stalls: Stalls::new(),
             damage_told: [Quota::new(); PORTS],
+            reported: [Quota::new(); PORTS],
             host: None,
             computers,
             noted: 0,
@@ -313,14 +316,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 Received::Frame => {}
                 Received::Damaged(error) => {
                     let quota = self.damage_told.get_mut(usize::from(link));
-                    if quota.is_some_and(|quota| quota.take(now)) {
+                    if quota.is_some_and(|quota| quota.take(quota::SECOND, now)) {
                         observer.note(Event::Damaged { link, error });
                     }
                 }
                 Received::Up(_) | Received::Changed => self.rewire(now, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
-            self.settle(link, now, observer);
+            self.settle(link, observer);
         }
         self.catch_up(now, observer);
     }

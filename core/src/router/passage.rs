@@ -4,7 +4,7 @@ use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
 use super::pool::{Origin, Place, Slot};
 use super::times::LIFETIME;
-use super::{Router, add, age};
+use super::{Router, add, age, quota};
 use crate::Node;
 use crate::link::{Link, Micros};
 use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Undeliverable};
@@ -41,6 +41,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         let header = packet.header;
         if !host && self.drop_known(link, &header, observer) {
+            return;
+        }
+        let for_word = header.kind == Kind::Confirmed && header.dest == self.here;
+        if for_word && self.destination.is_busy() {
+            // It waits at the neighbour, so that it need not be sent again from its source.
             return;
         }
         let Some(place) = self.pool.admit(packet, origin, lane, now) else {
@@ -190,12 +195,20 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let sender_asks = matches!(header.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
         let only_copy = slot.pending == 0 && !slot.inbox;
-        if sender_asks && only_copy && self.pool.make_service(place, now) {
+        let origin = slot.origin;
+        if sender_asks && only_copy && self.may_report(origin, now) && self.pool.make_service(place, now) {
             self.count_drop(&header, reason, observer);
             self.tell_sender(place, &header, reason);
         } else {
             self.discard(place, reason, observer);
         }
+    }
+
+    /// Whether it may be reported that a packet cannot go on. What came by one link does not use up the reports of others.
+    fn may_report(&mut self, origin: Origin, now: Micros) -> bool {
+        let Origin::Link(link) = origin else { return true };
+        let quota = self.reported.get_mut(usize::from(link));
+        quota.is_some_and(|quota| quota.take(quota::SIXTIETH, now))
     }
 
     /// Turns a packet that cannot go on into a report of that, in the same slot, to its sender.
@@ -258,10 +271,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             if self.wiring.neighbor_at(link).is_none() {
                 continue;
             }
-            let slots = self.pool.places().filter_map(|place| self.pool.get(place));
-            let waiting = slots.filter(|slot| slot.pending >> link & 1 == 1);
-            let waited = waiting.map(|slot| slot.waited(now)).max().unwrap_or(0);
-            if !self.stalls.look(link, waited, now) {
+            let mut slots = self.pool.places().filter_map(|place| self.pool.get(place));
+            let waits = slots.any(|slot| slot.pending >> link & 1 == 1);
+            if !self.stalls.look(link, waits, now) {
                 continue;
             }
             for place in self.pool.places() {
@@ -270,21 +282,20 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
     }
 
-    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
-    /// A copy of a [flood](Kind::Flooded) ends: others go round.
+    /// Lets a packet in the queue of a link that is avoided take another path, but for what is for the neighbour there. A broadcast goes
+    /// on as a flood. A copy of a [flood](Kind::Flooded) ends: others go round.
     pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
         let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
             return;
         };
-        if header.kind == Kind::Flooded {
+        if header.kind.is_for_all_links() {
             if self.unqueue(place, link) {
-                self.discard(place, DropReason::NoRoute, observer);
+                self.flood_round(place, observer);
             }
             return;
         }
         // A search has chosen where to go, and cannot choose again: it would go back.
-        let stays =
-            header.trail || header.kind == Kind::Broadcast || Some(header.dest) == self.wiring.neighbor_at(link);
+        let stays = header.trail || Some(header.dest) == self.wiring.neighbor_at(link);
         if stays || !self.unqueue(place, link) {
             return;
         }
@@ -320,6 +331,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 }
 
 /// Whether a packet has been under way for too long.
-fn is_too_old<const BODY: usize>(slot: &Slot<BODY>, now: Micros) -> bool {
+pub(super) fn is_too_old<const BODY: usize>(slot: &Slot<BODY>, now: Micros) -> bool {
     u64::from(age(&slot.packet.header, slot.arrived, now)) * AGE_UNIT > LIFETIME
 }

@@ -1,15 +1,26 @@
-//! How often something is said, so that a link that is full of noise does not fill a log.
+//! How often something is said, so that a link that is full of noise does not fill a log, and packets that lead nowhere do not fill the
+//! mesh with reports.
 
 use crate::link::Micros;
 
 /// So much is said at once.
 const AT_ONCE: u8 = 4;
 
-/// Leave to say something a few times at once, and once more for each second since.
+/// How often something is said: once in two to this power of microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Every(u32);
+
+/// About once a second.
+pub(super) const SECOND: Every = Every(20);
+
+/// About 61 times a second: reports of that kind take a fiftieth of a wire of 1 Mbaud.
+pub(super) const SIXTIETH: Every = Every(14);
+
+/// Leave to say something a few times at once, and once more for each interval since.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quota {
     left: u8,
-    /// In units of about a second, which go round after 19 hours.
+    /// In intervals, which go round.
     since: u16,
 }
 
@@ -22,8 +33,8 @@ impl Quota {
     }
 
     /// Whether it may be said now. If so, that is counted.
-    pub(super) fn take(&mut self, now: Micros) -> bool {
-        let now = (now >> 20) as u16;
+    pub(super) fn take(&mut self, every: Every, now: Micros) -> bool {
+        let now = (now >> every.0) as u16;
         let earned = now.wrapping_sub(self.since).min(AT_ONCE.into()) as u8;
         self.left = self.left.saturating_add(earned).min(AT_ONCE);
         self.since = now;
@@ -41,7 +52,7 @@ mod tests {
     fn a_few_at_once_and_then_one_a_second() {
         let mut quota = Quota::new();
         let said = |quota: &mut Quota, from: Micros, to: Micros| {
-            (from..to).step_by(1_000).filter(|&now| quota.take(now)).count()
+            (from..to).step_by(1_000).filter(|&now| quota.take(SECOND, now)).count()
         };
         assert_eq!(said(&mut quota, 0, 1_000_000), usize::from(AT_ONCE));
         let more = said(&mut quota, 1_000_000, 61_000_000);

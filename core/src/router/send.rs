@@ -3,6 +3,7 @@
 use heapless::Vec;
 
 use super::event::{Event, Observer};
+use super::passage::is_too_old;
 use super::pool::{Place, Slot};
 use super::served::Share;
 use super::{Router, add, age, lanes};
@@ -76,7 +77,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         header.hops_left = header.hops_left.saturating_sub(1);
         let mut bytes = [0; MAX_HEADER];
         let length = header.write(&mut bytes)?;
-        let parts = [bytes.get(..length)?, &slot.packet.body];
+        // What has grown too old on the wire has to be sent again, for the numbers to have no gap, but not all of it: the neighbour drops it.
+        let expired = again && self.host != Some(link) && is_too_old(slot, now);
+        let body = if expired { &[] } else { &slot.packet.body[..] };
+        let parts = [bytes.get(..length)?, body];
         let sent = end.write_packet(place, lane, parts, now, out)?;
         observer.note(Event::Sent {
             link,
@@ -139,7 +143,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Learns what became of packets that were on the way.
-    pub(super) fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
+    pub(super) fn settle(&mut self, link: u8, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 self.put_back(link, place);
@@ -150,7 +154,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             }
             if let Some(slot) = self.pool.get_mut(place) {
                 slot.pending &= !(1 << link);
-                self.stalls.moves(link, now);
+                self.stalls.moves(link);
                 add(&mut self.counters.forwarded, 1);
                 observer.note(Event::Forwarded {
                     link,

@@ -17,7 +17,9 @@ pub enum Command<'a> {
     Status,
     /// Which configuration does it have? The answer is the page's bytes, whatever they are.
     ReadPage,
-    /// Writes the configuration and restarts. The answer is [`Done`]; it comes before the flash is touched.
+    /// Writes the configuration and restarts. The answer is [`Done`]; it comes before the flash is touched. If this comes over the
+    /// mesh, the configuration is on trial: a minute after the restart the board goes back to the one before, unless
+    /// [`KeepPage`](Self::KeepPage) has come.
     WritePage(&'a [u8; PAGE_BYTES]),
     /// Restarts. The answer is [`Done`].
     Restart,
@@ -29,6 +31,8 @@ pub enum Command<'a> {
     Traffic,
     /// Whether to log every packet. The answer is [`Done`].
     LogPackets(bool),
+    /// The configuration is to be kept. The answer is [`Done`].
+    KeepPage,
 }
 
 /// What a board answers to a command that has no other answer.
@@ -60,6 +64,7 @@ impl<'a> Command<'a> {
             Command::StartTraffic(_) => 5,
             Command::Traffic => 6,
             Command::LogPackets(_) => 7,
+            Command::KeepPage => 8,
         }
     }
 
@@ -72,7 +77,7 @@ impl<'a> Command<'a> {
     pub fn payload(&self) -> Vec<u8, MAX_PAYLOAD> {
         let mut bytes = Vec::new();
         let fits = match *self {
-            Command::Status | Command::ReadPage | Command::Restart | Command::Traffic => Ok(()),
+            Command::Status | Command::ReadPage | Command::Restart | Command::Traffic | Command::KeepPage => Ok(()),
             Command::WritePage(page) => bytes.extend_from_slice(page),
             Command::Broadcast(payload) => bytes.extend_from_slice(payload),
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
@@ -94,6 +99,7 @@ impl<'a> Command<'a> {
             5 => Command::StartTraffic(Traffic::read(payload)?),
             6 => Command::Traffic,
             7 => Command::LogPackets(*payload.first()? != 0),
+            8 => Command::KeepPage,
             _ => return None,
         })
     }
@@ -138,6 +144,8 @@ pub struct Status {
     pub card: Card,
     /// What made it restart last, if it was a panic or a fault.
     pub trouble: Option<String<72>>,
+    /// Its configuration is on trial: see [`Command::WritePage`].
+    pub on_trial: bool,
 }
 
 #[cfg(test)]
@@ -162,12 +170,13 @@ mod tests {
             Command::StartTraffic(traffic),
             Command::Traffic,
             Command::LogPackets(true),
+            Command::KeepPage,
         ];
         for (number, command) in commands.into_iter().enumerate() {
             assert_eq!(usize::from(command.number()), number);
             assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
         }
-        assert_eq!(Command::read(8, &[]), None);
+        assert_eq!(Command::read(9, &[]), None);
         assert_eq!(Command::read(2, &[0; PAGE_BYTES - 1]), None);
     }
 }

@@ -1,4 +1,4 @@
-//! CRC-32C, which guards frames and configuration pages.
+//! CRC-32C, which guards frames, configuration pages and what a board keeps in its flash.
 
 use crc::{CRC_32_ISCSI, Crc};
 
@@ -8,3 +8,10 @@ type Tables = crc::Table<16>;
 type Tables = crc::Table<1>;
 
 pub(super) static CRC: Crc<u32, Tables> = Crc::<u32, Tables>::new(&CRC_32_ISCSI);
+
+/// Of bytes that follow each other.
+pub(crate) fn crc32c<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u32 {
+    let mut digest = CRC.digest();
+    parts.into_iter().for_each(|part| digest.update(part));
+    digest.finalize()
+}

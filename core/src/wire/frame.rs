@@ -10,6 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cobs;
 use super::crc::CRC;
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
@@ -41,7 +42,7 @@ const MISSING: u8 = 0x40;
 const LATER: u8 = 0x80;
 
 /// What makes a hello as long as the longest frame.
-const PADDING: [u8; 16] = [0x55; 16];
+const PADDING: u8 = 0x55;
 
 /// So many bytes are enough for a frame of `decoded` bytes once it is encoded, with a delimiter before and after it.
 pub const fn encoded_len(decoded: usize) -> usize {
@@ -212,31 +213,28 @@ fn encode(parts: &[&[u8]], padding: usize, resynchronise: bool, out: &mut [u8]) 
     if resynchronise {
         *out.first_mut()? = DELIMITER;
     }
-    let mut encoder = cobs::CobsEncoder::new(out.get_mut(lead..)?);
-    let mut digest = CRC.digest();
+    let frame = out.get_mut(lead..)?;
+    // The first place is for COBS.
+    let mut end = 1;
     for part in parts {
-        digest.update(part);
-        encoder.push(part).ok()?;
+        let begin = end;
+        end = begin + part.len();
+        frame.get_mut(begin..end)?.copy_from_slice(part);
     }
-    let mut left = padding;
-    while left > 0 {
-        let part = PADDING.get(..left.min(PADDING.len()))?;
-        digest.update(part);
-        encoder.push(part).ok()?;
-        left -= part.len();
-    }
-    encoder.push(&digest.finalize().to_le_bytes()).ok()?;
-    let end = lead + encoder.finalize();
+    let content = end + padding;
+    frame.get_mut(end..content)?.fill(PADDING);
+    let crc = CRC.checksum(frame.get(1..content)?);
+    frame
+        .get_mut(content..content + CRC_BYTES)?
+        .copy_from_slice(&crc.to_le_bytes());
+    let end = lead + cobs::encode(frame, content - 1 + CRC_BYTES)?;
     *out.get_mut(end)? = DELIMITER;
     Some(end + 1)
 }
 
 /// Decodes, in their place, the bytes that came between two delimiters.
 pub fn decode(bytes: &mut [u8]) -> Result<&[u8], FrameError> {
-    match cobs::decode_in_place(bytes) {
-        Ok(length) => bytes.get(..length).ok_or(FrameError::Encoding),
-        Err(_) => Err(FrameError::Encoding),
-    }
+    cobs::decode(bytes).ok_or(FrameError::Encoding)
 }
 
 #[cfg(test)]

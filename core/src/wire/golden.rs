@@ -342,6 +342,7 @@ fn commands(examples: &mut Examples) {
         ("start traffic", Command::StartTraffic(traffic)),
         ("traffic", Command::Traffic),
         ("log packets", Command::LogPackets(true)),
+        ("keep page", Command::KeepPage),
     ];
     for (name, command) in commands {
         let payload: heapless::Vec<u8, MAX_PAYLOAD> = command.payload();
@@ -366,6 +367,7 @@ fn commands(examples: &mut Examples) {
         uptime_ms: 3_600_000,
         card: card(),
         trouble: Some("panic".try_into().unwrap()),
+        on_trial: true,
     };
     structure(examples, "board status", &status);
     structure(examples, "done", &Done::Done);

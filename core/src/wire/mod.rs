@@ -15,6 +15,7 @@
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
 mod body;
+mod cobs;
 mod command;
 mod confirmed;
 mod content;
@@ -41,6 +42,7 @@ pub use command::{BoardState, Command, Done, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
 pub use counters::{LinkCounters, RouterCounters};
+pub(crate) use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,
@@ -51,6 +53,7 @@ pub use offer::{LaneSet, Offer};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId};
 pub use page::{
     BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging, paper_rule,
+    rates_agree,
 };
 pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};

@@ -44,6 +44,24 @@ const EXPRESSION_END: usize = PAGE_BYTES - 4;
 /// Every serial port of every supported board runs at these.
 const BAUD_RATES: core::ops::RangeInclusive<u32> = 38_400..=2_000_000;
 
+/// Serial ports of one board may differ by this much of their rate, in thousandths: receivers bear it, and the errors of two
+/// crystals besides.
+const MOST_DIFFERENCE: u32 = 15;
+
+/// Whether the serial ports of a board agree on a baud rate: each divides the clock of its bus, in Hz, by a whole number.
+pub fn rates_agree(clocks: &[u32], baud: u32) -> bool {
+    let rate_of = |clock: u32| {
+        let divisor = clock.saturating_add(baud / 2).checked_div(baud)?;
+        clock.checked_div(divisor)
+    };
+    let (mut slowest, mut fastest) = (baud, baud);
+    for clock in clocks {
+        let Some(rate) = rate_of(*clock) else { return false };
+        (slowest, fastest) = (slowest.min(rate), fastest.max(rate));
+    }
+    fastest.abs_diff(slowest) <= (baud / 1000).saturating_mul(MOST_DIFFERENCE)
+}
+
 /// The option that logs every packet.
 pub const fn packet_logging(options: u8) -> bool {
     options & 1 != 0
@@ -237,6 +255,18 @@ mod tests {
             }),
             ..Page::new("rdn(ring(3),1)", 17).unwrap()
         }
+    }
+
+    #[test]
+    fn ports_agree_on_rates_that_their_clocks_divide_to() {
+        let f446 = [90_000_000, 45_000_000];
+        for baud in [38_400, 115_200, 1_000_000, 1_500_000, 1_800_000] {
+            assert!(rates_agree(&f446, baud), "{baud}");
+        }
+        for baud in [1_900_000, 2_000_000, 0, u32::MAX] {
+            assert!(!rates_agree(&f446, baud), "{baud}");
+        }
+        assert!(rates_agree(&[84_000_000, 42_000_000], 2_000_000));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use hopwise_emulator::chip::{Chip, Model};
+use hopwise_emulator::chip::clocks::Hse;
+use hopwise_emulator::chip::{Chip, Individual, Model};
 use hopwise_emulator::cpu::{Bus, Cpu, Cycles, InterruptLines, Sleep};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::memory::Memory;
@@ -135,7 +136,15 @@ impl Ours {
         let mut memory = Memory::new(Model::F446.memory(), image);
         let page: Vec<u8> = PAGE.1.iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.write_flash(PAGE.0, &page).map_err(|error| error.to_string())?;
-        let chip = Chip::new(Model::F446, [1, 2, 3], Some(8_000_000));
+        let chip = Chip::new(
+            Model::F446,
+            Individual {
+                unique_id: [1, 2, 3],
+                hse: Hse::Fed(8_000_000),
+                lsi: 32_000,
+                flash_wear: 0,
+            },
+        );
         let noted = Noted {
             chip,
             accesses: Vec::new(),

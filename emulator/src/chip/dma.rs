@@ -20,6 +20,10 @@ const CT: u32 = 1 << 19;
 const TCIF: u32 = 1 << 5;
 const HTIF: u32 = 1 << 4;
 const TEIF: u32 = 1 << 3;
+/// All flags of a stream: a new transfer begins without any.
+const FLAGS: u32 = 0x3d;
+/// What may be changed in CR while a stream is on: EN and the interrupt enables.
+const CHANGEABLE: u32 = 0x1f;
 
 const FROM_PERIPHERAL: u32 = 0;
 const TO_PERIPHERAL: u32 = 1;
@@ -116,6 +120,8 @@ impl Stream {
 pub(super) struct Dma {
     status: [u32; 2],
     streams: [Stream; STREAMS],
+    /// Rules that were broken, in words, until they are asked for.
+    broken: Vec<String>,
 }
 
 /// The flags of a stream stand in one of two registers at one of four places.
@@ -154,10 +160,19 @@ impl Dma {
         self.flags(stream) & self.streams[stream].control << 1 & (TCIF | HTIF | TEIF) != 0
     }
 
+    /// Rules that were broken since the last call, in words.
+    pub(super) fn take_broken(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.broken)
+    }
+
     /// A transfer that failed ends the stream.
     fn fail(&mut self, stream: usize) {
         self.streams[stream].control &= !EN;
         self.raise(stream, TEIF);
+        let address = self.streams[stream].memory_address();
+        self.broken.push(format!(
+            "stream {stream} reaches for {address:#010x}, where it has no memory"
+        ));
     }
 
     /// The enabled stream that a request of the port reaches.
@@ -207,9 +222,16 @@ impl Dma {
         self.raise(number, flags);
     }
 
-    /// Does all transfers from memory to memory that have been enabled.
-    pub(super) fn copy_memory(&mut self, memory: &mut Memory) {
+    /// Does all transfers from memory to memory that have been enabled. Only the second controller can.
+    pub(super) fn copy_memory(&mut self, can_copy: bool, memory: &mut Memory) {
         for number in 0..STREAMS {
+            let stream = &mut self.streams[number];
+            if !can_copy && stream.control & EN != 0 && stream.direction() == MEMORY_TO_MEMORY {
+                stream.control &= !EN;
+                self.broken.push(format!(
+                    "stream {number} is to copy memory to memory, which only DMA2 can"
+                ));
+            }
             while self.streams[number].control & EN != 0
                 && self.streams[number].direction() == MEMORY_TO_MEMORY
                 && self.streams[number].left > 0
@@ -230,25 +252,54 @@ impl Dma {
     }
 
     fn write_stream(&mut self, number: usize, register: u32, value: u32) {
+        let flags = self.flags(number) & FLAGS;
         let stream = &mut self.streams[number];
-        let was_enabled = stream.control & EN != 0;
-        match register {
-            0x00 => {
-                stream.control = value & 0x0fef_ffff;
-                if !was_enabled && value & EN != 0 {
-                    stream.done = 0;
-                }
-                if was_enabled && value & EN == 0 {
-                    // Switching off is reported like an end.
-                    self.raise(number, TCIF);
-                }
+        let control = stream.control;
+        let is_on = control & EN != 0;
+        // The buffer that a double-buffered stream does not use at the moment is free.
+        let is_free = |buffer: u32| !is_on || control & DBM != 0 && (control & CT != 0) == (buffer == 0);
+        let name = match register {
+            0x00 => return self.control_stream(number, value & 0x0fef_ffff, flags),
+            0x04 if !is_on => {
+                (stream.left, stream.count) = (value & 0xffff, value & 0xffff);
+                return;
             }
-            0x04 if !was_enabled => (stream.left, stream.count) = (value & 0xffff, value & 0xffff),
-            0x08 if !was_enabled => stream.peripheral = value,
-            0x0c => stream.memory[0] = value,
-            0x10 => stream.memory[1] = value,
-            0x14 => stream.fifo = value & 0x87,
-            _ => {}
+            0x08 if !is_on => return stream.peripheral = value,
+            0x0c if is_free(0) => return stream.memory[0] = value,
+            0x10 if is_free(1) => return stream.memory[1] = value,
+            0x14 if !is_on => return stream.fifo = value & 0x87,
+            0x04 => "NDTR",
+            0x08 => "PAR",
+            0x0c => "M0AR",
+            0x10 => "M1AR",
+            _ => "FCR",
+        };
+        self.broken
+            .push(format!("{name} of stream {number} is written while it is on"));
+    }
+
+    fn control_stream(&mut self, number: usize, value: u32, flags: u32) {
+        let stream = &mut self.streams[number];
+        match (stream.control & EN != 0, value & EN != 0) {
+            (false, true) if flags != 0 => {
+                stream.control = value & !EN;
+                self.broken
+                    .push(format!("stream {number} is switched on with old flags ({flags:#x})"));
+            }
+            (false, true) => (stream.control, stream.done) = (value, 0),
+            (false, false) => stream.control = value,
+            (true, true) => {
+                if (stream.control ^ value) & !CHANGEABLE != 0 {
+                    self.broken
+                        .push(format!("CR of stream {number} is changed while it is on"));
+                }
+                stream.control = stream.control & !CHANGEABLE | value & CHANGEABLE;
+            }
+            (true, false) => {
+                stream.control = value;
+                // Switching off is reported like an end.
+                self.raise(number, TCIF);
+            }
         }
     }
 }
@@ -332,7 +383,7 @@ mod tests {
             SRAM + 64,
             EN | MEMORY_TO_MEMORY << 6 | MINC | PINC | 2 << 11 | 2 << 13 | 1 << 4,
         );
-        dma.copy_memory(&mut memory);
+        dma.copy_memory(true, &mut memory);
         assert_eq!(&memory.sram[64..72], b"hopwise!");
         assert!(dma.interrupt(0));
         assert_eq!((dma.read(0x10, 0) & EN, dma.read(0x14, 0)), (0, 0));
@@ -344,9 +395,13 @@ mod tests {
     fn an_address_without_memory_is_a_transfer_error() {
         let (mut dma, mut memory) = (Dma::default(), memory());
         stream(&mut dma, 3, 1, SRAM, 0x1000_0000, EN | MEMORY_TO_MEMORY << 6 | 1 << 2);
-        dma.copy_memory(&mut memory);
+        dma.copy_memory(true, &mut memory);
         assert!(dma.interrupt(3));
         assert_eq!(dma.read(0x00, 0) >> 22 & TEIF, TEIF);
+        assert_eq!(
+            dma.take_broken(),
+            ["stream 3 reaches for 0x10000000, where it has no memory"]
+        );
     }
 
     fn received(dma: &mut Dma, memory: &mut Memory, bytes: &[u8]) {
@@ -371,6 +426,59 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_that_is_on_is_left_alone() {
+        let mut dma = Dma::default();
+        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | CIRC);
+        let base = 0x10 + 0x18 * 5;
+        for (register, name) in [
+            (0x04, "NDTR"),
+            (0x08, "PAR"),
+            (0x0c, "M0AR"),
+            (0x10, "M1AR"),
+            (0x14, "FCR"),
+        ] {
+            let before = dma.read(base + register, 0);
+            dma.write(base + register, 1, 0);
+            assert_eq!(
+                dma.take_broken(),
+                [format!("{name} of stream 5 is written while it is on")]
+            );
+            assert_eq!(dma.read(base + register, 0), before);
+        }
+        let control = dma.read(base, 0);
+        dma.write(base, control & !CIRC, 0);
+        assert_eq!(dma.take_broken(), ["CR of stream 5 is changed while it is on"]);
+        dma.write(base, control | 1 << 4, 0);
+        assert_eq!(
+            (dma.take_broken().len(), dma.read(base, 0)),
+            (0, control | 1 << 4),
+            "interrupts may"
+        );
+    }
+
+    #[test]
+    fn the_buffer_that_is_not_in_use_may_be_changed() {
+        let mut dma = Dma::default();
+        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | DBM);
+        dma.write(0x10 + 0x18 * 5 + 0x10, SRAM + 64, 0);
+        assert_eq!(dma.take_broken().len(), 0);
+        dma.write(0x10 + 0x18 * 5 + 0x0c, SRAM + 64, 0);
+        assert_eq!(dma.take_broken(), ["M0AR of stream 5 is written while it is on"]);
+    }
+
+    #[test]
+    fn only_the_second_controller_copies_memory() {
+        let (mut dma, mut memory) = (Dma::default(), memory());
+        stream(&mut dma, 3, 1, SRAM, SRAM + 4, EN | MEMORY_TO_MEMORY << 6);
+        dma.copy_memory(false, &mut memory);
+        assert_eq!(
+            dma.take_broken(),
+            ["stream 3 is to copy memory to memory, which only DMA2 can"]
+        );
+        assert_eq!(dma.read(0x10 + 0x18 * 3, 0) & EN, 0);
+    }
+
+    #[test]
     fn the_wrong_channel_transfers_nothing() {
         let mut dma = Dma::default();
         stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 3 << 25 | MINC | CIRC);
@@ -385,6 +493,12 @@ mod tests {
         let control = dma.read(0x88, 0);
         dma.write(0x88, control & !EN, 0);
         assert_eq!(dma.flags(5) & TCIF, TCIF);
+        dma.write(0x88, control, 0);
+        assert_eq!(
+            (dma.read(0x88, 0) & EN, dma.take_broken()),
+            (0, vec!["stream 5 is switched on with old flags (0x30)".to_string()])
+        );
+        dma.write(0x0c, FLAGS << 6, 0);
         dma.write(0x88, control, 0);
         received(&mut dma, &mut memory, b"d");
         assert_eq!((&memory.sram[..3], dma.read(0x8c, 0)), (&b"dbc"[..], 4));

@@ -1,8 +1,16 @@
 //! The flash controller: RM0390 chapter 3.
 
+use std::ops::Range;
+
 use super::Peripheral;
+use super::rules::Rule;
 use crate::cpu::Cycles;
 use crate::memory::Memory;
+
+const ICEN: u32 = 1 << 9;
+const DCEN: u32 = 1 << 10;
+const ICRST: u32 = 1 << 11;
+const DCRST: u32 = 1 << 12;
 
 const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
@@ -21,11 +29,14 @@ const PGPERR: u32 = 1 << 6;
 const PGSERR: u32 = 1 << 7;
 const ERRORS: u32 = 0xf2;
 
-/// Typical times of the F446's data sheet in microseconds: one word, and sectors by their size in KiB.
-const PROGRAM: u64 = 16;
-const ERASE_SMALL: u64 = 250_000;
-const ERASE_MEDIUM: u64 = 550_000;
-const ERASE_LARGE: u64 = 1_000_000;
+/// Typical and longest times of the F446's data sheet, in microseconds: one item; then sectors of 16, 64 and 128 KiB, for
+/// each with a parallelism (PSIZE) of 8, 16 and 32 bits.
+const PROGRAM: [u64; 2] = [16, 100];
+const ERASE: [[[u64; 2]; 3]; 3] = [
+    [[400_000, 800_000], [300_000, 600_000], [250_000, 500_000]],
+    [[1_200_000, 2_400_000], [700_000, 1_400_000], [550_000, 1_100_000]],
+    [[2_000_000, 4_000_000], [1_300_000, 2_600_000], [1_000_000, 2_000_000]],
+];
 
 #[derive(Hash)]
 pub(super) struct FlashController {
@@ -34,20 +45,59 @@ pub(super) struct FlashController {
     control: u32,
     /// How many keys of the unlock sequence have been written.
     keys: usize,
+    /// How far its times are from typical to longest, in percent.
+    wear: u32,
+    /// The addresses that were programmed or erased, until they are asked for.
+    changed: Option<Range<u32>>,
+    /// Rules that were broken, in words, until they are asked for.
+    broken: Vec<(Rule, String)>,
 }
 
-impl Default for FlashController {
-    fn default() -> Self {
+impl FlashController {
+    pub(super) fn new(wear: u32) -> Self {
         FlashController {
             access: 0,
             status: 0,
             control: LOCK,
             keys: 0,
+            wear,
+            changed: None,
+            broken: Vec::new(),
         }
     }
-}
 
-impl FlashController {
+    /// Registers go back to what they are at reset.
+    pub(super) fn reset(&mut self) {
+        *self = Self::new(self.wear);
+    }
+
+    /// Rules that were broken since the last call, in words.
+    pub(super) fn take_broken(&mut self) -> Vec<(Rule, String)> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn breaks(&mut self, how: &str) {
+        self.broken.push((Rule::FlashOrder, how.into()));
+    }
+
+    /// FLASH_ACR.
+    pub(super) fn access(&self) -> u32 {
+        self.access
+    }
+
+    /// The addresses that were programmed or erased since the last call.
+    pub(super) fn take_change(&mut self) -> Option<Range<u32>> {
+        self.changed.take()
+    }
+
+    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
+        typical + (longest - typical) * u64::from(self.wear) / 100
+    }
+
+    fn parallelism(&self) -> usize {
+        (self.control >> 8 & 3) as usize
+    }
+
     pub(super) fn latency(&self) -> u32 {
         self.access & 0xf
     }
@@ -62,18 +112,26 @@ impl FlashController {
             self.fail(PGAERR);
             return 0;
         }
-        if bytes != 1 << (self.control >> 8 & 3) {
+        if bytes != 1 << self.parallelism() {
             self.fail(PGPERR);
             return 0;
         }
         for (place, byte) in (0..bytes).zip(value.to_le_bytes()) {
+            let place_before = memory.byte(address + place).unwrap_or(0xff);
+            if byte & !place_before != 0 {
+                let place = address + place;
+                self.breaks(&format!(
+                    "{byte:#04x} is written over {place_before:#04x} at {place:#010x} without an erase"
+                ));
+            }
             if memory.program_byte(address + place, byte).is_err() {
                 self.fail(PGSERR);
                 return 0;
             }
         }
+        self.changed = Some(address..address + bytes);
         self.finish();
-        PROGRAM
+        self.time(PROGRAM)
     }
 
     /// Does the erase that was started, if one was. Returns how many microseconds it takes.
@@ -91,14 +149,20 @@ impl FlashController {
                 return 0;
             }
         };
+        if self.parallelism() == 3 {
+            self.breaks("an erase with 64 bits at once (PSIZE is 3) without a programming voltage");
+        }
+        let (first, last) = (memory.sector_range(sectors.start), memory.sector_range(sectors.end - 1));
+        self.changed = Some(first.start..last.end);
         let time = sectors
             .map(|sector| {
                 memory.erase_sector(sector);
-                match sector {
-                    0..4 => ERASE_SMALL,
-                    4 => ERASE_MEDIUM,
-                    _ => ERASE_LARGE,
-                }
+                let size = match sector {
+                    0..4 => 0,
+                    4 => 1,
+                    _ => 2,
+                };
+                self.time(ERASE[size][self.parallelism().min(2)])
             })
             .sum();
         self.finish();
@@ -107,6 +171,11 @@ impl FlashController {
 
     /// OPERR is only set if its interrupt is wanted.
     fn fail(&mut self, error: u32) {
+        self.breaks(match error {
+            PGAERR => "a write across the end of 16 bytes (PGAERR)",
+            PGPERR => "a write in another width than PSIZE announces (PGPERR)",
+            _ => "a write or erase out of order (PGSERR)",
+        });
         self.status |= error;
         if self.control & ERRIE != 0 {
             self.status |= OPERR;
@@ -117,6 +186,19 @@ impl FlashController {
         if self.control & EOPIE != 0 {
             self.status |= EOP;
         }
+    }
+
+    /// A cache is emptied only while it is off.
+    fn set_access(&mut self, value: u32) {
+        let mut taken = value;
+        for (name, enable, reset) in [("ICRST", ICEN, ICRST), ("DCRST", DCEN, DCRST)] {
+            if value & reset != 0 && self.access & enable != 0 {
+                self.broken
+                    .push((Rule::FlashCache, format!("{name} is set while the cache is on")));
+                taken &= !reset;
+            }
+        }
+        self.access = taken;
     }
 
     fn unlock(&mut self, key: u32) {
@@ -143,7 +225,7 @@ impl Peripheral for FlashController {
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         match offset {
-            0x00 => self.access = value & 0x1f0f,
+            0x00 => self.set_access(value & 0x1f0f),
             0x04 => self.unlock(value),
             0x0c => self.status &= !(value & (EOP | ERRORS)),
             0x10 if self.control & LOCK == 0 => self.control = value & 0x8301_03ff,

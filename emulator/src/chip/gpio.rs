@@ -6,6 +6,7 @@ use crate::cpu::Cycles;
 /// Ports A to I.
 pub(super) const PORTS: usize = 9;
 const OUTPUT: u32 = 1;
+const ALTERNATE: u32 = 2;
 const PULL_UP: u32 = 1;
 
 /// One port of sixteen pins.
@@ -40,6 +41,12 @@ impl Gpio {
     /// The level of an output.
     pub(super) fn output(&self, pin: u32) -> Option<bool> {
         (self.mode_of(pin) == OUTPUT).then_some(self.output >> pin & 1 != 0)
+    }
+
+    /// Which peripheral a pin belongs to; none if it is an input, an output or analog.
+    pub(super) fn alternate_function(&self, pin: u32) -> Option<u32> {
+        let bits = self.alternate[pin as usize / 8] >> (4 * (pin % 8)) & 0xf;
+        (self.mode_of(pin) == ALTERNATE).then_some(bits)
     }
 
     /// Puts a level on a pin from outside, or lets go of it.
@@ -120,6 +127,19 @@ mod tests {
         port.write(0x18, 1 << 21, 0);
         assert_eq!(port.output(5), Some(false));
         assert_eq!(port.output(6), None);
+    }
+
+    #[test]
+    fn a_pin_has_an_alternate_function_only_in_that_mode() {
+        let mut port = Gpio::default();
+        port.write(0x20, 8 << 28, 0);
+        port.write(0x24, 7 << 4, 0);
+        assert_eq!((port.alternate_function(7), port.alternate_function(9)), (None, None));
+        port.write(0x00, ALTERNATE << 14 | ALTERNATE << 18, 0);
+        assert_eq!(
+            (port.alternate_function(7), port.alternate_function(9)),
+            (Some(8), Some(7))
+        );
     }
 
     #[test]

@@ -11,8 +11,10 @@ mod exti;
 mod flash;
 mod gpio;
 mod map;
+mod pins;
 mod power;
 mod rcc;
+pub mod rules;
 pub(crate) mod rx_pin;
 mod syscfg;
 #[cfg(test)]
@@ -24,7 +26,7 @@ mod watchdog;
 use crate::cpu::{Bus, Cycles, InterruptLines, NEVER, Stop};
 use crate::memory::{FLASH, Memory, MemorySizes};
 use backup::Backup;
-use clocks::Clocks;
+use clocks::{Clocks, Hse};
 use dma::Dma;
 use exti::Exti;
 use flash::FlashController;
@@ -32,6 +34,7 @@ use gpio::Gpio;
 use map::Unit;
 use power::Power;
 use rcc::Rcc;
+use rules::{Rule, Violation};
 use syscfg::Syscfg;
 use timer::Timer;
 use usart::Usart;
@@ -124,9 +127,22 @@ const TIMED: usize = TIMERS + UARTS + 1;
 const WATCHDOG: usize = TIMERS + UARTS;
 const ALL_DIRTY: u32 = (1 << TIMED) - 1;
 
-/// Something that firmware has done and the chip does not model, or that real silicon would not bear.
+/// Something that firmware has done and the chip does not model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Remark(pub String);
+
+/// What differs between chips of one model.
+#[derive(Clone, Copy, Debug)]
+pub struct Individual {
+    /// The number that is unique to the chip.
+    pub unique_id: [u32; 3],
+    /// What is at its HSE pins.
+    pub hse: Hse,
+    /// The clock of its watchdog in Hz: 17,000 to 47,000.
+    pub lsi: u32,
+    /// How far the times of its flash are from typical to longest, in percent.
+    pub flash_wear: u32,
+}
 
 /// The chip without core and memory.
 #[derive(Hash)]
@@ -158,11 +174,18 @@ pub struct Chip {
     dma_dirty: bool,
     stall: Cycles,
     remarks: Vec<Remark>,
+    violations: Vec<Violation>,
 }
 
 impl Chip {
-    /// A chip that has just been powered. `hse` is the frequency at the HSE pin, if there is one.
-    pub fn new(model: Model, unique_id: [u32; 3], hse: Option<u32>) -> Self {
+    /// A chip that has just been powered.
+    pub fn new(model: Model, individual: Individual) -> Self {
+        let Individual {
+            unique_id,
+            hse,
+            lsi,
+            flash_wear,
+        } = individual;
         let rcc = Rcc::new(hse, ResetCause::PowerOn);
         let clocks = rcc.clocks();
         let mut chip = Chip {
@@ -170,14 +193,14 @@ impl Chip {
             unique_id,
             rcc,
             power: Power::new(model.has_overdrive()),
-            flash: FlashController::default(),
+            flash: FlashController::new(flash_wear),
             gpio: Default::default(),
             exti: Exti::default(),
             syscfg: Syscfg::default(),
             timers: [true, false, false, true].map(Timer::new),
             uarts: Default::default(),
             dma: Default::default(),
-            watchdog: Watchdog::default(),
+            watchdog: Watchdog::new(lsi),
             backup: Backup::default(),
             debug_control: [0; 4],
             clocks,
@@ -189,6 +212,7 @@ impl Chip {
             dma_dirty: true,
             stall: 0,
             remarks: Vec::new(),
+            violations: Vec::new(),
         };
         chip.distribute_clocks(0);
         chip
@@ -198,7 +222,7 @@ impl Chip {
     pub(crate) fn reset(&mut self, cause: ResetCause, now: Cycles) {
         self.rcc = self.rcc.after_reset(cause);
         self.power = Power::new(self.model.has_overdrive());
-        self.flash = FlashController::default();
+        self.flash.reset();
         for port in &mut self.gpio {
             port.reset();
         }
@@ -211,8 +235,9 @@ impl Chip {
             uart.reset(now);
         }
         self.dma = Default::default();
-        self.watchdog = Watchdog::default();
+        self.watchdog.reset();
         (self.dirty, self.dma_dirty, self.lines) = (ALL_DIRTY, true, [0; 4]);
+        (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
         self.update_clocks(now);
     }
 
@@ -234,6 +259,11 @@ impl Chip {
     /// What was done that is not modelled, in the order in which it was first done.
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
+    }
+
+    /// The rules that were broken, in the order in which that was first done.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
     }
 
     /// A serial port: 0 to 5 are USART1, USART2, USART3, UART4, UART5 and USART6.
@@ -271,6 +301,13 @@ impl Chip {
         }
     }
 
+    fn violate(&mut self, rule: Rule, how: String) {
+        let violation = Violation { rule, how };
+        if !self.violations.contains(&violation) {
+            self.violations.push(violation);
+        }
+    }
+
     fn update_clocks(&mut self, now: Cycles) {
         let clocks = self.rcc.clocks();
         if clocks != self.clocks {
@@ -279,12 +316,16 @@ impl Chip {
             self.clocks = clocks;
             self.distribute_clocks(now);
         }
+        for how in clocks.beyond(self.power.limits(), self.rcc.running_pll()) {
+            self.violate(Rule::ClockLimits, how);
+        }
         let needed = clocks.flash_wait_states();
         if self.flash.latency() < needed {
             let (latency, hclk) = (self.flash.latency(), clocks.hclk);
-            self.remark(format!(
-                "FLASH: {latency} wait states at {hclk} Hz, where silicon needs {needed}"
-            ));
+            self.violate(
+                Rule::WaitStates,
+                format!("{latency} at {hclk} Hz, which needs {needed}"),
+            );
         }
     }
 
@@ -312,7 +353,7 @@ impl Chip {
             return Some((Unit::Unmodelled, 0));
         }
         if !self.rcc.is_clocked(place) {
-            self.remark(format!("{} is used while its clock is off", place.name));
+            self.violate(Rule::Clocked, format!("{} is used while its clock is off", place.name));
             return Some((Unit::Unmodelled, 0));
         }
         Some((place.unit, address - place.base))
@@ -356,14 +397,22 @@ impl Chip {
                 for unit in self.rcc.take_resets() {
                     self.reset_unit(unit, now);
                 }
+                for Violation { rule, how } in self.rcc.take_broken() {
+                    self.violate(rule, how);
+                }
                 self.update_clocks(now);
             }
+            Unit::Power => self.update_clocks(now),
             Unit::Flash => {
                 let busy = self.flash.start_erase(memory);
                 self.stall += self.clocks.cycles_in(busy);
+                self.judge_flash();
                 self.update_clocks(now);
             }
-            Unit::Dma(dma) => self.dma[dma].copy_memory(memory),
+            Unit::Dma(dma) => {
+                self.dma[dma].copy_memory(dma == 1, memory);
+                self.judge_dma(dma);
+            }
             Unit::Timer(timer) => {
                 if let Some(what) = self.timers[timer].beyond_model() {
                     self.remark(format!("TIM{}: {what} is not modelled", timer + 2));
@@ -373,14 +422,48 @@ impl Chip {
                 if let Some(what) = self.uarts[uart].beyond_model() {
                     self.remark(format!("{}: {what} is not modelled", UART_NAMES[uart]));
                 }
+                self.connect_pins(uart, now);
             }
+            Unit::Gpio(_) => (0..UARTS).for_each(|uart| self.connect_pins(uart, now)),
             _ => {}
         }
     }
 
+    fn judge_flash(&mut self) {
+        for (rule, how) in self.flash.take_broken() {
+            self.violate(rule, how);
+        }
+    }
+
+    fn judge_dma(&mut self, dma: usize) {
+        for how in self.dma[dma].take_broken() {
+            self.violate(Rule::Dma, format!("DMA{}: {how}", dma + 1));
+        }
+    }
+
+    /// A serial port has its pins if they are in its alternate function.
+    fn connect_pins(&mut self, uart: usize, now: Cycles) {
+        let pins = pins::of(self.model, uart);
+        let connected = |pin: pins::Pin| self.gpio[pin.port].alternate_function(pin.number) == Some(pins.function);
+        let (tx, rx) = (connected(pins.tx), connected(pins.rx));
+        self.uarts[uart].set_pins(tx, rx, now);
+        if self.uarts[uart].listens_nowhere() {
+            self.lacks_pin(uart, "receives", pins.rx);
+        }
+    }
+
+    fn lacks_pin(&mut self, uart: usize, verb: &str, pin: pins::Pin) {
+        let (name, function) = (UART_NAMES[uart], pins::of(self.model, uart).function);
+        let how = format!("{name} {verb} while {pin} is not in alternate function {function}");
+        self.violate(Rule::Pins, how);
+    }
+
     fn reset_unit(&mut self, unit: Unit, now: Cycles) {
         match unit {
-            Unit::Gpio(port) => self.gpio[port].reset(),
+            Unit::Gpio(port) => {
+                self.gpio[port].reset();
+                (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
+            }
             Unit::Syscfg => self.syscfg = Syscfg::default(),
             Unit::Timer(timer) => self.timers[timer].reset(),
             Unit::Uart(uart) => self.uarts[uart].reset(now),
@@ -455,6 +538,10 @@ impl Chip {
                 break;
             }
         }
+        if self.uarts[uart].take_sent_nowhere() {
+            self.lacks_pin(uart, "sends", pins::of(self.model, uart).tx);
+        }
+        self.judge_dma(dma::controller_of(uart));
     }
 }
 
@@ -488,6 +575,7 @@ impl Bus for Chip {
         if (FLASH..FLASH + memory.flash_size()).contains(&address) {
             let busy = self.flash.program(address, bytes, value, memory);
             self.stall += self.clocks.cycles_in(busy);
+            self.judge_flash();
             return Some(());
         }
         let (unit, offset) = self.find(address)?;
@@ -539,6 +627,22 @@ impl Bus for Chip {
 
     fn take_stall(&mut self) -> Cycles {
         std::mem::take(&mut self.stall)
+    }
+
+    fn flash_access(&self) -> u32 {
+        self.flash.access()
+    }
+
+    fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
+        self.flash.take_change()
+    }
+
+    fn stale_data(&mut self, address: u32) {
+        let line = address & !0xf;
+        self.violate(
+            Rule::FlashCache,
+            format!("the data cache still has what was at {line:#010x} before the flash was changed"),
+        );
     }
 
     fn take_event(&mut self) -> bool {

@@ -1,8 +1,9 @@
 //! Reset and clock control: RM0390 chapter 6.
 
 use super::Peripheral;
-use super::clocks::{Clocks, Source};
+use super::clocks::{Clocks, Hse, Pll, Source};
 use super::map::{BusName, PLACES, Place, Unit};
+use super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
 
 const HSI: u64 = 16_000_000;
@@ -18,6 +19,7 @@ const LAST: u32 = 0x94;
 
 const HSI_ON: u32 = 1;
 const HSE_ON: u32 = 1 << 16;
+const HSE_BYPASS: u32 = 1 << 18;
 const PLL_ON: u32 = 1 << 24;
 const PLLI2S_ON: u32 = 1 << 26;
 const PLLSAI_ON: u32 = 1 << 28;
@@ -48,16 +50,18 @@ impl ResetCause {
 #[derive(Hash)]
 pub(super) struct Rcc {
     registers: [u32; LAST as usize / 4 + 1],
-    hse: Option<u32>,
+    hse: Hse,
     resets: Vec<Unit>,
+    broken: Vec<Violation>,
 }
 
 impl Rcc {
-    pub(super) fn new(hse: Option<u32>, cause: ResetCause) -> Self {
+    pub(super) fn new(hse: Hse, cause: ResetCause) -> Self {
         let mut rcc = Rcc {
             registers: [0; LAST as usize / 4 + 1],
             hse,
             resets: Vec::new(),
+            broken: Vec::new(),
         };
         *rcc.register(CR) = 0x83;
         *rcc.register(PLLCFGR) = 0x2400_3010;
@@ -93,19 +97,35 @@ impl Rcc {
         std::mem::take(&mut self.resets)
     }
 
-    fn pll(&self) -> u64 {
+    /// Rules that were broken since the last call.
+    pub(super) fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn breaks(&mut self, how: &str) {
+        self.broken.push(Violation {
+            rule: Rule::ExternalClock,
+            how: how.into(),
+        });
+    }
+
+    /// The PLL if it is on.
+    pub(super) fn running_pll(&self) -> Option<Pll> {
+        (self.value(CR) & PLL_ON << 1 != 0).then(|| self.pll())
+    }
+
+    fn pll(&self) -> Pll {
         let bits = self.value(PLLCFGR);
-        let input = if bits & PLL_FROM_HSE != 0 {
-            self.hse.map_or(0, u64::from)
+        let source = if bits & PLL_FROM_HSE != 0 {
+            self.hse.hertz()
         } else {
             HSI
         };
-        let (m, n, p) = (
-            u64::from(bits & 0x3f),
-            u64::from(bits >> 6 & 0x1ff),
-            u64::from(bits >> 16 & 3) * 2 + 2,
-        );
-        (input * n).checked_div(m * p).unwrap_or(0)
+        let m = u64::from(bits & 0x3f);
+        let input = source.checked_div(m).unwrap_or(0);
+        let vco = (source * u64::from(bits >> 6 & 0x1ff)).checked_div(m).unwrap_or(0);
+        let output = vco / (u64::from(bits >> 16 & 3) * 2 + 2);
+        Pll { input, vco, output }
     }
 
     /// The frequencies that the registers come to.
@@ -113,9 +133,9 @@ impl Rcc {
         let cfgr = self.value(CFGR);
         let external_pll = self.value(PLLCFGR) & PLL_FROM_HSE != 0;
         let (source, system) = match cfgr >> 2 & 3 {
-            1 => (Source::External, self.hse.map_or(0, u64::from)),
-            2 if external_pll => (Source::External, self.pll()),
-            2 => (Source::Internal, self.pll()),
+            1 => (Source::External, self.hse.hertz()),
+            2 if external_pll => (Source::External, self.pll().output),
+            2 => (Source::Internal, self.pll().output),
             _ => (Source::Internal, HSI),
         };
         let ahb = match cfgr >> 4 & 0xf {
@@ -132,13 +152,34 @@ impl Rcc {
         }
     }
 
-    /// Each oscillator and PLL is ready as soon as it is on; the HSE only if there is one, the PLL only if it is fed.
+    /// Whether the HSE runs in this mode.
+    fn has_hse(&mut self, bypass: bool) -> bool {
+        match (self.hse, bypass) {
+            (Hse::Fed(_), true) | (Hse::Crystal(_), false) => true,
+            (Hse::Absent, _) => false,
+            (Hse::Fed(_), false) => {
+                self.breaks("the HSE is on for a crystal (HSEBYP is 0), but the board feeds a clock");
+                false
+            }
+            (Hse::Crystal(_), true) => {
+                self.breaks("the HSE is on for a clock that is fed (HSEBYP is 1), but the board has a crystal");
+                false
+            }
+        }
+    }
+
+    /// Each oscillator and PLL is ready as soon as it is on; the HSE only in the mode that the board has, the PLL only if it is
+    /// fed.
     fn set_control(&mut self, value: u32) {
+        if self.value(CR) & value & HSE_ON != 0 && (self.value(CR) ^ value) & HSE_BYPASS != 0 {
+            self.breaks("HSEBYP is changed while the HSE is on");
+        }
         let mut ready = 0;
         for on in [HSI_ON, HSE_ON, PLL_ON, PLLI2S_ON, PLLSAI_ON] {
+            let from_hse = self.value(PLLCFGR) & PLL_FROM_HSE != 0;
             let fed = match on {
-                HSE_ON => self.hse.is_some(),
-                PLL_ON => self.pll() > 0,
+                HSE_ON => value & HSE_ON != 0 && self.has_hse(value & HSE_BYPASS != 0),
+                PLL_ON => self.pll().output > 0 && (!from_hse || ready & HSE_ON << 1 != 0),
                 _ => true,
             };
             if value & on != 0 && fed {
@@ -193,6 +234,10 @@ impl Peripheral for Rcc {
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
         match offset {
             CR => self.set_control(value),
+            PLLCFGR if self.value(CR) & PLL_ON != 0 && value != self.value(PLLCFGR) => self.broken.push(Violation {
+                rule: Rule::ClockLimits,
+                how: "PLLCFGR is changed while the PLL is on".into(),
+            }),
             CFGR => self.set_configuration(value),
             BDCR => *self.register(BDCR) = value & !2 | (value & 1) << 1,
             CSR => {
@@ -232,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_clock_tree_of_a_nucleo() {
-        let mut rcc = Rcc::new(Some(8_000_000), ResetCause::PowerOn);
+        let mut rcc = Rcc::new(Hse::Fed(8_000_000), ResetCause::PowerOn);
         assert_eq!(
             rcc.clocks(),
             Clocks {
@@ -246,7 +291,7 @@ mod tests {
         assert_ne!(rcc.read(CR, 0) & HSE_ON << 1, 0);
         // 8 MHz / 4 * 180 / 2.
         rcc.write(PLLCFGR, 4 | 180 << 6 | PLL_FROM_HSE, 0);
-        rcc.write(CR, 0x83 | HSE_ON | PLL_ON, 0);
+        rcc.write(CR, 0x83 | HSE_ON | HSE_BYPASS | PLL_ON, 0);
         rcc.write(CFGR, 2 | 0b101 << 10 | 0b100 << 13, 0);
         assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 2);
         let clocks = rcc.clocks();
@@ -264,7 +309,7 @@ mod tests {
 
     #[test]
     fn without_a_crystal_nothing_gets_ready() {
-        let mut rcc = Rcc::new(None, ResetCause::PowerOn);
+        let mut rcc = Rcc::new(Hse::Absent, ResetCause::PowerOn);
         rcc.write(CR, 0x83 | HSE_ON, 0);
         assert_eq!(rcc.read(CR, 0) & HSE_ON << 1, 0);
         rcc.write(CFGR, 1, 0);
@@ -273,7 +318,7 @@ mod tests {
 
     #[test]
     fn reset_flags_add_up_until_removed() {
-        let mut rcc = Rcc::new(None, ResetCause::PowerOn).after_reset(ResetCause::Software);
+        let mut rcc = Rcc::new(Hse::Absent, ResetCause::PowerOn).after_reset(ResetCause::Software);
         assert_eq!(rcc.read(CSR, 0) >> 25, 0b1111);
         rcc.write(CSR, REMOVE_FLAGS, 0);
         let mut rcc = rcc.after_reset(ResetCause::Watchdog);

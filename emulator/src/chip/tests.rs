@@ -12,8 +12,18 @@ const APB1ENR: u32 = RCC + 0x40;
 const APB2ENR: u32 = RCC + 0x44;
 const APB1RSTR: u32 = RCC + 0x20;
 const AHB1ENR: u32 = RCC + 0x30;
+const GPIOA: u32 = 0x4002_0000;
 const USART2: u32 = 0x4000_4400;
 const FLASH_REGISTERS: u32 = 0x4002_3c00;
+
+fn individual(hse: Hse) -> Individual {
+    Individual {
+        unique_id: [7, 8, 9],
+        hse,
+        lsi: 32_000,
+        flash_wear: 0,
+    }
+}
 
 struct Script {
     chip: Chip,
@@ -25,7 +35,7 @@ impl Script {
     fn new(model: Model) -> Self {
         let memory = Memory::new(model.memory(), Arc::new(Image::from_bytes(vec![0; 64])));
         Script {
-            chip: Chip::new(model, [7, 8, 9], Some(8_000_000)),
+            chip: Chip::new(model, individual(Hse::Fed(8_000_000))),
             memory,
             now: 0,
         }
@@ -56,6 +66,10 @@ impl Script {
         self.chip.interrupt_lines()[interrupt / 32] >> (interrupt % 32) & 1 != 0
     }
 
+    fn violations(&self) -> Vec<String> {
+        self.chip.violations().iter().map(Violation::to_string).collect()
+    }
+
     fn remarks(&self) -> Vec<&str> {
         self.chip.remarks().iter().map(|remark| remark.0.as_str()).collect()
     }
@@ -79,7 +93,7 @@ fn a_peripheral_without_a_clock_does_nothing() {
     let mut script = Script::new(Model::F446);
     script.write(USART2 + 0x08, 0x1234);
     assert_eq!(script.read(USART2 + 0x08), 0);
-    assert_eq!(script.remarks(), ["USART2 is used while its clock is off"]);
+    assert_eq!(script.violations(), ["clocked: USART2 is used while its clock is off"]);
     script.write(APB1ENR, 1 << 17);
     script.write(USART2 + 0x08, 0x1234);
     assert_eq!(script.read(USART2 + 0x08), 0x1234);
@@ -91,7 +105,9 @@ fn a_peripheral_without_a_clock_does_nothing() {
 fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
     let mut script = Script::new(Model::F446);
     script.write(APB1ENR, 1 << 17);
-    script.write(AHB1ENR, 1 << 21);
+    script.write(AHB1ENR, 1 << 21 | 1);
+    script.write(GPIOA + 0x20, 0x7700); // PA2 and PA3 are USART2
+    script.write(GPIOA, 0b1010 << 4);
     script.memory.sram[..3].copy_from_slice(b"abc");
     script.write(USART2 + 0x08, 16); // a million baud at 16 MHz
     script.write(USART2 + 0x14, 1 << 7);
@@ -112,6 +128,45 @@ fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
 }
 
 #[test]
+fn a_serial_port_needs_its_pins_in_their_alternate_function() {
+    // Mode and function of PA2, and whether that is right.
+    for (mode, function, right) in [(2, 7, true), (2, 8, false), (1, 7, false), (0, 7, false)] {
+        let mut script = Script::new(Model::F446);
+        script.write(APB1ENR, 1 << 17);
+        script.write(AHB1ENR, 1);
+        script.write(GPIOA + 0x20, function << 8 | 7 << 12);
+        script.write(GPIOA, mode << 4 | 2 << 6);
+        script.write(USART2 + 0x08, 16);
+        script.write(USART2 + 0x0c, 1 << 13 | 1 << 3 | 1 << 2);
+        script.write(USART2 + 0x04, 0x55);
+        script.run(400);
+        let (violations, sent) = (script.violations(), script.chip.uart(1).counters.sent);
+        if right {
+            assert_eq!((violations, sent), (vec![], 1));
+        } else {
+            let expected = "pins: USART2 sends while PA2 is not in alternate function 7";
+            assert_eq!((violations, sent), (vec![expected.to_string()], 0));
+        }
+    }
+}
+
+#[test]
+fn a_pin_that_is_taken_away_is_noticed() {
+    let mut script = Script::new(Model::F446);
+    script.write(APB1ENR, 1 << 17);
+    script.write(AHB1ENR, 1);
+    script.write(GPIOA + 0x20, 0x7700);
+    script.write(GPIOA, 0b1010 << 4);
+    script.write(USART2 + 0x0c, 1 << 13 | 1 << 2);
+    assert!(script.violations().is_empty());
+    script.write(GPIOA, 0b0010 << 4);
+    assert_eq!(
+        script.violations(),
+        ["pins: USART2 receives while PA3 is not in alternate function 7"]
+    );
+}
+
+#[test]
 fn flash_is_unlocked_programmed_and_erased() {
     let mut script = Script::new(Model::F446);
     let page = 0x0806_0000;
@@ -128,7 +183,7 @@ fn flash_is_unlocked_programmed_and_erased() {
         "bits only go to zero"
     );
     assert!(script.chip.take_stall() > 0, "the core stands still");
-    script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 1 << 16);
+    script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 2 << 8 | 1 << 16);
     assert_eq!(script.memory.bytes(page, 4).expect("flash"), [0xff; 4]);
     // A second of the 16 MHz that the chip starts with.
     assert_eq!(script.chip.take_stall(), 16_000_000);
@@ -139,6 +194,58 @@ fn flash_is_unlocked_programmed_and_erased() {
         1 << 6,
         "a byte where words were announced"
     );
+    assert_eq!(
+        script.violations(),
+        [
+            "flash-order: a write or erase out of order (PGSERR)",
+            "flash-order: 0xff is written over 0x34 at 0x08060002 without an erase",
+            "flash-order: 0xff is written over 0x12 at 0x08060003 without an erase",
+            "flash-order: a write in another width than PSIZE announces (PGPERR)",
+        ]
+    );
+}
+
+#[test]
+fn an_erase_takes_its_time_by_parallelism_and_wear() {
+    // PSIZE, wear in percent, milliseconds for 128 KiB.
+    for (parallelism, flash_wear, time) in [
+        (0, 0, 2000),
+        (0, 100, 4000),
+        (1, 0, 1300),
+        (1, 100, 2600),
+        (2, 0, 1000),
+        (2, 50, 1500),
+        (2, 100, 2000),
+    ] {
+        let mut script = Script::new(Model::F446);
+        let individual = Individual {
+            flash_wear,
+            ..individual(Hse::Absent)
+        };
+        script.chip = Chip::new(Model::F446, individual);
+        unlock(&mut script);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | parallelism << 8 | 1 << 16);
+        assert_eq!(script.chip.take_stall(), time * 16_000, "{parallelism} {flash_wear}");
+        assert!(script.violations().is_empty());
+    }
+    let mut script = Script::new(Model::F446);
+    unlock(&mut script);
+    script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | 3 << 8 | 1 << 16);
+    assert_eq!(
+        script.violations(),
+        ["flash-order: an erase with 64 bits at once (PSIZE is 3) without a programming voltage"]
+    );
+}
+
+#[test]
+fn a_cache_is_emptied_only_while_it_is_off() {
+    let mut script = Script::new(Model::F446);
+    script.write(FLASH_REGISTERS, 0x705);
+    script.write(FLASH_REGISTERS, 0x305 | 1 << 12);
+    assert_eq!(script.violations(), ["flash-cache: DCRST is set while the cache is on"]);
+    assert_eq!(script.read(FLASH_REGISTERS), 0x305);
+    script.write(FLASH_REGISTERS, 0x305 | 1 << 12);
+    assert_eq!(script.violations().len(), 1);
 }
 
 /// Unlocks the flash.
@@ -166,8 +273,8 @@ fn sectors_of_all_sizes_are_erased_alone_and_take_their_time() {
             script.memory.write_flash(*place, &[0]).expect("flash");
         }
         unlock(&mut script);
-        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3);
-        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3 | 1 << 16);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3 | 2 << 8);
+        script.write(FLASH_REGISTERS + 0x10, 1 << 1 | sector << 3 | 2 << 8 | 1 << 16);
         assert_eq!(script.chip.take_stall(), time * 16_000, "sector {sector}");
         assert_eq!(script.read(FLASH_REGISTERS + 0x0c), 0);
         let byte = |place: u32| script.memory.byte(place);
@@ -283,17 +390,111 @@ fn the_watchdog_resets_and_the_cause_is_shown() {
     assert_eq!(script.read(0x4000_2850), 0xcafe, "backup registers stay");
 }
 
+const PWR: u32 = 0x4000_7000;
+
+/// Switches the over-drive on.
+fn over_drive(script: &mut Script) {
+    script.write(APB1ENR, 1 << 28);
+    script.write(PWR, 3 << 14 | 1 << 16);
+    script.write(PWR, 3 << 14 | 3 << 16);
+}
+
+/// The PLL from the 8 MHz that are fed, in MHz, with the two buses divided by the bits of PPRE1 and PPRE2.
+fn full_speed(script: &mut Script, megahertz: u32, ppre1: u32, ppre2: u32) {
+    script.write(RCC, 0x83 | 1 << 16 | 1 << 18);
+    script.write(RCC + 0x04, 4 | megahertz << 6 | 1 << 22);
+    script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
+    script.write(RCC + 0x08, 2 | ppre1 << 10 | ppre2 << 13);
+}
+
+#[test]
+fn core_buses_and_pll_have_their_limits() {
+    let too_fast = |prepare: fn(&mut Script)| {
+        let mut script = Script::new(Model::F446);
+        script.write(FLASH_REGISTERS, 5);
+        prepare(&mut script);
+        script.violations()
+    };
+    assert!(
+        too_fast(|script| {
+            over_drive(script);
+            full_speed(script, 180, 5, 4);
+        })
+        .is_empty()
+    );
+    assert_eq!(
+        too_fast(|script| full_speed(script, 180, 5, 4)),
+        [
+            "clock-limits: HCLK at 180000000 Hz, at most 168000000 as it is powered",
+            "clock-limits: APB1 at 45000000 Hz, at most 42000000 as it is powered",
+            "clock-limits: APB2 at 90000000 Hz, at most 84000000 as it is powered",
+        ]
+    );
+    assert_eq!(
+        too_fast(|script| {
+            over_drive(script);
+            full_speed(script, 180, 4, 4);
+        }),
+        ["clock-limits: APB1 at 90000000 Hz, at most 45000000 as it is powered"]
+    );
+    assert_eq!(
+        too_fast(|script| {
+            // 8 MHz into the PLL, undivided but for 2, then an oscillator that is too slow, and not used.
+            script.write(RCC, 0x83 | 1 << 16 | 1 << 18);
+            script.write(RCC + 0x04, 2 | 20 << 6 | 1 << 22);
+            script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
+            script.write(RCC + 0x04, 4 | 180 << 6 | 1 << 22);
+        }),
+        [
+            "clock-limits: the PLL's input at 4000000 Hz, not in 950000..=2100000",
+            "clock-limits: the PLL's oscillator at 80000000 Hz, not in 100000000..=432000000",
+            "clock-limits: PLLCFGR is changed while the PLL is on",
+        ]
+    );
+}
+
+#[test]
+fn the_hse_runs_only_in_the_mode_that_the_board_has() {
+    const BYPASS: u32 = 1 << 18;
+    for (hse, control, ready, violations) in [
+        (Hse::Fed(8_000_000), BYPASS, true, vec![]),
+        (Hse::Crystal(8_000_000), 0, true, vec![]),
+        (Hse::Absent, BYPASS, false, vec![]),
+        (
+            Hse::Fed(8_000_000),
+            0,
+            false,
+            vec!["external-clock: the HSE is on for a crystal (HSEBYP is 0), but the board feeds a clock"],
+        ),
+        (
+            Hse::Crystal(8_000_000),
+            BYPASS,
+            false,
+            vec!["external-clock: the HSE is on for a clock that is fed (HSEBYP is 1), but the board has a crystal"],
+        ),
+    ] {
+        let mut script = Script::new(Model::F446);
+        script.chip = Chip::new(Model::F446, individual(hse));
+        script.write(RCC, 0x83 | control);
+        script.write(RCC, 0x83 | control | 1 << 16);
+        assert_eq!(script.read(RCC) >> 17 & 1 != 0, ready, "{hse:?} {control:x}");
+        assert_eq!(script.violations(), violations, "{hse:?} {control:x}");
+    }
+    let mut script = Script::new(Model::F446);
+    script.write(RCC, 0x83 | 1 << 16 | BYPASS);
+    script.write(RCC, 0x83 | 1 << 16);
+    assert_eq!(
+        script.violations()[0],
+        "external-clock: HSEBYP is changed while the HSE is on"
+    );
+}
+
 #[test]
 fn a_faster_clock_needs_wait_states_and_its_notice() {
     let mut script = Script::new(Model::F446);
-    script.write(RCC, 0x83 | 1 << 16 | 1 << 18);
-    script.write(RCC + 0x04, 4 | 180 << 6 | 1 << 22);
-    script.write(RCC, 0x83 | 1 << 16 | 1 << 18 | 1 << 24);
-    script.write(RCC + 0x08, 2 | 5 << 10 | 4 << 13);
-    assert_eq!(
-        script.remarks(),
-        ["FLASH: 0 wait states at 180000000 Hz, where silicon needs 5"]
-    );
+    over_drive(&mut script);
+    full_speed(&mut script, 180, 5, 4);
+    assert_eq!(script.violations(), ["wait-states: 0 at 180000000 Hz, which needs 5"]);
     assert_eq!(script.chip.wants_stop(), Some(Stop::Clock));
     assert_eq!(script.chip.clocks().hclk, 180_000_000);
 }

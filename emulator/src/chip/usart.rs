@@ -71,6 +71,11 @@ pub struct Usart {
     /// When the shift register is free again.
     sending_until: Option<Cycles>,
     rx_pin: RxPin,
+    /// Whether the pins that have the cable are connected to it.
+    has_tx: bool,
+    has_rx: bool,
+    /// Something was sent without the pin, and nobody has asked yet.
+    sent_nowhere: bool,
     /// Start of the frame being received.
     receiving_since: Option<Cycles>,
     /// Since when the line is idle after a reception; `None` once that has been reported.
@@ -96,6 +101,9 @@ impl Default for Usart {
             clock: 1,
             sending_until: None,
             rx_pin: RxPin::default(),
+            has_tx: false,
+            has_rx: false,
+            sent_nowhere: false,
             receiving_since: None,
             idle_since: None,
             output: Vec::new(),
@@ -115,6 +123,8 @@ impl Usart {
         let Usart {
             clock,
             rx_pin,
+            has_tx,
+            has_rx,
             output,
             bytes,
             counters,
@@ -123,6 +133,8 @@ impl Usart {
         *self = Usart {
             clock,
             rx_pin,
+            has_tx,
+            has_rx,
             output,
             bytes,
             counters,
@@ -132,6 +144,23 @@ impl Usart {
 
     pub(super) fn set_clock(&mut self, clock: u64) {
         self.clock = clock;
+    }
+
+    /// Says which pins it has.
+    pub(super) fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles) {
+        let was_receiving = self.can_receive();
+        (self.has_tx, self.has_rx) = (tx, rx);
+        self.begin_to_listen(was_receiving, now);
+    }
+
+    /// Whether it has sent something without its pin since the last call.
+    pub(super) fn take_sent_nowhere(&mut self) -> bool {
+        std::mem::take(&mut self.sent_nowhere)
+    }
+
+    /// Whether it is to receive and has no pin.
+    pub(super) fn listens_nowhere(&self) -> bool {
+        self.control[0] & (UE | RE) == UE | RE && !self.has_rx
     }
 
     /// A mode in use that this model does not have.
@@ -187,7 +216,7 @@ impl Usart {
     }
 
     fn can_receive(&self) -> bool {
-        self.control[0] & (UE | RE) == UE | RE && self.baud != 0
+        self.control[0] & (UE | RE) == UE | RE && self.baud != 0 && self.has_rx
     }
 
     /// How soon after an edge software can notice it; `None` if it does not listen.
@@ -267,33 +296,43 @@ impl Usart {
     /// Moves what waits into the shift register.
     fn start_frame(&mut self, at: Cycles) {
         if let Some(data) = self.waiting.take() {
-            let bits = self.with_parity(data);
-            let levels = bits << 1 | 1 << (1 + self.data_bits());
-            for place in 0..self.data_bits() + 2 {
-                let level = levels >> place & 1 != 0;
-                let before = place == 0 || levels >> (place - 1) & 1 != 0;
-                if level != before {
-                    self.output.push(Edge {
-                        at: at + place * self.bit_time(),
-                        level,
-                    });
-                }
+            if self.has_tx {
+                self.put_out(data, at);
             }
+            self.sent_nowhere |= !self.has_tx;
             self.sending_until = Some(at + self.frame_time());
             self.status = self.status & !TC | TXE;
-            self.counters.sent += 1;
-            if let Some(bytes) = &mut self.bytes {
-                bytes.push(data as u8);
-            }
         } else if self.control[0] & SBK != 0 {
             let length = self.bit_time() * (2 + self.data_bits());
-            self.output.push(Edge { at, level: false });
-            self.output.push(Edge {
-                at: at + length,
-                level: true,
-            });
+            if self.has_tx {
+                self.output.push(Edge { at, level: false });
+                self.output.push(Edge {
+                    at: at + length,
+                    level: true,
+                });
+            }
             self.sending_until = Some(at + length + self.bit_time());
             self.control[0] &= !SBK;
+        }
+    }
+
+    /// The edges of a frame.
+    fn put_out(&mut self, data: u32, at: Cycles) {
+        let bits = self.with_parity(data);
+        let levels = bits << 1 | 1 << (1 + self.data_bits());
+        for place in 0..self.data_bits() + 2 {
+            let level = levels >> place & 1 != 0;
+            let before = place == 0 || levels >> (place - 1) & 1 != 0;
+            if level != before {
+                self.output.push(Edge {
+                    at: at + place * self.bit_time(),
+                    level,
+                });
+            }
+        }
+        self.counters.sent += 1;
+        if let Some(bytes) = &mut self.bytes {
+            bytes.push(data as u8);
         }
     }
 
@@ -420,14 +459,18 @@ impl Usart {
         }
     }
 
-    fn set_control(&mut self, value: u32, now: Cycles) {
-        let was_receiving = self.can_receive();
-        self.control[0] = value;
+    /// A receiver that was off listens only to what comes from now on.
+    fn begin_to_listen(&mut self, was_receiving: bool, now: Cycles) {
         if !was_receiving && self.can_receive() {
-            // Only what comes from now on is listened to.
             self.rx_pin.level_at(now);
             (self.receiving_since, self.idle_since) = (None, None);
         }
+    }
+
+    fn set_control(&mut self, value: u32, now: Cycles) {
+        let was_receiving = self.can_receive();
+        self.control[0] = value;
+        self.begin_to_listen(was_receiving, now);
         if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || self.waiting.is_some()) {
             self.start_frame(now);
         }

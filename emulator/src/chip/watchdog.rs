@@ -1,9 +1,8 @@
-//! The independent watchdog: RM0390 chapter 20. It counts a clock of its own of 32 kHz.
+//! The independent watchdog: RM0390 chapter 20. It counts a clock of its own, the LSI, of 17 to 47 kHz.
 
 use super::Peripheral;
 use crate::cpu::{Cycles, NEVER};
 
-const LSI: u64 = 32_000;
 const START: u32 = 0xcccc;
 const RELOAD: u32 = 0xaaaa;
 const UNLOCK: u32 = 0x5555;
@@ -17,10 +16,11 @@ pub(super) struct Watchdog {
     expires_at: Option<Cycles>,
     expired: bool,
     hclk: u64,
+    lsi: u64,
 }
 
-impl Default for Watchdog {
-    fn default() -> Self {
+impl Watchdog {
+    pub(super) fn new(lsi: u32) -> Self {
         Watchdog {
             prescaler: 0,
             reload: 0xfff,
@@ -28,11 +28,22 @@ impl Default for Watchdog {
             expires_at: None,
             expired: false,
             hclk: 1,
+            lsi: u64::from(lsi.max(1)),
         }
     }
-}
 
-impl Watchdog {
+    /// Registers go back to what they are at reset. Its clock goes on.
+    pub(super) fn reset(&mut self) {
+        *self = Watchdog {
+            prescaler: 0,
+            reload: 0xfff,
+            unlocked: false,
+            expires_at: None,
+            expired: false,
+            ..*self
+        };
+    }
+
     pub(super) fn set_clock(&mut self, hclk: u64) {
         self.hclk = hclk;
     }
@@ -51,7 +62,7 @@ impl Watchdog {
 
     fn timeout(&self) -> Cycles {
         let ticks = (u64::from(self.reload) + 1) * (4 << self.prescaler.min(6));
-        ticks * self.hclk / LSI
+        ticks * self.hclk / self.lsi
     }
 }
 
@@ -96,7 +107,7 @@ mod tests {
 
     #[test]
     fn runs_out_unless_it_is_reloaded() {
-        let mut watchdog = Watchdog::default();
+        let mut watchdog = Watchdog::new(32_000);
         watchdog.set_clock(32_000_000);
         watchdog.write(0x8, 9, 0);
         assert_eq!(watchdog.read(0x8, 0), 0xfff, "locked");
@@ -114,5 +125,19 @@ mod tests {
         assert_eq!(watchdog.next_event(), 60_000);
         watchdog.advance(60_000);
         assert!(watchdog.has_expired());
+        watchdog.reset();
+        assert_eq!((watchdog.has_expired(), watchdog.next_event()), (false, NEVER));
+    }
+
+    #[test]
+    fn its_clock_is_anything_but_exact() {
+        for (lsi, milliseconds) in [(17_000, 7_529), (32_000, 4_000), (47_000, 2_723)] {
+            let mut watchdog = Watchdog::new(lsi);
+            watchdog.set_clock(1_000_000);
+            for (register, value) in [(0, UNLOCK), (4, 5), (8, 999), (0, START)] {
+                watchdog.write(register, value, 0);
+            }
+            assert_eq!(watchdog.next_event() / 1000, milliseconds);
+        }
     }
 }

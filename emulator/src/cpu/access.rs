@@ -53,10 +53,21 @@ impl<B: Bus> Cpu<B> {
                 return Ok(width.extend(word));
             }
             if let Some(word) = self.memory.shared_word(address) {
+                self.wait_for_data(address);
                 return Ok(width.extend(word));
             }
         }
         self.load_elsewhere(address, bytes).map(|word| width.extend(word))
+    }
+
+    /// The flash lets a load of data wait.
+    #[inline(always)]
+    fn wait_for_data(&mut self, address: u32) {
+        let (wait, is_stale) = self.art.load(address);
+        self.now += wait;
+        if is_stale {
+            self.bus.stale_data(address);
+        }
     }
 
     /// Loads an aligned word.
@@ -100,6 +111,11 @@ impl<B: Bus> Cpu<B> {
         self.load_elsewhere(address, 4).ok()
     }
 
+    /// Writes a word to a register of the core's or the chip's, with what writing it does.
+    pub fn write_register(&mut self, address: u32, value: u32) -> Option<()> {
+        self.store_elsewhere(address, 4, value).ok()
+    }
+
     fn check_alignment(&self, address: u32, bytes: u32) -> Result<(), Fault> {
         if address & (bytes - 1) != 0 && self.scs.ccr & UNALIGN_TRP != 0 {
             return Err(Fault::Unaligned(address));
@@ -111,6 +127,7 @@ impl<B: Bus> Cpu<B> {
     fn load_elsewhere(&mut self, address: u32, bytes: u32) -> Result<u32, Fault> {
         self.check_alignment(address, bytes)?;
         if let Some(content) = self.memory.bytes(address, bytes as usize) {
+            self.wait_for_data(address);
             return Ok(content.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
         }
         if let Some((byte, bit)) = bit_band(address) {
@@ -154,6 +171,10 @@ impl<B: Bus> Cpu<B> {
         self.bus
             .write(address, bytes, value, self.now, &mut self.memory)
             .ok_or(Fault::DataBus(address))?;
+        self.art.configure(self.bus.flash_access());
+        if let Some(changed) = self.bus.take_flash_change() {
+            self.art.flash_changed(&changed);
+        }
         let stall = self.bus.take_stall();
         if stall > 0 {
             self.stalled_until = self.stalled_until.max(self.now) + stall;

@@ -6,6 +6,7 @@
 
 mod access;
 mod arithmetic;
+mod art;
 #[cfg(test)]
 mod comparison;
 pub mod cycles;
@@ -25,6 +26,7 @@ mod tests;
 use std::hash::{Hash, Hasher};
 
 use crate::memory::Memory;
+use art::Art;
 use fault::FaultReport;
 use nvic::Nvic;
 use scs::SystemControl;
@@ -53,6 +55,16 @@ pub trait Bus {
     fn take_stall(&mut self) -> Cycles {
         0
     }
+    /// How the flash is read: FLASH_ACR of an STM32F4, with its wait states and its accelerator.
+    fn flash_access(&self) -> u32 {
+        0
+    }
+    /// The addresses of the flash that the last write has changed, asked for once.
+    fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
+        None
+    }
+    /// The data cache gave what was in the flash at an address before that was changed.
+    fn stale_data(&mut self, _address: u32) {}
     /// Whether an event for WFE has come since the last call.
     fn take_event(&mut self) -> bool {
         false
@@ -111,6 +123,7 @@ pub struct Cpu<B: Bus> {
     nvic: Nvic,
     scs: SystemControl,
     systick: SysTick,
+    art: Art,
     /// The present time.
     pub now: Cycles,
     /// When the run loop looks up from executing; 0 makes it look at once.
@@ -164,6 +177,7 @@ impl<B: Bus> Cpu<B> {
             nvic: Nvic::default(),
             scs: SystemControl::default(),
             systick: SysTick::default(),
+            art: Art::new(0),
             now: 0,
             deadline: 0,
             stalled_until: 0,
@@ -192,6 +206,7 @@ impl<B: Bus> Cpu<B> {
         self.nvic = Nvic::default();
         self.scs = SystemControl::default();
         self.systick = SysTick::default();
+        self.art = Art::new(self.bus.flash_access());
         (self.deadline, self.next_look, self.reset_request) = (0, 0, false);
         self.stalled_until = 0;
         self.r[14] = 0xffff_ffff;
@@ -262,7 +277,7 @@ impl<B: Bus + Hash> Hash for Cpu<B> {
         (self.s, self.fpscr).hash(hasher);
         (self.primask, self.faultmask, self.basepri, self.control).hash(hasher);
         (self.event, self.sleep, self.exclusive, self.reset_request).hash(hasher);
-        (&self.nvic, &self.scs, &self.systick).hash(hasher);
+        (&self.nvic, &self.scs, &self.systick, &self.art).hash(hasher);
         (self.now, self.stalled_until, self.instructions).hash(hasher);
         (self.exceptions, self.fault_count).hash(hasher);
         self.memory.changeable().for_each(|memory| hasher.write(memory));

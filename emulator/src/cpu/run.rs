@@ -109,14 +109,15 @@ impl<B: Bus> Cpu<B> {
                 continue;
             }
             self.deadline = next.min(limit);
-            let code = &image.code()[..self.memory.shared_code().min(image.code().len())];
+            let shared = self.memory.shared_code();
+            let code = image.code().get(shared.clone()).unwrap_or(&[]);
+            let first = FLASH + shared.start as u32 * 2;
             while self.now < self.deadline {
                 let pc = self.next;
-                let place = (pc.wrapping_sub(FLASH) >> 1) as usize;
-                if PROFILE && let Some(count) = self.profile.get_mut(place) {
+                if PROFILE && let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
                     *count += 1;
                 }
-                let decoded = match code.get(place) {
+                let decoded = match code.get((pc.wrapping_sub(first) >> 1) as usize) {
                     Some(decoded) => decoded,
                     None => &self.fetch(pc),
                 };
@@ -162,6 +163,9 @@ impl<B: Bus> Cpu<B> {
     #[inline(always)]
     fn step_decoded(&mut self, pc: u32, decoded: &Decoded) {
         self.instructions += 1;
+        if pc >> 4 != self.art.line {
+            self.now += self.art.enter(pc >> 4, self.now);
+        }
         self.now += u64::from(decoded.cycles);
         self.r[15] = pc.wrapping_add(4);
         self.next = pc.wrapping_add(u32::from(decoded.length));

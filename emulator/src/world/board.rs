@@ -3,10 +3,11 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::chip::clocks::Source;
+use crate::chip::clocks::{Hse, Source};
+use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
 use crate::chip::usart::{Edge, UartCounters};
-use crate::chip::{Chip, Model, Remark, ResetCause, UARTS};
+use crate::chip::{Chip, Individual, Model, Remark, ResetCause, UARTS};
 use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
 use crate::hash::{StateHash, mix};
@@ -23,12 +24,16 @@ const BUTTON: (usize, u32) = (2, 13);
 pub struct BoardOptions {
     /// Which chip.
     pub model: Model,
-    /// The frequency at the HSE pin; a Nucleo gets 8 MHz from its ST-LINK.
-    pub hse: Option<u32>,
+    /// What is at the HSE pins; a Nucleo gets 8 MHz from its ST-LINK.
+    pub hse: Hse,
     /// By how many parts in a million that is too fast.
     pub hse_ppm: f64,
     /// By how many parts in a million the internal oscillator is too fast.
     pub hsi_ppm: f64,
+    /// The clock of the watchdog in Hz: 17,000 to 47,000.
+    pub lsi: u32,
+    /// How far the times of the flash are from typical to longest, in percent.
+    pub flash_wear: u32,
     /// When the board is powered.
     pub start: Time,
     /// The number that is unique to the chip.
@@ -39,9 +44,11 @@ impl Default for BoardOptions {
     fn default() -> Self {
         BoardOptions {
             model: Model::F446,
-            hse: Some(8_000_000),
+            hse: Hse::Fed(8_000_000),
             hse_ppm: 0.0,
             hsi_ppm: 0.0,
+            lsi: 32_000,
+            flash_wear: 0,
             start: 0,
             unique_id: [0x0030_0041, 0x3437_5109, 0x3532_3831],
         }
@@ -94,7 +101,20 @@ impl Board {
         let mut memory = Memory::new(options.model.memory(), image.clone());
         let [a, b, c] = options.unique_id.map(u64::from);
         memory.scramble(mix(a << 32 | b) ^ mix(c ^ options.start));
-        let chip = Chip::new(options.model, options.unique_id, options.hse);
+        let BoardOptions {
+            unique_id,
+            hse,
+            lsi,
+            flash_wear,
+            ..
+        } = options;
+        let individual = Individual {
+            unique_id,
+            hse,
+            lsi,
+            flash_wear,
+        };
+        let chip = Chip::new(options.model, individual);
         let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);
         let rtt = image.address_of("_SEGGER_RTT").and_then(Rtt::new);
         let mut board = Board {
@@ -232,6 +252,11 @@ impl Board {
     /// What the firmware did that is not modelled.
     pub fn remarks(&self) -> &[Remark] {
         self.cpu.bus.remarks()
+    }
+
+    /// The rules of the manuals that the firmware has broken.
+    pub fn violations(&self) -> &[Violation] {
+        self.cpu.bus.violations()
     }
 
     /// What has passed through a serial port.

@@ -1,8 +1,29 @@
-//! What chips newer than the F4 have in common: reset flags.
+//! What chips newer than the F4 have in common: clocks and reset flags.
 
 use embassy_stm32::pac;
 
 use super::ResetCause;
+
+/// Whether the clocks come from an internal oscillator that nothing external keeps exact.
+pub(super) fn is_clocked_from_inside() -> bool {
+    #[cfg(feature = "nucleo-l476rg")]
+    let inside = !pac::RCC.cr().read().msipllen();
+    #[cfg(feature = "nucleo-g474re")]
+    let inside = pac::RCC.pllcfgr().read().pllsrc() == embassy_stm32::rcc::PllSource::HSI;
+    #[cfg(feature = "nucleo-h743zi")]
+    let inside = pac::RCC.pllckselr().read().pllsrc() == embassy_stm32::rcc::PllSource::HSI;
+    inside
+}
+
+/// Switches on what hides the wait states of the flash. On L4 and G4 it is on after reset.
+pub(super) fn accelerate() {
+    #[cfg(feature = "nucleo-h743zi")]
+    {
+        // SAFETY: nothing else uses it. Code never changes, so the cache holds what is in the flash.
+        let mut core = unsafe { cortex_m::Peripherals::steal() };
+        core.SCB.enable_icache();
+    }
+}
 
 /// Why the board started. To be called once: it clears the flags for the next start.
 pub(crate) fn reset_cause() -> ResetCause {

@@ -24,16 +24,19 @@ mod chosen;
 #[path = "nucleo_l476rg.rs"]
 mod chosen;
 
-pub(crate) use chosen::{LINKS, NAME, clocks, open};
+pub(crate) use chosen::{LINKS, NAME, open, watchdog};
+pub(crate) use family::reset_cause;
+
 #[cfg(chip_f4)]
-pub(crate) use family_f4::reset_cause;
+use family_f4 as family;
 #[cfg(not(chip_f4))]
-pub(crate) use family_newer::reset_cause;
+use family_newer as family;
 
 use embassy_stm32::flash::{Blocking, Flash};
 use embassy_stm32::gpio::{AfType, Flex, Input, Output, Pull};
-use embassy_stm32::usart;
-use embassy_stm32::wdg::IndependentWatchdog;
+use embassy_stm32::{Peri, Peripherals, pac, peripherals, usart};
+
+use hopwise_core::wire::rates_agree;
 
 use crate::uart::SerialPort;
 
@@ -48,12 +51,83 @@ pub(crate) struct Board {
     pub(crate) button: Input<'static>,
     /// The level of the button's pin when pressed.
     pub(crate) pressed_high: bool,
-    pub(crate) watchdog: IndependentWatchdog<'static, chosen::Watchdog>,
-    pub(crate) flash: Flash<'static, Blocking>,
+    /// `None` if it is not laid out as embassy expects.
+    pub(crate) flash: Option<Flash<'static, Blocking>>,
 }
 
-/// A board that hangs for this long is reset. Erasing the largest sector of the slowest flash takes up to two seconds.
+/// A board that hangs for this long is reset, by a clock that may be half as fast again. Erasing the largest sector of the
+/// slowest flash takes up to two seconds.
 pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
+
+/// Starts the clocks and what depends on them.
+pub(crate) fn start() -> Peripherals {
+    let peripherals = embassy_stm32::init(chosen::clocks());
+    family::accelerate();
+    peripherals
+}
+
+/// What a person should know about this board, if anything.
+pub(crate) fn complaint() -> Option<&'static str> {
+    if family::is_clocked_from_inside() {
+        Some("no external clock: the internal one is less exact")
+    } else if has_unknown_banks() {
+        Some("option DBANK is 0: the configuration cannot be written")
+    } else {
+        None
+    }
+}
+
+/// Whether the serial ports agree on a rate.
+pub(crate) fn ports_agree_on(baud: u32) -> bool {
+    rates_agree(&chosen::BUSES, baud)
+}
+
+/// Does something that erases or writes the flash. The data cache is off meanwhile and forgets what it knew.
+pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
+    #[cfg(chip_f4)]
+    family::widen_erase();
+    // That of the H7 is in its core, and off.
+    #[cfg(not(feature = "nucleo-h743zi"))]
+    pac::FLASH.acr().modify(|w| w.set_dcen(false));
+    let result = change();
+    #[cfg(not(feature = "nucleo-h743zi"))]
+    {
+        pac::FLASH.acr().modify(|w| w.set_dcrst(true));
+        pac::FLASH.acr().modify(|w| w.set_dcrst(false));
+        pac::FLASH.acr().modify(|w| w.set_dcen(true));
+    }
+    result
+}
+
+/// Looks so often whether an oscillator runs: at least 50 ms at the 16 MHz that chips begin with, and where they begin
+/// with 64 MHz, at least 12.
+const LOOKS: u32 = 100_000;
+
+/// Whether the HSE runs. embassy would wait for it for ever.
+#[cfg(not(feature = "nucleo-l476rg"))]
+fn hse_runs(bypass: bool) -> bool {
+    pac::RCC.cr().modify(|w| w.set_hsebyp(bypass));
+    pac::RCC.cr().modify(|w| w.set_hseon(true));
+    let runs = (0..LOOKS).any(|_| pac::RCC.cr().read().hserdy());
+    if !runs {
+        pac::RCC.cr().modify(|w| w.set_hseon(false));
+    }
+    runs
+}
+
+/// Whether the flash is divided otherwise than embassy was told: it would panic.
+fn has_unknown_banks() -> bool {
+    #[cfg(feature = "nucleo-g474re")]
+    let unknown = !pac::FLASH.optr().read().dbank();
+    #[cfg(not(feature = "nucleo-g474re"))]
+    let unknown = false;
+    unknown
+}
+
+/// The flash, to be changed, if it is laid out as embassy expects.
+pub(crate) fn flash(peripheral: Peri<'_, peripherals::FLASH>) -> Option<Flash<'_, Blocking>> {
+    (!has_unknown_banks()).then(|| Flash::new_blocking(peripheral))
+}
 
 /// Why a board started, by the numbers of [`Card::reset_cause`](hopwise_core::wire::Card::reset_cause).
 #[derive(Clone, Copy, defmt::Format)]
@@ -78,6 +152,9 @@ fn receive_at(mut pin: Flex<'static>, function: u8) {
 fn uart_config(baud: u32) -> usart::Config {
     let mut config = usart::Config::default();
     config.baudrate = baud;
+    // On newer chips DMA is not asked to take a byte that is marked as noisy: it would be missing. The link's CRC finds the wrong
+    // ones.
+    config.assume_noise_free = cfg!(not(chip_f4));
     config
 }
 
@@ -94,6 +171,7 @@ fn uart_config(baud: u32) -> usart::Config {
 ///     led: PA5,
 ///     pressed_high: false,
 ///     watchdog: IWDG,
+///     buses: [90_000_000, 45_000_000],                     the clocks in Hz that the ports divide to their rates
 /// }
 /// ```
 ///
@@ -107,10 +185,18 @@ macro_rules! board {
         led: $led:ident,
         pressed_high: $pressed_high:literal,
         watchdog: $watchdog:ident,
+        buses: $buses:expr,
     ) => {
         pub(crate) const NAME: &str = $name;
         pub(crate) const LINKS: usize = [$(stringify!($uart)),*].len() - 1;
-        pub(crate) type Watchdog = embassy_stm32::peripherals::$watchdog;
+        pub(super) const BUSES: [u32; $buses.len()] = $buses;
+
+        /// The watchdog, not yet running. To be called once.
+        pub(crate) fn watchdog() -> embassy_stm32::wdg::IndependentWatchdog<'static, embassy_stm32::peripherals::$watchdog> {
+            // SAFETY: `open` leaves it alone.
+            let peripheral = unsafe { embassy_stm32::peripherals::$watchdog::steal() };
+            embassy_stm32::wdg::IndependentWatchdog::new(peripheral, super::WATCHDOG_MICROS)
+        }
 
         embassy_stm32::bind_interrupts!(struct Interrupts {
             $(
@@ -129,8 +215,7 @@ macro_rules! board {
                 led: Output::new(p.$led, Level::Low, Speed::Low),
                 button: Input::new(p.PC13, Pull::None),
                 pressed_high: $pressed_high,
-                watchdog: embassy_stm32::wdg::IndependentWatchdog::new(p.$watchdog, super::WATCHDOG_MICROS),
-                flash: embassy_stm32::flash::Flash::new_blocking(p.FLASH),
+                flash: super::flash(p.FLASH),
             }
         }
     };

@@ -12,8 +12,9 @@ super::board! {
     led: PA5,
     pressed_high: false,
     watchdog: IWDG,
+    buses: [84_000_000, 42_000_000],
 }
 
-pub(crate) fn clocks() -> embassy_stm32::Config {
+pub(super) fn clocks() -> embassy_stm32::Config {
     super::family_f4::clocks(PllMul::MUL168, PllPDiv::DIV4, APBPrescaler::DIV2, APBPrescaler::DIV1)
 }

@@ -15,8 +15,9 @@ super::board! {
     led: PA5,
     pressed_high: false,
     watchdog: IWDG,
+    buses: [90_000_000, 45_000_000],
 }
 
-pub(crate) fn clocks() -> embassy_stm32::Config {
+pub(super) fn clocks() -> embassy_stm32::Config {
     super::family_f4::clocks(PllMul::MUL180, PllPDiv::DIV2, APBPrescaler::DIV4, APBPrescaler::DIV2)
 }

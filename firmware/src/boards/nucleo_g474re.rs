@@ -16,17 +16,21 @@ super::board! {
     led: PA5,
     pressed_high: true,
     watchdog: IWDG,
+    buses: [170_000_000],
 }
 
-pub(crate) fn clocks() -> embassy_stm32::Config {
+pub(super) fn clocks() -> embassy_stm32::Config {
     let mut config = embassy_stm32::Config::default();
-    config.rcc.hse = Some(Hse {
+    let external = super::hse_runs(false);
+    config.rcc.hsi = !external;
+    config.rcc.hse = external.then_some(Hse {
         freq: Hertz(24_000_000),
         mode: HseMode::Oscillator,
     });
     config.rcc.pll = Some(Pll {
-        source: PllSource::HSE,
-        prediv: PllPreDiv::DIV6,
+        source: if external { PllSource::HSE } else { PllSource::HSI },
+        // 24 or 16 MHz to 4.
+        prediv: if external { PllPreDiv::DIV6 } else { PllPreDiv::DIV4 },
         mul: PllMul::MUL85,
         divp: None,
         divq: None,

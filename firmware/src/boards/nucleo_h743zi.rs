@@ -17,17 +17,20 @@ super::board! {
     led: PB0,
     pressed_high: true,
     watchdog: IWDG1,
+    buses: [100_000_000],
 }
 
-pub(crate) fn clocks() -> embassy_stm32::Config {
+pub(super) fn clocks() -> embassy_stm32::Config {
     let mut config = embassy_stm32::Config::default();
-    config.rcc.hse = Some(Hse {
+    let external = super::hse_runs(true);
+    config.rcc.hse = external.then_some(Hse {
         freq: Hertz(8_000_000),
         mode: HseMode::Bypass,
     });
     config.rcc.pll1 = Some(Pll {
-        source: PllSource::HSE,
-        prediv: PllPreDiv::DIV1,
+        source: if external { PllSource::HSE } else { PllSource::HSI },
+        // 8 or 64 MHz to 8.
+        prediv: if external { PllPreDiv::DIV1 } else { PllPreDiv::DIV8 },
         mul: PllMul::MUL100,
         fracn: None,
         divp: Some(PllDiv::DIV2),

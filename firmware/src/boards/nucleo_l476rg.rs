@@ -1,5 +1,7 @@
-//! Nucleo-L476RG: five links. 80 MHz from the 8 MHz that the ST-LINK feeds into the HSE pin.
+//! Nucleo-L476RG: five links. 80 MHz from the internal MSI, kept exact by the crystal of 32 kHz: as it is delivered the board
+//! feeds nothing into the HSE pin.
 
+use embassy_stm32::pac;
 use embassy_stm32::rcc::*;
 use embassy_stm32::time::Hertz;
 
@@ -16,22 +18,44 @@ super::board! {
     led: PA5,
     pressed_high: false,
     watchdog: IWDG,
+    buses: [80_000_000],
 }
 
-pub(crate) fn clocks() -> embassy_stm32::Config {
+pub(super) fn clocks() -> embassy_stm32::Config {
     let mut config = embassy_stm32::Config::default();
-    config.rcc.hse = Some(Hse {
-        freq: Hertz(8_000_000),
-        mode: HseMode::Bypass,
-    });
+    config.rcc.msi = Some(MSIRange::RANGE4M);
+    config.rcc.ls = LsConfig {
+        rtc: RtcClockSource::DISABLE,
+        lsi: false,
+        lse: lse_runs().then_some(LseConfig {
+            frequency: Hertz(32_768),
+            mode: LseMode::Oscillator(DRIVE),
+        }),
+    };
     config.rcc.pll = Some(Pll {
-        source: PllSource::HSE,
+        source: PllSource::MSI,
         prediv: PllPreDiv::DIV1,
-        mul: PllMul::MUL20,
+        mul: PllMul::MUL40,
         divp: None,
         divq: None,
         divr: Some(PllRDiv::DIV2),
     });
     config.rcc.sys = Sysclk::PLL1_R;
     config
+}
+
+const DRIVE: LseDrive = LseDrive::MediumHigh;
+
+/// Whether the crystal of 32 kHz runs. embassy would wait for it for ever. It takes up to two seconds after power-on.
+fn lse_runs() -> bool {
+    pac::RCC.apb1enr1().modify(|w| w.set_pwren(true));
+    pac::PWR.cr1().modify(|w| w.set_dbp(true));
+    pac::RCC.bdcr().modify(|w| w.set_lsedrv(DRIVE.into()));
+    pac::RCC.bdcr().modify(|w| w.set_lseon(true));
+    // At the 4 MHz that the chip begins with, about two seconds.
+    let runs = (0..10 * super::LOOKS).any(|_| pac::RCC.bdcr().read().lserdy());
+    if !runs {
+        pac::RCC.bdcr().modify(|w| w.set_lseon(false));
+    }
+    runs
 }

@@ -2,7 +2,8 @@
 //!
 //! embassy's own ring receiver stops at every framing error, loses what it has not yet read, and starts DMA again at the
 //! beginning of the ring while it goes on reading elsewhere: after a cable was pulled, a quiet link would hear garbage for
-//! a second. Here errors do not matter: DMA stores the byte, right or wrong, and the link's CRC rejects the frame.
+//! a second. Here errors do not matter: DMA stores the byte, right or wrong, and the link's CRC rejects the frame. (Not on chips newer than
+//! the F4: there DMA is not asked to take a byte without a stop bit, which is then missing. The CRC finds that, too.)
 //! Interrupts only say when to look: when the line falls idle, and at the half and the end of the ring.
 
 #[cfg_attr(chip_f4, path = "registers_f4.rs")]

@@ -1,5 +1,6 @@
 //! A run of emulated boards: slice by slice of virtual time, with serial ports served and logs read.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use hopwise_core::Network;
@@ -55,6 +56,8 @@ pub struct RunFigures {
     pub log_undecodable: u64,
     /// What the firmware did that is not modelled.
     pub unmodelled: Vec<String>,
+    /// The rules of the manuals that the firmware broke: the rule's name, a colon, and how.
+    pub violations: Vec<String>,
     /// Of all that the boards remember: two runs with the same hash went the same.
     pub state_hash: String,
     /// What the check of the mesh found, if there was one.
@@ -164,9 +167,9 @@ impl<'f> Session<'f> {
             boards.iter().flat_map(of_board)
         };
         let remarks = boards.iter().flat_map(|board| board.remarks());
-        let mut unmodelled: Vec<String> = remarks.map(|remark| remark.0.clone()).collect();
-        unmodelled.sort();
-        unmodelled.dedup();
+        let unmodelled: BTreeSet<String> = remarks.map(|remark| remark.0.clone()).collect();
+        let violations = boards.iter().flat_map(|board| board.violations());
+        let violations: BTreeSet<String> = violations.map(|violation| violation.to_string()).collect();
         let counted = self.profiled.then(|| profile::functions(&self.world));
         let profile = counted.into_iter().flatten().take(PROFILED);
         RunFigures {
@@ -183,7 +186,8 @@ impl<'f> Session<'f> {
             uart_noise_errors: ports().map(|port| port.noise_errors).sum(),
             log_lines: self.log_lines,
             log_undecodable: self.readers.undecodable,
-            unmodelled,
+            unmodelled: unmodelled.into_iter().collect(),
+            violations: violations.into_iter().collect(),
             state_hash: format!("{:016x}", self.world.state_hash()),
             check: self.checked.clone(),
             profile: profile.map(|entry| (entry.function, entry.instructions)).collect(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hopwise_core::store::{SEALED_BYTES, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::image::Image;
@@ -14,6 +15,9 @@ pub const MOST_BOARDS: u64 = 4096;
 /// The serial ports of a Nucleo-F446RE that make links, in the order of the node's ports: USART1, USART3, UART4, UART5
 /// and USART6. USART2 goes to the ST-LINK.
 pub const LINKS: [usize; 5] = [0, 2, 3, 4, 5];
+
+/// What the clock of an STM32F4's watchdog may run at, in Hz.
+const LSI: std::ops::RangeInclusive<u32> = 17_000..=47_000;
 
 /// Why a network cannot be built of boards.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,9 +56,24 @@ pub struct Differences {
     pub drift_ppm: f64,
 }
 
-/// Where a firmware looks for its configuration; `None` if it is not Hopwise's.
-pub fn configuration_page(image: &Image) -> Option<u32> {
-    image.address_of("_configuration_page")
+/// Where a firmware looks for its configuration: the first of two slots. `None` if it is not Hopwise's.
+pub fn configuration_slots(image: &Image) -> Option<u32> {
+    image.address_of("_configuration_slots")
+}
+
+/// Gives a board its configuration, as a probe would: what it had before is gone. Another firmware than Hopwise's has no place for
+/// one.
+pub fn configure(board: &mut Board, image: &Image, page: &[u8; PAGE_BYTES], epoch: u32) {
+    let (Some(slots), Some(bytes)) = (configuration_slots(image), image.address_of("_slot_bytes")) else {
+        return;
+    };
+    for (at, bytes) in [
+        (slots, &sealed(page, epoch)[..]),
+        (slots.wrapping_add(bytes), &[0xff; SEALED_BYTES]),
+    ] {
+        // The linker has seen to it that the slots are in the flash.
+        let _ = board.write_flash(at, bytes);
+    }
 }
 
 /// Which boards there are, and how they are wired.
@@ -77,10 +96,7 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
             ..options(node as u64, differences)
         };
         let mut board = Board::new(image, options);
-        if let Some(place) = configuration_page(image) {
-            // The linker has seen to it that the page is in the flash.
-            let _ = board.write_flash(place, page);
-        }
+        configure(&mut board, image, page, scatter(differences.seed ^ node as u64) as u32);
         world.add(board);
     }
     for (a, b) in &blueprint.wires {
@@ -98,7 +114,7 @@ pub fn build(network: &Network, image: &Arc<Image>, differences: Differences) ->
     }
     let mut blueprint = Blueprint::default();
     for node in 0..nodes {
-        let page = match configuration_page(image) {
+        let page = match configuration_slots(image) {
             Some(_) => Page::new(&network.to_string(), node)
                 .map_err(CannotBuild::Page)?
                 .write(),
@@ -151,6 +167,9 @@ fn options(node: u64, differences: Differences) -> BoardOptions {
         } else {
             10_000.0 * chance(second)
         },
+        // What data sheets leave open, whatever the drift: firmware must bear all of it.
+        lsi: LSI.start() + (second % u64::from(LSI.end() - LSI.start() + 1)) as u32,
+        flash_wear: (scatter(second) % 101) as u32,
         unique_id: [node as u32, first as u32, second as u32],
         ..BoardOptions::default()
     }
@@ -182,6 +201,21 @@ mod tests {
     fn every_edge_is_a_wire() {
         assert_eq!(try_build("ring(5)"), Ok(10));
         assert_eq!(try_build("torus(4,4)"), Ok(64));
+    }
+
+    #[test]
+    fn watchdogs_and_flashes_differ_by_seed() {
+        let of_seed = |seed| {
+            let differences = Differences { seed, drift_ppm: 0.0 };
+            let boards = (0..100).map(|node| options(node, differences));
+            boards.map(|board| (board.lsi, board.flash_wear)).collect::<Vec<_>>()
+        };
+        let boards = of_seed(1);
+        assert_eq!(boards, of_seed(1));
+        assert_ne!(boards, of_seed(2));
+        assert!(boards.iter().all(|(lsi, wear)| LSI.contains(lsi) && *wear <= 100));
+        assert!(boards.iter().any(|board| board.0 < 20_000) && boards.iter().any(|board| board.0 > 44_000));
+        assert!(boards.iter().any(|board| board.1 < 10) && boards.iter().any(|board| board.1 > 90));
     }
 
     #[test]

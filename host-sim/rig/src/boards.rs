@@ -35,8 +35,12 @@ pub struct BoardKind {
     pub chip: &'static str,
     /// USB vendor and product of its ST-LINK.
     pub probe: &'static str,
-    /// Where the configuration page is in the flash.
-    pub page: u32,
+    /// Where the configuration is in the flash: two slots, one behind the other.
+    pub slots: u32,
+    /// The bytes of each.
+    pub slot_bytes: u32,
+    /// The clocks in Hz that its serial ports divide to their rate.
+    pub buses: &'static [u32],
     /// The serial ports that are links, by the number of the link.
     pub links: &'static [Uart],
     /// The serial port that the ST-LINK makes a USB port of.
@@ -93,9 +97,11 @@ const ST_LINK_V3: &str = "0483:374e";
 
 const F446RE: BoardKind = BoardKind {
     name: "nucleo-f446re",
+    buses: &[90_000_000, 45_000_000],
     chip: "STM32F446RE",
     probe: ST_LINK_V2_1,
-    page: 0x0806_0000,
+    slots: 0x0800_8000,
+    slot_bytes: 16 << 10,
     links: &[
         nucleo64::USART1,
         uart("USART3", PB10, PC5),
@@ -109,6 +115,7 @@ const F446RE: BoardKind = BoardKind {
 
 const F401RE: BoardKind = BoardKind {
     name: "nucleo-f401re",
+    buses: &[84_000_000, 42_000_000],
     chip: "STM32F401RE",
     links: &[nucleo64::USART1, nucleo64::USART6],
     ..F446RE
@@ -116,15 +123,18 @@ const F401RE: BoardKind = BoardKind {
 
 const F411RE: BoardKind = BoardKind {
     name: "nucleo-f411re",
+    buses: &[100_000_000, 50_000_000],
     chip: "STM32F411RE",
     ..F401RE
 };
 
 const G474RE: BoardKind = BoardKind {
     name: "nucleo-g474re",
+    buses: &[170_000_000],
     chip: "STM32G474RE",
     probe: ST_LINK_V3,
-    page: 0x0807_f000,
+    slots: 0x0807_e000,
+    slot_bytes: 4 << 10,
     links: &[
         // On this board these two, not PA2 and PA3, are D1 and D0.
         uart("USART1", Pin { arduino: "D1", ..PC4 }, Pin { arduino: "D0", ..PC5 }),
@@ -139,9 +149,11 @@ const G474RE: BoardKind = BoardKind {
 
 const L476RG: BoardKind = BoardKind {
     name: "nucleo-l476rg",
+    buses: &[80_000_000],
     chip: "STM32L476RG",
     probe: ST_LINK_V2_1,
-    page: 0x080f_f800,
+    slots: 0x080f_e000,
+    slot_bytes: 4 << 10,
     links: &[
         nucleo64::USART1,
         uart("USART3", PC4, PC5),
@@ -155,9 +167,11 @@ const L476RG: BoardKind = BoardKind {
 
 const H743ZI: BoardKind = BoardKind {
     name: "nucleo-h743zi",
+    buses: &[100_000_000],
     chip: "STM32H743ZI",
     probe: ST_LINK_V2_1,
-    page: 0x081e_0000,
+    slots: 0x081c_0000,
+    slot_bytes: 128 << 10,
     links: &[
         uart("USART2", pin("PD5", "CN9-6", "D53"), pin("PD6", "CN9-4", "D52")),
         uart("UART4", pin("PC10", "CN8-6", "D45"), pin("PC11", "CN8-8", "D46")),

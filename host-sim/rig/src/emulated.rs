@@ -66,7 +66,7 @@ impl Firmware {
     fn read(path: &Path) -> Result<Self, FirmwareFault> {
         let elf = std::fs::read(path)?;
         let image = Image::from_elf(&elf)?;
-        if setup::configuration_page(&image).is_none() {
+        if setup::configuration_slots(&image).is_none() {
             return Err(FirmwareFault::NotHopwise);
         }
         Ok(Firmware {

@@ -1,6 +1,6 @@
 //! Image and configuration pages into boards, through the probe-rs program.
 //!
-//! All boards of a mesh get the same image; what makes them differ is their page, in a sector of its own.
+//! All boards of a mesh get the same image; what makes them differ is their page, in a slot of its own.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,8 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use hopwise_core::wire::BadPage;
+use hopwise_core::store::{SEALED_BYTES, sealed};
+use hopwise_core::wire::{BadPage, PAGE_BYTES};
 
 use super::mesh::Mesh;
 
@@ -69,7 +71,7 @@ pub struct Flasher {
     /// The image.
     pub elf: PathBuf,
     /// Where pages go.
-    pub page_at: u32,
+    pub slots: u32,
 }
 
 /// The mesh file names no probes for these nodes.
@@ -106,7 +108,7 @@ impl Flasher {
         let (command, more) = match step {
             FlashStep::Image => ("download", vec!["--disable-progressbars".into(), text(&self.elf)]),
             FlashStep::Page => {
-                let address = format!("{:#010x}", self.page_at);
+                let address = format!("{:#010x}", self.slots);
                 let place = [
                     "--binary-format",
                     "bin",
@@ -195,13 +197,24 @@ pub enum NoPageWritten {
     },
 }
 
+/// What goes into the flash: a page in the first slot, and nothing in the second.
+fn slots(page: &[u8; PAGE_BYTES], slot_bytes: usize) -> Vec<u8> {
+    // A board counts its starts from here. Seconds run faster than boards are started, so no number comes twice.
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mut bytes = vec![0xff; slot_bytes + SEALED_BYTES];
+    bytes[..SEALED_BYTES].copy_from_slice(&sealed(page, since_1970.as_secs() as u32));
+    bytes
+}
+
 /// Writes the pages of jobs.
 pub fn write_pages(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), NoPageWritten> {
     for job in jobs {
         let page = mesh.page(job.node).map_err(NoPageWritten::Page)?;
-        std::fs::write(&job.page, page).map_err(|error| NoPageWritten::Write {
-            path: job.page.clone(),
-            error,
+        std::fs::write(&job.page, slots(&page, mesh.kind.slot_bytes as usize)).map_err(|error| {
+            NoPageWritten::Write {
+                path: job.page.clone(),
+                error,
+            }
         })?;
     }
     Ok(())

@@ -244,11 +244,14 @@ pub fn from_probes(
     Ok(())
 }
 
-/// The arguments of probe-rs for the log of a board.
+/// The arguments of probe-rs for the log of a board. Unless told otherwise it halts a board at its next reset or hard fault,
+/// and leaves it halted: a board that restarts by itself would be dead until its power is cut.
 fn arguments(mesh: &Mesh, probe: &str, elf: &Path) -> Vec<String> {
     let elf = elf.display().to_string();
     let words = [
         "attach",
+        "--no-catch-reset",
+        "--no-catch-hardfault",
         "--chip",
         mesh.kind.chip,
         "--probe",

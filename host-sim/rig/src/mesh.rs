@@ -23,7 +23,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic, rates_agree};
 use hopwise_core::{Network, NoSuchNode, ParseError};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -212,6 +212,8 @@ pub enum MeshRule {
     TooLong(String),
     #[error("{0}")]
     Page(BadPage),
+    #[error("the serial ports of a {board} differ by more than 1.5 % at {baud} baud")]
+    Baud { baud: u32, board: &'static str },
     #[error("{network}: {error}")]
     Node { network: String, error: NoSuchNode },
     #[error("node {0} is there twice")]
@@ -315,6 +317,15 @@ impl Mesh {
         if let Some(baud) = &table.baud {
             mesh.baud = *baud.get_ref();
             mesh.check_page().map_err(|error| at(baud, MeshRule::Page(error)))?;
+            if !rates_agree(kind.buses, mesh.baud) {
+                return Err(at(
+                    baud,
+                    MeshRule::Baud {
+                        baud: mesh.baud,
+                        board: kind.name,
+                    },
+                ));
+            }
         }
         if let Some(traffic) = &table.traffic {
             mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);

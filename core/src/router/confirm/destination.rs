@@ -11,6 +11,9 @@ use crate::wire::{Confirmation, DropReason, Header, Verdict};
 /// Confirmations that wait to be sent.
 const WAITING: usize = 6;
 
+/// So many packets in a row are refused because too many confirmations wait.
+const MOST_REFUSED: u8 = 4;
+
 /// A confirmation that has not been sent.
 #[derive(Clone, Copy, Debug)]
 struct Owed {
@@ -40,6 +43,8 @@ pub(in super::super) struct Reply {
 pub(in super::super) struct Destination<const PEERS: usize> {
     pub(in super::super) peers: Peers<PEERS>,
     owed: Deque<Owed, WAITING>,
+    /// Packets that were refused since the last confirmation was sent.
+    refused: u8,
     /// Of this node, the low half.
     epoch: u16,
     started: Micros,
@@ -50,9 +55,18 @@ impl<const PEERS: usize> Destination<PEERS> {
         Destination {
             peers: Peers::new(),
             owed: Deque::new(),
+            refused: 0,
             epoch,
             started,
         }
+    }
+
+    /// Whether a packet had better come later, since too many confirmations wait to be sent. After [`MOST_REFUSED`] such packets
+    /// in a row it may come: the confirmations may be waiting for room at neighbours that are full of just these packets.
+    pub(in super::super) fn is_busy(&mut self) -> bool {
+        let busy = self.owed.is_full() && self.refused < MOST_REFUSED;
+        self.refused += u8::from(busy);
+        busy
     }
 
     /// Whether a packet that has come is to be delivered now, or why it is not. Its sender will be told, if there is anything to
@@ -115,6 +129,7 @@ impl<const PEERS: usize> Destination<PEERS> {
     /// The next confirmation to send.
     pub(in super::super) fn next_reply(&mut self, now: Micros) -> Option<Reply> {
         let owed = self.owed.pop_front()?;
+        self.refused = 0;
         Some(Reply {
             dest: owed.dest,
             to_host: owed.to_host,

@@ -91,7 +91,9 @@ pub(in super::super) enum Due {
 pub(in super::super) struct Source {
     outstanding: Vec<Outstanding, OUTSTANDING>,
     next_number: u32,
-    first_patience: u32,
+    /// How long the first attempt of a packet is waited for: at least so long, and as it is now.
+    least_patience: u32,
+    patience: u32,
     /// Between two floods at least so long, and when the next may be.
     flood_interval: Micros,
     flood_at: Micros,
@@ -110,6 +112,9 @@ pub(in super::super) struct Mesh {
 /// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
 const SILENT_ATTEMPTS: u8 = 5;
 
+/// When answers come sooner than expected patience is lost by so small a part of the difference at each.
+const PATIENCE_LOST: u32 = 4;
+
 /// A flood takes a frame on every wire. If all nodes flood at once, each after such a time, it takes a tenth of the wires.
 const FLOOD_SHARE: u64 = 10;
 
@@ -125,10 +130,12 @@ impl Source {
         let hops = u64::from(mesh.longest_route.min(32));
         let patience = mesh.frame_time.saturating_add(1_000).saturating_mul(2 * hops);
         let interval = mesh.nodes.saturating_mul(mesh.frame_time).saturating_mul(FLOOD_SHARE);
+        let least_patience = patience.saturating_add(50_000).min(LONGEST_RETRY) as u32;
         Source {
             outstanding: Vec::new(),
             next_number: first_number,
-            first_patience: patience.saturating_add(50_000).min(LONGEST_RETRY) as u32,
+            least_patience,
+            patience: least_patience,
             flood_interval: interval.min(LONGEST_FLOOD_INTERVAL),
             flood_at: 0,
         }
@@ -161,8 +168,8 @@ impl Source {
             number,
             place,
             started: now,
-            retry_at: now.saturating_add(Micros::from(self.first_patience)),
-            patience: self.first_patience,
+            retry_at: now.saturating_add(Micros::from(self.patience)),
+            patience: self.patience,
             attempts: 1,
             only_by_flood: false,
             unreachable: None,
@@ -194,6 +201,7 @@ impl Source {
         flooded: bool,
         now: Micros,
     ) -> AfterConfirmation {
+        self.learn(confirmation.number, now);
         let Some(entry) = self.find(confirmation.number) else {
             return AfterConfirmation::Unasked;
         };
@@ -215,6 +223,19 @@ impl Source {
             place: entry.place,
             same_life,
         }
+    }
+
+    /// A packet is answered: the next ones are waited for twice as long as it took. If it was sent more than once nobody knows which
+    /// attempt is answered; then they are waited for as long as that one was.
+    fn learn(&mut self, number: u32, now: Micros) {
+        let Some(&mut entry) = self.find(number) else { return };
+        let enough = match entry.attempts {
+            1 => now.saturating_sub(entry.started).saturating_mul(2),
+            _ => entry.patience.into(),
+        };
+        let enough = enough.min(LONGEST_RETRY) as u32;
+        let less = self.patience.saturating_sub(enough) / PATIENCE_LOST;
+        self.patience = (self.patience - less).max(enough).max(self.least_patience);
     }
 
     /// What to do now with the packet of an index, of which there are [`OUTSTANDING`].

@@ -159,6 +159,92 @@ fn a_copy_of_a_broadcast_is_taken_once() {
     assert_eq!(counts(&mesh, b"twin"), [1, 0, 1, 1, 1]);
 }
 
+/// A flood comes to node 0 from node 4, and waits there behind much else for node 1, which sends a copy of its own meanwhile. Says how
+/// often node 1 hears of the flood.
+fn floods_heard(copied: bool) -> usize {
+    let mut mesh = Mesh::up("ring(5)");
+    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+    mesh.run(SECOND);
+    for _ in 0..10 {
+        mesh.send(0, 1, &[0; 200]).unwrap();
+    }
+    let broadcast = header(Kind::Broadcast, 2, 2, 3);
+    let flood = Header {
+        copied: true,
+        ..broadcast
+    };
+    mesh.stranger_mut(four).send(0, &flood, b"flood");
+    mesh.run(3 * MILLISECOND);
+    mesh.stranger_mut(one)
+        .send(0, &Header { copied, ..broadcast }, b"flood");
+    mesh.run(100 * MILLISECOND);
+    assert_eq!(counts(&mesh, b"flood")[0], 1);
+    let heard = mesh.stranger(one).heard.iter();
+    heard
+        .filter(|heard| heard.header.number == 3 && heard.header.copied)
+        .count()
+}
+
+#[test]
+fn who_has_a_flood_is_not_sent_it_again() {
+    assert_eq!(floods_heard(true), 0);
+}
+
+#[test]
+fn who_sends_along_the_tree_still_learns_of_a_flood() {
+    assert_eq!(floods_heard(false), 1);
+}
+
+/// A broadcast of this board comes back as a flood: someone on its tree is cut off. The next ones are floods from the start, for a while.
+#[test]
+fn a_source_whose_tree_is_broken_floods_at_once() {
+    let mut mesh = Mesh::up("ring(5)");
+    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+    mesh.run(SECOND);
+    let send = |mesh: &mut Mesh| {
+        mesh.broadcast(0, b"mine").unwrap();
+        mesh.run(20 * MILLISECOND);
+        [one, four].map(|stranger| mesh.stranger(stranger).heard.last().unwrap().header)
+    };
+    let headers = send(&mut mesh);
+    assert_eq!(headers.map(|header| header.copied), [false, false]);
+    let back = Header {
+        copied: true,
+        ..headers[0]
+    };
+    mesh.stranger_mut(one).send(0, &back, b"mine");
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(send(&mut mesh).map(|header| header.copied), [true, true]);
+    mesh.run(times::FLOOD_FOR);
+    assert_eq!(send(&mut mesh).map(|header| header.copied), [false, false]);
+}
+
+/// What is older than the board's start may have been delivered before: it goes on, but is not delivered.
+#[test]
+fn a_broadcast_from_before_the_start_is_passed_on_only() {
+    for (old, delivered) in [(false, 1), (true, 0)] {
+        let mut mesh = Mesh::up("ring(5)");
+        let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+        mesh.run(SECOND);
+        mesh.restart(0);
+        mesh.run(500 * MILLISECOND);
+        let age = if old { SECOND / AGE_UNIT } else { 0 };
+        let broadcast = Header {
+            age: age as u16,
+            ..header(Kind::Broadcast, 1, 1, 3)
+        };
+        mesh.stranger_mut(one).send(0, &broadcast, b"old");
+        mesh.run(50 * MILLISECOND);
+        assert_eq!(counts(&mesh, b"old")[0], delivered, "{age}");
+        let passed = mesh
+            .stranger(four)
+            .heard
+            .iter()
+            .filter(|heard| heard.header.number == 3);
+        assert_eq!(passed.count(), 1, "{age}");
+    }
+}
+
 #[test]
 fn broadcasts_leave_room_for_what_passes() {
     let mut mesh = Mesh::up("ring(3)");

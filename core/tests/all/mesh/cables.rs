@@ -202,6 +202,32 @@ fn what_is_too_long_for_a_neighbour_is_not_sent_to_it() {
 
 /// A neighbour that restarts every 60 milliseconds, and says hello for the last 40 of them: the links come up a few times, then they are held down; and soon after it has
 /// stopped they are up.
+/// Hellos come through, packets do not. After the first failure the link is tried with a long hello, so no more packets are risked,
+/// whether they come close together or now and then.
+#[test]
+fn a_cable_that_loses_long_frames_is_tried_with_long_hellos() {
+    for interval in [100 * MILLISECOND, 3 * SECOND] {
+        let mut mesh = Mesh::up("ring(4)");
+        mesh.lose_longer(0, 1, 60);
+        let mut late = 0;
+        for _ in 0..60 {
+            mesh.send(0, 1, &[5; 100]).unwrap();
+            let sent = mesh.now;
+            mesh.run(interval);
+            // Those that were on the cable when it was given up may be uncertain.
+            let at = mesh.board(1).got.last().map_or(0, |got| got.at);
+            late += usize::from(!(sent..sent + 50 * MILLISECOND).contains(&at));
+        }
+        assert!(late < 10, "{late} of 60 every {interval} microseconds");
+        let given_up = downs(&mesh, 0, Down::Ended) + downs(&mesh, 0, Down::Stuck);
+        assert_eq!(given_up, 1, "every {interval} microseconds");
+        // Whole again, it is used again.
+        mesh.lose_longer(0, 1, usize::MAX);
+        mesh.run(40 * SECOND);
+        assert_eq!(used(&mesh, 0, 1), (Some(0), Some(1)));
+    }
+}
+
 #[test]
 fn a_neighbour_that_comes_and_goes_is_held_down() {
     let mut mesh = Mesh::up("ring(3)");

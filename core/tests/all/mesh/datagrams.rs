@@ -234,6 +234,29 @@ fn what_begins_here_may_go_twice_the_longest_route_and_more() {
 }
 
 #[test]
+fn a_datagram_from_before_the_start_is_not_delivered() {
+    for (age, delivered) in [(0, 1), (SECOND / AGE_UNIT, 0)] {
+        let mut mesh = Mesh::up("ring(5)");
+        let one = mesh.impersonate(0, 1);
+        mesh.run(SECOND);
+        mesh.restart(0);
+        mesh.run(500 * MILLISECOND);
+        let datagram = Header {
+            age: age as u16,
+            ..header(Kind::Datagram, 1, 0, 3)
+        };
+        mesh.stranger_mut(one).send(0, &datagram, b"old");
+        mesh.run(50 * MILLISECOND);
+        assert_eq!(mesh.board(0).got.len(), delivered, "{age}");
+        assert_eq!(
+            mesh.board(0).dropped(DropReason::Uncertain),
+            1 - delivered as u32,
+            "{age}"
+        );
+    }
+}
+
+#[test]
 fn numbers_begin_elsewhere_after_a_restart() {
     let (mut mesh, _, three) = between();
     mesh.send(2, 4, b"").unwrap();

@@ -74,6 +74,8 @@ struct Plug {
     to: Option<(usize, u8)>,
     /// What is sent here does not come through.
     mute: bool,
+    /// Nor do frames that are longer than this.
+    longest: usize,
     free_at: Micros,
     inbound: VecDeque<(Micros, Vec<u8>)>,
 }
@@ -162,6 +164,7 @@ impl Mesh {
         let plug = || Plug {
             to: None,
             mute: false,
+            longest: usize::MAX,
             free_at: 0,
             inbound: VecDeque::new(),
         };
@@ -320,10 +323,22 @@ impl Mesh {
         self.set_mute(other, one, false);
     }
 
-    /// Nothing comes through from one neighbour to another, or it does again.
+    /// Nothing comes through from one neighbour to another, not even what is on its way, or it does again.
     pub(crate) fn set_mute(&mut self, from: Node, to: Node, mute: bool) {
         let link = self.link_between(from, to);
-        self.plug((from as usize, link)).mute = mute;
+        let plug = self.plug((from as usize, link));
+        plug.mute = mute;
+        if let Some(there) = plug.to.filter(|_| mute) {
+            self.plug(there).inbound.clear();
+        }
+    }
+
+    /// Frames longer than so many bytes are lost on the cable between two neighbours.
+    pub(crate) fn lose_longer(&mut self, one: Node, other: Node, bytes: usize) {
+        for (from, to) in [(one, other), (other, one)] {
+            let link = self.link_between(from, to);
+            self.plug((from as usize, link)).longest = bytes;
+        }
     }
 
     /// Exchanges the cables in two links of a board.
@@ -423,7 +438,7 @@ impl Mesh {
             let length = station.who.transmit(link as u8, now, &mut out);
             if length > 0 {
                 plug.free_at = now + (length as u64 * 10 * SECOND).div_ceil(baud.into());
-                if let Some(to) = plug.to.filter(|_| !plug.mute) {
+                if let Some(to) = plug.to.filter(|_| !plug.mute && length <= plug.longest) {
                     sent.push((to, plug.free_at, out[..length].to_vec()));
                 }
             }

@@ -6,6 +6,7 @@ mod confirmed;
 mod datagrams;
 mod detours;
 mod harness;
+mod other_paths;
 mod questions;
 mod rogues;
 mod wires;

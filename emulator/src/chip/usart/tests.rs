@@ -6,6 +6,7 @@ const BIT: u64 = 160;
 
 fn port(bit: u64, control: u32) -> Usart {
     let mut port = Usart::default();
+    port.set_pins(true, true, 0);
     port.write(0x08, bit as u32, 0);
     port.write(0x0c, UE | TE | RE | control, 0);
     port
@@ -168,4 +169,24 @@ fn writing_zero_to_rxne_loses_a_byte() {
     advance(&mut to, BIT * 10);
     to.write(0x00, !(TC | RXNE), 0);
     assert_eq!((to.status & RXNE, to.counters.discarded), (0, 1));
+}
+
+#[test]
+fn without_its_pins_a_port_is_deaf_and_mute() {
+    let (mut from, mut to) = (port(BIT, 0), port(BIT, 0));
+    from.set_pins(false, true, 0);
+    from.write(0x04, 0x55, 0);
+    assert_eq!((from.has_output(), from.counters.sent), (false, 0));
+    assert!(from.take_sent_nowhere() && !from.take_sent_nowhere());
+    advance(&mut from, BIT * 10);
+    assert_eq!(from.status & TC, TC, "it notices nothing");
+    from.set_pins(true, true, 0);
+    from.write(0x04, 0x55, BIT * 20);
+    assert_eq!(from.counters.sent, 1);
+    assert!(!from.take_sent_nowhere() && !to.listens_nowhere());
+    to.set_pins(true, false, 0);
+    assert!(to.listens_nowhere());
+    carry(&mut from, &mut to);
+    advance(&mut to, BIT * 40);
+    assert_eq!((to.status & RXNE, to.counters.received), (0, 0));
 }

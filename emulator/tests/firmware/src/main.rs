@@ -85,6 +85,8 @@ async fn send(link: usize, mut tx: UartTx<'static, Async>, frames: u32) {
         count(link, 0, 1);
         number = number.wrapping_add(1);
     }
+    // The last bytes are still being sent when the last write is done, and dropping the port takes its pin away.
+    unwrap!(tx.flush().await);
     info!("link {} has sent {} frames", link, frames);
 }
 

@@ -180,7 +180,7 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
     let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
     let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
-    if args.check && setup::configuration_page(&image).is_none() {
+    if args.check && setup::configuration_slots(&image).is_none() {
         let reason = "it is not Hopwise's firmware, and cannot be checked";
         return Err(Refusal::file(&path, reason));
     }
@@ -224,12 +224,14 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     } else {
         show(&figures, &session.faults())?
     }
-    match figures.check.as_ref().map(|check| check.findings.as_slice()) {
-        Some(findings @ [first, ..]) => {
-            let count = findings.len();
-            Ok(Outcome::CheckFailed(format!("{count} findings, the first: {first}")))
-        }
-        _ => Ok(Outcome::Done),
+    let findings = figures.check.iter().flat_map(|check| &check.findings);
+    let mut all = findings.chain(&figures.violations);
+    match all.next() {
+        Some(first) => Ok(Outcome::CheckFailed(format!(
+            "{} findings, the first: {first}",
+            1 + all.count()
+        ))),
+        None => Ok(Outcome::Done),
     }
 }
 
@@ -322,6 +324,9 @@ fn show(summary: &RunFigures, faults: &[String]) -> Result<(), Refusal> {
         }
         for remark in &summary.unmodelled {
             writeln!(out, "not modelled: {remark}")?;
+        }
+        for violation in &summary.violations {
+            writeln!(out, "rule broken: {violation}")?;
         }
         if let Some(check) = &summary.check {
             show_check(out, check)?;

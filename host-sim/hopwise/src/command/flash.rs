@@ -70,7 +70,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         program: args.probe_rs.clone(),
         chip: mesh.kind.chip,
         elf,
-        page_at: mesh.kind.page,
+        slots: mesh.kind.slots,
     };
     if args.dry_run {
         return show_commands(&flasher, &jobs);

@@ -10,7 +10,7 @@ use hopwise_emulate::check::path;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::log::BoardLine;
-use hopwise_emulate::setup::{LINKS, configuration_page};
+use hopwise_emulate::setup::{LINKS, configure};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Port, Script};
 
@@ -273,10 +273,7 @@ fn a_page_can_order_traffic_whose_outcome_is_logged() {
         }),
         ..Page::new("path(2)", 0).expect("a page")
     };
-    let place = configuration_page(&firmware.image).expect("a place for the page");
-    rig.world.boards_mut()[0]
-        .write_flash(place, &page.write())
-        .expect("the page is in the flash");
+    configure(&mut rig.world.boards_mut()[0], &firmware.image, &page.write(), 1);
     rig.run_for(2 * SECOND);
     let lines = rig.log();
     let told = lines

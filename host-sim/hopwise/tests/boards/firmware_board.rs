@@ -7,7 +7,7 @@ use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Q
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::demangle;
 use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::setup::LINKS;
+use hopwise_emulate::setup::{LINKS, configuration_slots};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Port, Script};
@@ -103,6 +103,57 @@ fn a_board_is_configured_over_its_serial_port_and_forgets_when_told() {
     );
     rig.run_for(3 * SECOND);
     assert_eq!(self::status(&mut rig).state, BoardState::NoPage);
+}
+
+#[test]
+fn slots_that_hold_no_whole_page_are_damaged() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &page("path(2)", 0));
+    let slots = configuration_slots(&firmware.image).expect("slots");
+    // Of the seal.
+    let torn = rig.world.boards_mut()[0].write_flash(slots + PAGE_BYTES as u32 + 4, &[0xff; 4]);
+    assert_eq!(torn, Ok(()));
+    rig.run_for(100 * MILLISECOND);
+    assert_eq!(status(&mut rig).state, BoardState::BadPage);
+}
+
+/// The computer is at board 0 and writes a page of board 1.
+#[test]
+fn a_page_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
+    let Some(firmware) = firmware() else { return };
+    for keep in [false, true] {
+        let mut rig = Rig::new(firmware, "path(3)");
+        rig.wait_for_links(SECOND);
+        let told = |command: &Command<'_>| Question {
+            dest: 1,
+            ..Question::command(0, command)
+        };
+        let before = rig.identity(1);
+        // It still is where it was; its neighbours cannot tell.
+        let renamed = Page {
+            name: "other".try_into().expect("a name"),
+            ..Page::new("path(3)", 1).expect("a page")
+        };
+        let done: Done = rig.ask_one(told(&Command::WritePage(&renamed.write())));
+        assert_eq!(done, Done::Done);
+        rig.run_for(5 * SECOND);
+        let status: Status = rig.ask_one(told(&Command::Status));
+        assert_eq!((status.on_trial, status.card.name.as_str()), (true, "other"));
+        if keep {
+            assert_eq!(rig.ask_one::<Done>(told(&Command::KeepPage)), Done::Done);
+            rig.run_for(SECOND);
+            let status: Status = rig.ask_one(told(&Command::Status));
+            assert!(!status.on_trial);
+        }
+        rig.run_for(62 * SECOND);
+        let status: Status = rig.ask_one(told(&Command::Status));
+        let name = if keep { "other" } else { "" };
+        assert_eq!((status.on_trial, status.card.name.as_str()), (false, name));
+        // It started for the new page, and once more if it went back.
+        let starts = if keep { 1 } else { 2 };
+        assert_eq!(rig.identity(1).epoch, before.epoch + starts);
+        assert_eq!(rig.world.boards()[1].resets(), u64::from(starts));
+    }
 }
 
 #[test]

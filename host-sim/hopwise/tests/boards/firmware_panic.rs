@@ -7,8 +7,11 @@ use hopwise_emulator::time::MILLISECOND;
 
 use crate::firmware_support::{Rig, firmware};
 
-/// Where DMA1 stream 5 writes what USART2 receives from the computer.
+/// Control register and memory address of DMA1 stream 5, which stores what USART2 receives from the computer.
+const CONTROL: u32 = 0x4002_6088;
 const MEMORY_ADDRESS: u32 = 0x4002_6094;
+/// Clears the flags of that stream.
+const CLEAR: (u32, u32) = (0x4002_600c, 0x3d << 6);
 /// The F446 has no core-coupled memory.
 const NO_MEMORY: u32 = 0x1000_0000;
 
@@ -21,8 +24,17 @@ fn a_panic_of_embassy_is_reported_with_its_file_line_and_message() {
     rig.log();
     // The next byte cannot be stored: a transfer error, at which embassy's interrupt handler panics.
     let cpu = &mut rig.world.boards_mut()[0].cpu;
-    let written = cpu.bus.write(MEMORY_ADDRESS, 4, NO_MEMORY, cpu.now, &mut cpu.memory);
-    assert_eq!(written, Some(()));
+    let control = cpu.bus.read(CONTROL, 4, cpu.now, &mut cpu.memory).expect("a register");
+    // The address of a stream is fixed while it is on.
+    for (register, value) in [
+        (CONTROL, control & !1),
+        CLEAR,
+        (MEMORY_ADDRESS, NO_MEMORY),
+        (CONTROL, control),
+    ] {
+        let written = cpu.bus.write(register, 4, value, cpu.now, &mut cpu.memory);
+        assert_eq!(written, Some(()));
+    }
     rig.ask(&[Question::new(0, 0, Query::Ping)]);
     rig.run_for(100 * MILLISECOND);
     assert_eq!(rig.world.boards()[0].resets(), 1);

@@ -62,8 +62,9 @@ fn full_speed(rig: &mut Rig) {
     rig.run_for(50 * MILLISECOND);
 }
 
-/// Checks that a board's wires are full for a while and that nothing is lost on any. Returns the instructions a second.
-fn hold_full_speed(rig: &mut Rig, time: Time) -> f64 {
+/// Checks that a board's wires carry at least so much of what they could for a while, and that nothing is lost on any. Returns
+/// the instructions a second.
+fn hold_full_speed(rig: &mut Rig, time: Time, least: f64) -> f64 {
     let sent = |rig: &Rig, link: usize| rig.world.boards()[0].traffic(LINKS[link]).sent;
     let before: Vec<u64> = (0..5).map(|link| sent(rig, link)).collect();
     let instructions = instructions_for(rig, 0, time);
@@ -71,7 +72,7 @@ fn hold_full_speed(rig: &mut Rig, time: Time) -> f64 {
     for (link, before) in before.iter().enumerate() {
         let share = (sent(rig, link) - before) as f64 / (100_000.0 * seconds);
         println!("link {link}: {:.0} % of the line", share * 100.0);
-        assert!(share > 0.8, "link {link}: {share}");
+        assert!(share > least, "link {link}: {share}");
     }
     let losses: Vec<_> = (0..6)
         .flat_map(|board| (0..5).map(move |link| (board, link)))
@@ -88,7 +89,7 @@ fn five_links_at_full_speed_in_both_directions() {
     let Some(firmware) = firmware() else { return };
     let mut rig = Rig::new(firmware, "complete(6)");
     full_speed(&mut rig);
-    let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND);
+    let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.9);
     println!(
         "{:.0} million instructions a second of 180 million cycles",
         instructions / 1e6
@@ -123,7 +124,7 @@ fn the_log_does_not_disturb_full_links() {
         }
         full_speed(&mut rig);
         rig.log();
-        let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND);
+        let instructions = hold_full_speed(&mut rig, 100 * MILLISECOND, 0.75);
         let lines = rig.log();
         let frames = lines
             .iter()

@@ -6,5 +6,6 @@ mod firmware_board;
 mod firmware_copy;
 mod firmware_panic;
 mod firmware_speed;
+mod firmware_strict;
 mod firmware_support;
 mod next_hop;

@@ -253,7 +253,9 @@ fn ctrl_c_ends_a_capture_with_a_complete_trace() {
         "six seconds between the clocks are gone: {gap}"
     );
     let calls = std::fs::read_to_string(folder.path("calls")).unwrap();
-    let expected = format!("attach --chip STM32F446RE --probe 0483:374b:AA --log-format {{t}}|{{L}}|{{s}} {image}");
+    let expected = format!(
+        "attach --no-catch-reset --no-catch-hardfault --chip STM32F446RE --probe 0483:374b:AA --log-format {{t}}|{{L}}|{{s}} {image}"
+    );
     assert!(calls.lines().any(|call| call == expected), "{calls}");
 }
 

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::rig_support::{Folder, elf, hopwise, refusal};
+use hopwise_core::store::SEALED_BYTES;
 use hopwise_core::wire::{PAGE_BYTES, Page};
 
 const MESH: &str = r#"
@@ -78,7 +79,7 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
         format!("hopwise: not flashed: 1 of 3 boards; to retry only those: hopwise flash {mesh} --only 1\n")
     );
     let board = |probe: &str| format!("--chip STM32L476RG --probe {probe}");
-    let page = "--binary-format bin --base-address 0x080ff800 --disable-progressbars";
+    let page = "--binary-format bin --base-address 0x080fe000 --disable-progressbars";
     for (node, probe) in [(0, "0483:374b:AA00"), (2, "0483:3752:CC22")] {
         assert_eq!(
             calls_of(&folder, probe),
@@ -89,12 +90,13 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
             ]
         );
         let bytes = std::fs::read(folder.path(&format!("page-{node}.bin"))).unwrap();
-        let page = Page::read(bytes[..].try_into().unwrap()).unwrap();
+        let page = Page::read(bytes[..PAGE_BYTES].try_into().unwrap()).unwrap();
         assert_eq!(
             (page.address, page.expression.as_str(), page.options),
             (node, "ring(3)", 1)
         );
-        assert_eq!(bytes.len(), PAGE_BYTES);
+        // The other slot is emptied.
+        assert!(bytes.len() > 4096 && bytes[SEALED_BYTES..].iter().all(|byte| *byte == 0xff));
     }
     assert_eq!(calls_of(&folder, "BB11").len(), 2, "it is not reset after a failure");
     // Only the one that failed is tried again.
@@ -118,7 +120,7 @@ fn a_dry_run_shows_the_calls_and_makes_none() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!((output.status.code(), said.lines().count()), (Some(0), 6), "{said}");
     assert!(
-        said.lines().nth(1).unwrap().contains("--base-address 0x080ff800"),
+        said.lines().nth(1).unwrap().contains("--base-address 0x080fe000"),
         "{said}"
     );
     assert!(

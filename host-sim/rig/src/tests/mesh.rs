@@ -38,21 +38,50 @@ fn pins_are_those_of_the_firmware() {
     }
 }
 
+/// The regions of a board's flash, in the order of the linker script: name, address, bytes.
+fn flash_regions(kind: &BoardKind) -> Vec<(String, u32, u32)> {
+    let file = match kind.name {
+        "nucleo-f446re" => "memory.x".into(),
+        name => format!("firmware/memory/{name}.x"),
+    };
+    let region = |line: &str| {
+        let (name, place) = line.split_once(": ORIGIN = 0x")?;
+        let (address, length) = place.split_once(", LENGTH = ")?;
+        let kib: u32 = length.trim().strip_suffix('K')?.parse().ok()?;
+        let address = u32::from_str_radix(address, 16).ok()?;
+        Some((name.trim().to_string(), address, kib << 10))
+    };
+    let regions = repository(&file).lines().filter_map(region).collect::<Vec<_>>();
+    regions.into_iter().filter(|(name, ..)| name != "RAM").collect()
+}
+
 #[test]
-fn pages_are_where_the_linker_leaves_room() {
+fn the_parts_of_a_flash_are_where_the_linker_leaves_room() {
     for kind in KINDS {
-        let file = match kind.name {
-            "nucleo-f446re" => "memory.x".into(),
-            name => format!("firmware/memory/{name}.x"),
-        };
-        let text = repository(&file);
-        let line = text
-            .lines()
-            .find(|line| line.contains("CONFIGURATION :"))
-            .expect("a line");
-        let place = line.split(['=', ',']).nth(1).expect("an address").trim();
-        let place = u32::from_str_radix(place.trim_start_matches("0x"), 16).expect("a number");
-        assert_eq!(place, kind.page, "{}", kind.name);
+        let mut regions = flash_regions(kind);
+        let slots = regions.iter().find(|(name, ..)| name == "SLOTS").expect("slots");
+        assert_eq!((slots.1, slots.2), (kind.slots, 2 * kind.slot_bytes), "{}", kind.name);
+        // The processor starts at the beginning, and no part reaches into another.
+        assert_eq!(
+            (regions[0].0.as_str(), regions[0].1),
+            ("BOOT", 0x0800_0000),
+            "{}",
+            kind.name
+        );
+        regions.sort_by_key(|region| region.1);
+        for two in regions.windows(2) {
+            assert!(two[0].1 + two[0].2 <= two[1].1, "{}: {two:?}", kind.name);
+        }
+        let mut names: Vec<&str> = regions.iter().map(|region| region.0.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["BOOT", "FLASH", "NEXT", "SLOTS", "STATE"], "{}", kind.name);
+        // The next program is no larger than there is room for.
+        let bytes = |wanted: &str| regions.iter().find(|(name, ..)| name == wanted).map(|region| region.2);
+        assert!(
+            bytes("FLASH") >= Some(192 << 10) && bytes("NEXT") >= Some(192 << 10),
+            "{}",
+            kind.name
+        );
     }
 }
 
@@ -191,6 +220,10 @@ fn every_broken_rule_is_told_with_its_line() {
         (
             good.to_string() + "baud = 9600",
             "line 3: 9600 baud is too slow or too fast",
+        ),
+        (
+            good.to_string() + "baud = 2000000",
+            "line 3: the serial ports of a nucleo-f446re differ by more than 1.5 % at 2000000 baud",
         ),
         (
             good.to_string() + "baud = \"fast\"",

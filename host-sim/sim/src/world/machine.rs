@@ -3,7 +3,7 @@
 use hopwise_core::link::Micros;
 use hopwise_core::router::Observer;
 
-use super::{LinkSet, SimNode, only};
+use super::{LinkSet, SimNode, each};
 use crate::computer::Computer;
 use crate::rogue::Rogue;
 
@@ -46,14 +46,13 @@ impl<const PORTS: usize, const PEERS: usize> Machine<PORTS, PEERS> {
         }
     }
 
-    /// When to [`tick`](Self::tick) at the latest, for its own sake or for that of the links that were used.
+    /// When to [`tick`](Self::tick) at the latest, for its own sake or for that of the links that were used, all of which it has.
     pub(super) fn deadline(&self, used: LinkSet) -> Micros {
         match self {
             Machine::Off => Micros::MAX,
             Machine::Node(node) => {
-                let links = node.links().iter().enumerate();
-                let used = links.filter(|&(link, _)| used & only(link as u8) != 0);
-                used.fold(node.own_deadline(), |first, (_, link)| first.min(link.deadline()))
+                let ends = each(used).map(|link| node.links()[usize::from(link)].deadline());
+                ends.fold(node.own_deadline(), Micros::min)
             }
             Machine::Rogue(rogue) => rogue.deadline(),
             Machine::Computer(computer) => computer.deadline(),

@@ -84,6 +84,20 @@ const fn only(link: u8) -> LinkSet {
     1 << link
 }
 
+/// So many links, from link 0 on.
+fn first(count: usize) -> LinkSet {
+    ALL_LINKS.checked_shr(LinkSet::BITS - count as u32).unwrap_or(0)
+}
+
+/// The links of a set.
+fn each(mut links: LinkSet) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let link = links.trailing_zeros() as u8;
+        links &= links.checked_sub(1)?;
+        Some(link)
+    })
+}
+
 /// Something for whoever uses the world, at a time it asked for.
 pub type Mark = u32;
 
@@ -473,21 +487,23 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let now = self.now;
         let state = &mut self.boards[board as usize];
         let micros = state.clock.micros(now);
+        if let Machine::Off = state.machine {
+            return;
+        }
         if let Machine::Rogue(rogue) = &mut state.machine {
             rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
         }
-        for (link, transmitter) in state.transmitters.iter_mut().enumerate() {
-            let this = only(link as u8);
-            if links & !state.busy & this == 0 {
-                continue;
-            }
+        let all = first(state.transmitters.len());
+        for link in each(links & !state.busy & all) {
+            let transmitter = &mut state.transmitters[usize::from(link)];
             let note = &mut |event: Event| watcher.note(now, board, &event);
-            let length = state.machine.transmit(link as u8, micros, &mut transmitter.bytes, note);
+            let length = state.machine.transmit(link, micros, &mut transmitter.bytes, note);
             if length == 0 {
                 continue;
             }
-            let cable = state.cables[link].map(|cable| &self.cables[cable as usize]);
-            let ends = cable.map(|cable| cable.seen_from((board, link as u8)));
+            let this = only(link);
+            let cable = state.cables[usize::from(link)].map(|cable| &self.cables[cable as usize]);
+            let ends = cable.map(|cable| cable.seen_from((board, link)));
             let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
             transmitter.length = length;
             state.busy |= this;
@@ -496,10 +512,10 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             transmitter.missed = 0;
             self.frames += 1;
             let done = now + length as u64 * self.byte_nanos;
-            self.agenda.plan(done, Occasion::Sent(board, link as u8));
+            self.agenda.plan(done, Occasion::Sent(board, link));
         }
         // Those of the other links have not changed, and the clock is set for them.
-        let deadline = state.machine.deadline(used);
+        let deadline = state.machine.deadline(used & all);
         let deadline = state.clock.nanos(deadline).max(now + 1_000);
         let deadline = deadline.saturating_add(lateness(self.build.jitter, &mut self.random));
         if deadline < state.timer {

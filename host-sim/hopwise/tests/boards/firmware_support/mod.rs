@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_core::wire::{DEFAULT_BAUD, LinkReport, NodeReport, Query, RouterCounters};
+use hopwise_core::wire::{DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Query, RouterCounters};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
@@ -15,7 +15,7 @@ use hopwise_emulate::repository::Repository;
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Board, World};
+use hopwise_emulator::world::{Board, BoardOptions, World};
 use serde::de::DeserializeOwned;
 
 pub(crate) struct Firmware {
@@ -60,10 +60,14 @@ pub(crate) fn load(built: Result<PathBuf, CannotBuildFirmware>) -> Option<Firmwa
     }
 }
 
-/// Bytes of flash, and of RAM that is taken before the stack.
+/// Bytes of the program in the flash, and of RAM that is taken before the stack.
 pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     let address = |name: &str| image.address_of(name).unwrap_or_else(|| panic!("no symbol {name}"));
-    (image.bytes().len(), address("_stack_end") - address("__sdata"))
+    let program = address("__vector_table") - hopwise_emulator::image::FLASH;
+    (
+        image.bytes().len() - program as usize,
+        address("_stack_end") - address("__sdata"),
+    )
 }
 
 /// A mesh of emulated boards with computers.
@@ -87,10 +91,14 @@ impl Rig {
     }
 
     /// One board with these bytes for a configuration page.
-    pub(crate) fn single(firmware: &'static Firmware, page: &[u8]) -> Self {
-        let mut board = Board::new(&firmware.image, Default::default());
-        let place = setup::configuration_page(&firmware.image).expect("a place for the page");
-        board.write_flash(place, page).expect("the page is in the flash");
+    pub(crate) fn single(firmware: &'static Firmware, page: &[u8; PAGE_BYTES]) -> Self {
+        Rig::special(firmware, page, BoardOptions::default())
+    }
+
+    /// The same, of a board that is not like others.
+    pub(crate) fn special(firmware: &'static Firmware, page: &[u8; PAGE_BYTES], options: BoardOptions) -> Self {
+        let mut board = Board::new(&firmware.image, options);
+        setup::configure(&mut board, &firmware.image, page, 1);
         let mut world = World::new(1);
         world.add(board);
         Rig::with(firmware, "path(2)".parse().expect("a network"), world)
@@ -171,13 +179,14 @@ impl Rig {
         self.readers.take_lines(&mut self.world)
     }
 
-    /// No faults, nothing unmodelled, no byte lost by a serial port.
+    /// No faults, nothing unmodelled, no rule broken, no byte lost by a serial port.
     pub(crate) fn assert_healthy(&self) {
         for (number, board) in self.world.boards().iter().enumerate() {
             if let Some(fault) = board.faults().first() {
                 panic!("board {number}: {fault}");
             }
             assert_eq!(board.remarks(), [], "board {number}");
+            assert_eq!(board.violations(), [], "board {number}");
             for uart in 0..hopwise_emulator::chip::UARTS {
                 assert_eq!(board.traffic(uart).overruns, 0, "board {number}, port {uart}");
             }

@@ -1,0 +1,193 @@
+//! What a board keeps over power loss: its configuration page, and a number for each start that no other start has had.
+//!
+//! It is kept in two slots of flash that are erased as a whole and written in turn, so that there is always one to go back to. A
+//! slot holds, in records of [`RECORD`] bytes after the page:
+//!
+//! | bytes | what, numbers little-endian |
+//! |---|---|
+//! | 0..192 | the [page](crate::wire::Page), or nothing but `0xff`: the board has been told to forget its own |
+//! | 192..224 | the seal, written after the page: `SEAL`, the sequence number of the slot, the epoch in which it was written, 1 if the page is on trial or else 0, zeros, and the CRC-32C of all before |
+//! | 224..256 | the verdict: not `0xff` if a page that was on trial is kept |
+//! | 256.. | a mark for each start: its epoch, the complement of the epoch, zeros |
+//!
+//! Power may fail at any moment. A slot counts only with its seal, so a page that was not written to the end, or erased in part, is
+//! none; of two sealed slots the one with the later number counts. A start is marked before the board sends anything, so a mark that
+//! was not written to the end belongs to a start of which nobody has heard.
+
+mod slot;
+
+#[cfg(test)]
+mod tests;
+
+use slot::{Look, Seal, VERDICT, mark};
+pub use slot::{RECORD, SEALED_BYTES, Slot, next_epoch, sealed};
+
+use crate::wire::PAGE_BYTES;
+
+/// A page on trial is given so many starts to be kept.
+const TRIAL_STARTS: usize = 3;
+
+/// Two slots of flash. What is written must have been erased before.
+pub trait Flash {
+    /// The bytes of a slot: at least 1,024 and a multiple of [`RECORD`].
+    fn slot_bytes(&self) -> usize;
+
+    /// Reads from a place of a slot.
+    fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]);
+
+    /// Erases a slot: every byte is `0xff`.
+    fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed>;
+
+    /// Writes at a place of a slot. Place and length are multiples of [`RECORD`].
+    fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed>;
+}
+
+/// The flash did not do what it was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashFailed;
+
+/// What a board starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Its page.
+    pub page: Option<[u8; PAGE_BYTES]>,
+    /// The slots hold something, but no page that was written to the end.
+    pub is_damaged: bool,
+    /// The number of this start.
+    pub epoch: u32,
+    /// The page is on trial: it must be [kept](Store::keep), or the board [goes back](Store::go_back).
+    pub on_trial: bool,
+    /// The start is marked in the flash.
+    pub is_marked: bool,
+}
+
+/// The slots of a board.
+pub struct Store<F> {
+    flash: F,
+}
+
+impl<F: Flash> Store<F> {
+    /// Nothing is read or written yet.
+    pub fn new(flash: F) -> Self {
+        Store { flash }
+    }
+
+    fn look(&self) -> [Look; 2] {
+        Slot::BOTH.map(|slot| Look::at(&self.flash, slot))
+    }
+
+    /// Begins a start: which page there is, and the number of the start. A board that has none in its flash takes `otherwise`.
+    pub fn start(&mut self, otherwise: u32) -> Start {
+        let looks = self.look();
+        let epoch = last_epoch(&looks).map_or(otherwise, next_epoch);
+        let Some((slot, look)) = current(&looks) else {
+            return Start {
+                page: None,
+                is_damaged: looks.iter().any(|look| !look.is_blank),
+                epoch,
+                on_trial: false,
+                is_marked: false,
+            };
+        };
+        let page = self.page_of(slot);
+        let on_trial = look.is_on_trial();
+        let is_marked = match look.free_mark {
+            Some(at) => self.flash.write(slot, at, &mark(epoch)).is_ok(),
+            // The slot is full of marks: the other one begins with none.
+            None => self.write(slot.other(), &page, on_trial, epoch).is_ok(),
+        };
+        Start {
+            page: Some(page).filter(|page| *page != [0xff; PAGE_BYTES]),
+            is_damaged: false,
+            epoch,
+            on_trial,
+            is_marked,
+        }
+    }
+
+    /// Writes another page beside the one that counts. On trial, it must be [kept](Self::keep) after the next start.
+    pub fn write_page(&mut self, page: &[u8; PAGE_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
+        let slot = current(&self.look()).map_or(Slot::First, |(slot, _)| slot.other());
+        self.write(slot, page, on_trial, epoch)
+    }
+
+    fn write(&mut self, slot: Slot, page: &[u8; PAGE_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
+        let looks = self.look();
+        let last = looks.iter().filter_map(|look| look.seal).map(|seal| seal.sequence);
+        let sequence = last.reduce(later).unwrap_or(0).wrapping_add(1);
+        let seal = Seal {
+            sequence,
+            epoch,
+            on_trial,
+        };
+        self.flash.erase(slot)?;
+        self.flash.write(slot, 0, page)?;
+        self.flash.write(slot, PAGE_BYTES, &seal.write(page))?;
+        match Look::at(&self.flash, slot).seal {
+            Some(written) if written == seal && self.page_of(slot) == *page => Ok(()),
+            _ => Err(FlashFailed),
+        }
+    }
+
+    /// The page is good: someone outside has said so.
+    pub fn keep(&mut self) -> Result<(), FlashFailed> {
+        match current(&self.look()) {
+            Some((slot, look)) if look.is_on_trial() => self.flash.write(slot, VERDICT, &[0; RECORD]),
+            _ => Ok(()),
+        }
+    }
+
+    /// The page was not kept: at the next start the one before counts.
+    pub fn go_back(&mut self, epoch: u32) -> Result<(), FlashFailed> {
+        let looks = self.look();
+        let Some((slot, _)) = current(&looks).filter(|(_, look)| look.is_on_trial()) else {
+            return Ok(());
+        };
+        // The marks of this slot go with it.
+        let other = slot.other();
+        if let Some(at) = other.of(&looks).free_mark {
+            self.flash.write(other, at, &mark(epoch))?;
+        }
+        self.flash.erase(slot)
+    }
+
+    /// The bytes of the page that counts, or `0xff`.
+    pub fn page(&self) -> [u8; PAGE_BYTES] {
+        current(&self.look()).map_or([0xff; PAGE_BYTES], |(slot, _)| self.page_of(slot))
+    }
+
+    fn page_of(&self, slot: Slot) -> [u8; PAGE_BYTES] {
+        let mut page = [0xff; PAGE_BYTES];
+        self.flash.read(slot, 0, &mut page);
+        page
+    }
+}
+
+/// Whichever of two numbers comes later, counting round.
+fn later(one: u32, other: u32) -> u32 {
+    if (other.wrapping_sub(one) as i32) > 0 {
+        other
+    } else {
+        one
+    }
+}
+
+/// The last epoch of which a slot knows.
+fn last_epoch(looks: &[Look; 2]) -> Option<u32> {
+    looks.iter().filter_map(|look| look.last_epoch).reduce(later)
+}
+
+/// The slot that counts.
+fn current(looks: &[Look; 2]) -> Option<(Slot, Look)> {
+    let counts = |slot: Slot| {
+        let look = slot.of(looks);
+        let tried_in_vain = look.is_on_trial() && look.starts >= TRIAL_STARTS;
+        let seal = look.seal.filter(|_| !tried_in_vain)?;
+        Some((slot, look, seal.sequence))
+    };
+    let newer = |one: (Slot, Look, u32), other: (Slot, Look, u32)| {
+        if later(one.2, other.2) == one.2 { one } else { other }
+    };
+    let newest = Slot::BOTH.into_iter().filter_map(counts).reduce(newer)?;
+    Some((newest.0, newest.1))
+}

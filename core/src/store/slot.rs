@@ -1,0 +1,174 @@
+//! One slot, byte by byte.
+
+use super::Flash;
+use crate::wire::{PAGE_BYTES, crc32c};
+
+/// What is written at once: a multiple of what any supported flash programs at once.
+pub const RECORD: usize = 32;
+/// A page and its seal.
+pub const SEALED_BYTES: usize = PAGE_BYTES + RECORD;
+pub(super) const VERDICT: usize = SEALED_BYTES;
+pub(super) const MARKS: usize = VERDICT + RECORD;
+
+const MAGIC: [u8; 4] = *b"SEAL";
+/// Where the CRC of a seal is.
+const CRC_AT: usize = RECORD - 4;
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// The one with the lower address.
+    First,
+    /// The other.
+    Second,
+}
+
+impl Slot {
+    pub(super) const BOTH: [Slot; 2] = [Slot::First, Slot::Second];
+
+    pub(super) fn other(self) -> Slot {
+        match self {
+            Slot::First => Slot::Second,
+            Slot::Second => Slot::First,
+        }
+    }
+
+    /// What was found in this one.
+    pub(super) fn of(self, [first, second]: &[Look; 2]) -> Look {
+        match self {
+            Slot::First => *first,
+            Slot::Second => *second,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seal {
+    pub(super) sequence: u32,
+    pub(super) epoch: u32,
+    pub(super) on_trial: bool,
+}
+
+impl Seal {
+    pub(super) fn write(&self, page: &[u8; PAGE_BYTES]) -> [u8; RECORD] {
+        let mut record = [0; RECORD];
+        put(&mut record, 0, &MAGIC);
+        put(&mut record, 4, &self.sequence.to_le_bytes());
+        put(&mut record, 8, &self.epoch.to_le_bytes());
+        put(&mut record, 12, &[u8::from(self.on_trial)]);
+        let crc = crc_of(page, &record);
+        put(&mut record, CRC_AT, &crc);
+        record
+    }
+
+    fn read(page: &[u8; PAGE_BYTES], record: &[u8; RECORD]) -> Option<Self> {
+        let is_whole = record.starts_with(&MAGIC) && record.ends_with(&crc_of(page, record));
+        is_whole.then(|| Seal {
+            sequence: number(record, 4),
+            epoch: number(record, 8),
+            on_trial: record.get(12) != Some(&0),
+        })
+    }
+}
+
+/// The CRC of a page and of a seal up to its own.
+fn crc_of(page: &[u8; PAGE_BYTES], record: &[u8; RECORD]) -> [u8; 4] {
+    let (fields, _) = record.split_at(CRC_AT);
+    crc32c([page, fields]).to_le_bytes()
+}
+
+fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
+    bytes.iter_mut().skip(at).zip(what).for_each(|(byte, new)| *byte = *new);
+}
+
+fn number(record: &[u8; RECORD], at: usize) -> u32 {
+    let bytes = record.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+    u32::from_le_bytes(bytes.unwrap_or_default())
+}
+
+/// The bytes of a slot with a page, for who writes it from outside; the other slot must be erased.
+pub fn sealed(page: &[u8; PAGE_BYTES], epoch: u32) -> [u8; SEALED_BYTES] {
+    let seal = Seal {
+        sequence: 1,
+        epoch,
+        on_trial: false,
+    };
+    let mut bytes = [0; SEALED_BYTES];
+    put(&mut bytes, 0, page);
+    put(&mut bytes, PAGE_BYTES, &seal.write(page));
+    bytes
+}
+
+pub(super) fn mark(epoch: u32) -> [u8; RECORD] {
+    let mut record = [0; RECORD];
+    put(&mut record, 0, &epoch.to_le_bytes());
+    put(&mut record, 4, &(!epoch).to_le_bytes());
+    record
+}
+
+/// The number of the next start. Its low half differs from the last one's too, and is not 0.
+pub const fn next_epoch(last: u32) -> u32 {
+    let next = last.wrapping_add(1);
+    if next & 0xffff == 0 { next | 1 } else { next }
+}
+
+/// What is in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) seal: Option<Seal>,
+    /// Nothing has ever been written.
+    pub(super) is_blank: bool,
+    is_kept: bool,
+    /// How often the board has started with it.
+    pub(super) starts: usize,
+    /// Of its seal and its marks.
+    pub(super) last_epoch: Option<u32>,
+    /// Where the next mark goes; `None` if there is no room.
+    pub(super) free_mark: Option<usize>,
+}
+
+impl Look {
+    pub(super) fn at(flash: &impl Flash, slot: Slot) -> Self {
+        let mut page = [0; PAGE_BYTES];
+        flash.read(slot, 0, &mut page);
+        let record = |at: usize| {
+            let mut record = [0; RECORD];
+            flash.read(slot, at, &mut record);
+            record
+        };
+        let is_blank = |record: &[u8]| record.iter().all(|byte| *byte == 0xff);
+        let seal_record = record(PAGE_BYTES);
+        let seal = Seal::read(&page, &seal_record);
+        let mut look = Look {
+            seal,
+            is_blank: is_blank(&page) && is_blank(&seal_record),
+            is_kept: !is_blank(&record(VERDICT)),
+            starts: 0,
+            last_epoch: seal.map(|seal| seal.epoch),
+            free_mark: None,
+        };
+        if seal.is_none() {
+            return look;
+        }
+        // Marks are written one after the other: the first blank one is free, unless one behind it is not, after a fault.
+        for at in (MARKS..flash.slot_bytes()).step_by(RECORD) {
+            let mark = record(at);
+            if is_blank(&mark) {
+                look.free_mark = look.free_mark.or(Some(at));
+                continue;
+            }
+            look.free_mark = None;
+            look.starts += 1;
+            let epoch = number(&mark, 0);
+            if number(&mark, 4) == !epoch {
+                look.last_epoch = Some(epoch);
+            }
+        }
+        look
+    }
+
+    /// The page is on trial and has not been kept.
+    pub(super) fn is_on_trial(&self) -> bool {
+        self.seal.is_some_and(|seal| seal.on_trial) && !self.is_kept
+    }
+}

@@ -1,0 +1,273 @@
+//! A flash whose power fails at every moment at which it can.
+
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+/// Bytes of a slot: room for 24 marks.
+const SLOT_BYTES: usize = 1_024;
+
+#[derive(Clone)]
+struct Chip {
+    slots: [Vec<u8>; 2],
+    /// So many units of work are done before the power fails; then nothing is.
+    power: u64,
+    /// For what a torn write leaves behind.
+    random: u64,
+}
+
+/// A slot is erased in so many units of work, and torn in any.
+const ERASE_UNITS: u64 = 8;
+
+impl Chip {
+    fn new() -> Self {
+        Chip {
+            slots: [vec![0xff; SLOT_BYTES], vec![0xff; SLOT_BYTES]],
+            power: u64::MAX,
+            random: 1,
+        }
+    }
+
+    fn draw(&mut self) -> u8 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 24) as u8
+    }
+}
+
+impl Flash for &mut Chip {
+    fn slot_bytes(&self) -> usize {
+        SLOT_BYTES
+    }
+
+    fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.slots[slot as usize][at..at + bytes.len()]);
+    }
+
+    fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed> {
+        if self.power >= ERASE_UNITS {
+            self.power -= ERASE_UNITS;
+            self.slots[slot as usize].fill(0xff);
+            return Ok(());
+        }
+        // Some bits are erased and some are not, the more the longer it took.
+        for place in 0..SLOT_BYTES {
+            let mut bits = 0;
+            for _ in 0..self.power {
+                bits |= self.draw() & self.draw();
+            }
+            self.slots[slot as usize][place] |= bits;
+        }
+        self.power = 0;
+        Err(FlashFailed)
+    }
+
+    fn write(&mut self, slot: Slot, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
+        assert!(at.is_multiple_of(RECORD) && bytes.len().is_multiple_of(RECORD));
+        for (place, byte) in (at..).zip(bytes) {
+            let before = self.slots[slot as usize][place];
+            assert!(before == 0xff || self.power == 0, "written twice");
+            if self.power == 0 {
+                return Err(FlashFailed);
+            }
+            self.power -= 1;
+            // The last byte is torn: some of its bits are still ones.
+            let left = if self.power == 0 { self.draw() } else { 0 };
+            self.slots[slot as usize][place] = before & (byte | left);
+        }
+        Ok(())
+    }
+}
+
+fn page(mark: u8) -> [u8; PAGE_BYTES] {
+    [mark; PAGE_BYTES]
+}
+
+/// What happens to a board between two losses of power.
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Nothing,
+    Write(u8, bool),
+    Keep,
+    GoBack,
+}
+
+/// Starts the board, and does something before it ends. The start is whatever it was if the power was there for long enough.
+fn live(chip: &mut Chip, deed: Deed) -> Option<Start> {
+    let mut store = Store::new(&mut *chip);
+    let start = store.start(77);
+    if store.flash.power == 0 {
+        return None;
+    }
+    // What fails for want of power shows at the next start.
+    let _ = match deed {
+        Deed::Nothing => Ok(()),
+        Deed::Write(mark, on_trial) => store.write_page(&page(mark), on_trial, start.epoch),
+        Deed::Keep => store.keep(),
+        Deed::GoBack => store.go_back(start.epoch),
+    };
+    Some(start)
+}
+
+fn start(chip: &mut Chip) -> Start {
+    live(chip, Deed::Nothing).expect("power")
+}
+
+#[test]
+fn a_board_that_was_told_nothing_has_no_page() {
+    let mut chip = Chip::new();
+    let first = start(&mut chip);
+    assert_eq!((first.page, first.is_damaged, first.epoch), (None, false, 77));
+    chip.slots[1][40] = 3;
+    assert!(start(&mut chip).is_damaged);
+}
+
+#[test]
+fn the_last_page_counts_and_can_be_forgotten() {
+    let mut chip = Chip::new();
+    for mark in 1..10 {
+        live(&mut chip, Deed::Write(mark, false));
+        let found = start(&mut chip);
+        assert_eq!((found.page, found.on_trial), (Some(page(mark)), false));
+    }
+    live(&mut chip, Deed::Write(0xff, false));
+    let forgotten = start(&mut chip);
+    assert_eq!((forgotten.page, forgotten.is_damaged), (None, false));
+    assert!(forgotten.epoch > 77, "what it forgets is not how often it has started");
+}
+
+#[test]
+fn no_two_starts_have_the_same_number() {
+    let mut chip = Chip::new();
+    live(&mut chip, Deed::Write(1, false));
+    let mut last = start(&mut chip).epoch;
+    // More starts than both slots have room for.
+    for _ in 0..100 {
+        let next = start(&mut chip);
+        assert_eq!(
+            (next.epoch, next.page, next.is_marked),
+            (next_epoch(last), Some(page(1)), true)
+        );
+        last = next.epoch;
+    }
+}
+
+#[test]
+fn what_was_sealed_outside_is_taken() {
+    let mut chip = Chip::new();
+    chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(5), 1_000));
+    let found = start(&mut chip);
+    assert_eq!((found.page, found.epoch), (Some(page(5)), 1_001));
+    assert_eq!(start(&mut chip).epoch, 1_002);
+}
+
+#[test]
+fn a_slot_with_a_wrong_bit_does_not_count() {
+    for bit in 0..SEALED_BYTES * 8 {
+        let mut chip = Chip::new();
+        live(&mut chip, Deed::Write(1, false));
+        live(&mut chip, Deed::Write(2, false));
+        assert_eq!(start(&mut chip).page, Some(page(2)));
+        chip.slots[1][bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(start(&mut chip).page, Some(page(1)), "bit {bit}");
+    }
+}
+
+#[test]
+fn the_low_half_of_a_number_is_not_0() {
+    assert_eq!(next_epoch(0x1_ffff), 0x2_0001);
+    assert_eq!(next_epoch(u32::MAX), 1);
+    assert_eq!(next_epoch(6), 7);
+}
+
+#[test]
+fn a_page_on_trial_is_kept_or_given_back() {
+    let configured = || {
+        let mut chip = Chip::new();
+        live(&mut chip, Deed::Write(1, false));
+        live(&mut chip, Deed::Write(2, true));
+        chip
+    };
+    let mut kept = configured();
+    let first = live(&mut kept, Deed::Keep).unwrap();
+    assert_eq!((first.page, first.on_trial), (Some(page(2)), true));
+    let next = start(&mut kept);
+    assert_eq!((next.page, next.on_trial), (Some(page(2)), false));
+
+    let mut given_back = configured();
+    let first = live(&mut given_back, Deed::GoBack).unwrap();
+    let next = start(&mut given_back);
+    assert_eq!((next.page, next.on_trial), (Some(page(1)), false));
+    assert_eq!(next.epoch, next_epoch(first.epoch));
+
+    // A board that never runs for long enough to decide goes back too, and stays there.
+    let mut restless = configured();
+    let starts: Vec<_> = (0..6).map(|_| start(&mut restless)).collect();
+    let pages: Vec<_> = starts.iter().map(|start| start.page.unwrap()[0]).collect();
+    assert_eq!(pages, [2, 2, 2, 1, 1, 1]);
+    assert!(
+        starts.windows(2).all(|two| two[1].epoch == next_epoch(two[0].epoch)),
+        "{starts:?}"
+    );
+    // And takes the next page.
+    live(&mut restless, Deed::Write(3, true));
+    assert_eq!(start(&mut restless).page, Some(page(3)));
+}
+
+/// Whatever the power does, a board comes back with the page before or the page after, and with a number that it has not had.
+#[test]
+fn power_may_fail_at_any_moment() {
+    let stories: [&[Deed]; 5] = [
+        &[Deed::Write(2, false), Deed::Write(3, false)],
+        &[Deed::Write(2, true), Deed::Keep, Deed::Write(3, false)],
+        &[Deed::Write(2, true), Deed::GoBack, Deed::Nothing],
+        &[Deed::Write(0xff, false), Deed::Write(3, false)],
+        // A slot full of marks is left for the other.
+        &[Deed::Nothing; 30],
+    ];
+    let mut cuts = 0;
+    for story in stories {
+        let mut chip = Chip::new();
+        chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(1), 500));
+        for &deed in story {
+            let mut whole = chip.clone();
+            let begun = live(&mut whole, deed).expect("power");
+            let after = start(&mut whole.clone()).page;
+            let before = begun.page;
+            for (power, seed) in (0..).flat_map(|power| [(power, 3), (power, 4)]) {
+                let mut torn = chip.clone();
+                (torn.power, torn.random) = (power, seed * 7_919 + power);
+                let heard = live(&mut torn, deed);
+                if torn.power > 0 {
+                    break;
+                }
+                cuts += 1;
+                // And again at the next start.
+                let mut again = torn.clone();
+                (again.power, again.random) = (power % 50 + 1, seed);
+                live(&mut again, Deed::Nothing);
+                for mut chip in [torn, again] {
+                    chip.power = u64::MAX;
+                    let found = start(&mut chip);
+                    let what = std::format!("{story:?}, {deed:?}: power fails after {power}, seed {seed}");
+                    assert!(found.page == before || found.page == after, "{what}: {:?}", found.page);
+                    assert!(found.is_marked && !found.is_damaged, "{what}");
+                    if let Some(heard) = heard {
+                        assert!(
+                            (found.epoch.wrapping_sub(heard.epoch) as i32) > 0,
+                            "{what}: {}",
+                            found.epoch
+                        );
+                    }
+                    // It goes on from there.
+                    live(&mut chip, Deed::Write(9, false));
+                    assert_eq!(start(&mut chip).page, Some(page(9)), "{what}");
+                }
+            }
+            chip = whole;
+        }
+    }
+    assert!(cuts > 3_000, "{cuts}");
+}

@@ -1,0 +1,56 @@
+//! The rules of the manuals that firmware can break and silicon does not report: it then behaves in a way that nobody
+//! promises. Here the rule is named. `docs/emulator.md` lists what follows from breaking each.
+
+use std::fmt;
+
+/// A rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// A peripheral is used while its clock is on.
+    Clocked,
+    /// A serial port is used at the pins that its cable is plugged into, in the function that belongs to it.
+    Pins,
+    /// The HSE is in the mode that the board has: a clock that is fed, or a crystal.
+    ExternalClock,
+    /// PLL, core and buses are within their limits.
+    ClockLimits,
+    /// The flash has the wait states that the clock needs.
+    WaitStates,
+    /// The flash is unlocked, erased and written in order, in the announced width.
+    FlashOrder,
+    /// The caches of the flash are emptied before what has changed is read.
+    FlashCache,
+    /// DMA streams are set up while they are off, without old flags, for memory that they reach.
+    Dma,
+}
+
+impl Rule {
+    /// The name that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::Clocked => "clocked",
+            Rule::Pins => "pins",
+            Rule::ExternalClock => "external-clock",
+            Rule::ClockLimits => "clock-limits",
+            Rule::WaitStates => "wait-states",
+            Rule::FlashOrder => "flash-order",
+            Rule::FlashCache => "flash-cache",
+            Rule::Dma => "dma",
+        }
+    }
+}
+
+/// A rule that firmware has broken, and how.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Violation {
+    /// Which.
+    pub rule: Rule,
+    /// How.
+    pub how: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.rule.name(), self.how)
+    }
+}

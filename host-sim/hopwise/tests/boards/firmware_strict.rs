@@ -1,0 +1,113 @@
+//! The firmware on boards that are at the edge of their data sheets or beyond, and what the emulator says of broken rules.
+
+use crate::firmware_support::{Rig, firmware};
+use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Status};
+use hopwise_emulate::computers::Question;
+use hopwise_emulator::chip::clocks::Hse;
+use hopwise_emulator::chip::rules::{Rule, Violation};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::world::BoardOptions;
+
+const GPIOA: u32 = 0x4002_0000;
+const AFRH: u32 = 0x24;
+
+fn page() -> [u8; PAGE_BYTES] {
+    Page::new("path(2)", 0).expect("a page").write()
+}
+
+fn status(rig: &mut Rig) -> Status {
+    rig.ask_one(Question::command(0, &Command::Status))
+}
+
+fn broken_rules(rig: &Rig) -> Vec<Rule> {
+    let violations = rig.world.boards().iter().flat_map(|board| board.violations());
+    violations.map(|violation| violation.rule).collect()
+}
+
+#[test]
+fn a_board_without_an_external_clock_runs_and_says_so() {
+    let Some(firmware) = firmware() else { return };
+    for (hse, broken) in [
+        (Hse::Absent, vec![]),
+        (Hse::Crystal(8_000_000), vec![Rule::ExternalClock]),
+    ] {
+        let options = BoardOptions {
+            hse,
+            ..BoardOptions::default()
+        };
+        let mut rig = Rig::special(firmware, &page(), options);
+        rig.run_for(300 * MILLISECOND);
+        let status = status(&mut rig);
+        assert_eq!(status.state, BoardState::Configured, "{hse:?}");
+        let said = "no external clock: the internal one is less exact";
+        assert_eq!(status.trouble.as_deref(), Some(said), "{hse:?}");
+        assert!(rig.log().iter().any(|line| line.text == said), "{hse:?}");
+        assert_eq!(broken_rules(&rig), broken, "{hse:?}");
+    }
+}
+
+#[test]
+fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
+    let Some(firmware) = firmware() else { return };
+    let options = BoardOptions {
+        lsi: 47_000,
+        flash_wear: 100,
+        ..BoardOptions::default()
+    };
+    let mut rig = Rig::special(firmware, &[0xff; PAGE_BYTES], options);
+    rig.run_for(100 * MILLISECOND);
+    let page = page();
+    let done: Done = rig.ask_one(Question::command(0, &Command::WritePage(&page)));
+    assert_eq!(done, Done::Done);
+    // It begins within 325 ms; erasing 16 KiB takes 500 ms at most, and 800 if only 8 bits are erased at once.
+    rig.run_for(930 * MILLISECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 1, "written and restarted");
+    rig.run_for(SECOND);
+    let status = status(&mut rig);
+    assert_eq!(
+        (status.state, status.card.reset_cause),
+        (BoardState::Configured, 3),
+        "restarted by itself, not by the watchdog"
+    );
+    assert_eq!(rig.world.boards()[0].resets(), 1);
+    rig.assert_healthy();
+}
+
+#[test]
+fn a_pin_that_is_not_the_ports_ends_the_link_and_is_named() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    assert_eq!(broken_rules(&rig), []);
+    rig.world.boards_mut()[0]
+        .cpu
+        .write_register(GPIOA + AFRH, 0)
+        .expect("a register");
+    rig.run_for(SECOND);
+    assert_eq!(rig.identity(1).neighbors_up, 0);
+    let expected = ["receives while PA10", "sends while PA9"].map(|what| Violation {
+        rule: Rule::Pins,
+        how: format!("USART1 {what} is not in alternate function 7"),
+    });
+    assert_eq!(rig.world.boards()[0].violations(), expected);
+}
+
+#[test]
+fn a_rate_that_the_ports_do_not_agree_on_is_refused() {
+    let Some(firmware) = firmware() else { return };
+    for (baud, expected) in [
+        (1_000_000, BoardState::Configured),
+        (1_500_000, BoardState::Configured),
+        (1_800_000, BoardState::Configured),
+        (1_900_000, BoardState::BadPage),
+        (2_000_000, BoardState::BadPage),
+    ] {
+        let mut page = Page::new("path(2)", 0).expect("a page");
+        page.baud = baud;
+        let mut rig = Rig::single(firmware, &page.write());
+        rig.run_for(100 * MILLISECOND);
+        let line = "not part of a mesh: BadPage";
+        let refused = rig.log().iter().any(|entry| entry.text == line);
+        assert_eq!(refused, expected == BoardState::BadPage, "{baud}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Boards and ports as they are written, and whether a network has them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hopwise_core::{Network, NoSuchNode, Node};
+
+/// A port of a board as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PortName {
+    /// The board.
+    pub node: Node,
+    /// Which of its ports.
+    pub port: PortOf,
+}
+
+/// Which port of a board.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PortOf {
+    /// By its number in the network: `3.0`.
+    Number(u64),
+    /// By the name of a serial port of the board, in capitals: `3.USART1`.
+    Uart(String),
+}
+
+/// Text that is no port.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is no port such as 3.0")]
+pub struct BadPort {
+    /// As it was written.
+    pub text: String,
+}
+
+impl FromStr for PortName {
+    type Err = BadPort;
+
+    fn from_str(text: &str) -> Result<Self, BadPort> {
+        let wrong = || BadPort { text: text.into() };
+        let (node, port) = text.split_once('.').ok_or_else(wrong)?;
+        let node = node.parse().map_err(|_| wrong())?;
+        let is_name = port.starts_with(|first: char| first.is_ascii_alphabetic())
+            && port.chars().all(|letter| letter.is_ascii_alphanumeric());
+        let port = match port.parse() {
+            Ok(number) => PortOf::Number(number),
+            Err(_) if is_name => PortOf::Uart(port.to_ascii_uppercase()),
+            Err(_) => return Err(wrong()),
+        };
+        Ok(PortName { node, port })
+    }
+}
+
+impl fmt::Display for PortName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.port {
+            PortOf::Number(number) => write!(f, "{}.{number}", self.node),
+            PortOf::Uart(name) => write!(f, "{}.{name}", self.node),
+        }
+    }
+}
+
+/// A place that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSuchPlace {
+    /// The network has no such board.
+    #[error("{network}: {error}")]
+    Node {
+        /// The network.
+        network: String,
+        /// Which board.
+        error: NoSuchNode,
+    },
+    /// The board has no such port in the network.
+    #[error("{network}: node {node} has ports 0 to {last}, not {port}")]
+    Port {
+        /// The network.
+        network: String,
+        /// The board.
+        node: Node,
+        /// Its last port.
+        last: u64,
+        /// The port.
+        port: u64,
+    },
+    /// Boards have no serial ports with names here.
+    #[error("'{0}' is no port such as 3.0")]
+    Unnamed(PortName),
+    /// The board has no such serial port.
+    #[error("'{port}' is no port such as 3.0 or 3.{example}")]
+    Uart {
+        /// The port.
+        port: PortName,
+        /// One that there is.
+        example: &'static str,
+    },
+    /// The port is in the network, but not on the boards.
+    #[error("{0}")]
+    NotOnBoard(String),
+}
+
+/// Checks that a network has a board.
+pub fn check_board(network: &Network, node: Node) -> Result<Node, NoSuchPlace> {
+    let checked = network.check(node);
+    checked.map(|_| node).map_err(|error| NoSuchPlace::Node {
+        network: network.to_string(),
+        error,
+    })
+}
+
+/// Checks that a network has a port.
+pub fn check_port(network: &Network, node: Node, port: u64) -> Result<(Node, u64), NoSuchPlace> {
+    check_board(network, node)?;
+    let ports = network.degree(node).unwrap_or(0);
+    if port < ports {
+        return Ok((node, port));
+    }
+    Err(NoSuchPlace::Port {
+        network: network.to_string(),
+        node,
+        last: ports.saturating_sub(1),
+        port,
+    })
+}
