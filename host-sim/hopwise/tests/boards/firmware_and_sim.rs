@@ -90,6 +90,7 @@ impl Simulated {
             jitter: 0,
             seed: 7,
             rogues: Vec::new(),
+            computers: Vec::new(),
         });
         for board in 0..world.boards() {
             world.start(board, &mut Unwatched).expect("a node");

@@ -46,7 +46,7 @@ impl<const PORTS: usize, const PEERS: usize> Machine<PORTS, PEERS> {
         }
     }
 
-    /// When to [`tick`](Self::tick) at the latest, for its own sake or for that of the links that were used.
+    /// When to [`tick`](Self::tick) at the latest, for its own sake or for that of the links that were used, all of which it has.
     pub(super) fn deadline(&self, used: LinkSet) -> Micros {
         match self {
             Machine::Off => Micros::MAX,

@@ -487,6 +487,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let now = self.now;
         let state = &mut self.boards[board as usize];
         let micros = state.clock.micros(now);
+        if let Machine::Off = state.machine {
+            return;
+        }
         if let Machine::Rogue(rogue) = &mut state.machine {
             rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
         }
