@@ -81,7 +81,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         self.noted &= !(1 << link);
         let port = self.wiring.detach(link);
-        self.stalls.moves(link);
+        self.stalls.moves(link, now);
         if self.host == Some(link) {
             self.host = None;
         }

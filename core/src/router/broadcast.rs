@@ -12,7 +12,7 @@ use super::event::Observer;
 use super::pool::{Origin, Place};
 use super::seen::Passing;
 use super::times::{DRIFT, FLOOD_FOR};
-use super::{Router, add};
+use super::{Router, add, age};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Body, Content, DropReason, Header, Kind};
 
@@ -113,12 +113,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A link has died that a broadcast was to take, or was taking: it goes on as a flood. A copy of a flood just ends; there are others.
-    pub(super) fn flood_round(&mut self, place: Place, observer: &mut impl Observer) {
+    pub(super) fn flood_round(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let live = self.live_links();
         let Some(slot) = self.pool.get_mut(place) else { return };
         let before = slot.packet.header;
         if !before.copied {
             slot.packet.header.copied = true;
+            // It begins to wait for these links only now: none of them is to be taken for stalled.
+            slot.packet.header.age = age(&before, slot.arrived, now);
+            slot.arrived = now as u32;
             let links = live & !slot.pending;
             add(&mut self.counters.copied, links.count_ones());
             self.seen.note_flooded(&before);

@@ -323,7 +323,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 Received::Up(_) | Received::Changed => self.rewire(now, observer),
                 Received::Down(reason) => self.link_down(link, reason, now, observer),
             }
-            self.settle(link, observer);
+            self.settle(link, now, observer);
         }
         self.catch_up(now, observer);
     }

@@ -178,7 +178,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let header = slot.packet.header;
         match port {
             None => self.give_up(place, DropReason::NoHost, now, observer),
-            Some(_) if header.kind.is_for_all_links() => self.flood_round(place, observer),
+            Some(_) if header.kind.is_for_all_links() => self.flood_round(place, now, observer),
             Some(_) => self.go(place, now, observer),
         }
     }
@@ -271,26 +271,27 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             if self.wiring.neighbor_at(link).is_none() {
                 continue;
             }
-            let mut slots = self.pool.places().filter_map(|place| self.pool.get(place));
-            let waits = slots.any(|slot| slot.pending >> link & 1 == 1);
-            if !self.stalls.look(link, waits, now) {
+            let slots = self.pool.places().filter_map(|place| self.pool.get(place));
+            let waiting = slots.filter(|slot| slot.pending >> link & 1 == 1);
+            let waited = waiting.map(|slot| slot.waited(now)).max().unwrap_or(0);
+            if !self.stalls.look(link, waited, now) {
                 continue;
             }
             for place in self.pool.places() {
-                self.go_round_stall(place, link, observer);
+                self.go_round_stall(place, link, now, observer);
             }
         }
     }
 
     /// Lets a packet in the queue of a link that is avoided take another path, but for what is for the neighbour there. A broadcast goes
     /// on as a flood. A copy of a [flood](Kind::Flooded) ends: others go round.
-    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
         let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
             return;
         };
         if header.kind.is_for_all_links() {
             if self.unqueue(place, link) {
-                self.flood_round(place, observer);
+                self.flood_round(place, now, observer);
             }
             return;
         }

@@ -143,18 +143,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Learns what became of packets that were on the way.
-    pub(super) fn settle(&mut self, link: u8, observer: &mut impl Observer) {
+    pub(super) fn settle(&mut self, link: u8, now: Micros, observer: &mut impl Observer) {
         while let Some((place, fate)) = self.links.get_mut(usize::from(link)).and_then(Link::settled) {
             if fate == Fate::Refused {
                 self.put_back(link, place);
                 if self.stalls.avoided() >> link & 1 == 1 {
-                    self.go_round_stall(place, link, observer);
+                    self.go_round_stall(place, link, now, observer);
                 }
                 continue;
             }
             if let Some(slot) = self.pool.get_mut(place) {
                 slot.pending &= !(1 << link);
-                self.stalls.moves(link);
+                self.stalls.moves(link, now);
                 add(&mut self.counters.forwarded, 1);
                 observer.note(Event::Forwarded {
                     link,

@@ -14,20 +14,17 @@ const AVOIDED_FOR: u32 = 2_000;
 /// The links that are up and take nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Stalls<const PORTS: usize> {
-    /// Links for which packets wait and that have taken none since: bit 0 is link 0.
-    waited_for: u32,
-    /// Those of them that are avoided.
-    avoided: u32,
-    /// Since when each of them is so, in milliseconds, which go round after 49 days.
+    /// When each link last took a packet, in milliseconds, which go round after 49 days; while it is avoided, since when it is.
     since: [u32; PORTS],
+    /// Those that are avoided: bit 0 is link 0.
+    avoided: u32,
 }
 
 impl<const PORTS: usize> Stalls<PORTS> {
     pub(super) const fn new() -> Self {
         Stalls {
-            waited_for: 0,
-            avoided: 0,
             since: [0; PORTS],
+            avoided: 0,
         }
     }
 
@@ -37,32 +34,30 @@ impl<const PORTS: usize> Stalls<PORTS> {
     }
 
     /// A link has taken a packet, or is not what it was.
-    pub(super) fn moves(&mut self, link: u8) {
-        self.waited_for &= !(1 << link);
+    pub(super) fn moves(&mut self, link: u8, now: Micros) {
         self.avoided &= !(1 << link);
+        if let Some(since) = self.since.get_mut(usize::from(link)) {
+            *since = millis(now);
+        }
     }
 
-    /// Looks at the clock: whether a link is to be avoided. `waits` is whether packets wait for it.
-    pub(super) fn look(&mut self, link: u8, waits: bool, now: Micros) -> bool {
-        let this = 1 << link;
+    /// Looks at the clock: whether a link is to be avoided, for which a packet has waited for so many microseconds.
+    pub(super) fn look(&mut self, link: u8, waited: u32, now: Micros) -> bool {
         let Some(since) = self.since.get_mut(usize::from(link)) else {
             return false;
         };
         let passed = millis(now).wrapping_sub(*since);
-        if self.avoided & this != 0 {
-            if passed >= AVOIDED_FOR {
-                self.moves(link);
-            }
-        } else if !waits {
-            self.waited_for &= !this;
-        } else if self.waited_for & this == 0 {
-            self.waited_for |= this;
+        let was_avoided = self.avoided >> link & 1 == 1;
+        let avoided = if was_avoided {
+            passed < AVOIDED_FOR
+        } else {
+            passed.min(waited / 1_000) >= STALLED_AFTER
+        };
+        if avoided != was_avoided {
             *since = millis(now);
-        } else if passed >= STALLED_AFTER {
-            self.avoided |= this;
-            *since = millis(now);
+            self.avoided ^= 1 << link;
         }
-        self.avoided & this != 0
+        avoided
     }
 }
 
@@ -73,24 +68,16 @@ mod tests {
     #[test]
     fn a_link_that_takes_nothing_is_avoided_for_a_while_and_tried_again() {
         let mut stalls: Stalls<4> = Stalls::new();
-        let mut look = |waits, at: Micros| stalls.look(2, waits, at * 1_000);
-        assert!(!look(true, 1_000) && !look(true, 1_249) && look(true, 1_250));
-        assert!(look(true, 3_249) && !look(true, 3_250), "it is tried again");
-        assert!(!look(true, 3_251) && !look(true, 3_500), "it is given time");
-        assert!(look(true, 3_501));
-        assert_eq!(stalls.avoided(), 1 << 2);
-        stalls.moves(2);
+        let second = 1_000_000;
+        stalls.moves(2, second);
+        assert!(!stalls.look(2, 200_000, second + 200_000));
+        assert!(!stalls.look(2, 0, 9 * second), "nothing waits for it");
+        assert!(stalls.look(2, 300_000, 9 * second) && stalls.avoided() == 1 << 2);
+        assert!(stalls.look(2, 0, 10 * second));
+        assert!(!stalls.look(2, 300_000, 11 * second) && stalls.avoided() == 0);
+        assert!(!stalls.look(2, 9_000_000, 11 * second + 200_000), "it is given time");
+        assert!(stalls.look(2, 9_000_000, 11 * second + 250_000));
+        stalls.moves(2, 12 * second);
         assert_eq!(stalls.avoided(), 0);
-    }
-
-    #[test]
-    fn a_link_is_not_avoided_for_what_has_just_begun_to_wait() {
-        let mut stalls: Stalls<4> = Stalls::new();
-        assert!(!stalls.look(2, true, 1_000_000));
-        assert!(!stalls.look(2, false, 1_100_000));
-        assert!(!stalls.look(2, true, 9_000_000), "nothing waited in between");
-        stalls.moves(2);
-        assert!(!stalls.look(2, true, 9_300_000), "one was taken in between");
-        assert!(stalls.look(2, true, 9_550_000));
     }
 }

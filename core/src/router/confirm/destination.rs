@@ -237,6 +237,24 @@ mod tests {
     }
 
     #[test]
+    fn packets_come_later_while_confirmations_wait_unless_those_are_stuck() {
+        let mut here = destination();
+        let fill = |here: &mut Destination<4>, from: u32| {
+            while !here.owed.is_full() {
+                here.judge(&packet(from + here.owed.len() as u32), 5, 0, false, true, NOW)
+                    .unwrap();
+            }
+        };
+        assert!(!here.is_busy());
+        fill(&mut here, 0);
+        assert!(here.is_busy());
+        here.next_reply(NOW).unwrap();
+        assert!(!here.is_busy());
+        fill(&mut here, 1);
+        assert_eq!((0..99).filter(|_| here.is_busy()).count(), usize::from(MOST_REFUSED));
+    }
+
+    #[test]
     fn nothing_is_delivered_that_cannot_be_confirmed() {
         let mut here = destination();
         for number in 0..WAITING as u32 {

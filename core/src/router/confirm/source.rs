@@ -112,6 +112,9 @@ pub(in super::super) struct Mesh {
 /// To a packet that was sent so often, over some seconds, nobody has answered: it is not just late, and other paths were tried.
 const SILENT_ATTEMPTS: u8 = 5;
 
+/// A first attempt is waited for at most so long: what takes longer may have met a board that keeps it.
+const MOST_LEARNED: Micros = 500_000;
+
 /// When answers come sooner than expected patience is lost by so small a part of the difference at each.
 const PATIENCE_LOST: u32 = 4;
 
@@ -233,7 +236,7 @@ impl Source {
             1 => now.saturating_sub(entry.started).saturating_mul(2),
             _ => entry.patience.into(),
         };
-        let enough = enough.min(LONGEST_RETRY) as u32;
+        let enough = enough.min(MOST_LEARNED) as u32;
         let less = self.patience.saturating_sub(enough) / PATIENCE_LOST;
         self.patience = (self.patience - less).max(enough).max(self.least_patience);
     }
@@ -387,6 +390,35 @@ mod tests {
         assert_eq!(source.deadline(), Micros::MAX);
         assert_eq!(source.next_outcome(), Some((0, Outcome::Unknown)));
         assert_eq!(source.next_outcome(), None);
+    }
+
+    #[test]
+    fn who_is_answered_late_waits_longer_the_next_times() {
+        let mut source = source();
+        let least = source.deadline() - START;
+        let mut now = START;
+        let mut number = 0;
+        // How long the next packet is waited for, after one that took so long.
+        let mut wait_after = |took: Micros| {
+            now += took;
+            let delivered = Confirmation {
+                number,
+                ..says(Verdict::Delivered, 0)
+            };
+            assert!(matches!(
+                source.answered(&delivered, 0, false, now),
+                AfterConfirmation::Ended(_)
+            ));
+            source.next_outcome();
+            number += 1;
+            source.begin(9, now);
+            source.deadline() - now
+        };
+        assert_eq!(wait_after(70_000), 140_000);
+        assert_eq!(wait_after(100_000), 200_000);
+        assert_eq!(wait_after(20_000), 200_000 - (200_000 - 40_000) / 4);
+        assert_eq!((0..40).map(|_| wait_after(1_000)).last(), Some(least));
+        assert_eq!(wait_after(9_000_000), MOST_LEARNED);
     }
 
     #[test]

@@ -71,3 +71,63 @@ fn noise_is_counted_and_told_now_and_then() {
     let report = mesh.board(2).router.link_report(0);
     assert!(report.is_some_and(|report| report.counters.damaged >= 10_000));
 }
+
+/// A neighbour sends packets that lead nowhere as fast as it can: their source is told of some of them, and what others send across the
+/// same node is not held up.
+#[test]
+fn packets_that_lead_nowhere_are_reported_now_and_then() {
+    let (mut mesh, one, three) = between();
+    let seconds = 3;
+    for number in 0..seconds * 500 {
+        mesh.stranger_mut(one)
+            .send(0, &header(Kind::Datagram, 0, 99, number), b"to nobody");
+        mesh.stranger_mut(three)
+            .send(1, &header(Kind::Datagram, 4, 0, number), b"to somebody");
+        mesh.run(2 * MILLISECOND);
+    }
+    mesh.run(100 * MILLISECOND);
+    let came = |kind: Kind| {
+        mesh.stranger(one)
+            .heard
+            .iter()
+            .filter(move |heard| heard.header.kind == kind)
+    };
+    let numbers: Vec<u32> = came(Kind::Datagram).map(|heard| heard.header.number).collect();
+    assert_eq!(numbers, (0..seconds * 500).collect::<Vec<_>>(), "the innocent flow");
+    assert_eq!(mesh.board(2).dropped(DropReason::NoSuchNode), seconds * 500);
+    let reports = came(Kind::Undeliverable).count() as u32;
+    assert!(
+        (seconds * 55..=seconds * 61 + 10).contains(&reports),
+        "{reports} reports in {seconds} s"
+    );
+    // They do not use up what is said to others.
+    mesh.stranger_mut(three)
+        .send(1, &header(Kind::Datagram, 4, 99, 9_999), b"to nobody");
+    mesh.run(100 * MILLISECOND);
+    assert_eq!(mesh.stranger(three).heard.len(), 1);
+}
+
+/// A packet that grows too old while it is on a wire is not sent again: only its header is, by which it is known to have expired.
+#[test]
+fn what_expires_on_a_wire_is_not_sent_again() {
+    let (mut mesh, one, three) = between();
+    let old = |milliseconds: u64| Header {
+        age: (milliseconds * 1_000 / AGE_UNIT) as u16,
+        ..header(Kind::Datagram, 0, 4, milliseconds as u32)
+    };
+    for (age, body) in [(5_900, &b""[..]), (5_000, &b"young"[..])] {
+        // The first time it does not come through.
+        mesh.set_mute(2, 3, true);
+        mesh.stranger_mut(one).send(0, &old(age), b"young");
+        mesh.run(200 * MILLISECOND);
+        mesh.set_mute(2, 3, false);
+        mesh.run(100 * MILLISECOND);
+        let heard = mesh.stranger(three).heard.last();
+        let heard = heard.expect("what was sent again");
+        assert_eq!((heard.header.number, &heard.body[..]), (age as u32, body));
+        assert_eq!(
+            u64::from(heard.header.age) * AGE_UNIT > times::LIFETIME,
+            body.is_empty()
+        );
+    }
+}

@@ -172,7 +172,7 @@ fn a_hot_spot_serves_its_sources_alike() {
         for (confirmed, payload) in [(false, 32), (false, 200), (true, 32), (true, 200)] {
             let settings = Settings {
                 traffic: Some("hot-spot(0,1)".parse().unwrap()),
-                packets: Some(8_000),
+                packets: Some(16_000),
                 rate: Some(3_200.0),
                 payload: Some(payload),
                 confirmed,
@@ -180,7 +180,7 @@ fn a_hot_spot_serves_its_sources_alike() {
             };
             let (account, trace) = traced(&settings);
             let command = settings.command();
-            assert_eq!(account.tally.delivered, 8_000, "{command}");
+            assert_eq!(account.tally.delivered, 16_000, "{command}");
             let by_wire = arrivals(&network.parse().unwrap(), &trace);
             let ratio =
                 |counts: &Vec<usize>| *counts.iter().max().unwrap() as f64 / *counts.iter().min().unwrap() as f64;
