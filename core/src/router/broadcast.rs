@@ -12,7 +12,7 @@ use super::event::Observer;
 use super::pool::{Origin, Place};
 use super::seen::Passing;
 use super::times::{DRIFT, FLOOD_FOR};
-use super::{Router, add, age};
+use super::{Router, add};
 use crate::link::Micros;
 use crate::wire::{AGE_UNIT, Body, Content, DropReason, Header, Kind};
 
@@ -88,8 +88,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         for (_, child) in children {
             match self.wiring.link_to(child) {
-                Some(link) if self.stalls.avoided() >> link & 1 == 0 => to_children |= 1 << link,
-                _ => header.copied = true,
+                Some(link) => to_children |= 1 << link,
+                None => header.copied = true,
             }
         }
         match (header.copied, came_as_flood) {
@@ -100,10 +100,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
     }
 
-    /// The links that are up, but for those that take nothing.
     fn live_links(&self) -> LinkSet {
-        let up = self.wiring.live().fold(0, |links, (_, link)| links | 1 << link);
-        up & !self.stalls.avoided()
+        self.wiring.live().fold(0, |links, (_, link)| links | 1 << link)
     }
 
     fn enqueue_all(&mut self, place: Place, links: LinkSet) {
@@ -113,15 +111,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// A link has died that a broadcast was to take, or was taking: it goes on as a flood. A copy of a flood just ends; there are others.
-    pub(super) fn flood_round(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
+    pub(super) fn flood_round(&mut self, place: Place, observer: &mut impl Observer) {
         let live = self.live_links();
         let Some(slot) = self.pool.get_mut(place) else { return };
         let before = slot.packet.header;
         if !before.copied {
             slot.packet.header.copied = true;
-            // It begins to wait for these links only now: none of them is to be taken for stalled.
-            slot.packet.header.age = age(&before, slot.arrived, now);
-            slot.arrived = now as u32;
             let links = live & !slot.pending;
             add(&mut self.counters.copied, links.count_ones());
             self.seen.note_flooded(&before);

@@ -178,7 +178,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let header = slot.packet.header;
         match port {
             None => self.give_up(place, DropReason::NoHost, now, observer),
-            Some(_) if header.kind.is_for_all_links() => self.flood_round(place, now, observer),
+            Some(_) if header.kind.is_for_all_links() => self.flood_round(place, observer),
             Some(_) => self.go(place, now, observer),
         }
     }
@@ -278,25 +278,26 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 continue;
             }
             for place in self.pool.places() {
-                self.go_round_stall(place, link, now, observer);
+                self.go_round_stall(place, link, observer);
             }
         }
     }
 
-    /// Lets a packet in the queue of a link that is avoided take another path, but for what is for the neighbour there. A broadcast goes
-    /// on as a flood. A copy of a [flood](Kind::Flooded) ends: others go round.
-    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, now: Micros, observer: &mut impl Observer) {
+    /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
+    /// A copy of a [flood](Kind::Flooded) ends: others go round.
+    pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
         let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
             return;
         };
-        if header.kind.is_for_all_links() {
+        if header.kind == Kind::Flooded {
             if self.unqueue(place, link) {
-                self.flood_round(place, now, observer);
+                self.discard(place, DropReason::NoRoute, observer);
             }
             return;
         }
         // A search has chosen where to go, and cannot choose again: it would go back.
-        let stays = header.trail || Some(header.dest) == self.wiring.neighbor_at(link);
+        let stays =
+            header.trail || header.kind == Kind::Broadcast || Some(header.dest) == self.wiring.neighbor_at(link);
         if stays || !self.unqueue(place, link) {
             return;
         }

@@ -148,7 +148,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             if fate == Fate::Refused {
                 self.put_back(link, place);
                 if self.stalls.avoided() >> link & 1 == 1 {
-                    self.go_round_stall(place, link, now, observer);
+                    self.go_round_stall(place, link, observer);
                 }
                 continue;
             }
