@@ -324,8 +324,8 @@ impl End {
 
     /// Gives the session up: the next one has another number.
     fn end_session(&mut self, reason: Down, now: Micros) {
-        // The other end has not heard us, though we sent it frames: hellos come through, and longer ones do not.
-        let in_vain = reason == Down::Ended && !self.sender.idle();
+        // The other end has not heard us, though we sent it frames, of which it took none: hellos come through, and longer ones do not.
+        let in_vain = reason == Down::Ended && !self.sender.idle() && self.hold.nothing_taken();
         self.learn(reason == Down::Stuck || in_vain, now);
         self.patience.end();
         self.session = self.session.wrapping_add(1);

@@ -87,6 +87,11 @@ impl Hold {
         self.taken = USEFUL.min(self.taken.saturating_add(count as u8));
     }
 
+    /// Whether no packet came through in this session.
+    pub(super) fn nothing_taken(&self) -> bool {
+        self.taken == 0
+    }
+
     fn trust(&mut self, worked: Micros) {
         if worked >= TRUSTED {
             self.failed = 0;
