@@ -81,22 +81,27 @@ pub(super) struct Ledger {
     counts: Vec<Counts>,
     /// Boards of which nothing is known.
     rogues: HashSet<u32>,
+    /// From this one on they are computers. They take what they cannot read, and say nothing of it.
+    computers: u32,
 }
 
 impl Ledger {
-    /// Of boards with so many links each.
-    pub(super) fn new(links: impl Iterator<Item = usize>) -> Self {
+    /// Of boards with so many links each, and so many computers with one.
+    pub(super) fn new(links: impl Iterator<Item = usize>, computers: usize) -> Self {
         let mut first = vec![0];
-        first.extend(links.scan(0, |sum, links| {
+        let all = links.chain(std::iter::repeat_n(1, computers));
+        first.extend(all.scan(0, |sum, links| {
             *sum += links;
             Some(*sum)
         }));
+        let boards = first.len() - 1;
         let all = first.last().map_or(0, |&all| all);
         Ledger {
-            counts: vec![Counts::default(); first.len() - 1],
+            counts: vec![Counts::default(); boards],
             ends: (0..all).map(|_| End::default()).collect(),
             first,
             rogues: HashSet::new(),
+            computers: (boards - computers) as u32,
         }
     }
 
@@ -119,6 +124,9 @@ impl Ledger {
         let Some((packet, dest)) = packet else { return };
         if self.rogues.contains(&to.0) {
             return self.taken(from, packet);
+        }
+        if to.0 >= self.computers && !frame.again {
+            self.taken(from, packet);
         }
         let Some(End { coming, .. }) = self.end(to) else {
             return;
@@ -168,6 +176,10 @@ impl Ledger {
                     ));
                 };
                 let from = coming.remove(place).from;
+                if board >= self.computers {
+                    return None;
+                }
+                let End { coming, .. } = self.end((board, link))?;
                 // Another board may have sent a copy of it towards this link, and nobody can tell which one came.
                 let copies = coming.iter().filter(|one| one.packet == packet && one.from != from);
                 let others: Vec<WireEnd> = copies.map(|one| one.from).collect();

@@ -99,7 +99,7 @@ impl Oracle {
             parts: Parts::new(vec![0; nodes as usize], vec![0; nodes as usize], false),
             off_at: vec![None; nodes as usize],
             history: History::new(byte_nanos),
-            ledger: Ledger::new(boards.chain(computers.iter().map(|_| 1))),
+            ledger: Ledger::new(boards, computers.len()),
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
             rogues: HashSet::new(),

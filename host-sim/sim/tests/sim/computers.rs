@@ -126,3 +126,21 @@ fn computers_that_make_no_sense_are_refused_in_a_sentence() {
     let at_once = refusal(Some("1"), None, Some("0s"));
     assert_eq!(at_once, "leave-every is a time above 0");
 }
+
+/// A liar sends computers what they cannot read: it is taken from the board all the same.
+#[test]
+fn what_a_computer_cannot_read_is_taken() {
+    for seed in 530..545 {
+        let settings = Settings {
+            host: Some("6,27".into()),
+            confirmed: true,
+            duration: Some("2s".parse().unwrap()),
+            payload: Some(143),
+            rate: Some(4.67),
+            rogue: Some("16:lie".into()),
+            seed: Some(seed),
+            ..on("hypercube(5)")
+        };
+        assert!(run(&settings).tally.by_computers > 0, "{}", settings.command());
+    }
+}
