@@ -206,6 +206,7 @@ mod tests {
     use std::os::unix::fs::OpenOptionsExt;
     use std::sync::Arc;
 
+    use hopwise_emulator::cpu::Bus;
     use hopwise_emulator::image::Image;
     use hopwise_emulator::time::{MILLISECOND, SECOND};
     use hopwise_emulator::world::{Board, BoardOptions};
@@ -272,8 +273,16 @@ mod tests {
         let flash = ECHO.iter().flat_map(|half| half.to_le_bytes()).collect();
         let image = Arc::new(Image::from_bytes(flash));
         let mut world = World::new(1);
+        // PA2 and PA3 are pins of USART2; the program leaves that to us.
+        let pins = [(0x4002_3830, 1), (0x4002_0020, 0x7700), (0x4002_0000, 0xa800_00a0)];
         for _ in 0..2 {
-            world.add(Board::new(&image, BoardOptions::default()));
+            let mut board = Board::new(&image, BoardOptions::default());
+            let cpu = &mut board.cpu;
+            for (register, value) in pins {
+                let written = cpu.bus.write(register, 4, value, cpu.now, &mut cpu.memory);
+                assert_eq!(written, Some(()));
+            }
+            world.add(board);
         }
         let port = Port { board: 1, uart: 1 };
         world.connect_host(port).expect("a free port");
