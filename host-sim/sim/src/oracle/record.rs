@@ -290,6 +290,11 @@ impl Parts {
         self.good[a as usize] == self.good[b as usize]
     }
 
+    /// Whether a node reaches nobody, as one that is off.
+    pub(super) fn is_alone(&self, node: u32) -> bool {
+        self.size_of(node) == 1
+    }
+
     fn size_of(&self, node: u32) -> u32 {
         self.sizes[self.of[node as usize] as usize]
     }

@@ -144,3 +144,19 @@ fn what_a_computer_cannot_read_is_taken() {
         assert!(run(&settings).tally.by_computers > 0, "{}", settings.command());
     }
 }
+
+/// A computer goes on asking for a moment after its board has died: nobody has heard it, and nobody has lost anything.
+#[test]
+fn a_computer_asks_a_dead_board() {
+    for seed in 729..739 {
+        let settings = Settings {
+            host: Some("5".into()),
+            events: Some("831ms off 5".into()),
+            duration: Some("432ms".parse().unwrap()),
+            rate: Some(10.0),
+            seed: Some(seed),
+            ..on("star(6)")
+        };
+        assert_eq!(run(&settings).tally.lost, 0, "{}", settings.command());
+    }
+}
