@@ -63,7 +63,7 @@ pub struct SimRun {
 pub struct Account {
     /// How packets fared.
     pub tally: Tally,
-    /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`].
+    /// What all nodes dropped, by reason, in the order of [`DropReason::ALL`](hopwise_core::wire::DropReason::ALL).
     pub drops: Vec<u64>,
     /// Frames sent.
     pub frames: u64,
