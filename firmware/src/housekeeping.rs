@@ -48,9 +48,11 @@ pub(crate) async fn run<W: Instance>(
         if driver.about.on_trial.get() && now() >= TRIAL {
             watchdog.pet();
             defmt::warn!("nobody has kept the configuration: back to the one before");
-            if store.go_back(driver.about.epoch).is_ok() {
-                SCB::sys_reset();
+            if store.go_back(driver.about.epoch).is_err() {
+                defmt::error!("it could not be erased");
             }
+            // A page that is still there is given up by itself after a few starts.
+            SCB::sys_reset();
         }
         ticker.next().await;
     }

@@ -84,6 +84,9 @@ fn start(slots: Slots<'_>) -> &'static Driver {
     let unique_id = embassy_stm32::uid::uid();
     let boot = kept::boot(&unique_id);
     let start = Store::new(slots).start(boot.epoch);
+    if start.page.is_some() && !start.is_marked {
+        defmt::warn!("this start could not be counted in the flash: the next one may have the same epoch");
+    }
     let cause = boards::reset_cause();
     let found = configuration::understand_start(&start);
     let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);

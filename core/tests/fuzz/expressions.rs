@@ -1,44 +1,11 @@
 //! The expression parser.
 
-use hopwise_core::Network;
+use hopwise_core::{Base, Family, Network};
 
 use crate::input::Input;
 
-/// What the language is made of, and what nearly is.
-const TOKENS: [&str; 56] = [
-    "ring",
-    "path",
-    "complete",
-    "star",
-    "hypercube",
-    "folded-hypercube",
-    "torus",
-    "mesh",
-    "ghc",
-    "nstar",
-    "petersen",
-    "heawood",
-    "rdn",
-    "re",
-    "rcr",
-    "folded",
-    "root-folded",
-    "flooded",
-    "re-heawood-2",
-    "rsn",
-    "hcn",
-    "hfn",
-    "hsn",
-    "hcn3",
-    "partial-swapped",
-    "wk",
-    "symmetric-hypernet",
-    "hypernet",
-    "ccc",
-    "cor",
-    "dualcube",
-    "bsw",
-    "exchanged-hypercube",
+/// What stands between the words of the language, and what nearly does.
+const REST: [&str; 23] = [
     "(",
     ")",
     ",",
@@ -64,6 +31,13 @@ const TOKENS: [&str; 56] = [
     "é",
 ];
 
+/// A word of the language, or something else.
+fn token(number: u8) -> &'static str {
+    let tokens = || Base::WORDS.iter().chain(Family::WORDS).chain(&REST);
+    let place = usize::from(number) % tokens().count();
+    tokens().nth(place).copied().unwrap_or_default()
+}
+
 /// A text of arbitrary bytes, or of tokens of the language in any order.
 fn text(bytes: &[u8]) -> String {
     let mut input = Input::new(bytes);
@@ -74,7 +48,7 @@ fn text(bytes: &[u8]) -> String {
     while !input.is_empty() {
         match input.byte() {
             digit @ 200.. => text.push_str(&digit.to_string()),
-            token => text.push_str(TOKENS[usize::from(token) % TOKENS.len()]),
+            number => text.push_str(token(number)),
         }
     }
     text
@@ -84,7 +58,7 @@ fn text(bytes: &[u8]) -> String {
 fn shaped(bytes: &[u8]) -> String {
     let mut input = Input::new(bytes);
     let base = |input: &mut Input| {
-        let word = input.one_of(&TOKENS[..12]);
+        let word = input.one_of(&Base::WORDS);
         match word {
             "petersen" | "heawood" => word.to_string(),
             "torus" | "mesh" | "ghc" => {

@@ -10,7 +10,9 @@ mod dma;
 mod exti;
 mod flash;
 mod gpio;
+mod judge;
 mod map;
+mod model;
 mod pins;
 mod power;
 mod rcc;
@@ -24,7 +26,7 @@ pub mod usart;
 mod watchdog;
 
 use crate::cpu::{Bus, Cycles, InterruptLines, NEVER, Stop};
-use crate::memory::{FLASH, Memory, MemorySizes};
+use crate::memory::{FLASH, Memory};
 use backup::Backup;
 use clocks::{Clocks, Hse};
 use dma::Dma;
@@ -41,6 +43,7 @@ use usart::Usart;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
+pub use model::Model;
 pub(crate) use rcc::ResetCause;
 
 /// Registers on a bus. Offsets are those of the reference manual; accesses are whole words.
@@ -62,59 +65,6 @@ trait Peripheral {
     /// Whether it requests its interrupt.
     fn interrupt(&self) -> bool {
         false
-    }
-}
-
-/// Which chip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Model {
-    /// 512 KiB flash, 128 KiB RAM, up to 180 MHz: the Nucleo-F446RE.
-    F446,
-    /// 1 MiB flash, 128 KiB RAM and 64 KiB core-coupled memory, up to 168 MHz.
-    F405,
-}
-
-impl Model {
-    /// The memories of the chip.
-    pub fn memory(self) -> MemorySizes {
-        const K: u32 = 1024;
-        match self {
-            Model::F446 => MemorySizes {
-                sectors: &[16 * K, 16 * K, 16 * K, 16 * K, 64 * K, 128 * K, 128 * K, 128 * K],
-                sram: 128 * 1024,
-                ccm: 0,
-            },
-            Model::F405 => MemorySizes {
-                sectors: &[
-                    16 * K,
-                    16 * K,
-                    16 * K,
-                    16 * K,
-                    64 * K,
-                    128 * K,
-                    128 * K,
-                    128 * K,
-                    128 * K,
-                    128 * K,
-                    128 * K,
-                    128 * K,
-                ],
-                sram: 128 * 1024,
-                ccm: 64 * 1024,
-            },
-        }
-    }
-
-    /// DBGMCU_IDCODE.
-    fn id_code(self) -> u32 {
-        match self {
-            Model::F446 => 0x1000_6421,
-            Model::F405 => 0x100f_6413,
-        }
-    }
-
-    fn has_overdrive(self) -> bool {
-        self == Model::F446
     }
 }
 
@@ -301,13 +251,6 @@ impl Chip {
         }
     }
 
-    fn violate(&mut self, rule: Rule, how: String) {
-        let violation = Violation { rule, how };
-        if !self.violations.contains(&violation) {
-            self.violations.push(violation);
-        }
-    }
-
     fn update_clocks(&mut self, now: Cycles) {
         let clocks = self.rcc.clocks();
         if clocks != self.clocks {
@@ -316,17 +259,7 @@ impl Chip {
             self.clocks = clocks;
             self.distribute_clocks(now);
         }
-        for how in clocks.beyond(self.power.limits(), self.rcc.running_pll()) {
-            self.violate(Rule::ClockLimits, how);
-        }
-        let needed = clocks.flash_wait_states();
-        if self.flash.latency() < needed {
-            let (latency, hclk) = (self.flash.latency(), clocks.hclk);
-            self.violate(
-                Rule::WaitStates,
-                format!("{latency} at {hclk} Hz, which needs {needed}"),
-            );
-        }
+        self.judge_clocks();
     }
 
     fn distribute_clocks(&mut self, now: Cycles) {
@@ -427,35 +360,6 @@ impl Chip {
             Unit::Gpio(_) => (0..UARTS).for_each(|uart| self.connect_pins(uart, now)),
             _ => {}
         }
-    }
-
-    fn judge_flash(&mut self) {
-        for (rule, how) in self.flash.take_broken() {
-            self.violate(rule, how);
-        }
-    }
-
-    fn judge_dma(&mut self, dma: usize) {
-        for how in self.dma[dma].take_broken() {
-            self.violate(Rule::Dma, format!("DMA{}: {how}", dma + 1));
-        }
-    }
-
-    /// A serial port has its pins if they are in its alternate function.
-    fn connect_pins(&mut self, uart: usize, now: Cycles) {
-        let pins = pins::of(self.model, uart);
-        let connected = |pin: pins::Pin| self.gpio[pin.port].alternate_function(pin.number) == Some(pins.function);
-        let (tx, rx) = (connected(pins.tx), connected(pins.rx));
-        self.uarts[uart].set_pins(tx, rx, now);
-        if self.uarts[uart].listens_nowhere() {
-            self.lacks_pin(uart, "receives", pins.rx);
-        }
-    }
-
-    fn lacks_pin(&mut self, uart: usize, verb: &str, pin: pins::Pin) {
-        let (name, function) = (UART_NAMES[uart], pins::of(self.model, uart).function);
-        let how = format!("{name} {verb} while {pin} is not in alternate function {function}");
-        self.violate(Rule::Pins, how);
     }
 
     fn reset_unit(&mut self, unit: Unit, now: Cycles) {

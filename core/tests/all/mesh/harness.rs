@@ -1,11 +1,10 @@
 //! Some boards, the cables between them, and virtual time.
 //!
-//! A board is a router with an application that notes what it gets. A stranger is the bare end of a cable: it says it is whoever the
-//! test wants, sends what it is told, and notes what comes, byte by byte. So a test can stand between two boards, or in place
-//! of one.
+//! A board is a router with an application that notes what it gets; in its place, or beside it, a [`Stranger`] can be plugged in.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
+use super::stranger::Stranger;
 use crate::support::*;
 
 /// What an application got.
@@ -37,30 +36,6 @@ pub(crate) struct Board {
     pub(crate) events: Notes,
     /// Whether the application fetches its messages.
     pub(crate) fetches: bool,
-}
-
-/// A packet as it came to a stranger.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Heard {
-    pub(crate) lane: u8,
-    pub(crate) header: Header,
-    pub(crate) body: Vec<u8>,
-    pub(crate) at: Micros,
-}
-
-pub(crate) struct Stranger {
-    pub(crate) link: Link<WIRE>,
-    pub(crate) heard: Vec<Heard>,
-    pub(crate) fates: Vec<(Token, Fate)>,
-    pub(crate) ups: Vec<Identity>,
-    pub(crate) downs: Vec<Down>,
-    /// Whether there is room for what comes.
-    pub(crate) takes: bool,
-    /// Whether it says hello and nothing else.
-    pub(crate) mute: bool,
-    outgoing: VecDeque<(u8, Vec<u8>)>,
-    under_way: BTreeMap<Token, (u8, Vec<u8>)>,
-    next_token: Token,
 }
 
 enum Who {
@@ -236,18 +211,7 @@ impl Mesh {
     /// Plugs a stranger into a link of a board, in place of what was there. Returns its number.
     pub(crate) fn plug_in(&mut self, node: Node, link: u8, identity: Identity) -> usize {
         self.unplug(node, link);
-        let stranger = Stranger {
-            link: Link::welcoming(identity, self.baud, self.now),
-            heard: Vec::new(),
-            fates: Vec::new(),
-            ups: Vec::new(),
-            downs: Vec::new(),
-            takes: true,
-            mute: false,
-            outgoing: VecDeque::new(),
-            under_way: BTreeMap::new(),
-            next_token: 0,
-        };
+        let stranger = Stranger::new(identity, self.baud, self.now);
         let at = self.add(Who::Stranger(Box::new(stranger)), 1);
         self.join((node as usize, link), (at, 0));
         at
@@ -587,86 +551,6 @@ impl Board {
         }
         while let Some(outcome) = self.router.next_outcome() {
             self.outcomes.push(outcome);
-        }
-    }
-}
-
-impl Stranger {
-    /// Sends a packet in a lane as soon as it may.
-    pub(crate) fn send(&mut self, lane: u8, header: &Header, body: &[u8]) {
-        let mut bytes = [0; MAX_HEADER];
-        let length = header.write(&mut bytes).expect("room for any header");
-        self.send_bytes(lane, &[&bytes[..length], body].concat());
-    }
-
-    pub(crate) fn send_bytes(&mut self, lane: u8, bytes: &[u8]) {
-        self.outgoing.push_back((lane, bytes.to_vec()));
-    }
-
-    /// Packets it was told to send whose fate it does not know.
-    pub(crate) fn unsettled(&self) -> usize {
-        self.outgoing.len() + self.under_way.len()
-    }
-
-    fn receive(&mut self, mut bytes: &[u8], now: Micros) {
-        while let Some(received) = self.link.receive(&mut bytes, now) {
-            match received {
-                Received::Packet { lane, packet } => {
-                    let (header, body) = Header::read(packet).expect("a packet");
-                    if self.takes {
-                        self.heard.push(Heard {
-                            lane,
-                            header,
-                            body: body.to_vec(),
-                            at: now,
-                        });
-                        self.link.take();
-                    }
-                }
-                Received::Up(peer) => self.ups.push(peer),
-                Received::Down(reason) => self.downs.push(reason),
-                Received::Frame | Received::Changed | Received::Damaged(_) => {}
-            }
-            self.settle();
-        }
-    }
-
-    fn settle(&mut self) {
-        while let Some((token, fate)) = self.link.settled() {
-            let packet = self.under_way.remove(&token).expect("it is under way");
-            self.fates.push((token, fate));
-            if fate == Fate::Refused {
-                self.outgoing.push_back(packet);
-            }
-        }
-        while let Some(token) = self.link.abandoned() {
-            let packet = self.under_way.remove(&token).expect("it is under way");
-            self.outgoing.push_back(packet);
-        }
-    }
-
-    fn transmit(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        let hello = now >= self.link.deadline();
-        match self.link.turn(now) {
-            Turn::Control if self.mute && !hello => None,
-            Turn::New(_) if self.mute => None,
-            Turn::Nothing => None,
-            Turn::Control => self.link.write_control(now, out),
-            Turn::Again(token) => {
-                let (lane, bytes) = self.under_way.get(&token)?;
-                self.link.write_packet(token, *lane, [bytes, &[]], now, out)
-            }
-            Turn::New(room) => {
-                let open = self.outgoing.iter().position(|(lane, _)| room.takes(*lane));
-                let Some((lane, bytes)) = open.and_then(|at| self.outgoing.remove(at)) else {
-                    return self.link.write_control(now, out);
-                };
-                let token = self.next_token;
-                self.next_token = token.wrapping_add(1);
-                let length = self.link.write_packet(token, lane, [&bytes, &[]], now, out);
-                self.under_way.insert(token, (lane, bytes));
-                length
-            }
         }
     }
 }

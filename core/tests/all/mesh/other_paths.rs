@@ -1,7 +1,8 @@
 //! Confirmed packets to which nobody answers: by other paths, and by all of them.
 
 use super::datagrams::header;
-use super::harness::{Heard, Mesh};
+use super::harness::Mesh;
+use super::stranger::Heard;
 use crate::support::*;
 use hopwise_core::wire::Undeliverable;
 

@@ -9,6 +9,7 @@ mod glance;
 mod history;
 mod ledger;
 mod record;
+mod verdict;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -492,58 +493,6 @@ impl Oracle {
         self.close(number);
     }
 
-    /// What excuses a packet that has not arrived.
-    fn excuse(&self, number: u32) -> Option<Exception> {
-        let record = &self.records[number as usize];
-        if record.interrupted || record.outcome == Some(Outcome::Interrupted) {
-            return Some(Exception::Restarted);
-        }
-        if record.swallowed && record.service != Service::Confirmed {
-            return Some(Exception::Rogue);
-        }
-        if record.is_cut_off() {
-            return Some(Exception::CutOff);
-        }
-        let until = record.dropped.unwrap_or(record.sent_at + record.service.longest());
-        let excuse = self.history.excuse(record.sent_at, until);
-        let bad_wires = record.parts.has_bad_wires;
-        excuse
-            .or_else(|| self.needs_bad_wire(record).then_some(Exception::Noisy))
-            // Behind a bad wire answers pile up, and a node that has too many of them says so.
-            .or_else(|| (record.busy && bad_wires).then_some(Exception::Busy))
-            .or_else(|| self.may_be_spoilt(record).then_some(Exception::Rogue))
-    }
-
-    /// Whether a rogue may have kept a packet from arriving: a confirmed one only by its name, which a liar guesses.
-    fn may_be_spoilt(&self, record: &Record) -> bool {
-        match record.service {
-            Service::Confirmed => self.liars || record.swallowed && self.rogues.contains(&record.dest),
-            _ => !self.rogues.is_empty(),
-        }
-    }
-
-    /// Whether a broadcast has reached everyone who was connected with its source and has not gone off since.
-    fn is_full(&self, record: &Record) -> bool {
-        self.missed(record).next().is_none()
-    }
-
-    /// Those whom a broadcast has not reached though it should.
-    fn missed<'a>(&'a self, record: &'a Record) -> impl Iterator<Item = u32> + 'a {
-        let gone = |node: u32| self.off_at[node as usize] >= Some(record.sent_at);
-        let expected = move |node: u32| node != record.source && record.parts.join(node, record.source) && !gone(node);
-        (0..self.nodes).filter(move |&node| expected(node) && !record.has_reached(node))
-    }
-
-    /// Whether a packet can arrive only over a wire that damages too much.
-    fn needs_bad_wire(&self, record: &Record) -> bool {
-        if record.service == Service::Broadcast {
-            return self
-                .missed(record)
-                .all(|node| !record.parts.join_well(record.source, node));
-        }
-        !record.parts.join_well(record.source, record.dest)
-    }
-
     /// A board goes off with what it holds.
     pub fn restarted(&mut self, at: Nanos, node: u32, held: impl Iterator<Item = PacketId>) {
         self.off_at[node as usize] = Some(at);
@@ -618,58 +567,5 @@ impl Oracle {
     /// Something that must not happen has happened. The first is kept.
     pub fn broken(&mut self, at: Nanos, node: u32, kind: Broken, what: String) {
         self.violation.get_or_insert(Violation { at, node, kind, what });
-    }
-
-    /// The final account. A packet that nobody can explain is lost.
-    pub fn finish(mut self, at: Nanos) -> (Tally, Vec<u64>, Option<Violation>) {
-        for number in 0..self.records.len() as u32 {
-            let record = &self.records[number as usize];
-            let broadcast = record.service == Service::Broadcast;
-            let delivered = if broadcast {
-                self.is_full(record)
-            } else {
-                record.deliveries > 0
-            };
-            self.tally.broadcasts_full += u64::from(delivered && broadcast);
-            let innocent = !self.rogues.contains(&record.dest);
-            self.tally.innocent_sent += u64::from(innocent);
-            self.tally.innocent_delivered += u64::from(innocent && delivered);
-            if delivered {
-                self.tally.delivered += 1;
-                continue;
-            }
-            let excuse = self.excuse(number);
-            let (source, dest) = (record.source, record.dest);
-            // Detours of a broadcast end in silence when all has changed meanwhile; nothing else does but what a rogue takes.
-            // A computer may ask a board that is dead, and nobody else ever has the question.
-            let unheard = record.from_host && record.parts.is_alone(source);
-            let explained = record.dropped.is_some() || broadcast || unheard;
-            match excuse {
-                Some(why) if record.swallowed || why == Exception::Restarted => self.tally.interrupted += 1,
-                Some(_) if explained => {
-                    self.tally.undeliverable += 1;
-                    self.tally.cut_off += u64::from(excuse == Some(Exception::CutOff));
-                }
-                None if record.dropped.is_some() => {
-                    self.tally.undeliverable += 1;
-                    if broadcast {
-                        let what = format!("broadcast {number} of node {source} missed a node in a quiet mesh");
-                        self.broken(at, source, Broken::Dropped, what);
-                    }
-                }
-                _ => {
-                    self.tally.lost += 1;
-                    let to = if broadcast { "all".into() } else { dest.to_string() };
-                    let what = format!("packet {number} from node {source} to {to} is lost without a word");
-                    self.broken(at, source, Broken::Lost, what);
-                    continue;
-                }
-            }
-            if let Some(excuse) = excuse {
-                self.tally.exceptions[excuse as usize] += 1;
-            }
-        }
-        self.latencies.sort_unstable();
-        (self.tally, self.latencies, self.violation)
     }
 }

@@ -1,0 +1,125 @@
+//! The bare end of a cable: it says it is whoever the test wants, sends what it is told, and notes what comes, byte by byte. So a test
+//! can stand between two boards, or in place of one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::support::*;
+
+/// A packet as it came to a stranger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Heard {
+    pub(crate) lane: u8,
+    pub(crate) header: Header,
+    pub(crate) body: Vec<u8>,
+    pub(crate) at: Micros,
+}
+
+pub(crate) struct Stranger {
+    pub(crate) link: Link<WIRE>,
+    pub(crate) heard: Vec<Heard>,
+    pub(crate) fates: Vec<(Token, Fate)>,
+    pub(crate) ups: Vec<Identity>,
+    pub(crate) downs: Vec<Down>,
+    /// Whether there is room for what comes.
+    pub(crate) takes: bool,
+    /// Whether it says hello and nothing else.
+    pub(crate) mute: bool,
+    outgoing: VecDeque<(u8, Vec<u8>)>,
+    under_way: BTreeMap<Token, (u8, Vec<u8>)>,
+    next_token: Token,
+}
+
+impl Stranger {
+    pub(super) fn new(identity: Identity, baud: u32, now: Micros) -> Self {
+        Stranger {
+            link: Link::welcoming(identity, baud, now),
+            heard: Vec::new(),
+            fates: Vec::new(),
+            ups: Vec::new(),
+            downs: Vec::new(),
+            takes: true,
+            mute: false,
+            outgoing: VecDeque::new(),
+            under_way: BTreeMap::new(),
+            next_token: 0,
+        }
+    }
+
+    /// Sends a packet in a lane as soon as it may.
+    pub(crate) fn send(&mut self, lane: u8, header: &Header, body: &[u8]) {
+        let mut bytes = [0; MAX_HEADER];
+        let length = header.write(&mut bytes).expect("room for any header");
+        self.send_bytes(lane, &[&bytes[..length], body].concat());
+    }
+
+    pub(crate) fn send_bytes(&mut self, lane: u8, bytes: &[u8]) {
+        self.outgoing.push_back((lane, bytes.to_vec()));
+    }
+
+    /// Packets it was told to send whose fate it does not know.
+    pub(crate) fn unsettled(&self) -> usize {
+        self.outgoing.len() + self.under_way.len()
+    }
+
+    pub(super) fn receive(&mut self, mut bytes: &[u8], now: Micros) {
+        while let Some(received) = self.link.receive(&mut bytes, now) {
+            match received {
+                Received::Packet { lane, packet } => {
+                    let (header, body) = Header::read(packet).expect("a packet");
+                    if self.takes {
+                        self.heard.push(Heard {
+                            lane,
+                            header,
+                            body: body.to_vec(),
+                            at: now,
+                        });
+                        self.link.take();
+                    }
+                }
+                Received::Up(peer) => self.ups.push(peer),
+                Received::Down(reason) => self.downs.push(reason),
+                Received::Frame | Received::Changed | Received::Damaged(_) => {}
+            }
+            self.settle();
+        }
+    }
+
+    pub(super) fn settle(&mut self) {
+        while let Some((token, fate)) = self.link.settled() {
+            let packet = self.under_way.remove(&token).expect("it is under way");
+            self.fates.push((token, fate));
+            if fate == Fate::Refused {
+                self.outgoing.push_back(packet);
+            }
+        }
+        while let Some(token) = self.link.abandoned() {
+            let packet = self.under_way.remove(&token).expect("it is under way");
+            self.outgoing.push_back(packet);
+        }
+    }
+
+    pub(super) fn transmit(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        let hello = now >= self.link.deadline();
+        match self.link.turn(now) {
+            Turn::Control if self.mute && !hello => None,
+            Turn::New(_) if self.mute => None,
+            Turn::Nothing => None,
+            Turn::Control => self.link.write_control(now, out),
+            Turn::Again(token) => {
+                let (lane, bytes) = self.under_way.get(&token)?;
+                self.link.write_packet(token, *lane, [bytes, &[]], now, out)
+            }
+            Turn::New(room) => {
+                let open = self.outgoing.iter().position(|(lane, _)| room.takes(*lane));
+                let Some((lane, bytes)) = open.and_then(|at| self.outgoing.remove(at)) else {
+                    return self.link.write_control(now, out);
+                };
+                let token = self.next_token;
+                self.next_token = token.wrapping_add(1);
+                let length = self.link.write_packet(token, lane, [&bytes, &[]], now, out);
+                self.under_way.insert(token, (lane, bytes));
+                length
+            }
+        }
+    }
+}
