@@ -271,3 +271,32 @@ fn power_may_fail_at_any_moment() {
     }
     assert!(cuts > 3_000, "{cuts}");
 }
+
+proptest::proptest! {
+    /// Any bytes at all are no page, or one that is sealed, and what is written next counts.
+    #[test]
+    fn a_board_starts_whatever_is_in_its_flash(
+        seeds in proptest::array::uniform2(proptest::collection::vec(proptest::prelude::any::<u8>(), SLOT_BYTES)),
+        sealed_one in proptest::prelude::any::<bool>(),
+        epoch in proptest::prelude::any::<u32>(),
+    ) {
+        let mut chip = Chip::new();
+        chip.slots = seeds;
+        if sealed_one {
+            chip.slots[1][..SEALED_BYTES].copy_from_slice(&sealed(&page(4), epoch));
+        }
+        let found = start_as_is(&mut chip);
+        proptest::prop_assert_eq!(found.page, sealed_one.then(|| page(4)));
+        let mut store = Store::new(&mut chip);
+        proptest::prop_assert_eq!(store.write_page(&page(5), false, found.epoch), Ok(()));
+        proptest::prop_assert_eq!(store.page(), page(5));
+    }
+}
+
+/// Starts a board whose slots were not written by rule: nothing is marked there.
+fn start_as_is(chip: &mut Chip) -> Start {
+    chip.power = 0;
+    let start = Store::new(&mut *chip).start(77);
+    chip.power = u64::MAX;
+    start
+}
