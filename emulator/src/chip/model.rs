@@ -55,7 +55,8 @@ impl Description {
     }
 }
 
-pub(super) use f4::{APB1, APB2, F4, Request};
+pub(super) use f4::{APB1, APB2};
+pub(crate) use f4::{F4, Request};
 
 impl Model {
     /// The chips.
@@ -79,11 +80,11 @@ impl Model {
 
 /// The facts of an F4 chip.
 #[cfg(test)]
-pub(super) fn facts(chip: &str) -> &'static F4 {
-    match chip {
-        "F401" => &f401::FACTS,
-        "F405" => &f405::FACTS,
-        "F411" => &f411::FACTS,
-        _ => &f446::FACTS,
+pub(crate) fn facts(model: Model) -> Option<&'static F4> {
+    match model {
+        Model::F401 => Some(&f401::FACTS),
+        Model::F405 => Some(&f405::FACTS),
+        Model::F411 => Some(&f411::FACTS),
+        Model::F446 => Some(&f446::FACTS),
     }
 }
