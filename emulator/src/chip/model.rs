@@ -78,13 +78,14 @@ impl Model {
     }
 }
 
-/// The facts of an F4 chip.
+/// The facts of a chip, if it is an F4.
 #[cfg(test)]
 pub(crate) fn facts(model: Model) -> Option<&'static F4> {
-    match model {
-        Model::F401 => Some(&f401::FACTS),
-        Model::F405 => Some(&f405::FACTS),
-        Model::F411 => Some(&f411::FACTS),
-        Model::F446 => Some(&f446::FACTS),
-    }
+    let all = [
+        (Model::F401, &f401::FACTS),
+        (Model::F405, &f405::FACTS),
+        (Model::F411, &f411::FACTS),
+        (Model::F446, &f446::FACTS),
+    ];
+    all.into_iter().find(|(of, _)| *of == model).map(|(_, facts)| facts)
 }
