@@ -23,6 +23,8 @@ pub const CCM: u32 = 0x1000_0000;
 pub struct MemorySizes {
     /// The sectors of the flash in order.
     pub sectors: &'static [u32],
+    /// Where RAM begins: [`SRAM`] on most.
+    pub sram_base: u32,
     /// RAM.
     pub sram: usize,
     /// Core-coupled memory; 0 if there is none.
@@ -102,7 +104,7 @@ impl Memory {
     /// Four bytes of RAM.
     #[inline(always)]
     pub(crate) fn sram_word(&self, address: u32) -> Option<u32> {
-        word_at(&self.sram, address.wrapping_sub(SRAM) as usize)
+        word_at(&self.sram, address.wrapping_sub(self.sizes.sram_base) as usize)
     }
 
     fn flash_word(&self, address: u32) -> Option<u32> {
@@ -140,8 +142,10 @@ impl Memory {
 
     /// One byte of any memory; `None` if there is none at that address. Address 0 is an alias of the flash.
     pub fn byte(&self, address: u32) -> Option<u8> {
+        if address >= self.sizes.sram_base {
+            return self.sram.get((address - self.sizes.sram_base) as usize).copied();
+        }
         match address {
-            SRAM.. => self.sram.get((address - SRAM) as usize).copied(),
             CCM.. => self.ccm.get((address - CCM) as usize).copied(),
             FLASH.. => self.flash_byte(address - FLASH),
             _ => self.flash_byte(address),
@@ -150,11 +154,22 @@ impl Memory {
 
     /// The byte of RAM at an address.
     pub fn ram_byte_mut(&mut self, address: u32) -> Option<&mut u8> {
-        match address {
-            SRAM.. => self.sram.get_mut((address - SRAM) as usize),
-            CCM.. => self.ccm.get_mut((address - CCM) as usize),
-            _ => None,
+        if address >= self.sizes.sram_base {
+            return self.sram_byte_mut(address);
         }
+        self.ccm.get_mut(address.checked_sub(CCM)? as usize)
+    }
+
+    /// The byte at an address of the RAM that DMA reaches too.
+    pub fn sram_byte_mut(&mut self, address: u32) -> Option<&mut u8> {
+        self.sram.get_mut(address.wrapping_sub(self.sizes.sram_base) as usize)
+    }
+
+    /// The RAM from an address on, of a length.
+    #[inline(always)]
+    pub(crate) fn sram_bytes_mut(&mut self, address: u32, length: u32) -> Option<&mut [u8]> {
+        let offset = address.wrapping_sub(self.sizes.sram_base) as usize;
+        self.sram.get_mut(offset..offset.wrapping_add(length as usize))
     }
 
     /// Some consecutive bytes of any memory.
@@ -276,6 +291,7 @@ mod tests {
         const KIB: usize = 1024;
         let sizes = MemorySizes {
             sectors: &[1024, 1024, 1024, 4096],
+            sram_base: SRAM,
             sram: 0,
             ccm: 0,
         };

@@ -4,7 +4,6 @@ use super::fault::Fault;
 use super::instruction::Width;
 use super::scs::UNALIGN_TRP;
 use super::{Bus, Cpu};
-use crate::memory::SRAM;
 
 /// The private peripheral bus: registers of the core itself.
 const SYSTEM: std::ops::RangeInclusive<u32> = 0xe000_0000..=0xe003_ffff;
@@ -83,9 +82,8 @@ impl<B: Bus> Cpu<B> {
     #[inline(always)]
     pub(super) fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), Fault> {
         let bytes = width.bytes();
-        let offset = address.wrapping_sub(SRAM) as usize;
         if (address & (bytes - 1) == 0 || self.scs.ccr & UNALIGN_TRP == 0)
-            && let Some(place) = self.memory.sram.get_mut(offset..offset.wrapping_add(bytes as usize))
+            && let Some(place) = self.memory.sram_bytes_mut(address, bytes)
         {
             match place {
                 [a, b, c, d] => [*a, *b, *c, *d] = value.to_le_bytes(),
