@@ -34,8 +34,11 @@ impl DmaMux {
     }
 
     fn route(&self, request: u32) -> Option<Route> {
+        // 0 is no request, and stands in the list for ports that the chip does not have.
         (0..).zip(self.requests).find_map(|(uart, (receives, sends))| {
-            if request == *receives {
+            if request == 0 {
+                None
+            } else if request == *receives {
                 Some(Route::from(uart))
             } else if request == *sends {
                 Some(Route::to(uart))
