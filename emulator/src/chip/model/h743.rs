@@ -10,6 +10,7 @@ use super::super::peripheral::Parts;
 use super::super::pins::Function;
 use super::Description;
 use super::newer::*;
+use crate::cpu::FlashReading;
 use crate::memory::MemorySizes;
 
 // Enable registers of the RCC.
@@ -33,6 +34,7 @@ pub(super) static CHIP: Description = Description {
         ccm: 128 * 1024,
         dma_reaches_ccm: false,
     },
+    flash_reading: FlashReading::H7,
     places: PLACES,
     functions: &[
         Function::tx(0, "PA9", 7),

@@ -10,6 +10,7 @@ use super::super::peripheral::Parts;
 use super::super::pins::Function;
 use super::Description;
 use super::newer::*;
+use crate::cpu::FlashReading;
 use crate::memory::{CCM, MemorySizes, SRAM};
 
 // Enable registers of the RCC.
@@ -32,6 +33,7 @@ pub(super) static CHIP: Description = Description {
         ccm: 32 * 1024,
         dma_reaches_ccm: true,
     },
+    flash_reading: FlashReading::L4_G4,
     places: PLACES,
     functions: &[
         Function::tx(0, "PA9", 7),

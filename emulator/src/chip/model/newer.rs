@@ -65,6 +65,6 @@ fn backup() -> Box<dyn Peripheral> {
 }
 
 /// Timers of 32 and of 16 bits, and the backup registers.
-pub(super) const WIDE: Kind = Kind::Own(wide_timer);
-pub(super) const NARROW: Kind = Kind::Own(narrow_timer);
+pub(super) const WIDE: Kind = Kind::Timer(wide_timer);
+pub(super) const NARROW: Kind = Kind::Timer(narrow_timer);
 pub(super) const BACKUP: Kind = Kind::Own(backup);

@@ -7,9 +7,10 @@ use std::hash::{Hash, Hasher};
 
 use super::super::UARTS;
 use super::super::peripheral::{DmaControl, Peripheral, SerialPort};
+use super::super::pins::Side;
 use super::super::rules::{Rule, Violation};
-use super::Route;
 use super::dma_mux::DmaMux;
+use super::{RDR, Route, TDR};
 use crate::cpu::Cycles;
 use crate::memory::Memory;
 
@@ -33,10 +34,6 @@ const TEIF: u32 = 1 << 3;
 /// What may be changed in CCR while a channel is on: EN and the interrupt enables.
 const CHANGEABLE: u32 = 0xf;
 const SELECTION: u32 = 0xa8;
-
-/// The data registers of the serial ports, counted from their first address.
-const RDR: u32 = 0x24;
-const TDR: u32 = 0x28;
 
 #[derive(Clone, Copy, Default, Hash)]
 struct Channel {
@@ -152,7 +149,10 @@ impl ChannelDma {
 
     /// The enabled channel that a request reaches.
     fn find(&self, route: Route, register: u32) -> Option<usize> {
-        let direction = if route.sends { FROM_MEMORY } else { 0 };
+        let direction = match route.side {
+            Side::Tx => FROM_MEMORY,
+            Side::Rx => 0,
+        };
         (0..CHANNELS).find(|number| {
             let channel = &self.channels[*number];
             self.routes[*number] == Some(route)
@@ -329,7 +329,11 @@ impl ChannelControllers {
 
     /// Controller and number of the enabled channel that a request reaches.
     fn find(&self, route: Route) -> Option<(usize, usize)> {
-        let register = self.ports[route.uart] + if route.sends { TDR } else { RDR };
+        let register = self.ports[route.uart]
+            + match route.side {
+                Side::Rx => RDR,
+                Side::Tx => TDR,
+            };
         (0..CONTROLLERS).find_map(|controller| Some((controller, self.dma[controller].find(route, register)?)))
     }
 }
@@ -400,5 +404,3 @@ impl DmaControl for ChannelControllers {
     }
 }
 
-#[cfg(test)]
-mod tests;

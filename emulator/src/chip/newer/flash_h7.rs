@@ -160,7 +160,7 @@ impl FlashH7 {
         if !is_erased {
             // Silicon programs it, with an ECC that belongs to neither.
             self.breaks(&format!("the flash word at {at:#010x} is programmed twice without an erase"));
-            self.torn = Some(at..at + WORD);
+            memory.tear(at..at + WORD);
         }
         for (place, byte) in (at..).zip(bytes) {
             if memory.program_byte(place, *byte).is_err() {
@@ -196,7 +196,7 @@ fn bank_of(address: u32, memory: &Memory) -> usize {
 }
 
 impl FlashControl for FlashH7 {
-    fn set_hertz(&mut self, hertz: u64) {
+    fn set_core_clock(&mut self, hertz: u64) {
         self.hertz = hertz;
     }
 
@@ -260,12 +260,13 @@ impl FlashControl for FlashH7 {
         self.torn.take()
     }
 
-    fn note_torn(&mut self, address: u32) {
+    fn meet_torn(&mut self, address: u32) -> bool {
         let bank = usize::from(address >= FLASH + 0x10_0000);
         self.banks[bank].status |= DBECCERR;
+        true
     }
 
-    fn write_delay_allows(&self) -> u64 {
+    fn highest_writing(&self) -> u64 {
         let delay = (self.access >> 4 & 3) as usize;
         WRITE_DELAYS[delay.min(2)]
     }

@@ -171,7 +171,7 @@ impl FlashL4G4 {
 }
 
 impl FlashControl for FlashL4G4 {
-    fn set_hertz(&mut self, hertz: u64) {
+    fn set_core_clock(&mut self, hertz: u64) {
         self.hertz = hertz;
     }
 
@@ -248,10 +248,10 @@ impl FlashControl for FlashL4G4 {
         self.torn.take()
     }
 
-    /// The error is noted, and the core gets an NMI.
-    fn note_torn(&mut self, address: u32) {
+    fn meet_torn(&mut self, address: u32) -> bool {
         const ECCD: u32 = 1 << 31;
         self.ecc = ECCD | (address - FLASH) >> 3;
+        false
     }
 }
 

@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::super::clocks::{Clocks, Hse, Pll, Source};
-use super::super::map::{Gate, Place};
+use super::super::map::{Gate, Kind, Place};
 use super::super::peripheral::{ClockControl, Peripheral, ResetCause};
 use super::super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
@@ -345,7 +345,7 @@ impl ClockControl for RccH7 {
             Some(APB4ENR) => clocks.ahb * bus(self.value(D3CFGR) >> 4),
             _ => clocks.ahb,
         };
-        if place.name.starts_with("TIM") {
+        if let Kind::Timer(_) = place.kind {
             // Twice as fast as the bus unless that is undivided.
             (bus / 2).max(clocks.ahb)
         } else {

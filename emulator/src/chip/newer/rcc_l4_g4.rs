@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::super::clocks::{Clocks, Hse, Pll, Source};
-use super::super::map::{Gate, Place};
+use super::super::map::{self, Gate, Place};
 use super::super::peripheral::{ClockControl, Peripheral, ResetCause};
 use super::super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
@@ -373,6 +373,7 @@ impl ClockControl for RccL4G4 {
         Clocks {
             source,
             hclk: (system / self.bus_divider()).max(1),
+            ahb: 1,
             apb1: apb(cfgr >> 8 & 7),
             apb2: apb(cfgr >> 11 & 7),
         }
@@ -385,9 +386,8 @@ impl ClockControl for RccL4G4 {
             Some(APB2ENR) => clocks.apb2,
             _ => 1,
         };
-        if place.name.starts_with("TIM") {
-            // Twice as fast as the bus unless that is undivided.
-            (bus / 2).max(1)
+        if let map::Kind::Timer(_) = place.kind {
+            Clocks::timer(bus)
         } else if self.choice(place.name) == Some(1) {
             // The system clock: at most that of the core, which a divided core would be slower than.
             1

@@ -4,13 +4,12 @@
 //! are in RDR, bytes to send in TDR. G4 and H7 have FIFOs. A received byte with an error raises no DMA request: it is lost
 //! unless software reads it, or DDRE is set.
 
-use std::collections::VecDeque;
-
+use super::super::rules::Rule;
 use super::*;
 
 /// Which registers a serial port has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Registers {
+pub(in crate::chip) enum Registers {
     /// SR and DR.
     F4,
     /// ISR, ICR, RDR and TDR, with FIFOs of so many bytes; 0 if it has none.
@@ -60,6 +59,11 @@ impl Newer {
         }
     }
 
+    pub(super) fn take_broken(&mut self) -> Vec<Violation> {
+        let broken = self.broken.drain(..);
+        broken.map(|how| Violation { rule: Rule::Uart, how }).collect()
+    }
+
     fn fifo(&self) -> usize {
         match self.registers {
             Registers::Newer { fifo } | Registers::LowPower { fifo } => fifo.into(),
@@ -107,14 +111,6 @@ impl Usart {
             newer: (registers != Registers::F4).then(|| Newer::new(registers)),
             ..Usart::default()
         }
-    }
-
-    /// Rules that were broken since the last call, in words.
-    pub(in crate::chip) fn take_broken(&mut self) -> Vec<String> {
-        self.newer
-            .as_mut()
-            .map(|newer| std::mem::take(&mut newer.broken))
-            .unwrap_or_default()
     }
 
     /// Bytes that wait in each direction.
