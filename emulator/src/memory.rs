@@ -82,6 +82,11 @@ impl Memory {
         }
     }
 
+    /// Where RAM begins.
+    pub fn sram_base(&self) -> u32 {
+        self.sizes.sram_base
+    }
+
     /// The image it was made with.
     pub fn image(&self) -> &Arc<Image> {
         &self.image

@@ -128,7 +128,7 @@ impl Board {
         };
         let chip = Chip::new(description, options.kind.ports, individual);
         let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);
-        let rtt = image.address_of("_SEGGER_RTT").and_then(Rtt::new);
+        let rtt = image.address_of("_SEGGER_RTT").map(Rtt::new);
         let mut board = Board {
             cpu: Cpu::new(memory, chip),
             options,

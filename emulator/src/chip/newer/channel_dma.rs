@@ -404,3 +404,110 @@ impl DmaControl for ChannelControllers {
     }
 }
 
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chip::Model;
+    use crate::image::Image;
+    use crate::memory::SRAM;
+
+    const REQUESTS: Selections = &[(4, 2, Route::from(0)), (3, 2, Route::to(0))];
+    const PORT: u32 = 0x4001_3800;
+
+    fn memory() -> Memory {
+        Memory::new(Model::L476.memory(), Arc::new(Image::from_bytes(vec![0; 8])))
+    }
+
+    /// Sets up a channel, numbered from 0.
+    fn set_up(dma: &mut ChannelDma, number: u32, count: u32, peripheral: u32, memory: u32, control: u32) {
+        let base = 0x08 + 0x14 * number;
+        for (register, value) in [(0x04, count), (0x08, peripheral), (0x0c, memory), (0x00, control)] {
+            dma.write(base + register, value, 0);
+        }
+    }
+
+    #[test]
+    fn memory_is_copied_to_memory() {
+        let (mut dma, mut memory) = (ChannelDma::new(None), memory());
+        memory.sram[..8].copy_from_slice(b"hopwise!");
+        let words = EN | MEMORY_TO_MEMORY | MINC | PINC | 2 << 8 | 2 << 10 | TCIF;
+        set_up(&mut dma, 0, 2, SRAM, SRAM + 64, words);
+        dma.copy_memory(&mut memory);
+        assert_eq!((&memory.sram[64..72], dma.interrupts()), (&b"hopwise!"[..], 1));
+        dma.write(0x04, GIF, 0);
+        assert_eq!((dma.interrupts(), dma.read(0x00, 0)), (0, 0));
+    }
+
+    #[test]
+    fn an_address_without_memory_ends_the_channel_until_its_flag_is_cleared() {
+        let (mut dma, mut memory) = (ChannelDma::new(None), memory());
+        set_up(&mut dma, 2, 1, SRAM, 0x3000_0000, EN | MEMORY_TO_MEMORY | TEIF);
+        dma.copy_memory(&mut memory);
+        assert_eq!(dma.interrupts(), 1 << 2);
+        assert_eq!(dma.broken, ["channel 3 reaches for 0x30000000, where it has no memory"]);
+        dma.broken.clear();
+        dma.write(0x08 + 0x14 * 2, EN, 0);
+        assert_eq!(dma.broken, ["channel 3 is switched on with the flag of a transfer error"]);
+        assert_eq!(dma.read(0x08 + 0x14 * 2, 0) & EN, 0);
+        dma.write(0x04, TEIF << 8, 0);
+        dma.write(0x08 + 0x14 * 2, EN, 0);
+        assert_eq!((dma.read(0x08 + 0x14 * 2, 0) & EN, dma.broken.len()), (EN, 1));
+    }
+
+    #[test]
+    fn the_request_is_that_of_the_selection_or_the_mux() {
+        let mut chosen = ChannelControllers::choosing([REQUESTS, &[]], [PORT; UARTS]);
+        set_up(&mut chosen.dma[0], 4, 4, PORT + RDR, SRAM, EN | MINC | CIRC);
+        assert_eq!(chosen.find(Route::from(0)), None, "CSELR is 0");
+        chosen.dma[0].write(SELECTION, 2 << 16, 0);
+        assert_eq!(chosen.find(Route::from(0)), Some((0, 4)));
+        assert_eq!((chosen.find(Route::to(0)), chosen.find(Route::from(1))), (None, None));
+
+        let mut muxed = ChannelControllers::behind(DmaMux::new(&[(24, 25), (26, 27)]), [PORT; UARTS]);
+        set_up(&mut muxed.dma[1], 2, 4, PORT + TDR, SRAM, EN | MINC | FROM_MEMORY);
+        muxed.follow_mux();
+        assert_eq!(muxed.find(Route::to(1)), None, "no request is chosen");
+        muxed.part(2).write(4 * 10, 27, 0);
+        muxed.follow_mux();
+        assert_eq!((muxed.find(Route::to(1)), muxed.find(Route::to(0))), (Some((1, 2)), None));
+        muxed.part(2).write(4 * 10, 26, 0);
+        muxed.follow_mux();
+        assert_eq!(muxed.find(Route::from(1)), None, "the wrong direction");
+    }
+
+    #[test]
+    fn a_ring_goes_round_with_half_and_full_flags() {
+        let mut dma = ChannelDma::new(Some(REQUESTS));
+        dma.write(SELECTION, 2 << 16, 0);
+        set_up(&mut dma, 4, 4, PORT + RDR, SRAM, EN | MINC | CIRC);
+        let flags = |dma: &ChannelDma| dma.flags >> 16 & (HTIF | TCIF);
+        (0..2).for_each(|_| dma.count(4));
+        assert_eq!((flags(&dma), dma.read(0x0c + 0x14 * 4, 0)), (HTIF, 2));
+        (0..3).for_each(|_| dma.count(4));
+        assert_eq!((flags(&dma), dma.read(0x0c + 0x14 * 4, 0)), (HTIF | TCIF, 3));
+        let channel = dma.channels[4];
+        assert_eq!(channel.address(channel.memory, MINC), SRAM + 1);
+    }
+
+    #[test]
+    fn a_channel_that_is_on_is_left_alone() {
+        let mut dma = ChannelDma::new(None);
+        set_up(&mut dma, 4, 4, PORT + RDR, SRAM, EN | MINC | CIRC);
+        let base = 0x08 + 0x14 * 4;
+        for (register, name) in [(0x04, "CNDTR"), (0x08, "CPAR"), (0x0c, "CMAR")] {
+            let before = dma.read(base + register, 0);
+            dma.write(base + register, 1, 0);
+            assert_eq!(dma.broken, [format!("{name} of channel 5 is written while it is on")]);
+            assert_eq!(dma.read(base + register, 0), before);
+            dma.broken.clear();
+        }
+        dma.write(base, EN | MINC, 0);
+        assert_eq!(dma.broken, ["CCR of channel 5 is changed while it is on"]);
+        assert_ne!(dma.read(base, 0) & CIRC, 0);
+        dma.write(base, EN | MINC | CIRC | TCIF, 0);
+        assert_eq!(dma.broken.len(), 1, "interrupts may");
+    }
+}

@@ -343,3 +343,113 @@ impl Peripheral for FlashH7 {
         self.hash(&mut hasher);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chip::Model;
+    use crate::image::Image;
+
+    /// In the second bank.
+    const PLACE: u32 = 0x081c_0000;
+    const CR2: u32 = 0x10c;
+    const SR2: u32 = 0x110;
+    const CCR2: u32 = 0x114;
+
+    fn unlocked() -> (FlashH7, Memory) {
+        let memory = Memory::new(Model::H743.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
+        let mut flash = FlashH7::new(0);
+        flash.set_core_clock(1_000_000);
+        for key in KEYS {
+            flash.write(0x104, key, 0);
+        }
+        (flash, memory)
+    }
+
+    /// Eight words in a row, and whether the flash was ever busy.
+    fn word(flash: &mut FlashH7, memory: &mut Memory, at: u32, now: Cycles) -> bool {
+        for place in 0..8 {
+            assert_eq!(flash.program(at + 4 * place, 4, place, now, memory), 0);
+        }
+        flash.read(SR2, now) & QW != 0
+    }
+
+    #[test]
+    fn a_flash_word_is_programmed_when_it_is_full() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, PG | 2 << 4, 0);
+        flash.program(PLACE, 4, 0, 0, &mut memory);
+        assert_eq!(flash.read(SR2, 0) & (WBNE | QW), WBNE);
+        assert_eq!(memory.byte(PLACE), Some(0xff));
+        for place in 1..8 {
+            flash.program(PLACE + 4 * place, 4, place, 0, &mut memory);
+        }
+        assert_eq!(memory.byte(PLACE + 28), Some(7));
+        assert_eq!((flash.read(SR2, 129) & QW, flash.read(SR2, 130) & QW), (QW, 0));
+        assert_eq!(flash.take_broken(), []);
+    }
+
+    #[test]
+    fn a_flash_word_that_is_left_is_an_error_that_only_ccr_clears() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, PG, 0);
+        flash.program(PLACE, 4, 0, 0, &mut memory);
+        flash.program(PLACE + 32, 4, 0, 0, &mut memory);
+        assert_eq!(flash.read(SR2, 0) & INCERR, INCERR);
+        flash.write(SR2, u32::MAX, 0);
+        assert_eq!(flash.read(SR2, 0) & INCERR, INCERR, "SR is read only");
+        flash.program(PLACE, 4, 0, 0, &mut memory);
+        assert_eq!(flash.read(SR2, 0) & PGSERR, PGSERR, "with an old error");
+        flash.write(CCR2, INCERR | PGSERR, 0);
+        assert!(word(&mut flash, &mut memory, PLACE, 0));
+        assert_eq!(flash.take_broken().len(), 2);
+    }
+
+    #[test]
+    fn twice_without_an_erase_leaves_a_word_that_cannot_be_read() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, PG, 0);
+        word(&mut flash, &mut memory, PLACE, 0);
+        flash.advance(1000);
+        word(&mut flash, &mut memory, PLACE, 1000);
+        assert_eq!(flash.take_broken().len(), 1);
+        assert!(memory.is_torn(PLACE));
+        assert!(flash.meet_torn(PLACE), "a bus fault");
+        assert_ne!(flash.read(SR2, 1000) & DBECCERR, 0);
+    }
+
+    #[test]
+    fn each_bank_has_its_own_lock_and_sectors() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(0x0c, SER, 0);
+        assert_eq!((flash.take_broken().len(), flash.read(0x0c, 0) & SER), (1, 0), "locked");
+        memory.write_flash(PLACE, &[0; 64]).unwrap();
+        flash.write(CR2, SER | 6 << 8 | 2 << 4, 0);
+        flash.write(CR2, SER | 6 << 8 | 2 << 4 | START, 0);
+        assert_eq!(flash.start_erase(0, &mut memory), 0);
+        assert_eq!(memory.byte(PLACE), Some(0xff));
+        assert_eq!((flash.read(SR2, 1_099_999) & BSY, flash.read(SR2, 1_100_000) & BSY), (BSY, 0));
+        flash.write(CR2, 0, 5);
+        assert_eq!(flash.take_broken().len(), 1, "busy");
+    }
+
+    #[test]
+    fn a_reset_during_an_erase_leaves_the_sector_torn() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, SER | 6 << 8 | START, 0);
+        flash.start_erase(0, &mut memory);
+        flash.reset(1000);
+        assert_eq!(flash.take_torn(), Some(PLACE..PLACE + 0x2_0000));
+    }
+
+    #[test]
+    fn the_delay_between_writes_belongs_to_the_clock() {
+        let mut flash = FlashH7::new(0);
+        for (access, highest) in [(0x02, 70), (0x12, 185), (0x22, 285)] {
+            flash.write(0x00, access, 0);
+            assert_eq!((flash.access(), flash.highest_writing()), (2, highest * 1_000_000));
+        }
+    }
+}

@@ -322,3 +322,159 @@ impl Peripheral for FlashL4G4 {
         self.hash(&mut hasher);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chip::Model;
+    use crate::image::Image;
+
+    const CR: u32 = 0x14;
+    const SR: u32 = 0x10;
+    /// In the second bank.
+    const PLACE: u32 = 0x080f_e000;
+
+    fn unlocked() -> (FlashL4G4, Memory) {
+        let memory = Memory::new(Model::L476.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
+        let mut flash = FlashL4G4::new(0x600, 0);
+        flash.set_core_clock(1_000_000);
+        for key in KEYS {
+            flash.write(0x08, key, 0);
+        }
+        (flash, memory)
+    }
+
+    fn rules(flash: &mut FlashL4G4) -> usize {
+        flash.take_broken().len()
+    }
+
+    #[test]
+    fn a_double_word_is_programmed_while_the_core_runs_from_the_other_bank() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        assert_eq!(flash.program(PLACE, 4, 0x0403_0201, 0, &mut memory), 0);
+        assert_eq!(memory.byte(PLACE), Some(0xff), "half of it waits");
+        assert_eq!(flash.program(PLACE + 4, 4, 0x0807_0605, 0, &mut memory), 0);
+        assert_eq!(memory.bytes(PLACE, 8), Some(vec![1, 2, 3, 4, 5, 6, 7, 8]));
+        assert_eq!((flash.read(SR, 81) & BSY, flash.read(SR, 82) & BSY), (BSY, 0));
+        assert_eq!(rules(&mut flash), 0);
+        // In the bank that the core runs from it stands still.
+        let busy = flash.program(FLASH + 0x8000, 4, 0, 100, &mut memory)
+            + flash.program(FLASH + 0x8004, 4, 0, 100, &mut memory);
+        assert_eq!((busy, flash.read(SR, 100) & BSY), (82, 0));
+    }
+
+    #[test]
+    fn writes_in_the_wrong_way_are_refused() {
+        /// What is done to a flash with PG set.
+        type Deed = fn(&mut FlashL4G4, &mut Memory);
+        let deeds: [(u32, Deed); 6] = [
+            (SIZERR, |flash, memory| _ = flash.program(PLACE, 1, 0, 0, memory)),
+            (PGAERR, |flash, memory| _ = flash.program(PLACE + 4, 4, 0, 0, memory)),
+            (PGAERR, |flash, memory| {
+                flash.program(PLACE, 4, 0, 0, memory);
+                flash.program(PLACE + 12, 4, 0, 0, memory);
+            }),
+            (PROGERR, |flash, memory| {
+                for value in [1, 2] {
+                    flash.program(PLACE, 4, value, value.into(), memory);
+                    flash.program(PLACE + 4, 4, value, value.into(), memory);
+                    flash.operation = None;
+                }
+            }),
+            (PGSERR, |flash, memory| {
+                flash.write(CR, 0, 0);
+                flash.program(PLACE, 4, 0, 0, memory);
+            }),
+            (PGSERR, |flash, memory| {
+                flash.program(PLACE, 1, 0, 0, memory);
+                flash.program(PLACE, 4, 0, 0, memory);
+            }),
+        ];
+        for (place, (error, deed)) in deeds.iter().enumerate() {
+            let (mut flash, mut memory) = unlocked();
+            flash.write(CR, PG, 0);
+            deed(&mut flash, &mut memory);
+            assert_eq!(flash.read(SR, 0) & error, *error, "{place}");
+            assert_ne!(rules(&mut flash), 0, "{place}");
+        }
+    }
+
+    #[test]
+    fn zeros_may_be_written_over_anything() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        for (value, now) in [(7, 0), (0, 100)] {
+            flash.program(PLACE, 4, value, now, &mut memory);
+            flash.program(PLACE + 4, 4, value, now, &mut memory);
+        }
+        assert_eq!((rules(&mut flash), memory.bytes(PLACE, 8)), (0, Some(vec![0; 8])));
+    }
+
+    #[test]
+    fn a_page_of_either_bank_is_erased() {
+        for (bank, page, address) in [(0, 3, FLASH + 3 * 2048), (BKER, 252, PLACE)] {
+            let (mut flash, mut memory) = unlocked();
+            memory.write_flash(address, &[0; 2048]).unwrap();
+            memory.write_flash(address - 1, &[0]).unwrap();
+            flash.write(CR, PER | page << 3 | bank | START, 0);
+            let stall = flash.start_erase(0, &mut memory);
+            assert_eq!(stall, if bank == 0 { 22_020 } else { 0 });
+            assert_eq!((memory.byte(address), memory.byte(address + 2047)), (Some(0xff), Some(0xff)));
+            assert_eq!(memory.byte(address - 1), Some(0), "the page before");
+            assert_eq!(rules(&mut flash), 0);
+        }
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, START, 0);
+        flash.start_erase(0, &mut memory);
+        assert_eq!((flash.read(SR, 0) & PGSERR, rules(&mut flash)), (PGSERR, 1));
+    }
+
+    #[test]
+    fn it_is_left_alone_while_it_is_busy_or_locked() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PER | 252 << 3 | BKER | START, 0);
+        flash.start_erase(0, &mut memory);
+        flash.write(CR, 0, 100);
+        assert_eq!((rules(&mut flash), flash.read(CR, 0) & PER), (1, PER));
+        let mut locked = FlashL4G4::new(0x600, 0);
+        locked.write(CR, PG, 0);
+        assert_eq!((rules(&mut locked), locked.read(CR, 0)), (1, LOCK));
+    }
+
+    #[test]
+    fn what_a_reset_cuts_off_is_torn_until_it_is_erased() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        flash.program(PLACE, 4, 1, 0, &mut memory);
+        flash.program(PLACE + 4, 4, 2, 0, &mut memory);
+        flash.reset(81);
+        let torn = flash.take_torn().expect("it was being programmed");
+        assert_eq!(torn, PLACE..PLACE + 8);
+        memory.tear(torn);
+        assert!(memory.is_torn(PLACE + 7) && !memory.is_torn(PLACE + 8));
+        assert!(!flash.meet_torn(PLACE));
+        assert_eq!(flash.read(0x18, 0) >> 31, 1);
+        memory.erase_sector(memory.sectors() - 4);
+        assert!(!memory.is_torn(PLACE));
+        // After its time it is whole.
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        flash.program(PLACE, 4, 1, 0, &mut memory);
+        flash.program(PLACE + 4, 4, 2, 0, &mut memory);
+        flash.reset(82);
+        assert_eq!(flash.take_torn(), None);
+    }
+
+    #[test]
+    fn a_cache_is_emptied_only_while_it_is_off() {
+        let (mut flash, _) = unlocked();
+        flash.write(0x00, 0x600 | DCRST, 0);
+        assert_eq!((rules(&mut flash), flash.access() & DCRST), (1, 0));
+        flash.write(0x00, ICEN, 0);
+        flash.write(0x00, ICEN | DCRST, 0);
+        assert_eq!((rules(&mut flash), flash.access() & DCRST), (0, DCRST));
+    }
+}

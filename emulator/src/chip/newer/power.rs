@@ -47,7 +47,8 @@ const G4_RANGE_2: Limits = even(26, G4_PLL.0, (96 * MHZ, 128 * MHZ), &steps([12,
 /// Voltage scales of the H743 from the lowest: core, HCLK, peripheral buses, and the highest HCLK for each number of wait states. RM0433 table
 /// 17, and the data sheet.
 const H7_SCALES: [Limits; 3] = [
-    h7(200, 100, 50, &steps([45, 90, 135, 180, 225])),
+    // 50 MHz for the peripheral buses in the data sheet; but it comes out of reset with 64.
+    h7(200, 100, 64, &steps([45, 90, 135, 180, 225])),
     h7(300, 150, 75, &steps([55, 110, 165, 225])),
     h7(400, 200, 100, &steps([70, 140, 210, 225])),
 ];

@@ -249,10 +249,15 @@ impl RccH7 {
         };
     }
 
+    /// The source of the PLLs and the divider of PLL1 are protected by the hardware while PLL1 is on.
+    fn choose_pll_source(&mut self, value: u32) {
+        let kept = if self.value(CR) & PLL1_ON != 0 { 0x3f3 } else { 0 };
+        *self.register(PLLCKSELR) = value & !kept | self.value(PLLCKSELR) & kept;
+    }
+
     /// Whether a register of the PLL that is on would be changed: only the fraction and the outputs may be.
     fn changes_running_pll(&self, offset: u32, value: u32) -> bool {
         let fixed = match offset {
-            PLLCKSELR => 0x3f3,
             PLLCFGR => 0xe,
             PLL1DIVR => u32::MAX,
             _ => 0,
@@ -270,7 +275,8 @@ impl Peripheral for RccH7 {
         match offset {
             CR => self.set_control(value),
             CFGR => self.set_configuration(value),
-            PLLCKSELR | PLLCFGR | PLL1DIVR if self.changes_running_pll(offset, value) => {
+            PLLCKSELR => self.choose_pll_source(value),
+            PLLCFGR | PLL1DIVR if self.changes_running_pll(offset, value) => {
                 self.breaks(Rule::ClockLimits, "PLL1 is changed while it is on");
             }
             BDCR => self.set_backup(value),
@@ -390,6 +396,9 @@ mod tests {
         rcc.write(PLL1DIVR, 100 | 1 << 9, 0);
         assert_eq!(rcc.take_broken()[0].rule, Rule::ClockLimits);
         assert_eq!(rcc.clocks().hclk, 400_000_000);
+        rcc.write(PLLCKSELR, 0, 0);
+        assert_eq!(rcc.clocks().hclk, 400_000_000, "protected");
+        assert_eq!(rcc.read(PLLCKSELR, 0), 2 | 1 << 4);
     }
 
     #[test]
