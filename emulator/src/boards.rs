@@ -101,8 +101,71 @@ pub static PLAIN_F405RG: BoardKind = BoardKind {
     pressed_high: false,
 };
 
+/// Nucleo-G474RE. LPUART1 goes to the ST-LINK.
+pub static NUCLEO_G474RE: BoardKind = BoardKind {
+    name: "nucleo-g474re",
+    model: Model::G474,
+    hse: Hse::Crystal(24_000_000),
+    ports: &[
+        Wiring::new(0, "PC4", "PC5"),
+        Wiring::new(1, "PB3", "PB4"),
+        Wiring::new(2, "PB10", "PB11"),
+        Wiring::new(3, "PC10", "PC11"),
+        Wiring::new(4, "PC12", "PD2"),
+        Wiring::new(8, "PA2", "PA3"),
+    ],
+    led: Pin::named("PA5"),
+    button: Pin::named("PC13"),
+    pressed_high: true,
+};
+
+/// Nucleo-L476RG, as it is delivered: nothing is fed into the HSE pin.
+pub static NUCLEO_L476RG: BoardKind = BoardKind {
+    name: "nucleo-l476rg",
+    model: Model::L476,
+    hse: Hse::Absent,
+    ports: &[
+        Wiring::new(0, "PA9", "PA10"),
+        Wiring::new(2, "PC4", "PC5"),
+        Wiring::new(3, "PA0", "PA1"),
+        Wiring::new(4, "PC12", "PD2"),
+        Wiring::new(8, "PC1", "PC0"),
+        Wiring::new(1, "PA2", "PA3"),
+    ],
+    led: Pin::named("PA5"),
+    button: Pin::named("PC13"),
+    pressed_high: false,
+};
+
+/// Nucleo-H743ZI. USART3 goes to the ST-LINK.
+pub static NUCLEO_H743ZI: BoardKind = BoardKind {
+    name: "nucleo-h743zi",
+    model: Model::H743,
+    hse: Hse::Fed(8_000_000),
+    ports: &[
+        Wiring::new(1, "PD5", "PD6"),
+        Wiring::new(3, "PC10", "PC11"),
+        Wiring::new(4, "PC12", "PD2"),
+        Wiring::new(6, "PE8", "PE7"),
+        Wiring::new(5, "PG14", "PG9"),
+        Wiring::new(0, "PB6", "PB15"),
+        Wiring::new(2, "PD8", "PD9"),
+    ],
+    led: Pin::named("PB0"),
+    button: Pin::named("PC13"),
+    pressed_high: true,
+};
+
 /// All of them. The first is the default.
-pub static BOARDS: [&BoardKind; 4] = [&NUCLEO_F446RE, &NUCLEO_F401RE, &NUCLEO_F411RE, &PLAIN_F405RG];
+pub static BOARDS: [&BoardKind; 7] = [
+    &NUCLEO_F446RE,
+    &NUCLEO_F401RE,
+    &NUCLEO_F411RE,
+    &PLAIN_F405RG,
+    &NUCLEO_G474RE,
+    &NUCLEO_H743ZI,
+    &NUCLEO_L476RG,
+];
 
 /// The board of a name.
 pub fn find(name: &str) -> Option<&'static BoardKind> {

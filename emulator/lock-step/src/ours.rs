@@ -145,6 +145,7 @@ impl Ours {
             Individual {
                 unique_id: [1, 2, 3],
                 hse: NUCLEO_F446RE.hse,
+                lse: true,
                 lsi: 32_000,
                 flash_wear: 0,
             },

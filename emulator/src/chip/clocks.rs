@@ -44,8 +44,10 @@ pub struct Pll {
 /// What a chip bears in its present state of power, in Hz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The highest frequency of core and memory.
+    /// The highest frequency of the core.
     pub hclk: u64,
+    /// The highest of bus matrix and flash, the same as the core's but on the H7.
+    pub ahb: u64,
     /// The highest of the slow peripheral bus.
     pub apb1: u64,
     /// The highest of the fast peripheral bus.
@@ -70,8 +72,10 @@ impl Limits {
 pub struct Clocks {
     /// Where they come from.
     pub source: Source,
-    /// Core, memory and DMA, in Hz.
+    /// The core, in Hz.
     pub hclk: u64,
+    /// Core cycles for one cycle of bus matrix and flash: 1 but on the H7.
+    pub ahb: u64,
     /// Core cycles for one cycle of the slow peripheral bus.
     pub apb1: u64,
     /// Core cycles for one cycle of the fast peripheral bus.
@@ -92,11 +96,13 @@ impl Clocks {
     /// What is beyond the limits, in words.
     pub(super) fn beyond(&self, limits: Limits, pll: Option<Pll>) -> Vec<String> {
         let buses = [
-            ("HCLK", self.hclk, limits.hclk),
+            ("HCLK", self.hclk / self.ahb, limits.ahb),
             ("APB1", self.hclk / self.apb1, limits.apb1),
             ("APB2", self.hclk / self.apb2, limits.apb2),
         ];
-        let too_fast = buses.into_iter().filter(|(_, hertz, most)| hertz > most);
+        // Elsewhere the core is as fast as HCLK.
+        let core = (self.ahb > 1).then_some(("the core", self.hclk, limits.hclk));
+        let too_fast = buses.into_iter().chain(core).filter(|(_, hertz, most)| hertz > most);
         let too_fast =
             too_fast.map(|(name, hertz, most)| format!("{name} at {hertz} Hz, at most {most} as it is powered"));
         let parts = pll.into_iter().flat_map(|pll| {

@@ -5,6 +5,8 @@ use std::hash::{Hash, Hasher};
 
 use super::UARTS;
 use super::model::Request;
+use super::newer::dma_mux::DmaMux;
+use super::newer::{self, Route};
 use super::peripheral::{DmaControl, Peripheral, SerialPort};
 use super::pins::Side;
 use super::rules::{Rule, Violation};
@@ -18,6 +20,8 @@ const PINC: u32 = 1 << 9;
 const CIRC: u32 = 1 << 8;
 const DBM: u32 = 1 << 18;
 const CT: u32 = 1 << 19;
+/// On the H7; reserved on the F4.
+const TRBUFF: u32 = 1 << 20;
 const TCIF: u32 = 1 << 5;
 const HTIF: u32 = 1 << 4;
 const TEIF: u32 = 1 << 3;
@@ -108,20 +112,6 @@ fn flag_place(stream: usize) -> (usize, u32) {
     (stream / 4, [0, 6, 16, 22][stream % 4])
 }
 
-fn load(memory: &Memory, address: u32, bytes: u32) -> Option<u32> {
-    (0..bytes).rev().try_fold(0, |word, place| {
-        Some(word << 8 | u32::from(memory.byte(address.wrapping_add(place))?))
-    })
-}
-
-/// RAM only, and not the core-coupled memory, which DMA does not reach.
-fn store(memory: &mut Memory, address: u32, bytes: u32, value: u32) -> Option<()> {
-    for place in 0..bytes {
-        *memory.sram_byte_mut(address.wrapping_add(place))? = (value >> (8 * place)) as u8;
-    }
-    Some(())
-}
-
 impl Dma {
     fn raise(&mut self, stream: usize, flags: u32) {
         let (register, shift) = flag_place(stream);
@@ -173,8 +163,8 @@ impl Dma {
                 } else {
                     0
                 };
-                let value = load(memory, stream.peripheral.wrapping_add(done), stream.item());
-                match value.and_then(|value| store(memory, stream.memory_address(), stream.item(), value)) {
+                let value = memory.dma_load(stream.peripheral.wrapping_add(done), stream.item());
+                match value.and_then(|value| memory.dma_store(stream.memory_address(), stream.item(), value)) {
                     Some(()) => self.count(number),
                     None => self.fail(number),
                 }
@@ -190,7 +180,7 @@ impl Dma {
         // The buffer that a double-buffered stream does not use at the moment is free.
         let is_free = |buffer: u32| !is_on || control & DBM != 0 && (control & CT != 0) == (buffer == 0);
         let name = match register {
-            0x00 => return self.control_stream(number, value & 0x0fef_ffff, flags),
+            0x00 => return self.control_stream(number, value & 0x0fff_ffff, flags),
             0x04 if !is_on => {
                 (stream.left, stream.count) = (value & 0xffff, value & 0xffff);
                 return;
@@ -239,8 +229,10 @@ impl Dma {
 pub(super) struct Controllers {
     dma: [Dma; CONTROLLERS],
     requests: &'static [Request],
-    /// Addresses of the data registers of the serial ports.
-    data_registers: [u32; UARTS],
+    /// What chooses the requests instead, on the H7.
+    mux: Option<DmaMux>,
+    /// Addresses of the data registers of the serial ports, for receiving and for sending.
+    data_registers: [(u32, u32); UARTS],
 }
 
 impl Controllers {
@@ -248,7 +240,17 @@ impl Controllers {
         Controllers {
             dma: Default::default(),
             requests,
-            data_registers,
+            mux: None,
+            data_registers: data_registers.map(|register| (register, register)),
+        }
+    }
+
+    /// Controllers behind a mux, with the first addresses of the serial ports.
+    pub(super) fn behind(mux: DmaMux, ports: [u32; UARTS]) -> Self {
+        Controllers {
+            mux: Some(mux),
+            data_registers: ports.map(|port| (port + newer::RDR, port + newer::TDR)),
+            ..Controllers::new(&[], [0; UARTS])
         }
     }
 
@@ -258,38 +260,65 @@ impl Controllers {
             Side::Rx => FROM_PERIPHERAL,
             Side::Tx => TO_PERIPHERAL,
         };
+        let (rx, tx) = self.data_registers[uart];
+        let register = match side {
+            Side::Rx => rx,
+            Side::Tx => tx,
+        };
+        let is_ready = |stream: &Stream| {
+            stream.control & EN != 0
+                && stream.direction() == direction
+                && stream.left > 0
+                && stream.peripheral == register
+        };
+        if let Some(mux) = &self.mux {
+            let mut all = (0..CONTROLLERS).flat_map(|controller| (0..STREAMS).map(move |stream| (controller, stream)));
+            return all.find(|(controller, stream)| {
+                is_ready(&self.dma[*controller].streams[*stream])
+                    && mux.routes(*controller)[*stream] == Some(Route { uart, side })
+            });
+        }
         let possible = self.requests.iter();
         let mut possible = possible.filter(|request| (request.uart, request.side) == (uart, side));
         let found = possible.find(|request| {
             let stream = &self.dma[request.controller].streams[request.stream];
-            stream.control & EN != 0
-                && stream.direction() == direction
-                && stream.left > 0
-                && stream.channel() == request.channel
-                && stream.peripheral == self.data_registers[uart]
+            is_ready(stream) && stream.channel() == request.channel
         })?;
         Some((found.controller, found.stream))
+    }
+
+    /// On the H7 a stream that serves a serial port needs its buffer: without it bytes get lost.
+    fn check_buffer(&mut self, controller: usize, number: usize) {
+        let dma = &mut self.dma[controller];
+        if self.mux.is_some() && dma.streams[number].control & TRBUFF == 0 {
+            dma.broken
+                .push(format!("stream {number} serves a serial port without TRBUFF"));
+        }
     }
 }
 
 impl DmaControl for Controllers {
     fn part(&mut self, part: usize) -> &mut dyn Peripheral {
-        &mut self.dma[part]
+        match &mut self.mux {
+            Some(mux) if part == CONTROLLERS => mux,
+            _ => &mut self.dma[part],
+        }
     }
 
     fn parts(&self) -> usize {
-        CONTROLLERS
+        CONTROLLERS + usize::from(self.mux.is_some())
     }
 
     fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool {
         let mut busy = false;
-        if port.wants_dma_read()
+        while port.wants_dma_read()
             && let Some((controller, number)) = self.find(uart, Side::Rx)
         {
             busy = true;
+            self.check_buffer(controller, number);
             let dma = &mut self.dma[controller];
             let stream = dma.streams[number];
-            match store(memory, stream.memory_address(), stream.item(), port.take_data()) {
+            match memory.dma_store(stream.memory_address(), stream.item(), port.take_data()) {
                 Some(()) => dma.count(number),
                 None => dma.fail(number),
             }
@@ -298,9 +327,10 @@ impl DmaControl for Controllers {
             && let Some((controller, number)) = self.find(uart, Side::Tx)
         {
             busy = true;
+            self.check_buffer(controller, number);
             let dma = &mut self.dma[controller];
             let stream = dma.streams[number];
-            match load(memory, stream.memory_address(), stream.item()) {
+            match memory.dma_load(stream.memory_address(), stream.item()) {
                 Some(value) => {
                     port.give_data(value, now);
                     dma.count(number);
@@ -313,7 +343,7 @@ impl DmaControl for Controllers {
 
     fn copy_memory(&mut self, memory: &mut Memory) {
         for (number, dma) in self.dma.iter_mut().enumerate() {
-            dma.copy_memory(number == 1, memory);
+            dma.copy_memory(number == 1 || self.mux.is_some(), memory);
         }
     }
 
@@ -329,7 +359,7 @@ impl DmaControl for Controllers {
     }
 
     fn digest(&self, mut hasher: &mut dyn Hasher) {
-        self.dma.hash(&mut hasher);
+        (&self.dma, &self.mux).hash(&mut hasher);
     }
 }
 
@@ -454,7 +484,7 @@ mod tests {
             let value = u32::from(*byte);
             let (_, number) = find(dma).expect("a stream");
             let stream = dma.streams[number];
-            store(memory, stream.memory_address(), stream.item(), value).expect("RAM");
+            memory.dma_store(stream.memory_address(), stream.item(), value).expect("RAM");
             dma.count(number);
         }
     }

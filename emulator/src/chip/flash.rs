@@ -180,7 +180,7 @@ impl Peripheral for FlashController {
 
 impl FlashControl for FlashController {
     /// A store into the flash. Returns for how many microseconds the core stands still, since it executes from there.
-    fn program(&mut self, address: u32, bytes: u32, value: u32, memory: &mut Memory) -> u64 {
+    fn program(&mut self, address: u32, bytes: u32, value: u32, _now: Cycles, memory: &mut Memory) -> u64 {
         if self.control & (PG | SER | MER) != PG {
             self.fail(PGSERR);
             return 0;
@@ -212,7 +212,7 @@ impl FlashControl for FlashController {
     }
 
     /// Does the erase that was started, if one was. Returns how many microseconds it takes.
-    fn start_erase(&mut self, memory: &mut Memory) -> u64 {
+    fn start_erase(&mut self, _now: Cycles, memory: &mut Memory) -> u64 {
         if self.control & STRT == 0 {
             return 0;
         }

@@ -24,12 +24,18 @@ impl Chip {
         for how in clocks.beyond(limits, self.clock.running_pll()) {
             self.violate(Rule::ClockLimits, how);
         }
-        let (latency, hclk) = (self.flash.access() & 0xf, clocks.hclk);
+        let (latency, hclk) = (self.flash.access() & 0xf, clocks.hclk / clocks.ahb);
         let needed = limits.wait_states(hclk);
         if latency < needed {
             self.violate(
                 Rule::WaitStates,
                 format!("{latency} at {hclk} Hz, which needs {needed}"),
+            );
+        }
+        if hclk > self.flash.highest_writing() {
+            self.violate(
+                Rule::WaitStates,
+                format!("WRHIGHFREQ is too low for {hclk} Hz"),
             );
         }
     }

@@ -13,6 +13,7 @@ mod gpio;
 mod judge;
 pub mod map;
 pub mod model;
+mod newer;
 pub mod peripheral;
 pub mod pins;
 mod power;
@@ -29,7 +30,7 @@ mod watchdog;
 
 use std::hash::{Hash, Hasher};
 
-use crate::cpu::{Bus, Cycles, InterruptLines, NEVER, Stop};
+use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, NEVER, Stop};
 use crate::memory::{FLASH, Memory};
 use clocks::{Clocks, Hse};
 use exti::Exti;
@@ -57,7 +58,9 @@ pub struct Individual {
     pub unique_id: [u32; 3],
     /// What is at its HSE pins.
     pub hse: Hse,
-    /// The clock of its watchdog in Hz: 17,000 to 47,000.
+    /// Whether it has a crystal of 32 kHz.
+    pub lse: bool,
+    /// The clock of its watchdog in Hz: 17,000 to 47,000 on the F4.
     pub lsi: u32,
     /// How far the times of its flash are from typical to longest, in percent.
     pub flash_wear: u32,
@@ -190,6 +193,11 @@ impl Chip {
         self.clock_changed = false;
     }
 
+    /// What a reset has cut off in the flash.
+    pub(crate) fn take_torn(&mut self) -> Option<std::ops::Range<u32>> {
+        self.flash.take_torn()
+    }
+
     /// Whether the watchdog has run out.
     pub(crate) fn watchdog_expired(&self) -> bool {
         self.watchdog.has_expired()
@@ -260,6 +268,7 @@ impl Chip {
             }
         }
         self.watchdog.set_core_clock(self.clocks.hclk);
+        self.flash.set_core_clock(self.clocks.hclk);
         self.dirty = u64::MAX;
     }
 
@@ -306,6 +315,7 @@ impl Chip {
                     self.reset_gate(gate, now);
                 }
                 self.judge(unit);
+                self.judge_model(at, unit);
                 self.update_clocks(now);
             }
             Unit::Power => {
@@ -313,7 +323,7 @@ impl Chip {
                 self.update_clocks(now);
             }
             Unit::Flash => {
-                let busy = self.flash.start_erase(memory);
+                let busy = self.flash.start_erase(now, memory);
                 self.stall += self.clocks.cycles_in(busy);
                 self.judge(unit);
                 self.update_clocks(now);
@@ -324,6 +334,7 @@ impl Chip {
             }
             Unit::Uart(uart) => {
                 self.judge_model(at, unit);
+                self.judge(unit);
                 self.connect_pins(uart, now);
             }
             Unit::Other(_) => {
@@ -448,7 +459,7 @@ impl Bus for Chip {
 
     fn write(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> Option<()> {
         if (FLASH..FLASH + memory.flash_size()).contains(&address) {
-            let busy = self.flash.program(address, bytes, value, memory);
+            let busy = self.flash.program(address, bytes, value, now, memory);
             self.stall += self.clocks.cycles_in(busy);
             self.judge(Unit::Flash);
             return Some(());
@@ -500,8 +511,19 @@ impl Bus for Chip {
         std::mem::take(&mut self.stall)
     }
 
+    /// Wait states are counted in cycles of the flash.
     fn flash_access(&self) -> u32 {
-        self.flash.access()
+        let access = self.flash.access();
+        let wait = u64::from(access & 0xf) * self.clocks.ahb;
+        access & !0xf | wait.min(0xf) as u32
+    }
+
+    fn flash_reading(&self) -> FlashReading {
+        self.description.flash_reading
+    }
+
+    fn meets_torn_flash(&mut self, address: u32) -> bool {
+        self.flash.meet_torn(address)
     }
 
     fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {

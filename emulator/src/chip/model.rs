@@ -5,11 +5,16 @@ mod f401;
 mod f405;
 mod f411;
 mod f446;
+mod g474;
+mod h743;
+mod l476;
+mod newer;
 
 use super::Individual;
 use super::map::Place;
 use super::peripheral::Parts;
 use super::pins::Function;
+use crate::cpu::FlashReading;
 use crate::memory::MemorySizes;
 
 /// Which chip.
@@ -23,6 +28,12 @@ pub enum Model {
     F411,
     /// STM32F446xE: 512 KiB flash, 128 KiB RAM, up to 180 MHz.
     F446,
+    /// STM32G474xE: 512 KiB flash in two banks, 128 KiB RAM, up to 170 MHz.
+    G474,
+    /// STM32H743xI: a Cortex-M7 with 2 MiB flash in two banks, 512 KiB RAM, up to 400 MHz.
+    H743,
+    /// STM32L476xG: 1 MiB flash in two banks, 96 KiB RAM and 32 KiB more, up to 80 MHz.
+    L476,
 }
 
 /// All that is known of a chip.
@@ -33,6 +44,8 @@ pub struct Description {
     pub id_code: u32,
     /// Its memories.
     pub memory: MemorySizes,
+    /// How its flash is read.
+    pub flash_reading: FlashReading,
     /// Peripherals by address.
     pub places: &'static [Place],
     /// What the pins can be to the serial ports.
@@ -60,7 +73,15 @@ pub(crate) use f4::{F4, Request};
 
 impl Model {
     /// The chips.
-    pub const ALL: [Model; 4] = [Model::F401, Model::F405, Model::F411, Model::F446];
+    pub const ALL: [Model; 7] = [
+        Model::F401,
+        Model::F405,
+        Model::F411,
+        Model::F446,
+        Model::G474,
+        Model::H743,
+        Model::L476,
+    ];
 
     /// All that is known of it.
     pub fn description(self) -> &'static Description {
@@ -69,6 +90,9 @@ impl Model {
             Model::F405 => &f405::CHIP,
             Model::F411 => &f411::CHIP,
             Model::F446 => &f446::CHIP,
+            Model::G474 => &g474::CHIP,
+            Model::H743 => &h743::CHIP,
+            Model::L476 => &l476::CHIP,
         }
     }
 

@@ -112,10 +112,28 @@ pub trait PowerControl: Peripheral {
 /// The controller of the flash.
 pub trait FlashControl: Peripheral {
     /// A store into the flash. Returns for how many microseconds the core stands still.
-    fn program(&mut self, address: u32, bytes: u32, value: u32, memory: &mut Memory) -> u64;
+    fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64;
 
     /// Does the erase that the last write has started, if it has. Returns for how many microseconds the core stands still.
-    fn start_erase(&mut self, memory: &mut Memory) -> u64;
+    fn start_erase(&mut self, now: Cycles, memory: &mut Memory) -> u64;
+
+    /// The core's clock has changed, in Hz: an operation that goes on while the core runs takes its time.
+    fn set_core_clock(&mut self, _hertz: u64) {}
+
+    /// What the last reset has cut off: reading it is an error.
+    fn take_torn(&mut self) -> Option<Range<u32>> {
+        None
+    }
+
+    /// The core has read what was cut off. Returns whether that is a bus fault; else it is an NMI.
+    fn meet_torn(&mut self, _address: u32) -> bool {
+        false
+    }
+
+    /// The highest HCLK in Hz at which the flash may be written as it is set up.
+    fn highest_writing(&self) -> u64 {
+        u64::MAX
+    }
 
     /// How the flash is read, as FLASH_ACR of an F4 says it: wait states in the lowest four bits, prefetch, instruction cache
     /// and data cache in bits 8 to 10, their resets in 11 and 12.

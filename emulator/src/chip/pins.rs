@@ -35,7 +35,7 @@ impl std::fmt::Display for Pin {
 }
 
 /// A side of a serial port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// It sends.
     Tx,

@@ -225,6 +225,7 @@ impl ClockControl for Rcc {
         Clocks {
             source,
             hclk: (system / ahb).max(1),
+            ahb: 1,
             apb1: apb(cfgr >> 10 & 7),
             apb2: apb(cfgr >> 13 & 7),
         }
@@ -269,6 +270,7 @@ mod tests {
             Clocks {
                 source: Source::Internal,
                 hclk: 16_000_000,
+                ahb: 1,
                 apb1: 1,
                 apb2: 1
             }
@@ -286,6 +288,7 @@ mod tests {
             Clocks {
                 source: Source::External,
                 hclk: 180_000_000,
+                ahb: 1,
                 apb1: 4,
                 apb2: 2
             }

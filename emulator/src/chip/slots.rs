@@ -141,16 +141,16 @@ impl Slots {
                 self.uarts[uart] = bit;
                 bit
             }
-            Unit::Other(_) | Unit::Watchdog => bit,
-            Unit::Dma(_) | Unit::Exti | Unit::Flash | Unit::Gpio(_) | Unit::Syscfg | Unit::Clock => LINES,
+            Unit::Other(_) | Unit::Watchdog | Unit::Flash => bit,
+            Unit::Dma(_) | Unit::Exti | Unit::Gpio(_) | Unit::Syscfg | Unit::Clock => LINES,
             Unit::Power | Unit::DebugControl | Unit::Unmodelled => 0,
         };
         match unit {
-            Unit::Uart(_) | Unit::Other(_) | Unit::Watchdog => {
+            Unit::Uart(_) | Unit::Other(_) | Unit::Watchdog | Unit::Flash => {
                 self.timed.push(Requester::new(unit, &place));
                 self.dates.push(NEVER);
             }
-            Unit::Dma(_) | Unit::Exti | Unit::Flash | Unit::Clock => self.lines.push(Requester::new(unit, &place)),
+            Unit::Dma(_) | Unit::Exti | Unit::Clock => self.lines.push(Requester::new(unit, &place)),
             _ => {}
         }
         self.bases.insert(at, place.base);

@@ -20,6 +20,7 @@ fn individual(hse: Hse) -> Individual {
     Individual {
         unique_id: [7, 8, 9],
         hse,
+        lse: true,
         lsi: 32_000,
         flash_wear: 0,
     }

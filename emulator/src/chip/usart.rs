@@ -1,15 +1,21 @@
-//! Serial ports of the F4: RM0390 chapter 25, asynchronous mode.
+//! Serial ports: RM0390 chapter 25, asynchronous mode. Those of chips newer than the F4 have other registers: `newer`.
 //!
 //! A wire carries levels: the transmitter puts out edges, the receiver looks at the level three times in the middle
 //! of each bit, as the real one does. Whatever happens to a wire in between, the flags for noise, framing and overrun
 //! come out of the same sampling.
 
+mod newer;
+
+use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
 use super::peripheral::{Peripheral, SerialPort};
 pub use super::rx_pin::Edge;
 use super::rx_pin::{Noise, RxPin};
+use super::rules::Violation;
 use crate::cpu::{Cycles, NEVER};
+use newer::Newer;
+pub(super) use newer::Registers;
 
 const TXE: u32 = 1 << 7;
 const TC: u32 = 1 << 6;
@@ -61,8 +67,10 @@ pub struct UartCounters {
 pub struct Usart {
     status: u32,
     received: u32,
-    /// What waits for the shift register.
-    waiting: Option<u32>,
+    /// What waits for the shift register: one byte, or what its FIFO holds.
+    waiting: VecDeque<u32>,
+    /// What chips newer than the F4 have besides.
+    newer: Option<Newer>,
     baud: u32,
     control: [u32; 3],
     guard: u32,
@@ -95,7 +103,8 @@ impl Default for Usart {
         Usart {
             status: TXE | TC,
             received: 0,
-            waiting: None,
+            waiting: VecDeque::new(),
+            newer: None,
             baud: 0,
             control: [0; 3],
             guard: 0,
@@ -145,7 +154,7 @@ impl Usart {
 
     /// Moves what waits into the shift register.
     fn start_frame(&mut self, at: Cycles) {
-        if let Some(data) = self.waiting.take() {
+        if let Some(data) = self.waiting.pop_front() {
             if self.has_tx {
                 self.put_out(data, at);
             }
@@ -285,28 +294,32 @@ impl Usart {
     }
 
     fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
-        if self.status & RXNE != 0 {
+        let errors = u32::from(noise) * NF | u32::from(framing_error) * FE | self.parity_error(data);
+        if self.newer.is_some() {
+            if !self.keep_newer(data, errors) {
+                return;
+            }
+        } else if self.status & RXNE != 0 {
             self.status |= ORE;
             self.counters.overruns += 1;
             return;
+        } else {
+            self.received = data;
+            self.status |= RXNE;
         }
-        self.received = data;
-        self.status |= RXNE;
+        self.status |= errors;
         self.counters.received += 1;
-        if noise {
-            self.status |= NF;
-            self.counters.noise_errors += 1;
-        }
-        if framing_error {
-            self.status |= FE;
-            self.counters.framing_errors += 1;
-            self.counters.breaks += u64::from(data == 0);
-        }
+        self.counters.noise_errors += u64::from(noise);
+        self.counters.framing_errors += u64::from(framing_error);
+        self.counters.breaks += u64::from(framing_error && data == 0);
+        self.counters.parity_errors += u64::from(errors & PE != 0);
+    }
+
+    /// PE if the parity bit is on and wrong.
+    fn parity_error(&self, data: u32) -> u32 {
         let last = self.data_bits() as u32 - 1;
-        if self.control[0] & PCE != 0 && self.parity_of(data & !(1 << last)) != data >> last & 1 {
-            self.status |= PE;
-            self.counters.parity_errors += 1;
-        }
+        let is_wrong = self.control[0] & PCE != 0 && self.parity_of(data & !(1 << last)) != data >> last & 1;
+        u32::from(is_wrong) * PE
     }
 
     /// A receiver that was off listens only to what comes from now on.
@@ -321,7 +334,7 @@ impl Usart {
         let was_receiving = self.can_receive();
         self.control[0] = value;
         self.begin_to_listen(was_receiving, now);
-        if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || self.waiting.is_some()) {
+        if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || !self.waiting.is_empty()) {
             self.start_frame(now);
         }
     }
@@ -329,6 +342,9 @@ impl Usart {
 
 impl Peripheral for Usart {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        if self.newer.is_some() {
+            return self.read_newer(offset);
+        }
         match offset {
             0x00 => {
                 self.status_read = true;
@@ -340,6 +356,9 @@ impl Peripheral for Usart {
     }
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        if self.newer.is_some() {
+            return self.write_newer(offset, value, now);
+        }
         match offset {
             0x00 => {
                 self.counters.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
@@ -355,6 +374,9 @@ impl Peripheral for Usart {
     }
 
     fn rest(&self, offset: u32) -> u32 {
+        if self.newer.is_some() {
+            return self.rest_newer(offset);
+        }
         match offset {
             // Flags are cleared by zeros: bytes that are not written must be ones.
             0x00 => u32::MAX,
@@ -388,7 +410,7 @@ impl Peripheral for Usart {
         let requested = status & control & (TXE | TC | RXNE | IDLE) != 0
             || status & ORE != 0 && control & RXNE != 0
             || status & PE != 0 && control & PEIE != 0
-            || status & (ORE | NF | FE) != 0 && self.control[2] & (EIE | DMAR) == EIE | DMAR;
+            || status & (ORE | NF | FE) != 0 && self.control[2] & EIE != 0 && (self.newer.is_some() || self.control[2] & DMAR != 0);
         u32::from(requested)
     }
 
@@ -399,6 +421,7 @@ impl Peripheral for Usart {
         }
         let old = std::mem::take(self);
         let Usart {
+            newer,
             clock,
             rx_pin,
             has_tx,
@@ -409,6 +432,7 @@ impl Peripheral for Usart {
             ..
         } = old;
         *self = Usart {
+            newer: newer.map(|newer| Newer::new(newer.registers)),
             clock,
             rx_pin,
             has_tx,
@@ -438,8 +462,12 @@ impl Peripheral for Usart {
         } else if self.control[2] & 3 << 8 != 0 {
             Some("hardware flow control")
         } else {
-            None
+            self.newer.as_ref().and_then(|newer| newer.beyond_model(&self.control))
         }
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        self.newer.as_mut().map(Newer::take_broken).unwrap_or_default()
     }
 
     fn digest(&self, mut hasher: &mut dyn Hasher) {
@@ -463,7 +491,7 @@ impl SerialPort for Usart {
     }
 
     fn wants_dma_read(&self) -> bool {
-        self.control[2] & DMAR != 0 && self.status & RXNE != 0
+        self.control[2] & DMAR != 0 && self.status & RXNE != 0 && !self.stops_dma()
     }
 
     fn wants_dma_write(&self) -> bool {
@@ -471,6 +499,9 @@ impl SerialPort for Usart {
     }
 
     fn take_data(&mut self) -> u32 {
+        if self.newer.is_some() {
+            return self.take_oldest();
+        }
         self.status &= !RXNE;
         if std::mem::take(&mut self.status_read) {
             self.status &= !(IDLE | ORE | NF | FE | PE);
@@ -482,9 +513,13 @@ impl SerialPort for Usart {
         if !self.can_send() {
             return;
         }
-        self.waiting = Some(value & 0x1ff);
-        self.status &= !TXE;
-        if std::mem::take(&mut self.status_read) {
+        // A byte too many takes the place of the last.
+        self.waiting.truncate(self.depth() - 1);
+        self.waiting.push_back(value & 0x1ff);
+        if self.waiting.len() == self.depth() {
+            self.status &= !TXE;
+        }
+        if std::mem::take(&mut self.status_read) || self.newer.is_some() {
             self.status &= !TC;
         }
         if self.sending_until.is_none() {
@@ -498,7 +533,10 @@ impl SerialPort for Usart {
         } else {
             self.baud
         };
-        u64::from(divider.max(1)) * self.clock
+        match &self.newer {
+            Some(newer) => newer.bit_time(divider, self.clock),
+            None => u64::from(divider.max(1)) * self.clock,
+        }
     }
 
     fn reaction_time(&self) -> Option<Cycles> {

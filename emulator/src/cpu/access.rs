@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::instruction::Width;
+use super::nvic::NMI;
 use super::scs::UNALIGN_TRP;
 use super::{Bus, Cpu};
 
@@ -69,6 +70,16 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
+    /// The flash cannot correct what it reads.
+    fn meet_torn_flash(&mut self, address: u32) -> Result<(), Fault> {
+        if self.bus.meets_torn_flash(address) {
+            return Err(Fault::DataBus(address));
+        }
+        self.nvic.pend(NMI, true);
+        self.deadline = 0;
+        Ok(())
+    }
+
     /// Loads an aligned word.
     #[inline(always)]
     pub(super) fn load_word(&mut self, address: u32) -> Result<u32, Fault> {
@@ -126,6 +137,9 @@ impl<B: Bus> Cpu<B> {
         self.check_alignment(address, bytes)?;
         if let Some(content) = self.memory.bytes(address, bytes as usize) {
             self.wait_for_data(address);
+            if self.memory.is_torn(address) {
+                self.meet_torn_flash(address)?;
+            }
             return Ok(content.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
         }
         if let Some((byte, bit)) = bit_band(address) {

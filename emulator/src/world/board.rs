@@ -25,7 +25,9 @@ pub struct BoardOptions {
     pub kind: &'static BoardKind,
     /// What is at the HSE pins.
     pub hse: Hse,
-    /// By how many parts in a million that is too fast.
+    /// Whether there is a crystal of 32 kHz.
+    pub lse: bool,
+    /// By how many parts in a million the external clock is too fast, or the crystal of 32 kHz that takes its place.
     pub hse_ppm: f64,
     /// By how many parts in a million the internal oscillator is too fast.
     pub hsi_ppm: f64,
@@ -51,6 +53,7 @@ impl BoardOptions {
         BoardOptions {
             kind,
             hse: kind.hse,
+            lse: true,
             hse_ppm: 0.0,
             hsi_ppm: 0.0,
             lsi: 32_000,
@@ -111,6 +114,7 @@ impl Board {
         let BoardOptions {
             unique_id,
             hse,
+            lse,
             lsi,
             flash_wear,
             ..
@@ -118,12 +122,13 @@ impl Board {
         let individual = Individual {
             unique_id,
             hse,
+            lse,
             lsi,
             flash_wear,
         };
         let chip = Chip::new(description, options.kind.ports, individual);
         let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);
-        let rtt = image.address_of("_SEGGER_RTT").and_then(Rtt::new);
+        let rtt = image.address_of("_SEGGER_RTT").map(Rtt::new);
         let mut board = Board {
             cpu: Cpu::new(memory, chip),
             options,
@@ -263,6 +268,9 @@ impl Board {
     fn reset(&mut self, cause: ResetCause) {
         self.read_log();
         self.cpu.bus.reset(cause, self.cpu.now);
+        if let Some(place) = self.cpu.bus.take_torn() {
+            self.cpu.memory.tear(place);
+        }
         self.cpu.reset();
         self.adapt_clock();
         if let Some(rtt) = &mut self.rtt {

@@ -130,7 +130,7 @@ const F411RE: BoardKind = BoardKind {
 
 const G474RE: BoardKind = BoardKind {
     name: "nucleo-g474re",
-    buses: &[170_000_000],
+    buses: &[150_000_000],
     chip: "STM32G474RE",
     probe: ST_LINK_V3,
     slots: 0x0807_e000,

@@ -84,6 +84,7 @@ const WAIT_STATES: &[u64] = &[
 pub(super) const fn limits(hclk: u64, apb1: u64, apb2: u64) -> Limits {
     Limits {
         hclk: hclk * 1_000_000,
+        ahb: hclk * 1_000_000,
         apb1: apb1 * 1_000_000,
         apb2: apb2 * 1_000_000,
         pll_input: PLL_INPUT,

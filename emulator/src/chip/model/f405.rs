@@ -4,7 +4,8 @@ use super::super::pins::Function;
 use super::Description;
 use super::f4::*;
 use super::f446;
-use crate::memory::{MemorySizes, SRAM};
+use crate::cpu::FlashReading;
+use crate::memory::{CCM, MemorySizes, SRAM};
 
 const KIB: u32 = 1024;
 
@@ -28,8 +29,11 @@ pub(super) static CHIP: Description = Description {
         ],
         sram_base: SRAM,
         sram: 128 * 1024,
+        ccm_base: CCM,
         ccm: 64 * 1024,
+        dma_reaches_ccm: false,
     },
+    flash_reading: FlashReading::F4,
     places: &[
         TIM2, TIM3, TIM4, TIM5, TIM6, TIM7, TIM12, TIM13, TIM14, RTC, WWDG, IWDG, I2S2EXT, SPI2, SPI3, I2S3EXT, USART2,
         USART3, UART4, UART5, I2C1, I2C2, I2C3, CAN1, CAN2, PWR, DAC, TIM1, TIM8, USART1, USART6, ADC, SDIO, SPI1,

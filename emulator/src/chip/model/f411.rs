@@ -4,7 +4,8 @@ use super::super::clocks::Limits;
 use super::super::pins::Function;
 use super::Description;
 use super::f4::*;
-use crate::memory::{MemorySizes, SRAM};
+use crate::cpu::FlashReading;
+use crate::memory::{CCM, MemorySizes, SRAM};
 
 pub(super) static CHIP: Description = Description {
     name: "STM32F411",
@@ -13,8 +14,11 @@ pub(super) static CHIP: Description = Description {
         sectors: &SECTORS,
         sram_base: SRAM,
         sram: 128 * 1024,
+        ccm_base: CCM,
         ccm: 0,
+        dma_reaches_ccm: false,
     },
+    flash_reading: FlashReading::F4,
     places: &[
         TIM2, TIM3, TIM4, TIM5, RTC, WWDG, IWDG, I2S2EXT, SPI2, SPI3, I2S3EXT, USART2, I2C1, I2C2, I2C3, PWR, TIM1,
         USART1, USART6, ADC, SDIO, SPI1, SPI4, SYSCFG, EXTI, TIM9, TIM10, TIM11, SPI5, GPIOA, GPIOB, GPIOC, GPIOD,

@@ -3,7 +3,8 @@
 use super::super::pins::Function;
 use super::Description;
 use super::f4::*;
-use crate::memory::{MemorySizes, SRAM};
+use crate::cpu::FlashReading;
+use crate::memory::{CCM, MemorySizes, SRAM};
 
 pub(super) static CHIP: Description = Description {
     name: "STM32F446",
@@ -12,8 +13,11 @@ pub(super) static CHIP: Description = Description {
         sectors: &SECTORS,
         sram_base: SRAM,
         sram: 128 * 1024,
+        ccm_base: CCM,
         ccm: 0,
+        dma_reaches_ccm: false,
     },
+    flash_reading: FlashReading::F4,
     places: &[
         TIM2, TIM3, TIM4, TIM5, TIM6, TIM7, TIM12, TIM13, TIM14, RTC, WWDG, IWDG, SPI2, SPI3, SPDIF, USART2, USART3,
         UART4, UART5, I2C1, I2C2, I2C3, FMPI2C1, CAN1, CAN2, CEC, PWR, DAC, TIM1, TIM8, USART1, USART6, ADC, SDIO,
