@@ -5,7 +5,10 @@ use std::sync::Arc;
 fn main() {
     for name in std::env::args().skip(1) {
         println!("== {name}");
-        let elf = std::fs::read(format!("target/firmware/{name}/thumbv7em-none-eabihf/release/hopwise-firmware")).unwrap();
+        let elf = std::fs::read(format!(
+            "target/firmware/{name}/thumbv7em-none-eabihf/release/hopwise-firmware"
+        ))
+        .unwrap();
         let image = Arc::new(Image::from_elf(&elf).unwrap());
         let kind = hopwise_emulator::boards::find(&name).unwrap();
         let mut world = World::new(1);

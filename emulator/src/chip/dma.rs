@@ -484,7 +484,9 @@ mod tests {
             let value = u32::from(*byte);
             let (_, number) = find(dma).expect("a stream");
             let stream = dma.streams[number];
-            memory.dma_store(stream.memory_address(), stream.item(), value).expect("RAM");
+            memory
+                .dma_store(stream.memory_address(), stream.item(), value)
+                .expect("RAM");
             dma.count(number);
         }
     }
