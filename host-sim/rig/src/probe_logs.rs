@@ -146,6 +146,8 @@ enum State {
 
 struct Probe {
     node: u64,
+    /// What probe-rs calls the chip.
+    chip: &'static str,
     /// As probe-rs selects it.
     name: String,
     state: State,
@@ -156,7 +158,6 @@ struct Probe {
 struct Probes<'a> {
     run: &'a ProbeRun<'a>,
     program: Program,
-    chip: &'a str,
     begin: Instant,
     probes: Vec<Probe>,
     /// With the place of the probe.
@@ -165,11 +166,12 @@ struct Probes<'a> {
 }
 
 impl<'a> Probes<'a> {
-    fn new(mesh: &'a Mesh, run: &'a ProbeRun<'a>) -> Result<Self, CannotCapture> {
+    fn new(mesh: &Mesh, run: &'a ProbeRun<'a>) -> Result<Self, CannotCapture> {
         let begin = Instant::now();
         let probe = |node| {
             Some(Probe {
                 node,
+                chip: mesh.kind_of(node).chip,
                 name: mesh.probe(node)?,
                 state: State::Due(begin),
                 failures: 0,
@@ -184,7 +186,6 @@ impl<'a> Probes<'a> {
             run,
             // Said once, not once a board.
             program: Program::find(run.program)?,
-            chip: mesh.kind.chip,
             begin,
             probes,
             heard,
@@ -216,7 +217,7 @@ impl<'a> Probes<'a> {
 
     fn start(&self, place: usize) -> std::io::Result<Child> {
         let target = Target {
-            chip: self.chip,
+            chip: self.probes[place].chip,
             probe: &self.probes[place].name,
         };
         let mut command = self.program.command(Call::Log(target, self.run.elf));

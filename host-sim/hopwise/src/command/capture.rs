@@ -17,7 +17,7 @@ use hopwise_trace::line::Record;
 use super::emulate::picoseconds;
 use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg};
+use super::{MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
 const USUAL_TIME: Time = 2 * SECOND;
@@ -130,7 +130,8 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
     if let Some(path) = &args.unaligned {
         from_unaligned(path, &mut capture)?;
     } else if let Some(folder) = &args.recorded {
-        let elf = repository.elf(args.elf.as_deref(), mesh.kind.name)?;
+        let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
+        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
         from_streams(&mesh, &elf, folder, &mut capture)?;
     } else if args.emulated || mesh.is_emulated() {
         let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
@@ -142,7 +143,8 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         };
         from_emulated(&mesh, &firmware, &run, &mut capture, &stop)?;
     } else {
-        let elf = repository.elf(args.elf.as_deref(), mesh.kind.name)?;
+        let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
+        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
         let run = ProbeRun {
             program: &args.probe_rs,
             elf: &elf,

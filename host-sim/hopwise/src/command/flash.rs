@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar};
 
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg};
+use super::{MeshArg, RepositoryArg, one_kind};
 use hopwise_emulate::host_port::Reply;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
@@ -61,23 +61,24 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     if mesh.is_emulated() {
         return flash_emulated(args, repository, &mesh, &nodes);
     }
+    let kind = one_kind(
+        nodes.iter().map(|node| mesh.kind_of(*node)),
+        "flash those of one kind at a time, with --only",
+    )?;
     let folder = std::env::temp_dir().join(format!("hopwise-pages-{}", std::process::id()));
     let jobs = jobs(&mesh, &nodes, &folder)?;
     let flasher = |elf: PathBuf| Flasher {
-        chip: mesh.kind.chip,
+        chip: kind.chip,
         elf,
-        slots: mesh.kind.slots,
+        slots: kind.slots,
     };
     if args.dry_run {
-        let elf = args
-            .elf
-            .clone()
-            .map_or_else(|| repository.elf_path(mesh.kind.name), Ok)?;
+        let elf = args.elf.clone().map_or_else(|| repository.elf_path(kind.name), Ok)?;
         return show_commands(&args.probe_rs, &flasher(elf), &jobs);
     }
     // Said once, not once a board, and before an image is built.
     let program = Program::find(&args.probe_rs)?;
-    let flasher = flasher(repository.elf(args.elf.as_deref(), mesh.kind.name)?);
+    let flasher = flasher(repository.elf(args.elf.as_deref(), kind.name)?);
     let refused = |error: std::io::Error| Refusal::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
     let written = write_pages(&mesh, &jobs);
