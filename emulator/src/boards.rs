@@ -171,3 +171,106 @@ pub static BOARDS: [&BoardKind; 7] = [
 pub fn find(name: &str) -> Option<&'static BoardKind> {
     BOARDS.into_iter().find(|board| board.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::UART_NAMES;
+    use crate::chip::map::Kind;
+    use crate::chip::model::{Request, facts};
+    use crate::chip::pins::Side;
+
+    /// The firmware's file of a board.
+    fn firmware(board: &BoardKind) -> String {
+        let name = board.name.replace('-', "_");
+        let path = format!("{}/../firmware/src/boards/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// A line such as `USART1: tx PA9 DMA2_CH7 DMA2_STREAM7, rx PA10 DMA2_CH5 DMA2_STREAM5;`: the port, then pin and DMA channel of
+    /// each side.
+    fn port_of(line: &str) -> Option<(usize, [(&str, &str); 2])> {
+        let (uart, sides) = line.trim().strip_suffix(';')?.split_once(": tx ")?;
+        let (tx, rx) = sides.split_once(", rx ")?;
+        let both = [tx, rx].map(|side| {
+            let mut words = side.split(' ');
+            Some((words.next()?, words.next()?))
+        });
+        let uart = UART_NAMES.iter().position(|name| *name == uart)?;
+        Some((uart, [both[0]?, both[1]?]))
+    }
+
+    #[test]
+    fn pins_and_dma_are_those_of_the_firmware_and_the_chip_has_them() {
+        for board in BOARDS {
+            let (name, chip) = (board.name, board.model.description());
+            let text = firmware(board);
+            let ports: Vec<_> = text.lines().filter_map(port_of).collect();
+            let wired: Vec<Wiring> = ports
+                .iter()
+                .map(|(uart, [tx, rx])| Wiring::new(*uart, tx.0, rx.0))
+                .collect();
+            assert_eq!(wired, board.ports, "{name}");
+            assert!(text.contains(&format!("led: {},", board.led)), "{name}");
+            assert!(
+                text.contains(&format!("pressed_high: {},", board.pressed_high)),
+                "{name}"
+            );
+            for (uart, sides) in ports {
+                let has = |kind: Kind| matches!(kind, Kind::Uart(number) if number == uart);
+                let place = chip.places.iter().find(|place| has(place.kind));
+                assert_eq!(place.map(|place| place.name), Some(UART_NAMES[uart]), "{name}");
+                for (side, (pin, channel)) in [Side::Tx, Side::Rx].into_iter().zip(sides) {
+                    let wanted = (uart, side, Pin::named(pin));
+                    let mut functions = chip.functions.iter();
+                    assert!(
+                        functions.any(|function| (function.uart, function.side, function.pin) == wanted),
+                        "{name}: {} has no {side:?} of {} at {pin}",
+                        chip.name,
+                        UART_NAMES[uart]
+                    );
+                    let Some(facts) = facts(board.model) else { continue };
+                    let reached = |request: &Request| {
+                        let name = format!("DMA{}_CH{}", request.controller + 1, request.stream);
+                        (request.uart, request.side) == (uart, side) && name == channel
+                    };
+                    assert!(
+                        facts.requests.iter().any(reached),
+                        "{name}: {channel} does not serve {side:?} of {}",
+                        UART_NAMES[uart]
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_feeds_the_clock_is_what_the_firmware_expects() {
+        for board in [&NUCLEO_F446RE, &NUCLEO_F401RE, &NUCLEO_F411RE, &PLAIN_F405RG] {
+            let expected = match board.hse {
+                Hse::Fed(8_000_000) => "HseMode::Bypass",
+                Hse::Crystal(8_000_000) => "HseMode::Oscillator",
+                _ => "",
+            };
+            assert!(
+                !expected.is_empty() && firmware(board).contains(expected),
+                "{}",
+                board.name
+            );
+        }
+    }
+
+    #[test]
+    fn no_pin_is_in_two_functions_of_one_port_and_side() {
+        for model in crate::chip::Model::ALL {
+            let chip = model.description();
+            for (place, function) in chip.functions.iter().enumerate() {
+                let key = |function: &crate::chip::pins::Function| (function.uart, function.side, function.pin);
+                let again = chip.functions[place + 1..]
+                    .iter()
+                    .any(|other| key(other) == key(function));
+                assert!(!again, "{}: {function:?}", chip.name);
+            }
+        }
+    }
+}

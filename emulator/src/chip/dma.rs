@@ -472,7 +472,7 @@ mod tests {
     fn find(dma: &mut Dma) -> Option<(usize, usize)> {
         let mut registers = [0; UARTS];
         registers[1] = DATA;
-        let mut both = Controllers::new(facts("F446").requests, registers);
+        let mut both = Controllers::new(facts(Model::F446).expect("an F4").requests, registers);
         std::mem::swap(&mut both.dma[0], dma);
         let found = both.find(1, Side::Rx);
         std::mem::swap(&mut both.dma[0], dma);

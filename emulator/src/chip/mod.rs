@@ -484,10 +484,10 @@ impl Bus for Chip {
             return self.next;
         }
         let dirty = std::mem::take(&mut self.dirty);
-        for timed in 0..self.slots.timed_units() {
-            if dirty >> timed & 1 != 0 || now >= self.slots.dates()[timed] {
-                self.advance_timed(timed, now, memory);
-            }
+        let mut due = self.slots.due(now) | dirty & self.slots.all_timed();
+        while due != 0 {
+            self.advance_timed(due.trailing_zeros() as usize, now, memory);
+            due &= due - 1;
         }
         if (dirty | self.dirty) & LINES != 0 {
             self.dirty &= !LINES;

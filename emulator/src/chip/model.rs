@@ -68,7 +68,8 @@ impl Description {
     }
 }
 
-pub(super) use f4::{APB1, APB2, F4, Request};
+pub(super) use f4::{APB1, APB2};
+pub(crate) use f4::{F4, Request};
 
 impl Model {
     /// The chips.
@@ -101,13 +102,14 @@ impl Model {
     }
 }
 
-/// The facts of an F4 chip.
+/// The facts of a chip, if it is an F4.
 #[cfg(test)]
-pub(super) fn facts(chip: &str) -> &'static F4 {
-    match chip {
-        "F401" => &f401::FACTS,
-        "F405" => &f405::FACTS,
-        "F411" => &f411::FACTS,
-        _ => &f446::FACTS,
-    }
+pub(crate) fn facts(model: Model) -> Option<&'static F4> {
+    let all = [
+        (Model::F401, &f401::FACTS),
+        (Model::F405, &f405::FACTS),
+        (Model::F411, &f411::FACTS),
+        (Model::F446, &f446::FACTS),
+    ];
+    all.into_iter().find(|(of, _)| *of == model).map(|(_, facts)| facts)
 }

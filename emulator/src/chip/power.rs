@@ -77,41 +77,51 @@ impl Peripheral for Power {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::Model;
     use crate::chip::model::facts;
 
     #[test]
     fn scale_and_over_drive_decide_the_limit() {
         for (chip, scale, over_drive, megahertz) in [
-            ("F446", 3, ODEN | ODSWEN, 180),
-            ("F446", 3, ODEN, 168),
-            ("F446", 3, 0, 168),
-            ("F446", 2, ODEN | ODSWEN, 168),
-            ("F446", 2, 0, 144),
-            ("F446", 1, 0, 120),
-            ("F405", 1, 0, 168),
-            ("F405", 0, 0, 144),
-            ("F405", 1, ODEN | ODSWEN, 168),
-            ("F411", 3, 0, 100),
-            ("F411", 2, 0, 84),
-            ("F411", 1, 0, 64),
-            ("F401", 3, 0, 84),
-            ("F401", 2, 0, 84),
-            ("F401", 1, 0, 60),
+            (Model::F446, 3, ODEN | ODSWEN, 180),
+            (Model::F446, 3, ODEN, 168),
+            (Model::F446, 3, 0, 168),
+            (Model::F446, 2, ODEN | ODSWEN, 168),
+            (Model::F446, 2, 0, 144),
+            (Model::F446, 1, 0, 120),
+            (Model::F405, 1, 0, 168),
+            (Model::F405, 0, 0, 144),
+            (Model::F405, 1, ODEN | ODSWEN, 168),
+            (Model::F411, 3, 0, 100),
+            (Model::F411, 2, 0, 84),
+            (Model::F411, 1, 0, 64),
+            (Model::F401, 3, 0, 84),
+            (Model::F401, 2, 0, 84),
+            (Model::F401, 1, 0, 60),
         ] {
-            let mut power = Power::new(facts(chip));
+            let mut power = Power::new(facts(chip).expect("an F4"));
             power.write(0, scale << 14 | over_drive, 0);
             assert_eq!(
                 power.limits().hclk,
                 megahertz * 1_000_000,
-                "{chip} {scale} {over_drive:x}"
+                "{chip:?} {scale} {over_drive:x}"
             );
         }
     }
 
     #[test]
     fn each_chip_begins_with_a_scale_of_its_own() {
-        for (chip, megahertz) in [("F446", 168), ("F405", 168), ("F411", 84), ("F401", 84)] {
-            assert_eq!(Power::new(facts(chip)).limits().hclk, megahertz * 1_000_000, "{chip}");
+        for (chip, megahertz) in [
+            (Model::F446, 168),
+            (Model::F405, 168),
+            (Model::F411, 84),
+            (Model::F401, 84),
+        ] {
+            assert_eq!(
+                Power::new(facts(chip).expect("an F4")).limits().hclk,
+                megahertz * 1_000_000,
+                "{chip:?}"
+            );
         }
     }
 }

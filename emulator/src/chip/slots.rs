@@ -210,8 +210,15 @@ impl Slots {
         self.uarts[uart]
     }
 
-    pub(super) fn timed_units(&self) -> usize {
-        self.timed.len()
+    /// The bits of all timed units.
+    pub(super) fn all_timed(&self) -> u64 {
+        (1 << self.timed.len()) - 1
+    }
+
+    /// The bits of those whose date has come.
+    pub(super) fn due(&self, now: Cycles) -> u64 {
+        let dates = self.dates.iter().enumerate();
+        dates.fold(0, |due, (timed, date)| due | u64::from(now >= *date) << timed)
     }
 
     pub(super) fn timed(&self, timed: usize) -> Unit {

@@ -145,7 +145,59 @@ impl Board {
         board
     }
 
-    /// Adds a peripheral to the chip; see [`Chip::add`].
+    /// Adds a peripheral to the chip; see [`Chip::add`]. A thermometer that shows one degree more at each look, and a
+    /// program that looks at it twice:
+    ///
+    /// ```
+    /// use std::hash::{Hash, Hasher};
+    /// use std::sync::Arc;
+    /// use hopwise_emulator::chip::Peripheral;
+    /// use hopwise_emulator::chip::map::Place;
+    /// use hopwise_emulator::cpu::Cycles;
+    /// use hopwise_emulator::image::Image;
+    /// use hopwise_emulator::time::MICROSECOND;
+    /// use hopwise_emulator::world::{Board, BoardOptions, World};
+    ///
+    /// #[derive(Hash)]
+    /// struct Thermometer {
+    ///     degrees: u32,
+    /// }
+    ///
+    /// impl Peripheral for Thermometer {
+    ///     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+    ///         match offset {
+    ///             0 => {
+    ///                 self.degrees += 1;
+    ///                 self.degrees
+    ///             }
+    ///             _ => 0,
+    ///         }
+    ///     }
+    ///
+    ///     fn write(&mut self, _offset: u32, _value: u32, _now: Cycles) {}
+    ///
+    ///     fn digest(&self, mut hasher: &mut dyn Hasher) {
+    ///         self.hash(&mut hasher);
+    ///     }
+    /// }
+    ///
+    /// // Stack pointer, reset handler; ldr r1, =0x60000000; ldr r0, [r1]; ldr r2, [r1]; and a branch to itself.
+    /// let program: [u16; 10] = [
+    ///     0x1000, 0x2000, 0x0009, 0x0800, 0x4901, 0x6808, 0x680a, 0xe7fe, 0x0000, 0x6000,
+    /// ];
+    /// let flash = program.iter().flat_map(|half| half.to_le_bytes()).collect();
+    /// let mut board = Board::new(&Arc::new(Image::from_bytes(flash)), BoardOptions::default());
+    /// let place = Place::unmodelled(0x6000_0000, 8, "thermometer");
+    /// board.add_peripheral(place, Box::new(Thermometer { degrees: 20 }))?;
+    ///
+    /// let mut world = World::new(1);
+    /// world.add(board);
+    /// world.run_until(10 * MICROSECOND);
+    /// let board = &world.boards()[0];
+    /// assert_eq!((board.cpu.r[0], board.cpu.r[2]), (21, 22));
+    /// assert!(board.faults().is_empty());
+    /// # Ok::<(), hopwise_emulator::chip::CannotAdd>(())
+    /// ```
     pub fn add_peripheral(&mut self, place: Place, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
         self.cpu.bus.add(place, peripheral)
     }

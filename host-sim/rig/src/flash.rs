@@ -210,7 +210,7 @@ fn slots(page: &[u8; PAGE_BYTES], slot_bytes: usize) -> Vec<u8> {
 pub fn write_pages(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), NoPageWritten> {
     for job in jobs {
         let page = mesh.page(job.node).map_err(NoPageWritten::Page)?;
-        std::fs::write(&job.page, slots(&page, mesh.kind.slot_bytes as usize)).map_err(|error| {
+        std::fs::write(&job.page, slots(&page, mesh.kind_of(job.node).slot_bytes as usize)).map_err(|error| {
             NoPageWritten::Write {
                 path: job.page.clone(),
                 error,

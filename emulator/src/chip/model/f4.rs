@@ -14,7 +14,7 @@ use super::super::{Individual, backup::Backup};
 use super::Description;
 
 /// What differs between F4 chips besides the map.
-pub(in super::super) struct F4 {
+pub(crate) struct F4 {
     /// PWR_CR after reset.
     pub(in super::super) power_control: u32,
     /// Whether it has an over-drive.
@@ -22,18 +22,18 @@ pub(in super::super) struct F4 {
     /// What the chip bears, by bits 14 and 15 of PWR_CR, the voltage scale, and by whether the over-drive is on.
     pub(in super::super) limits: fn(u32, bool) -> Limits,
     /// Which stream and channel a serial port can ask.
-    pub(in super::super) requests: &'static [Request],
+    pub(crate) requests: &'static [Request],
 }
 
 /// A request of a serial port to DMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) struct Request {
-    pub(in super::super) uart: usize,
-    pub(in super::super) side: Side,
+pub(crate) struct Request {
+    pub(crate) uart: usize,
+    pub(crate) side: Side,
     /// 0 is DMA1.
-    pub(in super::super) controller: usize,
-    pub(in super::super) stream: usize,
-    pub(in super::super) channel: u32,
+    pub(crate) controller: usize,
+    pub(crate) stream: usize,
+    pub(crate) channel: u32,
 }
 
 pub(super) const fn rx(uart: usize, controller: usize, stream: usize, channel: u32) -> Request {

@@ -16,7 +16,7 @@ use hopwise_trace::line::Record;
 use super::emulate::picoseconds;
 use super::output::{Outcome, check_output, print, print_json, stop_on_ctrl_c};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg};
+use super::{MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
 const USUAL_TIME: Time = 2 * SECOND;
@@ -123,7 +123,8 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
     let mut capture = Capture::create(&args.output, &mesh, &mut show)?;
     let stop = stop_on_ctrl_c()?;
     if let Some(folder) = &args.recorded {
-        let elf = repository.elf(args.elf.as_deref(), mesh.kind.name)?;
+        let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
+        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
         from_streams(&mesh, &elf, folder, &mut capture)?;
     } else if args.emulated || mesh.is_emulated() {
         let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
@@ -135,7 +136,8 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         };
         from_emulated(&mesh, &firmware, &run, &mut capture, &stop)?;
     } else {
-        let elf = repository.elf(args.elf.as_deref(), mesh.kind.name)?;
+        let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
+        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
         let duration = args.duration.map(|time| Duration::from_nanos(time / 1000));
         from_probes(&mesh, &args.probe_rs, &elf, duration, &mut capture, &stop)?;
     }

@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar};
 
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg};
+use super::{MeshArg, RepositoryArg, one_kind};
 use hopwise_emulate::host_port::Reply;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
@@ -60,17 +60,21 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     if mesh.is_emulated() {
         return flash_emulated(args, repository, &mesh, &nodes);
     }
+    let kind = one_kind(
+        nodes.iter().map(|node| mesh.kind_of(*node)),
+        "flash those of one kind at a time, with --only",
+    )?;
     let folder = std::env::temp_dir().join(format!("hopwise-pages-{}", std::process::id()));
     let jobs = jobs(&mesh, &nodes, &folder)?;
     let elf = match &args.elf {
-        None if args.dry_run => repository.elf_path(mesh.kind.name)?,
-        given => repository.elf(given.as_deref(), mesh.kind.name)?,
+        None if args.dry_run => repository.elf_path(kind.name)?,
+        given => repository.elf(given.as_deref(), kind.name)?,
     };
     let flasher = Flasher {
         program: args.probe_rs.clone(),
-        chip: mesh.kind.chip,
+        chip: kind.chip,
         elf,
-        slots: mesh.kind.slots,
+        slots: kind.slots,
     };
     if args.dry_run {
         return show_commands(&flasher, &jobs);

@@ -10,7 +10,7 @@ use hopwise_emulate::repository::NoRepository;
 use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::setup::CannotBuild;
 use hopwise_emulator::world::BadWire;
-use hopwise_language::script::ScriptError;
+use hopwise_language::script::{NoSuchPlace, ScriptError};
 use hopwise_load::measure::BadExperiment;
 use hopwise_load::saturation::BadSearch;
 use hopwise_load::sweep::{BadShare, FolderError};
@@ -88,6 +88,23 @@ pub(super) enum Refusal {
     /// A serial port cannot be opened to other programs.
     #[error(transparent)]
     SerialPort(#[from] CannotOpenPort),
+    /// A serial port that a board does not have.
+    #[error("--serial: {0}")]
+    NoSerialPort(NoSuchPlace),
+    /// A kind of board for a mesh whose file says the kinds.
+    #[error("--board is for an expression; the mesh file says itself which boards there are")]
+    BoardOfMesh,
+    /// One image for boards that need several.
+    #[error("--elf is one image, and the mesh file has boards of several kinds")]
+    OneImage,
+    /// Boards of several kinds where one is expected.
+    #[error("the boards are of several kinds ({kinds}): {what}")]
+    SeveralKinds {
+        /// Which.
+        kinds: String,
+        /// What to do about it.
+        what: &'static str,
+    },
     /// GDB cannot be served.
     #[error(transparent)]
     Gdb(#[from] GdbFailed),

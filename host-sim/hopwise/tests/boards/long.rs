@@ -1,7 +1,9 @@
-//! Meshes of hundreds of emulated boards: `cargo test -p hopwise --test boards-long -- --nocapture`, some minutes.
+//! Meshes of hundreds of emulated boards, and of boards of every kind: `cargo test -p hopwise --test boards-long -- --nocapture`, some minutes.
 
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod firmware_support;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod kinds;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod next_hop;
 
@@ -15,4 +17,18 @@ fn instructions_for_a_next_hop_among_648_boards() {
 #[test]
 fn instructions_for_a_next_hop_among_1024_boards() {
     a_next_hop_takes_at_most(400, "re(ring(4),ring(4),4)");
+}
+
+#[test]
+fn a_mesh_of_each_kind_of_board() {
+    for board in hopwise_emulator::boards::BOARDS {
+        println!("{}", board.name);
+        kinds::a_mesh_of_one_kind(board.name);
+    }
+}
+
+#[test]
+fn a_ring_with_boards_of_every_kind() {
+    let names = hopwise_emulator::boards::BOARDS.map(|board| board.name);
+    kinds::a_ring_of_many_kinds(&names);
 }
