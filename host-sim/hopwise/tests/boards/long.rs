@@ -32,3 +32,10 @@ fn a_ring_with_boards_of_every_kind() {
     let names = hopwise_emulator::boards::BOARDS.map(|board| board.name);
     kinds::a_ring_of_many_kinds(&names);
 }
+
+#[test]
+fn five_full_links_of_newer_boards() {
+    for (name, least) in [("nucleo-g474re", 0.5), ("nucleo-h743zi", 0.5), ("nucleo-l476rg", 0.3)] {
+        kinds::five_full_links(name, least);
+    }
+}
