@@ -87,7 +87,11 @@ pub(crate) fn five_full_links(name: &str, least: f64) {
     rig.run_for(TIME);
     let after = count(&rig);
     let whole = 100_000.0 * TIME as f64 / SECOND as f64;
-    let shares = after.0.iter().zip(&before.0).map(|(after, before)| (after - before) as f64 / whole);
+    let shares = after
+        .0
+        .iter()
+        .zip(&before.0)
+        .map(|(after, before)| (after - before) as f64 / whole);
     let shares: Vec<f64> = shares.collect();
     let (lowest, highest) = (
         shares.iter().copied().fold(f64::INFINITY, f64::min),
