@@ -294,7 +294,7 @@ impl Usart {
     }
 
     fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
-        let errors = u32::from(noise) * NF | u32::from(framing_error) * FE | self.parity_error(data);
+        let errors = (u32::from(noise) * NF) | (u32::from(framing_error) * FE) | self.parity_error(data);
         if self.newer.is_some() {
             if !self.keep_newer(data, errors) {
                 return;

@@ -184,7 +184,8 @@ const PLACES: &[Place] = &[
     none(0x5200_6000, 0x1000, "DLYB_QUADSPI"),
     none(0x5200_7000, 0x1000, "SDMMC1"),
     none(0x5200_8000, 0x1000, "DLYB_SDMMC1"),
-    at(0x5800_0000, "EXTI", Kind::Exti, None, &[6, 7, 8, 9, 10, 23, 40]),
+    // Its registers are in another order than those of the other chips.
+    none(0x5800_0000, 0x400, "EXTI"),
     at(0x5800_0400, "SYSCFG", Kind::Syscfg, on(APB4, 1), &[]),
     at(0x5800_0c00, "LPUART1", Kind::Uart(8), on(APB4, 3), &[]),
     none(0x5800_1400, 0x400, "SPI6"),

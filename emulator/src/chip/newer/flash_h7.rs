@@ -180,11 +180,8 @@ impl FlashH7 {
         match offset {
             0x04 => registers.unlock(value),
             0x0c if is_busy => self.breaks("CR is written while the flash is busy"),
-            0x0c if registers.control & LOCK != 0 => {
-                if value & LOCK == 0 || value & !registers.control & !LOCK != 0 {
-                    self.breaks("CR is written while it is locked");
-                }
-            }
+            0x0c if registers.control & LOCK != 0 && value == registers.control => {}
+            0x0c if registers.control & LOCK != 0 => self.breaks("CR is written while it is locked"),
             0x0c => registers.control = value & 0x0fff_8fff,
             // CCR; SR itself is read only.
             0x14 => registers.status &= !(value & (EOP | ERRORS)),

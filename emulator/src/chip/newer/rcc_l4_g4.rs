@@ -308,7 +308,7 @@ impl RccL4G4 {
         } else {
             self.value(CSR) & RESET_FLAGS
         };
-        *self.register(CSR) = kept | value & 0xf00 | (value & 1) * 3;
+        *self.register(CSR) = kept | value & 0xf00 | ((value & 1) * 3);
     }
 
     /// How the clock of a serial port is chosen: its place in CCIPR.
