@@ -90,7 +90,7 @@ fn boards_are_written_with_verification_and_watched_without_halting_them() {
     for call in Call::samples() {
         let words = call.words();
         let [writes, watches] = [["download"; 2], ["attach", "run"]]
-            .map(|names| names.iter().any(|name| words.contains(&Word::Command(*name))));
+            .map(|names| names.iter().any(|name| words.contains(&Word::Command(name))));
         assert_eq!(writes, words.contains(&Word::Flag("--verify")), "{call:?}");
         for option in ["--no-catch-reset", "--no-catch-hardfault"] {
             assert_eq!(watches, words.contains(&Word::Flag(option)), "{call:?}");
