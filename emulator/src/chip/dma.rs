@@ -417,6 +417,7 @@ mod tests {
     use super::*;
     use crate::chip::Model;
     use crate::chip::model::facts;
+    use crate::chip::usart::{Edge, Registers, Usart};
     use crate::image::Image;
     use crate::memory::SRAM;
 
@@ -484,7 +485,9 @@ mod tests {
             let value = u32::from(*byte);
             let (_, number) = find(dma).expect("a stream");
             let stream = dma.streams[number];
-            memory.dma_store(stream.memory_address(), stream.item(), value).expect("RAM");
+            memory
+                .dma_store(stream.memory_address(), stream.item(), value)
+                .expect("RAM");
             dma.count(number);
         }
     }
@@ -583,5 +586,52 @@ mod tests {
         dma.write(0x88, control, 0);
         received(&mut dma, &mut memory, b"d");
         assert_eq!((&memory.sram[..3], dma.read(0x8c, 0)), (&b"dbc"[..], 4));
+    }
+
+    /// A stream of DMA2 behind the mux of the H7, from a port that has received a byte.
+    fn receive_on_h7(address: u32, control: u32) -> (Controllers, Memory) {
+        const PORT: u32 = 0x4001_1000;
+        let mut memory = Memory::new(Model::H743.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
+        let mut both = Controllers::behind(DmaMux::new(&[(41, 42)]), [PORT; UARTS]);
+        both.part(2).write(4 * (8 + 3), 41, 0);
+        let control = control | EN | MINC;
+        stream(&mut both.dma[1], 3, 4, PORT + newer::RDR, address, control);
+        let mut port = Usart::new(Registers::Newer { fifo: 16 });
+        port.set_pins(true, true, 0);
+        for (register, value) in [(0x0c, 16), (0x08, 1 << 6), (0x00, 1 << 2 | 1)] {
+            port.write(register, value, 0);
+        }
+        for place in 0..10 {
+            let level = (0x5a << 1 | 1 << 9) >> place & 1 != 0;
+            port.push_edge(Edge {
+                at: 16 + 16 * place,
+                level,
+            });
+        }
+        port.advance(200);
+        assert!(both.serve(0, &mut port, 200, &mut memory));
+        assert!(!port.wants_dma_read(), "it was taken");
+        (both, memory)
+    }
+
+    #[test]
+    fn on_the_h7_the_mux_chooses_and_the_buffer_is_on() {
+        let (mut both, memory) = receive_on_h7(0x2400_0000, TRBUFF);
+        assert_eq!((memory.sram[0], both.take_broken().len()), (0x5a, 0));
+        let (mut both, _) = receive_on_h7(0x2400_0000, 0);
+        assert_eq!(
+            both.take_broken()[0].how,
+            "DMA2: stream 3 serves a serial port without TRBUFF"
+        );
+    }
+
+    #[test]
+    fn on_the_h7_dma_does_not_reach_the_dtcm() {
+        let (mut both, memory) = receive_on_h7(0x2000_0000, TRBUFF);
+        assert_eq!(
+            both.take_broken()[0].how,
+            "DMA2: stream 3 reaches for 0x20000000, where it has no memory"
+        );
+        assert_eq!(memory.byte(0x2000_0000), Some(0), "the core does");
     }
 }

@@ -33,10 +33,7 @@ impl Chip {
             );
         }
         if hclk > self.flash.highest_writing() {
-            self.violate(
-                Rule::WaitStates,
-                format!("WRHIGHFREQ is too low for {hclk} Hz"),
-            );
+            self.violate(Rule::WaitStates, format!("WRHIGHFREQ is too low for {hclk} Hz"));
         }
     }
 

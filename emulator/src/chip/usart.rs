@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
 use super::peripheral::{Peripheral, SerialPort};
+use super::rules::Violation;
 pub use super::rx_pin::Edge;
 use super::rx_pin::{Noise, RxPin};
-use super::rules::Violation;
 use crate::cpu::{Cycles, NEVER};
 use newer::Newer;
 pub(super) use newer::Registers;
@@ -294,7 +294,7 @@ impl Usart {
     }
 
     fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
-        let errors = u32::from(noise) * NF | u32::from(framing_error) * FE | self.parity_error(data);
+        let errors = (u32::from(noise) * NF) | (u32::from(framing_error) * FE) | self.parity_error(data);
         if self.newer.is_some() {
             if !self.keep_newer(data, errors) {
                 return;
@@ -410,7 +410,9 @@ impl Peripheral for Usart {
         let requested = status & control & (TXE | TC | RXNE | IDLE) != 0
             || status & ORE != 0 && control & RXNE != 0
             || status & PE != 0 && control & PEIE != 0
-            || status & (ORE | NF | FE) != 0 && self.control[2] & EIE != 0 && (self.newer.is_some() || self.control[2] & DMAR != 0);
+            || status & (ORE | NF | FE) != 0
+                && self.control[2] & EIE != 0
+                && (self.newer.is_some() || self.control[2] & DMAR != 0);
         u32::from(requested)
     }
 

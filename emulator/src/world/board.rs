@@ -223,6 +223,11 @@ impl Board {
         Ok(())
     }
 
+    /// Makes some of the flash as if a reset had cut off its programming: reading it is an error that the flash cannot correct.
+    pub fn tear_flash(&mut self, place: std::ops::Range<u32>) {
+        self.cpu.memory.tear(place);
+    }
+
     /// Runs up to a time, or a few cycles more.
     pub(crate) fn run_until(&mut self, time: Time) {
         loop {

@@ -15,8 +15,11 @@ pub(super) fn is_clocked_from_inside() -> bool {
     inside
 }
 
-/// Switches on what hides the wait states of the flash. On L4 and G4 it is on after reset.
+/// Switches on what hides the wait states of the flash. On L4 and G4 the caches are on after reset; the prefetch embassy switches on for
+/// the L4 only.
 pub(super) fn accelerate() {
+    #[cfg(feature = "nucleo-g474re")]
+    pac::FLASH.acr().modify(|w| w.set_prften(true));
     #[cfg(feature = "nucleo-h743zi")]
     {
         // SAFETY: nothing else uses it. Code never changes, so the cache holds what is in the flash.

@@ -274,7 +274,9 @@ impl Peripheral for ChannelDma {
     }
 
     fn interrupts(&self) -> u32 {
-        (0..CHANNELS).fold(0, |lines, channel| lines | u32::from(self.interrupt(channel)) << channel)
+        (0..CHANNELS).fold(0, |lines, channel| {
+            lines | u32::from(self.interrupt(channel)) << channel
+        })
     }
 
     /// What a mux has chosen stays.
@@ -404,7 +406,6 @@ impl DmaControl for ChannelControllers {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -450,7 +451,10 @@ mod tests {
         assert_eq!(dma.broken, ["channel 3 reaches for 0x30000000, where it has no memory"]);
         dma.broken.clear();
         dma.write(0x08 + 0x14 * 2, EN, 0);
-        assert_eq!(dma.broken, ["channel 3 is switched on with the flag of a transfer error"]);
+        assert_eq!(
+            dma.broken,
+            ["channel 3 is switched on with the flag of a transfer error"]
+        );
         assert_eq!(dma.read(0x08 + 0x14 * 2, 0) & EN, 0);
         dma.write(0x04, TEIF << 8, 0);
         dma.write(0x08 + 0x14 * 2, EN, 0);
@@ -472,7 +476,10 @@ mod tests {
         assert_eq!(muxed.find(Route::to(1)), None, "no request is chosen");
         muxed.part(2).write(4 * 10, 27, 0);
         muxed.follow_mux();
-        assert_eq!((muxed.find(Route::to(1)), muxed.find(Route::to(0))), (Some((1, 2)), None));
+        assert_eq!(
+            (muxed.find(Route::to(1)), muxed.find(Route::to(0))),
+            (Some((1, 2)), None)
+        );
         muxed.part(2).write(4 * 10, 26, 0);
         muxed.follow_mux();
         assert_eq!(muxed.find(Route::from(1)), None, "the wrong direction");

@@ -159,7 +159,9 @@ impl FlashH7 {
         let is_erased = (0..WORD).all(|place| memory.byte(at + place) == Some(0xff)) && !memory.is_torn(at);
         if !is_erased {
             // Silicon programs it, with an ECC that belongs to neither.
-            self.breaks(&format!("the flash word at {at:#010x} is programmed twice without an erase"));
+            self.breaks(&format!(
+                "the flash word at {at:#010x} is programmed twice without an erase"
+            ));
             memory.tear(at..at + WORD);
         }
         for (place, byte) in (at..).zip(bytes) {
@@ -178,11 +180,8 @@ impl FlashH7 {
         match offset {
             0x04 => registers.unlock(value),
             0x0c if is_busy => self.breaks("CR is written while the flash is busy"),
-            0x0c if registers.control & LOCK != 0 => {
-                if value & LOCK == 0 || value & !registers.control & !LOCK != 0 {
-                    self.breaks("CR is written while it is locked");
-                }
-            }
+            0x0c if registers.control & LOCK != 0 && value == registers.control => {}
+            0x0c if registers.control & LOCK != 0 => self.breaks("CR is written while it is locked"),
             0x0c => registers.control = value & 0x0fff_8fff,
             // CCR; SR itself is read only.
             0x14 => registers.status &= !(value & (EOP | ERRORS)),
@@ -320,7 +319,11 @@ impl Peripheral for FlashH7 {
 
     fn interrupts(&self) -> u32 {
         // The enables stand where the flags do.
-        u32::from(self.banks.iter().any(|bank| bank.status & bank.control & (EOP | ERRORS) != 0))
+        u32::from(
+            self.banks
+                .iter()
+                .any(|bank| bank.status & bank.control & (EOP | ERRORS) != 0),
+        )
     }
 
     /// What was being programmed or erased is torn.
@@ -430,7 +433,10 @@ mod tests {
         flash.write(CR2, SER | 6 << 8 | 2 << 4 | START, 0);
         assert_eq!(flash.start_erase(0, &mut memory), 0);
         assert_eq!(memory.byte(PLACE), Some(0xff));
-        assert_eq!((flash.read(SR2, 1_099_999) & BSY, flash.read(SR2, 1_100_000) & BSY), (BSY, 0));
+        assert_eq!(
+            (flash.read(SR2, 1_099_999) & BSY, flash.read(SR2, 1_100_000) & BSY),
+            (BSY, 0)
+        );
         flash.write(CR2, 0, 5);
         assert_eq!(flash.take_broken().len(), 1, "busy");
     }

@@ -271,7 +271,12 @@ impl Peripheral for RccH7 {
         self.rest(offset)
     }
 
-    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        let offset = if (0x130..=0x17c).contains(&offset) {
+            offset - ALIAS
+        } else {
+            offset
+        };
         match offset {
             CR => self.set_control(value),
             CFGR => self.set_configuration(value),
@@ -286,7 +291,6 @@ impl Peripheral for RccH7 {
                     *self.register(RSR) = 0;
                 }
             }
-            0x130..=0x17c => self.write(offset - ALIAS, value, now),
             offset if offset > LAST => {}
             offset => {
                 *self.register(offset) = value;

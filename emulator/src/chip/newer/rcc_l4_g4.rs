@@ -237,7 +237,12 @@ impl RccL4G4 {
         if before & value & HSE_ON != 0 && (before ^ value) & HSE_BYPASS != 0 {
             self.breaks(Rule::ExternalClock, "HSEBYP is changed while the HSE is on");
         }
-        let mut value = value & if self.kind == Kind::L4 { 0x150d_0bfd } else { 0x010d_0300 };
+        let mut value = value
+            & if self.kind == Kind::L4 {
+                0x150d_0bfd
+            } else {
+                0x010d_0300
+            };
         match self.value(CFGR) >> 2 & 3 {
             0 if self.kind == Kind::L4 => value |= MSI_ON,
             1 => value |= HSI_ON,
@@ -260,7 +265,9 @@ impl RccL4G4 {
             ready |= HSE_ON << 1;
         }
         *self.register(CR) = value | ready;
-        let is_fed = self.pll_oscillator().is_some_and(|oscillator| self.is_ready(oscillator));
+        let is_fed = self
+            .pll_oscillator()
+            .is_some_and(|oscillator| self.is_ready(oscillator));
         for pll in [PLL_ON, PLL_SAI1_ON, PLL_SAI2_ON] {
             if value & pll != 0 && is_fed {
                 *self.register(CR) |= pll << 1;
@@ -301,7 +308,7 @@ impl RccL4G4 {
         } else {
             self.value(CSR) & RESET_FLAGS
         };
-        *self.register(CSR) = kept | value & 0xf00 | (value & 1) * 3;
+        *self.register(CSR) = kept | value & 0xf00 | ((value & 1) * 3);
     }
 
     /// How the clock of a serial port is chosen: its place in CCIPR.
@@ -366,9 +373,7 @@ impl ClockControl for RccL4G4 {
 
     fn clocks(&self) -> Clocks {
         let cfgr = self.value(CFGR);
-        let (source, system) = self
-            .system_clock(cfgr >> 2 & 3)
-            .unwrap_or((Source::Internal, HSI));
+        let (source, system) = self.system_clock(cfgr >> 2 & 3).unwrap_or((Source::Internal, HSI));
         let apb = |bits: u32| if bits & 4 == 0 { 1 } else { 2 << (bits & 3) };
         Clocks {
             source,
@@ -426,7 +431,10 @@ mod tests {
         assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 1, "the PLL's output is off");
         rcc.write(PLLCFGR, 3 | 5 << 4 | 85 << 8 | PLL_R_ON, 0);
         rcc.write(CFGR, 3, 0);
-        assert_eq!((rcc.clocks().source, rcc.clocks().hclk), (Source::External, 170_000_000));
+        assert_eq!(
+            (rcc.clocks().source, rcc.clocks().hclk),
+            (Source::External, 170_000_000)
+        );
         assert_eq!(rcc.take_broken(), []);
         rcc.write(PLLCFGR, 3 | 5 << 4 | 86 << 8 | PLL_R_ON, 0);
         assert_eq!(rcc.take_broken().len(), 1, "the multiplier is changed while it is on");
@@ -478,7 +486,10 @@ mod tests {
     #[test]
     fn peripherals_are_reset_by_the_bit_of_their_clock() {
         let mut rcc = RccL4G4::new(Kind::G4, Hse::Absent, true);
-        let gate = Gate { register: APB1ENR1, bit: 17 };
+        let gate = Gate {
+            register: APB1ENR1,
+            bit: 17,
+        };
         assert!(!rcc.is_on(gate));
         rcc.write(APB1ENR1, 1 << 17, 0);
         assert!(rcc.is_on(gate));

@@ -73,7 +73,11 @@ impl Newer {
 
     /// Bytes that wait in each direction.
     fn depth(&self) -> usize {
-        if self.control & FIFO_ENABLE != 0 { self.fifo().max(1) } else { 1 }
+        if self.control & FIFO_ENABLE != 0 {
+            self.fifo().max(1)
+        } else {
+            1
+        }
     }
 
     pub(super) fn bit_time(&self, divider: u32, clock: u64) -> Cycles {
@@ -220,8 +224,14 @@ impl Usart {
 
     fn interrupt_status(&self) -> u32 {
         let acknowledged = if self.is_on() { self.control[0] & (TE | RE) } else { 0 };
-        let (waiting, received) = (self.waiting.len(), self.newer.as_ref().map_or(0, |newer| newer.received.len()));
-        let fifo = self.newer.as_ref().is_some_and(|newer| newer.control & FIFO_ENABLE != 0);
+        let (waiting, received) = (
+            self.waiting.len(),
+            self.newer.as_ref().map_or(0, |newer| newer.received.len()),
+        );
+        let fifo = self
+            .newer
+            .as_ref()
+            .is_some_and(|newer| newer.control & FIFO_ENABLE != 0);
         self.status
             | u32::from(self.receiving_since.is_some()) << 16
             // TEACK and REACK stand 18 and 20 places above TE and RE.
@@ -373,7 +383,10 @@ mod tests {
         let now = hear(&mut port, &[(7, false), (8, true)]) + 12 * BIT;
         advance(&mut port, now);
         assert_eq!(port.read(ISR, 0) & (RXNE | ORE | FE | IDLE), RXNE | ORE | FE | IDLE);
-        assert_eq!((port.read(RDR, 0), port.read(ISR, 0) & (RXNE | ORE | FE)), (7, ORE | FE));
+        assert_eq!(
+            (port.read(RDR, 0), port.read(ISR, 0) & (RXNE | ORE | FE)),
+            (7, ORE | FE)
+        );
         assert_eq!(port.interrupts(), 1);
         port.write(ICR, IDLE | ORE, 0);
         assert_eq!((port.read(ISR, 0) & (ORE | FE | IDLE), port.interrupts()), (FE, 0));

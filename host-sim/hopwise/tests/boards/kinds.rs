@@ -1,15 +1,18 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
 use hopwise_core::Network;
+use hopwise_core::wire::{Pattern, Traffic};
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::LogReaders;
 use hopwise_emulate::setup::{self, Differences, Program};
 use hopwise_emulator::boards::{self, BoardKind};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::World;
 use hopwise_rig::emulated;
 use hopwise_rig::mesh::Mesh;
 
 use crate::firmware_support::{Firmware, Rig, build, load};
+use crate::next_hop::start;
 
 const DIFFERENCES: Differences = Differences {
     seed: 11,
@@ -51,6 +54,90 @@ pub(crate) fn a_mesh_of_one_kind(name: &str) {
     let world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
     let readers = firmware.format.readers(nodes);
     assert_flawless(Rig::with_logs(network, world, readers));
+}
+
+/// Six boards of one kind with as much traffic to all five neighbours as the wires take, at one million baud: prints what the wires of one
+/// carry, which is at least so much, and what that costs it. Nothing is damaged on any; a board that is too slow to acknowledge in time
+/// is sent some packets again.
+pub(crate) fn five_full_links(name: &str, least: f64, is_slow: bool) {
+    const TIME: u64 = 100 * MILLISECOND;
+    let Some((program, firmware)) = programmed(name) else {
+        return;
+    };
+    let network: Network = "complete(6)".parse().expect("a network");
+    let world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
+    let mut rig = Rig::with_logs(network, world, firmware.format.readers(6));
+    rig.wait_for_links(SECOND);
+    for board in 0..6 {
+        let traffic = Traffic {
+            rate: 100_000,
+            count: 0,
+            pattern: Pattern::Neighbors,
+            size: 200,
+        };
+        start(&mut rig, board, traffic);
+    }
+    rig.run_for(50 * MILLISECOND);
+    let count = |rig: &Rig| {
+        let board = &rig.world.boards()[0];
+        let links = program.kind.links()[..5].iter();
+        let sent: Vec<u64> = links.map(|link| board.traffic(link.uart).sent).collect();
+        (sent, board.cpu.instructions)
+    };
+    let before = count(&rig);
+    rig.run_for(TIME);
+    let after = count(&rig);
+    let whole = 100_000.0 * TIME as f64 / SECOND as f64;
+    let shares = after
+        .0
+        .iter()
+        .zip(&before.0)
+        .map(|(after, before)| (after - before) as f64 / whole);
+    let shares: Vec<f64> = shares.collect();
+    let (lowest, highest) = (
+        shares.iter().copied().fold(f64::INFINITY, f64::min),
+        shares.iter().copied().fold(0.0, f64::max),
+    );
+    let hclk = rig.world.boards()[0].cpu.bus.clocks().hclk / 1_000_000;
+    let millions = (after.1 - before.1) as f64 / (TIME as f64 / SECOND as f64) / 1e6;
+    println!(
+        "{name}: {:.0} to {:.0} % of the line, {millions:.0} million instructions a second of {hclk} million cycles",
+        lowest * 100.0,
+        highest * 100.0
+    );
+    let all = (0..6).flat_map(|board| (0..5).map(move |link| (board, link)));
+    let reports: Vec<_> = all
+        .map(|(board, link)| (board, link, rig.link_report(board, link).counters))
+        .collect();
+    let resent: u32 = reports.iter().map(|(_, _, counters)| counters.resent).sum();
+    println!("{name}: {resent} packets were sent again");
+    let losses: Vec<_> = reports
+        .into_iter()
+        .filter(|(_, _, counters)| {
+            let late = if is_slow {
+                0
+            } else {
+                counters.resent + counters.timeouts
+            };
+            counters.damaged + late > 0 || counters.sessions != 1
+        })
+        .collect();
+    assert_eq!(losses, [], "(board, link, counters) of {name}");
+    assert!(lowest > least, "{name}: {shares:?}");
+    assert_strict(&rig.world);
+}
+
+/// A ring of boards of one kind, in whose flash a reset has torn the double word at an address, which every start reads.
+pub(crate) fn a_torn_double_word_stops_nothing(name: &str, address: u32) {
+    let Some((program, firmware)) = programmed(name) else {
+        return;
+    };
+    let network: Network = "ring(3)".parse().expect("a network");
+    let mut world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
+    for board in world.boards_mut() {
+        board.tear_flash(address..address + 8);
+    }
+    assert_flawless(Rig::with_logs(network, world, firmware.format.readers(3)));
 }
 
 /// Boards of all these kinds in turn, around a ring.

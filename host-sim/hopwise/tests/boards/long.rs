@@ -32,3 +32,22 @@ fn a_ring_with_boards_of_every_kind() {
     let names = hopwise_emulator::boards::BOARDS.map(|board| board.name);
     kinds::a_ring_of_many_kinds(&names);
 }
+
+#[test]
+fn five_full_links_of_newer_boards() {
+    for (name, least, is_slow) in [
+        ("nucleo-g474re", 0.8, false),
+        ("nucleo-h743zi", 0.9, false),
+        ("nucleo-l476rg", 0.5, true),
+    ] {
+        kinds::five_full_links(name, least, is_slow);
+    }
+}
+
+#[test]
+fn a_torn_slot_does_not_stop_newer_boards() {
+    // The beginning of the second slot for the configuration.
+    for (name, address) in [("nucleo-g474re", 0x0807_f000), ("nucleo-l476rg", 0x080f_f000)] {
+        kinds::a_torn_double_word_stops_nothing(name, address);
+    }
+}
