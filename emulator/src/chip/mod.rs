@@ -379,15 +379,13 @@ impl Chip {
         Some(found.2)
     }
 
+    /// What a unit requests has changed. A line that several units share is requested as long as one of them does.
     fn set_lines(&mut self, interrupts: &[usize], requested: u32) {
         for (place, interrupt) in interrupts.iter().enumerate() {
+            let is_requested = requested >> place & 1 != 0 || self.slots.is_requested(*interrupt);
             if let Some(word) = self.lines.get_mut(interrupt / 32) {
                 let bit = 1 << (interrupt % 32);
-                *word = if requested >> place & 1 != 0 {
-                    *word | bit
-                } else {
-                    *word & !bit
-                };
+                *word = if is_requested { *word | bit } else { *word & !bit };
             }
         }
     }

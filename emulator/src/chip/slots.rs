@@ -77,6 +77,11 @@ impl Requester {
         }
     }
 
+    fn requests(&self, interrupt: usize) -> bool {
+        let mut own = self.interrupts.iter().enumerate();
+        self.requested != 0 && own.any(|(place, number)| *number == interrupt && self.requested >> place & 1 != 0)
+    }
+
     /// Its interrupts, if what it requests has changed.
     fn set(&mut self, requested: u32) -> Option<&'static [usize]> {
         let before = std::mem::replace(&mut self.requested, requested);
@@ -246,6 +251,12 @@ impl Slots {
     /// What one of the other units requests. Returns its interrupts if that has changed.
     pub(super) fn set_requested(&mut self, number: usize, requested: u32) -> Option<&'static [usize]> {
         self.lines[number].set(requested)
+    }
+
+    /// Whether any unit requests an interrupt, as far as they have been looked at.
+    pub(super) fn is_requested(&self, interrupt: usize) -> bool {
+        let mut all = self.timed.iter().chain(&self.lines);
+        all.any(|requester| requester.requests(interrupt))
     }
 
     /// No interrupt is requested any more.

@@ -653,3 +653,23 @@ fn a_peripheral_from_outside_has_clock_gate_events_interrupts_and_resets() {
         assert!(!script.requested(96), "a reset stops it");
     }
 }
+
+#[test]
+fn an_interrupt_that_two_share_is_requested_until_both_are_served() {
+    let mut script = Script::new(Model::F446);
+    for base in [0x6000_0000, 0x6000_1000] {
+        let place = map::Place {
+            interrupts: &[31, 54],
+            ..map::Place::unmodelled(base, 4, "alarm")
+        };
+        script.chip.add(place, Box::new(Alarm::default())).expect("room");
+        script.write(base, 10);
+    }
+    script.run(10);
+    for (base, still) in [(0x6000_0000, true), (0x6000_1000, false)] {
+        assert!(script.requested(54));
+        assert_eq!(script.read(base), 1);
+        script.run(1);
+        assert_eq!(script.requested(54), still);
+    }
+}
