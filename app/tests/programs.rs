@@ -12,8 +12,11 @@ const PORT: AppPort = AppPort(16);
 const OTHER: AppPort = AppPort(17);
 
 /// What programs of a test have noted.
-fn notes<T>() -> (Rc<RefCell<Vec<T>>>, Rc<RefCell<Vec<T>>>) {
-    let notes = Rc::new(RefCell::new(Vec::new()));
+type Notes<T> = Rc<RefCell<Vec<T>>>;
+
+/// The same for who reads and for who writes.
+fn notes<T>() -> (Notes<T>, Notes<T>) {
+    let notes = Notes::default();
     (notes.clone(), notes)
 }
 

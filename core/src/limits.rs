@@ -86,4 +86,4 @@ pub const OUTSTANDING: usize = 6;
 /// Other nodes of which a node remembers what came from them, so that nothing comes twice. Should be as many as send to it
 /// within [20 seconds](crate::router::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
 /// are dropped rather than risked.
-pub const PEERS: usize = 24;
+pub const PEERS: usize = 22;

@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn what_was_refused_stays_refused() {
         let mut peers: Peers<4> = Peers::new();
-        let is_refused = |number: u32| number % 3 == 0;
+        let is_refused = |number: u32| number.is_multiple_of(3);
         for number in [5, 3, 4, 9, 8, 6, 7] {
             assert_eq!(peers.standing(&packet(1, number), 0, START), Standing::New);
             peers.record(&packet(1, number), !is_refused(number), 0, START);

@@ -23,6 +23,7 @@ use hopwise_rig::connection::{NoConnection, TooLong};
 use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
 use hopwise_rig::flash::{NoPageWritten, NoProbes};
 use hopwise_rig::mesh::{BadMesh, MeshRule};
+use hopwise_rig::probe_rs::Unfit;
 use hopwise_rig::serial_line::BadPort;
 use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
@@ -192,6 +193,9 @@ pub(super) enum Refusal {
     /// Boards that no probe is named for.
     #[error(transparent)]
     NoProbes(#[from] NoProbes),
+    /// No probe-rs to do it.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
     /// A configuration page that cannot be written.
     #[error(transparent)]
     NoPageWritten(#[from] NoPageWritten),

@@ -161,7 +161,7 @@ pub(crate) fn a_ring_of_many_kinds(names: &[&str]) {
     );
     let formats = (0..nodes).map(|node| &images[node % images.len()].format);
     let readers = LogReaders::new(formats);
-    assert_flawless(Rig::with_logs(mesh.network.clone(), world, readers));
+    assert_flawless(Rig::with_logs(mesh.network, world, readers));
 }
 
 #[test]
