@@ -61,30 +61,33 @@ fn elf(bytes: &[u8]) -> Vec<u8> {
     file
 }
 
+/// A program that writes these values to these addresses, and the rule that it breaks.
+type Case = (&'static str, &'static [(u32, u32)], Option<&'static str>);
+
 #[test]
 fn an_image_that_breaks_a_rule_is_told_by_its_name() {
     let folder = Folder::new("rules");
-    let usart2_clock = (APB1ENR, 1 << 17);
-    let dma1_clock = (AHB1ENR, 1 << 21);
-    let brr = (USART2_BRR, 0x8b);
-    let unlock = [(FLASH_KEYR, 0x4567_0123), (FLASH_KEYR, 0xcdef_89ab)];
-    let cases: [(&str, &[(u32, u32)], Option<&str>); 5] = [
-        ("clock on", &[usart2_clock, brr], None),
-        ("clock off", &[brr], Some("clocked: ")),
+    const USART2_CLOCK: (u32, u32) = (APB1ENR, 1 << 17);
+    const DMA1_CLOCK: (u32, u32) = (AHB1ENR, 1 << 21);
+    const BRR: (u32, u32) = (USART2_BRR, 0x8b);
+    const UNLOCK: [(u32, u32); 2] = [(FLASH_KEYR, 0x4567_0123), (FLASH_KEYR, 0xcdef_89ab)];
+    let cases: [Case; 5] = [
+        ("clock on", &[USART2_CLOCK, BRR], None),
+        ("clock off", &[BRR], Some("clocked: ")),
         (
             "flash written without PG",
-            &[unlock[0], unlock[1], (FLASH + 0x6_0000, 0)],
+            &[UNLOCK[0], UNLOCK[1], (FLASH + 0x6_0000, 0)],
             Some("flash-order: "),
         ),
         (
             "DMA off",
-            &[dma1_clock, (DMA1_S0M0AR, STACK), (DMA1_S0M0AR, STACK + 4)],
+            &[DMA1_CLOCK, (DMA1_S0M0AR, STACK), (DMA1_S0M0AR, STACK + 4)],
             None,
         ),
         (
             "DMA to a place that is moved while it runs",
             &[
-                dma1_clock,
+                DMA1_CLOCK,
                 (DMA1_S0M0AR, STACK),
                 (DMA1_S0CR, 1),
                 (DMA1_S0M0AR, STACK + 4),
