@@ -38,7 +38,7 @@ fn five_full_links_of_newer_boards() {
     for (name, least, is_slow) in [
         ("nucleo-g474re", 0.8, false),
         ("nucleo-h743zi", 0.9, false),
-        ("nucleo-l476rg", 0.5, true),
+        ("nucleo-l476rg", 0.45, true),
     ] {
         kinds::five_full_links(name, least, is_slow);
     }
