@@ -38,10 +38,10 @@ mod undeliverable;
 pub(crate) mod varint;
 
 pub use body::{Body, Kind};
-pub use command::{BoardState, Command, Done, Status};
+pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
-pub use counters::{LinkCounters, RouterCounters};
+pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub(crate) use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{

@@ -49,6 +49,11 @@ impl Gpio {
         (self.mode_of(pin) == ALTERNATE).then_some(bits)
     }
 
+    /// Whether a pin is high if nothing drives it.
+    pub(super) fn is_pulled_up(&self, pin: u32) -> bool {
+        self.pull >> (2 * pin) & 3 == PULL_UP
+    }
+
     /// Puts a level on a pin from outside, or lets go of it.
     pub(super) fn drive(&mut self, pin: u32, level: Option<bool>) {
         let bit = 1 << pin;
@@ -70,7 +75,7 @@ impl Gpio {
         match self.output(pin) {
             Some(level) if !(level && drives_low_only) => level,
             _ if self.drives >> pin & 1 != 0 => self.driven >> pin & 1 != 0,
-            _ => self.pull >> (2 * pin) & 3 == PULL_UP,
+            _ => self.is_pulled_up(pin),
         }
     }
 }

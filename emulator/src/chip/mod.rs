@@ -18,6 +18,7 @@ mod power;
 mod rcc;
 pub mod rules;
 pub(crate) mod rx_pin;
+mod supply;
 mod syscfg;
 #[cfg(test)]
 mod tests;

@@ -69,6 +69,11 @@ impl Rcc {
         rcc
     }
 
+    /// What power-on leaves: nothing of before.
+    pub(super) fn after_power_on(&self) -> Self {
+        Rcc::new(self.hse, ResetCause::PowerOn)
+    }
+
     /// The flags of earlier resets stay until software removes them; so does the backup domain.
     pub(super) fn after_reset(&mut self, cause: ResetCause) -> Self {
         let mut fresh = Rcc::new(self.hse, cause);

@@ -142,6 +142,11 @@ impl Usart {
         };
     }
 
+    /// Its line has a level whatever it does.
+    pub(super) fn hold_line(&mut self, level: bool, now: Cycles) {
+        self.output.push(Edge { at: now, level });
+    }
+
     pub(super) fn set_clock(&mut self, clock: u64) {
         self.clock = clock;
     }
@@ -156,6 +161,11 @@ impl Usart {
     /// Whether it has sent something without its pin since the last call.
     pub(super) fn take_sent_nowhere(&mut self) -> bool {
         std::mem::take(&mut self.sent_nowhere)
+    }
+
+    /// Whether it receives at its pin.
+    pub(super) fn listens(&self) -> bool {
+        self.can_receive()
     }
 
     /// Whether it is to receive and has no pin.

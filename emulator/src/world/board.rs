@@ -16,6 +16,8 @@ use crate::memory::{Memory, NotFlash};
 use crate::rtt::Rtt;
 use crate::time::{BoardClock, Time};
 
+use super::supply::Supply;
+
 /// Port and pin of the user button of a Nucleo-64, which pulls it low.
 const BUTTON: (usize, u32) = (2, 13);
 
@@ -59,6 +61,10 @@ impl Default for BoardOptions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Intervention {
     Reset,
+    Off {
+        seed: u64,
+    },
+    On,
     Button(bool),
     Noise {
         uart: usize,
@@ -70,6 +76,7 @@ pub(crate) enum Intervention {
 pub struct Board {
     /// Core and chip.
     pub cpu: Cpu<Chip>,
+    pub(super) supply: Supply,
     options: BoardOptions,
     clock: BoardClock,
     rtt: Option<Rtt>,
@@ -119,6 +126,7 @@ impl Board {
         let rtt = image.address_of("_SEGGER_RTT").and_then(Rtt::new);
         let mut board = Board {
             cpu: Cpu::new(memory, chip),
+            supply: Supply::default(),
             options,
             clock,
             rtt,
@@ -185,13 +193,22 @@ impl Board {
     /// System reset. RAM stays as it is.
     fn reset(&mut self, cause: ResetCause) {
         self.read_log();
+        self.stop(cause);
+        if !self.supply.catches_resets {
+            self.cpu.resume();
+        }
+        self.resets += 1;
+    }
+
+    /// Everything is as after a reset, and the core is halted.
+    pub(super) fn stop(&mut self, cause: ResetCause) {
         self.cpu.bus.reset(cause, self.cpu.now);
         self.cpu.reset();
+        self.cpu.halt();
         self.adapt_clock();
         if let Some(rtt) = &mut self.rtt {
             rtt.detach();
         }
-        self.resets += 1;
     }
 
     /// How often the debug probe reads the log; never if there is none. All the time unless this is called.
@@ -201,7 +218,7 @@ impl Board {
 
     fn read_log(&mut self) {
         let due = self.log_interval.map(|interval| self.log_read.saturating_add(interval));
-        if due.is_none_or(|due| due > self.now()) {
+        if !self.supply.is_on || due.is_none_or(|due| due > self.now()) {
             return;
         }
         self.log_read = self.now();
@@ -288,7 +305,13 @@ impl Board {
 
     pub(crate) fn intervene(&mut self, intervention: Intervention) {
         match intervention {
+            Intervention::Reset if !self.supply.is_on => {}
             Intervention::Reset => self.reset(ResetCause::Pin),
+            Intervention::Off { seed } => {
+                self.read_log();
+                self.cut_power(seed);
+            }
+            Intervention::On => self.restore_power(),
             Intervention::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
             Intervention::Noise { uart, noise } => {
                 let clock = self.clock;
@@ -390,7 +413,7 @@ impl Board {
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
         (&self.cpu, self.clock, self.rtt, self.fed_until).hash(&mut hash);
-        (self.log_hash.finish(), self.resets).hash(&mut hash);
+        (self.log_hash.finish(), self.resets, self.supply).hash(&mut hash);
         hash.finish()
     }
 }

@@ -137,10 +137,15 @@ impl Cables {
         let mut plugged = Vec::new();
         for (_, action) in script.events() {
             match *action {
-                Action::Press(board) | Action::Release(board) | Action::Reset(board) if board >= boards => {
-                    return Err(BadWire::NoSuchBoard(board));
+                Action::Press(board)
+                | Action::Release(board)
+                | Action::Reset(board)
+                | Action::Off(board)
+                | Action::On(board) => {
+                    if board >= boards {
+                        return Err(BadWire::NoSuchBoard(board));
+                    }
                 }
-                Action::Press(_) | Action::Release(_) | Action::Reset(_) => {}
                 Action::PlugInto(port, to) => {
                     for end in [port, to] {
                         if end.board >= boards || end.uart >= UARTS || port == to {

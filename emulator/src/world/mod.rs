@@ -11,6 +11,7 @@ mod cables;
 mod conductor;
 mod rounds;
 mod script;
+mod supply;
 
 pub use board::{Board, BoardOptions};
 pub use conductor::Port;
@@ -214,6 +215,11 @@ impl World {
                 Action::Press(board) => interventions.push((board, Intervention::Button(true))),
                 Action::Release(board) => interventions.push((board, Intervention::Button(false))),
                 Action::Reset(board) => interventions.push((board, Intervention::Reset)),
+                Action::Off(board) => {
+                    let seed = mix(self.seed ^ mix(time) ^ mix(board as u64));
+                    interventions.push((board, Intervention::Off { seed }));
+                }
+                Action::On(board) => interventions.push((board, Intervention::On)),
             }
         }
         seen
