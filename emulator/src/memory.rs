@@ -45,6 +45,8 @@ pub struct Memory {
     own: Vec<Option<Box<[u8]>>>,
     /// The largest piece of the image, in bytes from the beginning of the flash, that no sector of our own replaces.
     shared: Range<usize>,
+    /// Offsets into the flash that can no longer be programmed.
+    worn_out: Vec<u32>,
     /// What the flash is doing, or was until it did something else.
     unfinished: Vec<Unfinished>,
     /// RAM; DMA reaches it too.
@@ -71,6 +73,7 @@ impl Memory {
             shared: 0..image.bytes().len(),
             image,
             own: vec![None; sizes.sectors.len()],
+            worn_out: Vec::new(),
             unfinished: Vec::new(),
             sram: vec![0; sizes.sram],
             ccm: vec![0; sizes.ccm],
@@ -210,6 +213,7 @@ impl Memory {
     pub(crate) fn program_byte(&mut self, address: u32, byte: u8) -> Result<(), NotFlash> {
         let offset = address.wrapping_sub(FLASH);
         let (sector, begin) = self.sector_of(offset).ok_or(NotFlash { address })?;
+        let byte = if self.worn_out.contains(&offset) { 0xff } else { byte };
         let place = &mut self.own_sector(sector, begin)[(offset - begin) as usize];
         let before = std::mem::replace(place, *place & byte);
         self.unfinished.push(Unfinished {
@@ -218,6 +222,11 @@ impl Memory {
             is_erase: false,
         });
         Ok(())
+    }
+
+    /// A byte of the flash can no longer be programmed.
+    pub(crate) fn wear_out(&mut self, address: u32) {
+        self.worn_out.push(address.wrapping_sub(FLASH));
     }
 
     /// Erases a sector; there is nothing to do for one that does not exist.

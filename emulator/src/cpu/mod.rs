@@ -235,9 +235,14 @@ impl<B: Bus> Cpu<B> {
         self.sleep == Sleep::Halted
     }
 
+    /// Whether it stands still because the flash is busy.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.now < self.stalled_until
+    }
+
     /// The power fails: what the flash has not done by now is torn.
     pub(crate) fn tear_flash(&mut self, seed: u64) {
-        if self.now < self.stalled_until {
+        if self.is_stalled() {
             self.memory.tear(seed);
         }
         self.memory.finish();

@@ -62,9 +62,12 @@ impl Default for BoardOptions {
 pub(crate) enum Intervention {
     Reset,
     Off {
+        at: Time,
         seed: u64,
     },
-    On,
+    On {
+        at: Time,
+    },
     Button(bool),
     Noise {
         uart: usize,
@@ -307,11 +310,15 @@ impl Board {
         match intervention {
             Intervention::Reset if !self.supply.is_on => {}
             Intervention::Reset => self.reset(ResetCause::Pin),
-            Intervention::Off { seed } => {
-                self.read_log();
+            // A board that sleeps may not have come so far yet.
+            Intervention::Off { at, seed } => {
+                self.run_until(at);
                 self.cut_power(seed);
             }
-            Intervention::On => self.restore_power(),
+            Intervention::On { at } => {
+                self.run_until(at);
+                self.restore_power();
+            }
             Intervention::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
             Intervention::Noise { uart, noise } => {
                 let clock = self.clock;

@@ -122,6 +122,21 @@ impl World {
         Ok(())
     }
 
+    /// Leads one wire from the TX of a port to an RX, also that of the same port, whatever was there before; or takes it away.
+    pub fn join(&mut self, tx: Port, rx: Option<Port>) -> Result<(), BadWire> {
+        for port in rx.into_iter().chain([tx]) {
+            let board = self.connected.get_mut(port.board);
+            *board
+                .and_then(|board| board.get_mut(port.uart))
+                .ok_or(BadWire::NoSuchPort(port))? = true;
+        }
+        self.cables.prepare(tx);
+        let mut seen = Arrivals::new();
+        self.cables.join(tx, rx, self.now, &mut seen);
+        self.on_the_way.extend(seen);
+        Ok(())
+    }
+
     /// Connects a port to the host instead of to another board; see [`Board::take_bytes`] and [`Board::feed`].
     pub fn connect_host(&mut self, port: Port) -> Result<(), BadWire> {
         let connected = self
@@ -217,9 +232,9 @@ impl World {
                 Action::Reset(board) => interventions.push((board, Intervention::Reset)),
                 Action::Off(board) => {
                     let seed = mix(self.seed ^ mix(time) ^ mix(board as u64));
-                    interventions.push((board, Intervention::Off { seed }));
+                    interventions.push((board, Intervention::Off { at: now, seed }));
                 }
-                Action::On(board) => interventions.push((board, Intervention::On)),
+                Action::On(board) => interventions.push((board, Intervention::On { at: now })),
             }
         }
         seen

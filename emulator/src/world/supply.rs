@@ -48,6 +48,16 @@ impl Board {
         self.cpu.resume();
     }
 
+    /// A byte of the flash keeps what it has, whatever is written there.
+    pub fn wear_out_flash(&mut self, address: u32) {
+        self.cpu.memory.wear_out(address);
+    }
+
+    /// Whether the flash erases or programs something, and the core stands still.
+    pub fn is_flash_busy(&self) -> bool {
+        self.cpu.is_stalled()
+    }
+
     /// Whether it has power.
     pub fn is_powered(&self) -> bool {
         self.supply.is_on

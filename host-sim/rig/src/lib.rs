@@ -5,6 +5,7 @@
 //! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
 //! - [`connection`]: a running mesh behind a serial port;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
+//! - [`doctor`]: a self-test of one board;
 //! - [`flash`]: image and configuration pages, through probe-rs;
 //! - [`capture`]: the logs of all boards as one trace; [`log_sources`]: where logs come from; [`clocks`]: boards' clocks made one.
 //!
@@ -31,6 +32,7 @@ pub mod capture;
 mod clock_notes;
 pub mod clocks;
 pub mod connection;
+pub mod doctor;
 pub mod drawing;
 pub mod emulated;
 pub mod flash;
