@@ -275,6 +275,45 @@ fn the_board_is_told_that_a_computer_asks() {
 }
 
 #[test]
+fn a_packet_of_its_own_computer_that_comes_back_is_passed_on() {
+    let mut mesh = Mesh::up("path(3)");
+    let zero = mesh.impersonate(1, 0);
+    mesh.run(SECOND);
+    // A copy that has been round: the computer's epoch is not the board's.
+    let of_computer = Header {
+        copied: true,
+        from_host: true,
+        epoch: 9,
+        ..header(Kind::Datagram, 1, 2, 1)
+    };
+    mesh.stranger_mut(zero).send(0, &of_computer, b"on a detour");
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(2).payloads(), [(1, &b"on a detour"[..])]);
+    // The board's own can only be from this start, and none comes back that is not on a detour.
+    for (number, lie) in [
+        (
+            2,
+            Header {
+                from_host: false,
+                ..of_computer
+            },
+        ),
+        (
+            3,
+            Header {
+                copied: false,
+                ..of_computer
+            },
+        ),
+    ] {
+        mesh.stranger_mut(zero).send(0, &Header { number, ..lie }, b"a lie");
+    }
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.board(1).dropped(DropReason::Malformed), 2);
+    assert_eq!(mesh.board(2).got.len(), 1);
+}
+
+#[test]
 fn without_a_computer_there_is_nobody_to_have_its_packets() {
     let mut mesh = Mesh::up("path(3)");
     let zero = mesh.impersonate(1, 0);
@@ -294,6 +333,11 @@ fn without_a_computer_there_is_nobody_to_have_its_packets() {
     let heard = &mesh.stranger(computer).heard[0];
     assert_eq!((heard.lane, heard.header.source, &heard.body[..]), (0, 0, &b"y"[..]));
     assert!(mesh.board(2).got.is_empty());
+    // What comes a second time does not reach it again.
+    mesh.stranger_mut(zero).send(0, &Header { number: 2, ..to_host }, b"y");
+    mesh.run(20 * MILLISECOND);
+    assert_eq!(mesh.stranger(computer).heard.len(), 1);
+    assert_eq!(mesh.board(2).dropped(DropReason::Duplicate), 1);
     // It leaves with a packet on the way to it.
     mesh.stranger_mut(computer).takes = false;
     mesh.stranger_mut(zero).send(0, &Header { number: 3, ..to_host }, b"z");
