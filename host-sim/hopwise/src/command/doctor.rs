@@ -1,7 +1,7 @@
 //! `hopwise doctor`
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -12,7 +12,7 @@ use hopwise_rig::emulated::Firmware;
 use serde::Serialize;
 
 use super::RepositoryArg;
-use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c, write_output};
+use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c, write_file};
 use super::refusal::Refusal;
 
 #[derive(Args)]
@@ -77,7 +77,7 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
     let faults = examination.faults().count();
     let text = report(&examination, args);
     if let Some(output) = &args.output {
-        write_output(output, &text)?;
+        write_file(output, &text)?;
     }
     if args.json {
         print_json(&DoctorJson {

@@ -15,6 +15,7 @@ use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script
 
 use super::Patient;
 use crate::boards::Uart;
+use crate::emulated::CannotEmulate;
 use crate::talk::Talk;
 
 /// What can be wrong with an emulated board.
@@ -81,7 +82,7 @@ pub struct EmulatedPatient {
 
 impl EmulatedPatient {
     /// A board with this image and page, and with faults.
-    pub fn new(image: &Arc<Image>, page: &[u8; PAGE_BYTES], faults: &[BoardFault]) -> Result<Self, BadWire> {
+    pub fn new(image: &Arc<Image>, page: &[u8; PAGE_BYTES], faults: &[BoardFault]) -> Result<Self, CannotEmulate> {
         let mut options = BoardOptions::default();
         for fault in faults {
             match fault {

@@ -171,8 +171,9 @@ impl Doctor<'_> {
             );
         }
         if !self.patient.is_stopped() {
-            self.examine_watchdog();
-            self.examine_stack();
+            if self.examine_watchdog() {
+                self.examine_stack();
+            }
         }
         Some(page)
     }
@@ -383,14 +384,15 @@ impl Doctor<'_> {
         None
     }
 
-    fn examine_watchdog(&mut self) {
+    /// Whether the board runs afterwards.
+    fn examine_watchdog(&mut self) -> bool {
         let told = self.tell(&Command::Fail(Failure::Hang)) == Some(Done::Done);
-        match told.then(|| self.restarted()).flatten() {
+        let restart = told.then(|| self.restarted()).flatten();
+        let runs = restart.is_some();
+        match restart {
             Some((time, status)) if status.card.reset_cause == BY_WATCHDOG => {
-                self.good(
-                    "watchdog",
-                    format!("restarts a board that hangs, after {:.1} s", time.as_secs_f64()),
-                );
+                let seconds = time.as_secs_f64();
+                self.good("watchdog", format!("restarts a board that hangs, after {seconds:.1} s"));
             }
             Some((_, status)) => {
                 let cause = status.card.reset_cause;
@@ -401,6 +403,7 @@ impl Doctor<'_> {
             }
             None => self.fault("watchdog", "it does not restart a board that hangs".into()),
         }
+        runs
     }
 
     fn examine_stack(&mut self) {
