@@ -8,6 +8,7 @@ pub(super) const PORTS: usize = 9;
 const OUTPUT: u32 = 1;
 const ALTERNATE: u32 = 2;
 const PULL_UP: u32 = 1;
+const PULL_DOWN: u32 = 2;
 
 /// One port of sixteen pins.
 #[derive(Default, Hash)]
@@ -49,9 +50,9 @@ impl Gpio {
         (self.mode_of(pin) == ALTERNATE).then_some(bits)
     }
 
-    /// Whether a pin is high if nothing drives it.
-    pub(super) fn is_pulled_up(&self, pin: u32) -> bool {
-        self.pull >> (2 * pin) & 3 == PULL_UP
+    /// Whether a pin is low if nothing drives it.
+    pub(super) fn is_pulled_down(&self, pin: u32) -> bool {
+        self.pull >> (2 * pin) & 3 == PULL_DOWN
     }
 
     /// Puts a level on a pin from outside, or lets go of it.
@@ -75,7 +76,7 @@ impl Gpio {
         match self.output(pin) {
             Some(level) if !(level && drives_low_only) => level,
             _ if self.drives >> pin & 1 != 0 => self.driven >> pin & 1 != 0,
-            _ => self.is_pulled_up(pin),
+            _ => self.pull >> (2 * pin) & 3 == PULL_UP,
         }
     }
 }

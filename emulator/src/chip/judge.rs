@@ -52,9 +52,9 @@ impl Chip {
         if self.uarts[uart].listens_nowhere() {
             self.lacks_pin(uart, "receives", pins.rx);
         }
-        if self.uarts[uart].listens() && !self.gpio[pins.rx.port].is_pulled_up(pins.rx.number) {
+        if self.uarts[uart].listens() && self.gpio[pins.rx.port].is_pulled_down(pins.rx.number) {
             let (name, pin) = (UART_NAMES[uart], pins.rx);
-            self.violate(Rule::Pull, format!("{name} receives at {pin}, which is not pulled up"));
+            self.violate(Rule::Pull, format!("{name} receives at {pin}, which is pulled down"));
         }
     }
 

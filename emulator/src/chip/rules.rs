@@ -10,7 +10,7 @@ pub enum Rule {
     Clocked,
     /// A serial port is used at the pins that its cable is plugged into, in the function that belongs to it.
     Pins,
-    /// A pin that receives is pulled up: a cable that is unplugged would be heard as noise.
+    /// A pin that receives is not pulled down: a cable that is unplugged would be heard as a break that never ends.
     Pull,
     /// The HSE is in the mode that the board has: a clock that is fed, or a crystal.
     ExternalClock,

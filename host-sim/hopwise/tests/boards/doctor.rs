@@ -16,7 +16,7 @@ fn examined(page: &[u8; PAGE_BYTES], faults: &[BoardFault]) -> Option<(Examinati
     let mut patient = EmulatedPatient::new(&firmware()?.image, page, faults).expect("a board");
     let examination = examine(&mut patient);
     let question = Question {
-        dest: 3,
+        dest: patient.entrances()[0],
         ..Question::command(0, &Command::ReadPage)
     };
     let stored = match patient.ask(&[question]).remove(0) {

@@ -39,7 +39,7 @@ fn busy_times(firmware: &'static Firmware) -> [(Time, Time); 3] {
     let begin = rig.world.now();
     let mut spans: Vec<(Time, Time)> = Vec::new();
     while rig.world.now() < begin + WRITTEN {
-        rig.run_for(250 * MICROSECOND);
+        rig.run_for(20 * MICROSECOND);
         let now = rig.world.now() - begin;
         if rig.world.boards()[0].is_flash_busy() {
             match spans.last_mut() {
@@ -74,13 +74,28 @@ fn stored(rig: &mut Rig) -> Vec<u8> {
     }
 }
 
+/// The epochs of the starts that the log tells of.
+fn epochs(rig: &mut Rig) -> Vec<u32> {
+    let lines = rig.log().into_iter();
+    let epoch = |text: &str| {
+        text.split_once(", epoch ")?
+            .1
+            .split_once(", started by ")?
+            .0
+            .parse()
+            .ok()
+    };
+    lines.filter_map(|line| epoch(&line.text)).collect()
+}
+
 /// One board, whose power is cut so many times while pages are written and starts are marked.
 fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
     let times = busy_times(firmware);
     let mut state = seed;
     let mut rig = Rig::single(firmware, &page(0));
     rig.run_for(300 * MILLISECOND);
-    let (mut before, mut epoch) = (page(0), rig.identity(0).epoch);
+    let (mut before, mut epoch) = (page(0), 0);
+    let mut starts = 0;
     let mut kept = [0; 2];
     for cut in 1..=cuts {
         let what = format!("seed {seed}, cut {cut}");
@@ -100,14 +115,21 @@ fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
         let found = stored(&mut rig);
         let place = [before, after].iter().position(|page| page[..] == found[..]);
         kept[place.unwrap_or_else(|| panic!("{what}: neither page is there: {found:?}"))] += 1;
-        let next = rig.identity(0).epoch;
-        assert!(next > epoch, "{what}: epoch {next} after {epoch}");
-        (before, epoch) = (found.try_into().expect("a page"), next);
+        before = found.try_into().expect("a page");
+        for next in epochs(&mut rig) {
+            assert!(next > epoch, "{what}: epoch {next} after {epoch}");
+            (epoch, starts) = (next, starts + 1);
+        }
+        // A line that the cut has torn is not read.
+        let last = rig.identity(0).epoch;
+        assert!(last >= epoch, "{what}: epoch {last} after {epoch}");
+        epoch = last;
     }
     println!(
-        "seed {seed}: {} times the page before, {} times the page after",
+        "seed {seed}: {} times the page before, {} times the page after, {starts} starts",
         kept[0], kept[1]
     );
+    assert!(starts > cuts, "{starts}");
     assert!(kept.iter().all(|count| *count > 0) || cuts < 10, "{kept:?}");
 }
 

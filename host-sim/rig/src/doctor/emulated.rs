@@ -124,7 +124,7 @@ impl EmulatedPatient {
 
 impl Talk for EmulatedPatient {
     fn entrances(&self) -> Vec<u64> {
-        vec![0]
+        vec![self.computers.address(0).unwrap_or(0)]
     }
 
     fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {

@@ -181,7 +181,7 @@ impl Doctor<'_> {
     fn examine_board(&mut self, status: &Status) -> Option<&'static BoardKind> {
         let id: String = status.unique_id.iter().map(|byte| format!("{byte:02x}")).collect();
         let text = format!("{}, chip {id}, {}", status.board, status.card.program);
-        let kind = KINDS.iter().find(|kind| kind.name == status.board.as_str());
+        let kind = KINDS.into_iter().find(|kind| kind.name == status.board.as_str());
         match kind {
             Some(_) => self.good("board", text),
             None => self.fault("board", format!("{text}: there is no such board")),
