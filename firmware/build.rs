@@ -5,12 +5,13 @@ use std::{env, fs};
 
 /// The layout of this one is at the root of the repository.
 const DEFAULT: &str = "nucleo-f446re";
-const OTHERS: [&str; 5] = [
+const OTHERS: [&str; 6] = [
     "nucleo-f401re",
     "nucleo-f411re",
     "nucleo-g474re",
     "nucleo-h743zi",
     "nucleo-l476rg",
+    "plain-f405rg",
 ];
 
 fn main() {
@@ -37,7 +38,7 @@ fn main() {
     println!("cargo:rerun-if-changed=memory/boot.x");
     // Serial ports and reset flags of the F4 differ from those of the other chips.
     println!("cargo:rustc-check-cfg=cfg(chip_f4)");
-    if board.starts_with("nucleo-f4") {
+    if board.contains("-f4") {
         println!("cargo:rustc-cfg=chip_f4");
     }
     for argument in ["--nmagic", "-Tlink.x", "-Tboot.x", "-Tdefmt.x"] {

@@ -51,8 +51,8 @@ pub const MAX_DIGITS: usize = MAX_BITS as usize;
 /// The defaults of a node's sizes: five wires and the one to a computer.
 pub const PORTS: usize = 6;
 
-/// A packet's bytes after its header: the payload, and the trail of a detour. With addresses of one byte the packet has 256.
-pub const BODY: usize = 243;
+/// A packet's bytes after its header: the payload, and the trail of a detour. With addresses of one byte the packet has 257.
+pub const BODY: usize = 244;
 
 /// An application's payload has at most this many bytes; the rest of [`BODY`] is for detours.
 pub const MAX_PAYLOAD: usize = 200;
@@ -67,6 +67,9 @@ pub const LANES: usize = 12;
 
 /// Packets that wait for the application.
 pub const INBOX: usize = 4;
+
+/// Ports that the applications of a node serve.
+pub const DOORS: usize = 16;
 
 /// Packets of the application that wait to be sent or confirmed.
 pub const OUTBOX: usize = 16;
@@ -83,4 +86,4 @@ pub const OUTSTANDING: usize = 6;
 /// Other nodes of which a node remembers what came from them, so that nothing comes twice. Should be as many as send to it
 /// within [20 seconds](crate::router::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
 /// are dropped rather than risked.
-pub const PEERS: usize = 24;
+pub const PEERS: usize = 22;

@@ -4,7 +4,7 @@
 use crate::Node;
 use crate::link::Micros;
 use crate::wire::{
-    Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord, write_structure,
+    AppStatus, Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord, write_structure,
 };
 
 /// Whom questions are about.
@@ -34,6 +34,7 @@ pub(crate) fn answer<const BODY: usize>(
         Query::Counters => write_structure(subject.counters())?,
         Query::Link => write_structure(&request.payload.first().and_then(|&link| subject.link_report(link)))?,
         Query::ClearCounters => Body::new(),
+        Query::Application(_) => Body::from_slice(&[AppStatus::Unserved as u8]).ok()?,
         Query::Board(_) => return None,
     };
     let response = Response {
@@ -63,7 +64,7 @@ fn whole_trace<const BODY: usize>(records: &[u8], here: Node) -> Body<BODY> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{Card, LinkCounters, read_structure, trace_records};
+    use crate::wire::{AppPort, Card, LinkCounters, read_structure, trace_records};
     use std::vec::Vec;
 
     struct Someone(RouterCounters);
@@ -137,6 +138,8 @@ mod tests {
         let link = |number: &[u8]| read_structure::<Option<LinkReport>>(&read(Query::Link, number)).unwrap();
         assert!(link(&[0]).is_some() && link(&[1]).is_none() && link(&[]).is_none());
         assert_eq!(read(Query::ClearCounters, b"x"), b"");
+        let unserved = [AppStatus::Unserved as u8];
+        assert_eq!(read(Query::Application(AppPort(20)), b"x"), unserved);
     }
 
     #[test]

@@ -63,11 +63,13 @@
 //!
 //! - [`cpu`]: a Cortex-M4F. It knows instructions, exceptions and its own registers, and asks a [`cpu::Bus`] for the rest.
 //! - [`image`] and [`memory`]: the firmware that all boards share, and the flash and RAM of each.
-//! - [`chip`]: the peripherals of an STM32F4, which are that bus.
+//! - [`chip`]: the peripherals of a microcontroller, which are that bus.
+//! - [`boards`]: which chip is on a board, and which pins lead where.
 //! - [`world`]: boards with their clocks, wires between their serial ports, and what happens to both.
 //! - [`time`]: virtual time.
 #![forbid(unsafe_code)]
 
+pub mod boards;
 pub mod chip;
 pub mod cpu;
 mod hash;

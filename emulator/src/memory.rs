@@ -24,10 +24,16 @@ pub const CCM: u32 = 0x1000_0000;
 pub struct MemorySizes {
     /// The sectors of the flash in order.
     pub sectors: &'static [u32],
+    /// Where RAM begins: [`SRAM`] on most.
+    pub sram_base: u32,
     /// RAM.
     pub sram: usize,
-    /// Core-coupled memory; 0 if there is none.
+    /// Where the core-coupled memory begins: [`CCM`] on most. Below RAM.
+    pub ccm_base: u32,
+    /// Core-coupled memory, or what there is besides; 0 if there is none.
     pub ccm: usize,
+    /// Whether DMA reaches it.
+    pub dma_reaches_ccm: bool,
 }
 
 /// What is left of a piece without a part, on the side where more is left.
@@ -53,6 +59,8 @@ pub struct Memory {
     pub sram: Vec<u8>,
     /// Core-coupled memory.
     pub ccm: Vec<u8>,
+    /// Places of the flash whose programming or erase was cut off: their error correction tells so.
+    torn: Vec<Range<u32>>,
 }
 
 impl Memory {
@@ -77,7 +85,13 @@ impl Memory {
             unfinished: Vec::new(),
             sram: vec![0; sizes.sram],
             ccm: vec![0; sizes.ccm],
+            torn: Vec::new(),
         }
+    }
+
+    /// Where RAM begins.
+    pub fn sram_base(&self) -> u32 {
+        self.sizes.sram_base
     }
 
     /// The image it was made with.
@@ -109,7 +123,7 @@ impl Memory {
     /// Four bytes of RAM.
     #[inline(always)]
     pub(crate) fn sram_word(&self, address: u32) -> Option<u32> {
-        word_at(&self.sram, address.wrapping_sub(SRAM) as usize)
+        word_at(&self.sram, address.wrapping_sub(self.sizes.sram_base) as usize)
     }
 
     fn flash_word(&self, address: u32) -> Option<u32> {
@@ -147,21 +161,72 @@ impl Memory {
 
     /// One byte of any memory; `None` if there is none at that address. Address 0 is an alias of the flash.
     pub fn byte(&self, address: u32) -> Option<u8> {
-        match address {
-            SRAM.. => self.sram.get((address - SRAM) as usize).copied(),
-            CCM.. => self.ccm.get((address - CCM) as usize).copied(),
-            FLASH.. => self.flash_byte(address - FLASH),
-            _ => self.flash_byte(address),
+        if address >= self.sizes.sram_base {
+            return self.sram.get((address - self.sizes.sram_base) as usize).copied();
         }
+        if address >= self.sizes.ccm_base {
+            return self.ccm.get((address - self.sizes.ccm_base) as usize).copied();
+        }
+        self.flash_byte(if address >= FLASH { address - FLASH } else { address })
     }
 
     /// The byte of RAM at an address.
     pub fn ram_byte_mut(&mut self, address: u32) -> Option<&mut u8> {
-        match address {
-            SRAM.. => self.sram.get_mut((address - SRAM) as usize),
-            CCM.. => self.ccm.get_mut((address - CCM) as usize),
-            _ => None,
+        if address >= self.sizes.sram_base {
+            return self.sram_byte_mut(address);
         }
+        self.ccm_byte_mut(address)
+    }
+
+    fn ccm_byte_mut(&mut self, address: u32) -> Option<&mut u8> {
+        self.ccm.get_mut(address.checked_sub(self.sizes.ccm_base)? as usize)
+    }
+
+    /// What DMA reads at an address, in the order of memory; `None` where it does not reach.
+    pub(crate) fn dma_load(&self, address: u32, bytes: u32) -> Option<u32> {
+        let in_ccm = (self.sizes.ccm_base..self.sizes.sram_base).contains(&address);
+        if in_ccm && !self.sizes.dma_reaches_ccm {
+            return None;
+        }
+        (0..bytes).rev().try_fold(0, |word, place| {
+            Some(word << 8 | u32::from(self.byte(address.wrapping_add(place))?))
+        })
+    }
+
+    /// DMA writes to RAM; `None` where it does not reach.
+    pub(crate) fn dma_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<()> {
+        for place in 0..bytes {
+            let address = address.wrapping_add(place);
+            let byte = if self.sizes.dma_reaches_ccm && address < self.sizes.sram_base {
+                self.ccm_byte_mut(address)
+            } else {
+                self.sram_byte_mut(address)
+            };
+            *byte? = (value >> (8 * place)) as u8;
+        }
+        Some(())
+    }
+
+    /// Says that some of the flash was being changed when a reset cut that off.
+    pub(crate) fn tear(&mut self, place: Range<u32>) {
+        self.torn.push(place);
+    }
+
+    /// Whether reading an address is an error of the flash.
+    pub(crate) fn is_torn(&self, address: u32) -> bool {
+        self.torn.iter().any(|place| place.contains(&address))
+    }
+
+    /// The byte at an address of the RAM that DMA reaches too.
+    pub fn sram_byte_mut(&mut self, address: u32) -> Option<&mut u8> {
+        self.sram.get_mut(address.wrapping_sub(self.sizes.sram_base) as usize)
+    }
+
+    /// The RAM from an address on, of a length.
+    #[inline(always)]
+    pub(crate) fn sram_bytes_mut(&mut self, address: u32, length: u32) -> Option<&mut [u8]> {
+        let offset = address.wrapping_sub(self.sizes.sram_base) as usize;
+        self.sram.get_mut(offset..offset.wrapping_add(length as usize))
     }
 
     /// Some consecutive bytes of any memory.
@@ -233,6 +298,9 @@ impl Memory {
     pub(crate) fn erase_sector(&mut self, sector: usize) {
         if sector < self.own.len() {
             let begin = self.sizes.sectors[..sector].iter().sum();
+            let erased = self.sector_range(sector);
+            self.torn
+                .retain(|place| place.start < erased.start || place.end > erased.end);
             let bytes = self.own_sector(sector, begin);
             let before = bytes.to_vec();
             bytes.fill(0xff);
@@ -250,7 +318,7 @@ impl Memory {
     }
 
     /// The power has failed before what the flash was told to do was done.
-    pub(crate) fn tear(&mut self, seed: u64) {
+    pub(crate) fn tear_unfinished(&mut self, seed: u64) {
         for (place, unfinished) in (1..).zip(std::mem::take(&mut self.unfinished)) {
             let address = FLASH + unfinished.offset;
             let after = self.bytes(address, unfinished.before.len()).unwrap_or_default();
@@ -318,8 +386,11 @@ mod tests {
         const KIB: usize = 1024;
         let sizes = MemorySizes {
             sectors: &[1024, 1024, 1024, 4096],
+            sram_base: SRAM,
             sram: 0,
+            ccm_base: CCM,
             ccm: 0,
+            dma_reaches_ccm: false,
         };
         let image = Arc::new(Image::from_bytes(vec![7; 6 * KIB]));
         let mut memory = Memory::new(sizes, image);

@@ -3,7 +3,7 @@
 //! The control block begins with the text `SEGGER RTT`, then the numbers of up and down channels, then for each up
 //! channel six words: name, buffer, size, write offset, read offset, flags.
 
-use crate::memory::{Memory, SRAM};
+use crate::memory::Memory;
 
 const MARK: &[u8; 10] = b"SEGGER RTT";
 const CHANNEL: usize = 24;
@@ -12,17 +12,16 @@ const BLOCKING: u32 = 2;
 /// Reader of up channel 0.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Rtt {
-    /// Offset of the control block in RAM.
-    block: usize,
+    /// Address of the control block.
+    block: u32,
     /// Whether the mode has been set.
     attached: bool,
 }
 
 impl Rtt {
-    /// A reader for the control block at an address, if that is in RAM.
-    pub(crate) fn new(address: u32) -> Option<Self> {
-        let block = address.checked_sub(SRAM)? as usize;
-        Some(Rtt { block, attached: false })
+    /// A reader for the control block at an address.
+    pub(crate) fn new(block: u32) -> Self {
+        Rtt { block, attached: false }
     }
 
     /// After a reset the firmware makes a new block.
@@ -33,11 +32,13 @@ impl Rtt {
     /// Takes all that was written since the last call. The first time it asks the firmware to wait for room instead of
     /// throwing away.
     pub(crate) fn read(&mut self, memory: &mut Memory) -> Option<Vec<u8>> {
+        let base = memory.sram_base();
         let ram = &mut memory.sram;
-        if ram.get(self.block..self.block + MARK.len())? != MARK {
+        let block = self.block.checked_sub(base)? as usize;
+        if ram.get(block..block + MARK.len())? != MARK {
             return None;
         }
-        let channel = self.block + CHANNEL;
+        let channel = block + CHANNEL;
         let words = ram.get(channel..channel + 24)?;
         let word = |place: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| words[place * 4 + byte]));
         let (buffer, size, written, read, flags) = (word(1), word(2), word(3), word(4), word(5));
@@ -48,7 +49,7 @@ impl Rtt {
         if written == read || written >= size || read >= size {
             return None;
         }
-        let begin = buffer.checked_sub(SRAM)? as usize;
+        let begin = buffer.checked_sub(base)? as usize;
         let ring = ram.get(begin..begin + size as usize)?;
         let (written, read) = (written as usize, read as usize);
         let bytes = if written > read {
@@ -68,6 +69,7 @@ mod tests {
     use super::*;
     use crate::chip::Model;
     use crate::image::Image;
+    use crate::memory::SRAM;
 
     #[test]
     fn the_ring_is_read_across_its_end_and_the_mode_set_once() {
@@ -77,7 +79,7 @@ mod tests {
         for (place, word) in words.into_iter().enumerate() {
             memory.sram[24 + place * 4..28 + place * 4].copy_from_slice(&word.to_le_bytes());
         }
-        let mut rtt = Rtt::new(SRAM).unwrap();
+        let mut rtt = Rtt::new(SRAM);
         assert_eq!(rtt.read(&mut memory), None);
         assert_eq!(memory.sram[44], 2);
         memory.sram[100..108].copy_from_slice(b"cdefghab");
@@ -93,9 +95,10 @@ mod tests {
         for value in 0..=255 {
             memory.sram[10..64].fill(value);
             memory.sram[..10].copy_from_slice(MARK);
-            assert_eq!(Rtt::new(SRAM).unwrap().read(&mut memory), None);
+            assert_eq!(Rtt::new(SRAM).read(&mut memory), None);
         }
-        assert!(Rtt::new(0x0800_0000).is_none());
-        assert_eq!(Rtt::new(u32::MAX).and_then(|mut rtt| rtt.read(&mut memory)), None);
+        for address in [0x0800_0000, u32::MAX] {
+            assert_eq!(Rtt::new(address).read(&mut memory), None);
+        }
     }
 }

@@ -7,14 +7,8 @@ use hopwise_emulator::world::{Action, BoardOptions, Port, Script, World};
 use support::{LinkResult, chain, firmware, results};
 
 const CLEAN: BoardOptions = BoardOptions {
-    model: hopwise_emulator::chip::Model::F446,
-    hse: hopwise_emulator::chip::clocks::Hse::Fed(8_000_000),
-    hse_ppm: 0.0,
-    hsi_ppm: 0.0,
-    lsi: 32_000,
-    flash_wear: 0,
-    start: 0,
     unique_id: [1, 2, 3],
+    ..BoardOptions::of(&hopwise_emulator::boards::NUCLEO_F446RE)
 };
 
 /// Frames that fit into a receiver's ring: they may be read after the wire is cut.

@@ -67,3 +67,13 @@ unsafe extern "C" fn fault(stack: *const ExceptionFrame) -> ! {
     );
     restart_with(&trouble)
 }
+
+/// L4 and G4 tell by it of a double word of the flash that they cannot correct: a reset cut its programming off. What was read is wrong,
+/// and its checksum tells so. Without a handler the board would hang here at every start, until the watchdog restarts it.
+// SAFETY: `cortex-m-rt` calls it as the exception's handler.
+#[cfg(any(feature = "nucleo-g474re", feature = "nucleo-l476rg"))]
+#[exception]
+unsafe fn NonMaskableInt() {
+    // ECCD: a one clears it.
+    embassy_stm32::pac::FLASH.eccr().modify(|w| w.0 |= 1 << 31);
+}

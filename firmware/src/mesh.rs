@@ -2,7 +2,7 @@
 
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
-use hopwise_core::wire::{Command, Done, Page, Traffic, computers_anywhere, packet_logging, paper_rule};
+use hopwise_core::wire::{AppPort, Command, Done, Page, computers_anywhere, packet_logging, paper_rule};
 use hopwise_core::{Network, Rule, limits};
 
 use crate::about::About;
@@ -84,7 +84,7 @@ impl Mesh {
 
     /// What the button does.
     pub(crate) fn broadcast_ping(&mut self, now: Micros) {
-        match self.router.broadcast(b"ping", now, &mut self.observer) {
+        match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
             Ok(number) => defmt::info!("button: broadcast {}", number),
             Err(_) => defmt::warn!("button: the buffers are full"),
         }
@@ -97,7 +97,7 @@ impl Mesh {
                 break;
             };
             match message.kind {
-                MessageKind::Question { number, .. } => {
+                MessageKind::Question { number } => {
                     let from_afar = message.source != self.router.address();
                     let answer = self.obey(number, &message.payload, from_afar, about, now, deferred);
                     if self.router.reply(&message, &answer, now, &mut self.observer).is_err() {
@@ -108,13 +108,13 @@ impl Mesh {
                 MessageKind::Undeliverable { number, dest, reason } => {
                     defmt::warn!("packet {} did not reach {}: {}", number, dest, reason);
                 }
-                MessageKind::Answer(_) => {}
+                MessageKind::Request | MessageKind::Answer(_) => {}
             }
         }
     }
 
     fn take_in(&mut self, message: &Message<{ limits::BODY }>) {
-        if message.payload.first() == Some(&Traffic::MARK) {
+        if message.port == AppPort::TRAFFIC {
             self.traffic.count(&message.payload);
         } else if message.kind == MessageKind::Broadcast {
             defmt::info!("broadcast {} from node {}", message.number, message.source);
@@ -135,7 +135,7 @@ impl Mesh {
         let done = match Command::read(number, payload) {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {
-                let sent = self.router.broadcast(payload, now, &mut self.observer);
+                let sent = self.router.broadcast(AppPort::TEXT, payload, now, &mut self.observer);
                 sent.map_or(Done::Busy, |_| Done::Done)
             }
             Some(Command::StartTraffic(order)) => {

@@ -3,7 +3,7 @@
 use hopwise_core::Node;
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Observer, Router, SendError};
-use hopwise_core::wire::{Pattern, Traffic, TrafficReport};
+use hopwise_core::wire::{AppPort, Pattern, Traffic, TrafficReport};
 
 /// No more packets in a row: the ports must not wait until the router's buffers are full.
 const BURST: usize = 4;
@@ -90,12 +90,11 @@ impl Generator {
     ) -> Result<u32, SendError> {
         let mut payload = [0; 256];
         let number = self.report.sent.to_le_bytes();
-        payload[0] = Traffic::MARK;
-        payload[1..5].copy_from_slice(&number);
+        payload[..4].copy_from_slice(&number);
         let payload = &payload[..usize::from(self.order.size)];
         match self.destination(router) {
-            Some(destination) => router.send(destination, payload, now, observer),
-            None => router.broadcast(payload, now, observer),
+            Some(destination) => router.send(destination, AppPort::TRAFFIC, payload, now, observer),
+            None => router.broadcast(AppPort::TRAFFIC, payload, now, observer),
         }
     }
 

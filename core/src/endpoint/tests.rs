@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::router::{Config, Router};
-use crate::wire::{Confirmed, Undeliverable, Verdict, read_structure};
+use crate::wire::{Addressed, AppPort, Confirmed, Undeliverable, Verdict, read_structure};
 use crate::{Network, Rule};
 
 const BAUD: u32 = 1_000_000;
@@ -166,7 +166,16 @@ fn packets_say_who_began_them() {
     let mut board: Endpoint<1> = Endpoint::board(6, 9, BAUD, 0);
     let [first, first_of_board] = [computer.next_number, board.next_number];
     for number in [first, first.wrapping_add(1)] {
-        let header = computer.packet(4, &Content::Datagram(b"x")).unwrap().header;
+        let header = computer
+            .packet(
+                4,
+                &Content::Datagram(Addressed {
+                    port: AppPort(20),
+                    payload: b"x",
+                }),
+            )
+            .unwrap()
+            .header;
         let expected = Header {
             from_host: true,
             epoch: 0x2345,
@@ -175,7 +184,16 @@ fn packets_say_who_began_them() {
         };
         assert_eq!(header, expected);
     }
-    let header = board.packet(0, &Content::Datagram(b"x")).unwrap().header;
+    let header = board
+        .packet(
+            0,
+            &Content::Datagram(Addressed {
+                port: AppPort(20),
+                payload: b"x",
+            }),
+        )
+        .unwrap()
+        .header;
     let expected = Header {
         epoch: 9,
         number: first_of_board,
@@ -251,10 +269,20 @@ fn a_computer_reaches_the_mesh_through_its_board() {
 
     let content = Content::Confirmed(Confirmed {
         known_epoch: 0,
+        port: AppPort(20),
         payload: b"for node 1",
     });
     let to_node_1 = desk.computer.packet(1, &content).unwrap();
-    let to_nobody = desk.computer.packet(2, &Content::Datagram(b"nobody is there")).unwrap();
+    let to_nobody = desk
+        .computer
+        .packet(
+            2,
+            &Content::Datagram(Addressed {
+                port: AppPort(20),
+                payload: b"nobody is there",
+            }),
+        )
+        .unwrap();
     let numbers = [&to_node_1, &to_nobody].map(|packet| packet.header.number);
     desk.computer.send(to_node_1).unwrap();
     desk.computer.send(to_nobody).unwrap();

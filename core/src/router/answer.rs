@@ -1,5 +1,6 @@
 //! Questions to this node: those that it [answers](crate::service) by itself, and those that it leaves to the board.
 
+use super::doors::Welcome;
 use super::event::{Event, Observer};
 use super::pool::Place;
 use super::{Router, add};
@@ -7,7 +8,8 @@ use crate::Node;
 use crate::link::Micros;
 use crate::service::{self, Subject};
 use crate::wire::{
-    Content, DropReason, Kind, LinkReport, NodeReport, Packet, Query, Role, RouterCounters, TraceRecord,
+    AppStatus, Content, DropReason, Kind, LinkReport, NodeReport, Packet, Query, Response, Role, RouterCounters,
+    TraceRecord,
 };
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize> Subject
@@ -61,11 +63,26 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.discard(place, DropReason::Malformed, observer);
         };
         let query = request.query;
-        if let Query::Board(_) = query {
+        let welcome = self.welcome(query.port());
+        let body = match query {
+            Query::Board(_) => None,
+            Query::Application(_) if welcome == Welcome::Open => None,
+            Query::Application(_) if welcome != Welcome::Unserved => {
+                let busy = Response {
+                    query,
+                    asked: request.asked,
+                    number: asked.number,
+                    payload: &[AppStatus::Busy as u8],
+                };
+                Some(busy.write())
+            }
+            _ => Some(service::answer(&request, asked.number, self, now)),
+        };
+        let Some(body) = body else {
             self.hand_over(place, observer);
             return self.pool.release_if_unused(place);
-        }
-        let Some(body) = service::answer(&request, asked.number, self, now) else {
+        };
+        let Some(body) = body else {
             return self.discard(place, DropReason::Malformed, observer);
         };
         if !self.pool.make_service(place, now) {

@@ -2,13 +2,17 @@
 
 use core::fmt;
 
+use super::doors::{TooManyPorts, Welcome};
 use super::event::{Event, Observer, Outcome};
 use super::pool::{Origin, Place};
 use super::seen::Judgement;
 use super::{Router, add};
 use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
-use crate::wire::{Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response, Undeliverable};
+use crate::wire::{
+    Addressed, AppPort, AppStatus, Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response,
+    Undeliverable,
+};
 use crate::{NoSuchNode, Node};
 
 /// Why a packet was not taken.
@@ -47,9 +51,9 @@ pub enum MessageKind {
     Question {
         /// The number in [`Query::Board`].
         number: u8,
-        /// Whether a computer asks.
-        from_host: bool,
     },
+    /// A request to an application of this node; [`Router::respond`] answers it.
+    Request,
     /// The answer to a [question](Query).
     Answer(Query),
     /// A datagram or a question could not be delivered.
@@ -70,6 +74,10 @@ pub struct Message<const BODY: usize> {
     pub kind: MessageKind,
     /// Who sent it: of an undeliverable packet, who found out.
     pub source: Node,
+    /// Whether the computer there sent it, not the node.
+    pub from_host: bool,
+    /// The application it is for, or that answers; [`AppPort::NONE`] if there is none.
+    pub port: AppPort,
     /// The number its source gave it; of an answer, the number of the question.
     pub number: u32,
     /// Of an answer, when the question was asked, in microseconds of this node's clock (it goes round after 71 minutes).
@@ -90,12 +98,10 @@ impl<const BODY: usize> Message<BODY> {
             Content::Confirmed(_) => MessageKind::Confirmed,
             Content::Request(request) => {
                 asked = request.asked;
-                let Query::Board(number) = request.query else {
-                    return None;
-                };
-                MessageKind::Question {
-                    number,
-                    from_host: header.from_host,
+                match request.query {
+                    Query::Board(number) => MessageKind::Question { number },
+                    Query::Application(_) => MessageKind::Request,
+                    _ => return None,
                 }
             }
             Content::Response(response) => {
@@ -112,6 +118,8 @@ impl<const BODY: usize> Message<BODY> {
         Some(Message {
             kind,
             source: header.source,
+            from_host: header.from_host,
+            port: content.port(),
             number,
             asked,
             payload: Body::from_slice(content.payload()).ok()?,
@@ -126,16 +134,38 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub fn send(
         &mut self,
         dest: Node,
+        port: AppPort,
         payload: &[u8],
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
-        self.send_content(dest, &Content::Datagram(payload), now, observer)
+        let content = Content::Datagram(Addressed { port, payload });
+        self.send_content(dest, false, &content, now, observer)
+    }
+
+    /// The same to the computer at a node.
+    pub fn send_to_computer(
+        &mut self,
+        at: Node,
+        port: AppPort,
+        payload: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        let content = Content::Datagram(Addressed { port, payload });
+        self.send_content(at, true, &content, now, observer)
     }
 
     /// Sends a broadcast: every other live and connected node receives it once. Returns its number.
-    pub fn broadcast(&mut self, payload: &[u8], now: Micros, observer: &mut impl Observer) -> Result<u32, SendError> {
-        self.send_content(self.here, &Content::Broadcast(payload), now, observer)
+    pub fn broadcast(
+        &mut self,
+        port: AppPort,
+        payload: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        let content = Content::Broadcast(Addressed { port, payload });
+        self.send_content(self.here, false, &content, now, observer)
     }
 
     /// Sends a confirmed packet: it is delivered exactly once unless an end restarts, and
@@ -143,6 +173,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub fn send_confirmed(
         &mut self,
         dest: Node,
+        port: AppPort,
         payload: &[u8],
         now: Micros,
         observer: &mut impl Observer,
@@ -150,9 +181,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if !self.source.has_room() {
             return Err(SendError::Full);
         }
-        let known_epoch = self.destination.peers.epoch_of(dest);
-        let content = Content::Confirmed(Confirmed { known_epoch, payload });
-        self.send_content(dest, &content, now, observer)
+        let content = Content::Confirmed(Confirmed {
+            known_epoch: self.destination.peers.epoch_of(dest),
+            port,
+            payload,
+        });
+        self.send_content(dest, false, &content, now, observer)
     }
 
     /// Asks a node something; the answer comes as a [message](Self::next_message). Returns the question's number.
@@ -166,12 +200,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     ) -> Result<u32, SendError> {
         let asked = now as u32;
         let content = Content::Request(Request { query, asked, payload });
-        self.send_content(dest, &content, now, observer)
+        self.send_content(dest, false, &content, now, observer)
     }
 
     fn send_content(
         &mut self,
         dest: Node,
+        to_host: bool,
         content: &Content<'_>,
         now: Micros,
         observer: &mut impl Observer,
@@ -183,7 +218,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if !self.pool.outbox_has_room(content.kind()) {
             return Err(SendError::Full);
         }
-        let mut packet = self.packet(content, dest, false).ok_or(SendError::TooLong)?;
+        let mut packet = self.packet(content, dest, to_host).ok_or(SendError::TooLong)?;
         match content {
             Content::Confirmed(_) => packet.header.number = self.source.next_number(),
             Content::Request(request) => packet.header.traced = request.query == Query::Trace,
@@ -236,7 +271,46 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         message
     }
 
-    /// Answers a question for the board.
+    /// From now on only packets for ports that are served are taken, and no more of them than there is room for. Until
+    /// this is first called everything is. An application has room for `room` packets more: to be said again whenever it has read some.
+    pub fn serve(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
+        self.doors.open(port, room)
+    }
+
+    /// From now on only packets for ports that are [served](Self::serve) are taken.
+    pub fn serve_nothing(&mut self) {
+        self.doors.close_all();
+    }
+
+    /// A port is served no longer.
+    pub fn close(&mut self, port: AppPort) {
+        self.doors.close(port);
+    }
+
+    /// How a packet for an application is met.
+    pub(super) fn welcome(&self, port: AppPort) -> Welcome {
+        match self.doors.welcome(port) {
+            Welcome::Open if !self.pool.inbox_has_room() => Welcome::Busy,
+            welcome => welcome,
+        }
+    }
+
+    /// Answers a request to an application.
+    pub fn respond(
+        &mut self,
+        request: &Message<BODY>,
+        status: AppStatus,
+        answer: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<(), SendError> {
+        let mut payload: Body<BODY> = Body::new();
+        payload.push(status as u8).map_err(|_| SendError::TooLong)?;
+        payload.extend_from_slice(answer).map_err(|_| SendError::TooLong)?;
+        self.reply(request, &payload, now, observer)
+    }
+
+    /// Answers a question for the board. Of a request to an application the answer begins with its [status](AppStatus).
     pub fn reply(
         &mut self,
         question: &Message<BODY>,
@@ -244,16 +318,18 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<(), SendError> {
-        let MessageKind::Question { number, from_host } = question.kind else {
-            return Ok(());
+        let query = match question.kind {
+            MessageKind::Question { number } => Query::Board(number),
+            MessageKind::Request => Query::Application(question.port),
+            _ => return Ok(()),
         };
         let response = Content::Response(Response {
-            query: Query::Board(number),
+            query,
             asked: question.asked,
             number: question.number,
             payload: answer,
         });
-        let packet = self.packet(&response, question.source, from_host);
+        let packet = self.packet(&response, question.source, question.from_host);
         let packet = packet.ok_or(SendError::TooLong)?;
         self.originate(packet, Origin::Service, now, observer)
             .ok_or(SendError::Full)?;
@@ -309,12 +385,29 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Gives a packet to the application.
     pub(super) fn hand_over(&mut self, place: Place, observer: &mut impl Observer) {
-        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
-            return;
+        let Some(slot) = self.pool.get(place) else { return };
+        let header = slot.packet.header;
+        let port = match slot.packet.content() {
+            Some(Content::Datagram(Addressed { port, .. }) | Content::Broadcast(Addressed { port, .. })) => Some(port),
+            Some(Content::Confirmed(confirmed)) => Some(confirmed.port),
+            Some(Content::Request(request)) => match request.query {
+                Query::Application(port) => Some(port),
+                _ => None,
+            },
+            // What this node has asked for itself.
+            _ => None,
         };
+        match port.map_or(Welcome::Open, |port| self.doors.welcome(port)) {
+            Welcome::Open => {}
+            Welcome::Busy | Welcome::Full => return self.count_drop(&header, DropReason::InboxFull, observer),
+            Welcome::Unserved => return self.count_drop(&header, DropReason::Unserved, observer),
+        }
         if self.pool.deliver(place) {
             // There is room: the pool has counted.
             let _ = self.inbox.push_back(place);
+            if let Some(port) = port {
+                self.doors.enter(port);
+            }
             add(&mut self.counters.delivered, 1);
             observer.note(Event::Delivered { packet: header.id() });
         } else {

@@ -13,13 +13,14 @@
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
 //! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `send`: what a link takes next; [`lanes`]: why full buffers never wait for each other in a cycle; `attach`: which link is used to whom;
-//! - `answer`: questions to the node; `application`: what an application can do.
+//! - `answer`: questions to the node; `application`: what an application can do; `doors`: which applications there are.
 
 mod answer;
 mod application;
 mod attach;
 mod broadcast;
 mod confirm;
+mod doors;
 mod event;
 mod forward;
 pub mod lanes;
@@ -38,6 +39,8 @@ use core::fmt;
 
 pub use application::{Message, MessageKind, SendError};
 use confirm::{Destination, Mesh, Source};
+use doors::Doors;
+pub use doors::TooManyPorts;
 pub use event::{Event, Observer, Outcome};
 use heapless::{Deque, Vec};
 use pool::{MAX_LINKS, Place, Pool};
@@ -141,6 +144,7 @@ pub struct Router<
     noted: u32,
     pool: Pool<PORTS, BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
+    doors: Doors,
     seen: Seen<PEERS>,
     source: Source,
     destination: Destination<PEERS>,
@@ -224,6 +228,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             noted: 0,
             pool: Pool::new(lanes::count(network, rule)),
             inbox: Deque::new(),
+            doors: Doors::All,
             seen: Seen::new(),
             source: Source::new(&mesh, first_number.rotate_left(16)),
             destination: Destination::new(epoch as u16, now),

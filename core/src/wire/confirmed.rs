@@ -1,5 +1,6 @@
 //! Confirmed packets, and what their destination says of them.
 
+use super::application::AppPort;
 use super::body::Body;
 
 /// The body of a confirmed packet.
@@ -7,19 +8,24 @@ use super::body::Body;
 pub struct Confirmed<'a> {
     /// The low half of the destination's boot epoch as the sender knows it, 0 if it does not.
     pub known_epoch: u16,
+    /// Whom it is for.
+    pub port: AppPort,
     /// The rest.
     pub payload: &'a [u8],
 }
 
-/// Bytes before the payload.
-const PREFIX: usize = 2;
+/// Bytes of the epoch.
+const EPOCH: usize = 2;
 
 impl<'a> Confirmed<'a> {
     /// Reads the body; `None` if it is none.
     pub fn read(body: &'a [u8]) -> Option<Self> {
-        let (&epoch, payload) = body.split_first_chunk::<PREFIX>()?;
+        let &[e0, e1, port, ref payload @ ..] = body else {
+            return None;
+        };
         Some(Confirmed {
-            known_epoch: u16::from_le_bytes(epoch),
+            known_epoch: u16::from_le_bytes([e0, e1]),
+            port: AppPort(port),
             payload,
         })
     }
@@ -27,13 +33,14 @@ impl<'a> Confirmed<'a> {
     /// Writes the body; `None` if it is too long.
     pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
         let mut body = Body::from_slice(&self.known_epoch.to_le_bytes()).ok()?;
+        body.push(self.port.0).ok()?;
         body.extend_from_slice(self.payload).ok()?;
         Some(body)
     }
 
     /// Changes the epoch in a body that has been written. One too short to be such a body stays as it is.
     pub fn set_known_epoch(body: &mut [u8], epoch: u16) {
-        if let Some(prefix) = body.first_chunk_mut::<PREFIX>() {
+        if let Some(prefix) = body.first_chunk_mut::<EPOCH>() {
             *prefix = epoch.to_le_bytes();
         }
     }
@@ -45,10 +52,14 @@ impl<'a> Confirmed<'a> {
 pub enum Verdict {
     /// It has been delivered, once.
     Delivered,
-    /// There was no room for it.
+    /// There was no room for it. It may come again.
     Busy,
     /// The destination has restarted, and may have had it before.
     Restarted,
+    /// Nobody there serves its port. It is not delivered later either.
+    Unserved,
+    /// The application has no room for it. It is not delivered later either.
+    Full,
 }
 
 impl Verdict {
@@ -58,6 +69,8 @@ impl Verdict {
             0 => Verdict::Delivered,
             1 => Verdict::Busy,
             2 => Verdict::Restarted,
+            3 => Verdict::Unserved,
+            4 => Verdict::Full,
             _ => return None,
         })
     }

@@ -1,5 +1,6 @@
 //! What the body of a packet says.
 
+use super::application::{Addressed, AppPort};
 use super::body::{Body, Kind};
 use super::confirmed::{Confirmation, Confirmed};
 use super::flooded::Flooded;
@@ -9,10 +10,10 @@ use super::undeliverable::Undeliverable;
 /// The body of a packet, without the trail of a detour, taken apart as its kind says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
-    /// The payload of a datagram.
-    Datagram(&'a [u8]),
-    /// The payload of a broadcast.
-    Broadcast(&'a [u8]),
+    /// For an application.
+    Datagram(Addressed<'a>),
+    /// For an application of every node.
+    Broadcast(Addressed<'a>),
     /// A payload to be confirmed.
     Confirmed(Confirmed<'a>),
     /// What became of it.
@@ -31,8 +32,8 @@ impl<'a> Content<'a> {
     /// Reads the body of a packet of a kind; `None` if it is none.
     pub fn read(kind: Kind, body: &'a [u8]) -> Option<Self> {
         Some(match kind {
-            Kind::Datagram => Content::Datagram(body),
-            Kind::Broadcast => Content::Broadcast(body),
+            Kind::Datagram => Content::Datagram(Addressed::read(body)?),
+            Kind::Broadcast => Content::Broadcast(Addressed::read(body)?),
             Kind::Confirmed => Content::Confirmed(Confirmed::read(body)?),
             Kind::Confirmation => Content::Confirmation(Confirmation::read(body)?),
             Kind::Undeliverable => Content::Undeliverable(Undeliverable::read(body)?),
@@ -45,7 +46,7 @@ impl<'a> Content<'a> {
     /// Writes the body; `None` if it is too long.
     pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
         match self {
-            Content::Datagram(payload) | Content::Broadcast(payload) => Body::from_slice(payload).ok(),
+            Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.write(),
             Content::Confirmed(confirmed) => confirmed.write(),
             Content::Confirmation(confirmation) => confirmation.write(),
             Content::Undeliverable(report) => report.write(),
@@ -69,10 +70,21 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// The application it is for; [`AppPort::NONE`] if it is for none.
+    pub const fn port(&self) -> AppPort {
+        match self {
+            Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.port,
+            Content::Confirmed(confirmed) => confirmed.port,
+            Content::Request(request) => request.query.port(),
+            Content::Response(response) => response.query.port(),
+            Content::Confirmation(_) | Content::Undeliverable(_) | Content::Flooded(_) => AppPort::NONE,
+        }
+    }
+
     /// The part that is the application's own; nothing where there is no such part.
     pub const fn payload(&self) -> &'a [u8] {
         match self {
-            Content::Datagram(payload) | Content::Broadcast(payload) => payload,
+            Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.payload,
             Content::Confirmed(confirmed) => confirmed.payload,
             Content::Request(request) => request.payload,
             Content::Response(response) => response.payload,

@@ -184,11 +184,18 @@ fn headers(examples: &mut Examples) {
 
 fn bodies(examples: &mut Examples) {
     let (asked, payload) = (1_000_000, &b"hi"[..]);
+    let addressed = Addressed {
+        port: AppPort(20),
+        payload,
+    };
     let contents = [
+        ("datagram to an application", Content::Datagram(addressed)),
+        ("broadcast to an application", Content::Broadcast(addressed)),
         (
             "confirmed",
             Content::Confirmed(Confirmed {
                 known_epoch: 0x0102,
+                port: AppPort(20),
                 payload,
             }),
         ),
@@ -228,11 +235,28 @@ fn bodies(examples: &mut Examples) {
             }),
         ),
         (
+            "request to an application",
+            Content::Request(Request {
+                query: Query::Application(AppPort(20)),
+                asked,
+                payload,
+            }),
+        ),
+        (
+            "answer of an application",
+            Content::Response(Response {
+                query: Query::Application(AppPort(20)),
+                asked,
+                number: 9,
+                payload: b"\0hi",
+            }),
+        ),
+        (
             "flooded",
             Content::Flooded(Flooded {
                 kind: Kind::Confirmed,
                 number: 9,
-                body: b"\x02\x01hi",
+                body: b"\x02\x01\x14hi",
             }),
         ),
     ];
@@ -247,7 +271,7 @@ fn bodies(examples: &mut Examples) {
     let bytes = examples.wrote("trace record", &written(|out| record.write(out)));
     assert_eq!(trace_records(&bytes).collect::<Vec<_>>(), [record]);
 
-    let mut body: Body<BODY> = Body::from_slice(b"hi").unwrap();
+    let mut body: Body<BODY> = Body::from_slice(b"\x14hi").unwrap();
     let mut trail = Trail::begin(&mut body, 7).unwrap();
     trail.push(300).unwrap();
     assert_eq!(trail.back(), Some(7));
@@ -257,7 +281,13 @@ fn bodies(examples: &mut Examples) {
         trail: true,
         ..Header::new(Kind::Datagram, 1, 2)
     };
-    assert_eq!(Packet { header, body }.content(), Some(Content::Datagram(b"hi")));
+    assert_eq!(
+        Packet { header, body }.content(),
+        Some(Content::Datagram(Addressed {
+            port: AppPort(20),
+            payload: b"hi"
+        }))
+    );
 }
 
 fn card() -> Card {

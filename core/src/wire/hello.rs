@@ -10,7 +10,7 @@ use crate::Node;
 const FIXED: usize = 17;
 
 /// The version of the wire format. Ends of different versions do not link up.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 const ACCEPTS: u8 = 0x01;
 const HOLDS: u8 = 0x02;

@@ -8,12 +8,13 @@
 //!
 //! - [`Frame`]: what stands between two delimiters: [`Hello`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
 //! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
-//! - [`Content`]: what the body says, by the kind of the packet: [`Confirmed`], [`Confirmation`], [`Undeliverable`], [`Request`],
-//!   [`Response`], [`Flooded`], or just a payload;
+//! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
+//!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
 //! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
 //!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`];
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
+mod application;
 mod body;
 mod cobs;
 mod command;
@@ -37,6 +38,7 @@ mod trail;
 mod undeliverable;
 pub(crate) mod varint;
 
+pub use application::{Addressed, AppPort, AppStatus};
 pub use body::{Body, Kind};
 pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};

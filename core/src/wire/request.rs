@@ -1,5 +1,6 @@
 //! Questions that a node itself answers, and the answers.
 
+use super::application::AppPort;
 use super::body::Body;
 
 /// A question to a node.
@@ -17,9 +18,14 @@ pub enum Query {
     Link,
     /// Begin to count anew.
     ClearCounters,
+    /// Something for an application. The answer begins with an [`AppStatus`](super::AppStatus).
+    Application(AppPort),
     /// Something for the board around the node: a [`Command`](super::Command) of this number.
     Board(u8),
 }
+
+/// The number of all questions to applications.
+const APPLICATION: u8 = 6;
 
 /// From here on numbers are the board's.
 const BOARD: u8 = 0x40;
@@ -34,11 +40,20 @@ impl Query {
             Query::Counters => 3,
             Query::Link => 4,
             Query::ClearCounters => 5,
+            Query::Application(_) => APPLICATION,
             Query::Board(number) => BOARD.saturating_add(number),
         }
     }
 
-    /// The question of a number on the wire.
+    /// The application that is asked; [`AppPort::NONE`] if none is.
+    pub const fn port(self) -> AppPort {
+        match self {
+            Query::Application(port) => port,
+            _ => AppPort::NONE,
+        }
+    }
+
+    /// The question of a number on the wire, if nothing but the number names it.
     pub const fn from_number(number: u8) -> Option<Query> {
         Some(match number {
             0 => Query::Ping,
@@ -50,6 +65,23 @@ impl Query {
             BOARD.. => Query::Board(number - BOARD),
             _ => return None,
         })
+    }
+
+    /// The question of a number on the wire, and what comes with it: the port of an application comes before that.
+    fn read(number: u8, rest: &[u8]) -> Option<(Query, &[u8])> {
+        if number != APPLICATION {
+            return Some((Query::from_number(number)?, rest));
+        }
+        let (&port, rest) = rest.split_first()?;
+        Some((Query::Application(AppPort(port)), rest))
+    }
+
+    /// Writes what stands between a question's fixed part and its payload.
+    fn write_port<const BODY: usize>(self, body: &mut Body<BODY>) -> Option<()> {
+        match self {
+            Query::Application(port) => body.push(port.0).ok(),
+            _ => Some(()),
+        }
     }
 }
 
@@ -67,11 +99,12 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// Reads the body; `None` if it is none.
     pub fn read(body: &'a [u8]) -> Option<Self> {
-        let &[query, a0, a1, a2, a3, ref payload @ ..] = body else {
+        let &[query, a0, a1, a2, a3, ref rest @ ..] = body else {
             return None;
         };
+        let (query, payload) = Query::read(query, rest)?;
         Some(Request {
-            query: Query::from_number(query)?,
+            query,
             asked: u32::from_le_bytes([a0, a1, a2, a3]),
             payload,
         })
@@ -82,6 +115,7 @@ impl<'a> Request<'a> {
         let mut body = Body::new();
         body.push(self.query.number()).ok()?;
         body.extend_from_slice(&self.asked.to_le_bytes()).ok()?;
+        self.query.write_port(&mut body)?;
         body.extend_from_slice(self.payload).ok()?;
         Some(body)
     }
@@ -106,11 +140,12 @@ impl<'a> Response<'a> {
 
     /// Reads the body; `None` if it is none.
     pub fn read(body: &'a [u8]) -> Option<Self> {
-        let &[query, a0, a1, a2, a3, n0, n1, n2, n3, ref payload @ ..] = body else {
+        let &[query, a0, a1, a2, a3, n0, n1, n2, n3, ref rest @ ..] = body else {
             return None;
         };
+        let (query, payload) = Query::read(query, rest)?;
         Some(Response {
-            query: Query::from_number(query)?,
+            query,
             asked: u32::from_le_bytes([a0, a1, a2, a3]),
             number: u32::from_le_bytes([n0, n1, n2, n3]),
             payload,
@@ -123,6 +158,7 @@ impl<'a> Response<'a> {
         body.push(self.query.number()).ok()?;
         body.extend_from_slice(&self.asked.to_le_bytes()).ok()?;
         body.extend_from_slice(&self.number.to_le_bytes()).ok()?;
+        self.query.write_port(&mut body)?;
         body.extend_from_slice(self.payload).ok()?;
         Some(body)
     }

@@ -52,9 +52,7 @@ pub struct Traffic {
 pub struct BadTraffic;
 
 impl Traffic {
-    /// A packet carries this letter first, by which generated traffic is known.
-    pub const MARK: u8 = b'T';
-    /// The mark and a number.
+    /// A number, and something more.
     pub const SMALLEST: u8 = 5;
     /// No packets.
     pub const NONE: Traffic = Traffic {

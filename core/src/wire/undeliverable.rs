@@ -38,11 +38,13 @@ pub enum DropReason {
     Stale,
     /// Nobody waits for this answer.
     Unasked,
+    /// No application at its destination serves its port.
+    Unserved,
 }
 
 impl DropReason {
     /// All of them.
-    pub const ALL: [DropReason; 13] = [
+    pub const ALL: [DropReason; 14] = [
         DropReason::Malformed,
         DropReason::NoSuchNode,
         DropReason::NoRoute,
@@ -56,6 +58,7 @@ impl DropReason {
         DropReason::NoHost,
         DropReason::Stale,
         DropReason::Unasked,
+        DropReason::Unserved,
     ];
 
     /// The reason's name in traces and tables.
@@ -74,6 +77,7 @@ impl DropReason {
             DropReason::NoHost => "no-host",
             DropReason::Stale => "stale",
             DropReason::Unasked => "unasked",
+            DropReason::Unserved => "unserved",
         }
     }
 

@@ -4,7 +4,7 @@
 use hopwise_core::limits::{BUFFERS, INBOX, OUTSTANDING, PORTS};
 use hopwise_core::link::{Link, Micros, Received};
 use hopwise_core::router::{Config, Router, times};
-use hopwise_core::wire::{Header, Identity, Kind, MAX_HEADER, Query, Role, WIRE};
+use hopwise_core::wire::{AppPort, Header, Identity, Kind, MAX_HEADER, Query, Role, WIRE};
 use hopwise_core::{Network, Rule};
 
 use crate::input::Input;
@@ -157,13 +157,19 @@ impl World {
         };
         let length = input.below(210);
         let payload = vec![input.byte(); length];
+        let port = AppPort(input.byte() % 4);
         let (node, now) = (&mut self.nodes[who], self.now);
+        if input.below(8) == 0 {
+            let _ = node.serve(port, input.byte() % 4);
+        } else if input.below(16) == 0 {
+            node.close(port);
+        }
         let _ = match input.below(4) {
-            0 => node.send(dest, &payload, now, &mut ()),
-            1 => node.send_confirmed(dest, &payload, now, &mut ()),
-            2 => node.broadcast(&payload, now, &mut ()),
+            0 => node.send(dest, port, &payload, now, &mut ()),
+            1 => node.send_confirmed(dest, port, &payload, now, &mut ()),
+            2 => node.broadcast(port, &payload, now, &mut ()),
             _ => {
-                let query = Query::from_number(input.byte() % 8).unwrap_or(Query::Board(3));
+                let query = Query::from_number(input.byte() % 8).unwrap_or(Query::Application(port));
                 node.ask(dest, query, &payload, now, &mut ())
             }
         };

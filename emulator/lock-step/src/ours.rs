@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use hopwise_emulator::chip::clocks::Hse;
-use hopwise_emulator::chip::{Chip, Individual, Model};
+use hopwise_emulator::boards::NUCLEO_F446RE;
+use hopwise_emulator::chip::{Chip, Individual};
 use hopwise_emulator::cpu::{Bus, Cpu, Cycles, InterruptLines, Sleep};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::memory::Memory;
@@ -60,16 +60,19 @@ impl Noted {
     }
 
     fn received(&self) -> u64 {
-        LINKS.iter().map(|link| self.chip.uart(*link).counters.received).sum()
+        let ports = LINKS.iter().filter_map(|link| self.chip.uart(*link));
+        ports.map(|port| port.counters().received).sum()
     }
 
     /// What one port sends, the other receives.
     fn carry(&mut self) {
         for (from, to) in [(LINKS[0], LINKS[1]), (LINKS[1], LINKS[0])] {
-            if self.chip.uart(from).has_output() {
-                for edge in self.chip.uart_mut(from).take_output() {
-                    self.chip.uart_mut(to).push_edge(edge);
-                }
+            if !self.chip.uart(from).is_some_and(|port| port.has_output()) {
+                continue;
+            }
+            let edges = self.chip.uart_mut(from).map(|port| port.take_output());
+            if let Some(port) = self.chip.uart_mut(to) {
+                edges.into_iter().flatten().for_each(|edge| port.push_edge(edge));
             }
         }
     }
@@ -133,14 +136,16 @@ impl Ours {
     /// A board that runs the firmware, its two links connected to each other.
     pub fn new(elf: &[u8]) -> Result<Self, String> {
         let image = Arc::new(Image::from_elf(elf).map_err(|error| error.to_string())?);
-        let mut memory = Memory::new(Model::F446.memory(), image);
+        let mut memory = Memory::new(NUCLEO_F446RE.model.memory(), image);
         let page: Vec<u8> = PAGE.1.iter().flat_map(|word| word.to_le_bytes()).collect();
         memory.write_flash(PAGE.0, &page).map_err(|error| error.to_string())?;
         let chip = Chip::new(
-            Model::F446,
+            NUCLEO_F446RE.model.description(),
+            NUCLEO_F446RE.ports,
             Individual {
                 unique_id: [1, 2, 3],
-                hse: Hse::Fed(8_000_000),
+                hse: NUCLEO_F446RE.hse,
+                lse: true,
                 lsi: 32_000,
                 flash_wear: 0,
             },

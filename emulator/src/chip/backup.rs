@@ -1,7 +1,9 @@
 //! The twenty backup registers, which survive every reset: RM0390 section 22.6.20. The calendar is not modelled: its
 //! registers read as zero.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
 const FIRST: u32 = 0x50;
@@ -31,5 +33,9 @@ impl Peripheral for Backup {
             .and_then(|place| self.registers.get(place as usize / 4))
             .copied()
             .unwrap_or(0)
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
     }
 }

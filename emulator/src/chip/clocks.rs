@@ -1,7 +1,5 @@
 //! The frequencies that the clock tree results in, and their limits.
 
-use std::ops::RangeInclusive;
-
 /// Where the system clock comes from, which decides how exact it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
@@ -24,7 +22,7 @@ pub enum Hse {
 
 impl Hse {
     /// Its frequency; 0 if there is none.
-    pub(super) fn hertz(self) -> u64 {
+    pub(crate) fn hertz(self) -> u64 {
         match self {
             Hse::Absent => 0,
             Hse::Fed(hertz) | Hse::Crystal(hertz) => hertz.into(),
@@ -34,31 +32,50 @@ impl Hse {
 
 /// The frequencies of the PLL in Hz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pll {
-    pub(super) input: u64,
-    pub(super) vco: u64,
-    pub(super) output: u64,
+pub struct Pll {
+    /// What it is fed, divided.
+    pub input: u64,
+    /// Its oscillator.
+    pub vco: u64,
+    /// What comes out.
+    pub output: u64,
 }
 
-/// The highest frequencies in Hz that a chip bears in its present state of power.
+/// What a chip bears in its present state of power, in Hz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limits {
-    pub(super) hclk: u64,
-    pub(super) apb1: u64,
-    pub(super) apb2: u64,
+pub struct Limits {
+    /// The highest frequency of the core.
+    pub hclk: u64,
+    /// The highest of bus matrix and flash, the same as the core's but on the H7.
+    pub ahb: u64,
+    /// The highest of the slow peripheral bus.
+    pub apb1: u64,
+    /// The highest of the fast peripheral bus.
+    pub apb2: u64,
+    /// The lowest and the highest that the PLL takes.
+    pub pll_input: (u64, u64),
+    /// The lowest and the highest of its oscillator.
+    pub pll_vco: (u64, u64),
+    /// The highest HCLK with each number of wait states, from none.
+    pub wait_states: &'static [u64],
 }
 
-/// What the PLL takes and what its oscillator can do, in Hz: the data sheets of F405 and F446.
-const PLL_INPUT: RangeInclusive<u64> = 950_000..=2_100_000;
-const PLL_VCO: RangeInclusive<u64> = 100_000_000..=432_000_000;
+impl Limits {
+    /// Wait states that the flash needs.
+    pub fn wait_states(&self, hclk: u64) -> u32 {
+        self.wait_states.partition_point(|highest| *highest < hclk) as u32
+    }
+}
 
 /// Nominal frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Clocks {
     /// Where they come from.
     pub source: Source,
-    /// Core, memory and DMA, in Hz.
+    /// The core, in Hz.
     pub hclk: u64,
+    /// Core cycles for one cycle of bus matrix and flash: 1 but on the H7.
+    pub ahb: u64,
     /// Core cycles for one cycle of the slow peripheral bus.
     pub apb1: u64,
     /// Core cycles for one cycle of the fast peripheral bus.
@@ -66,9 +83,9 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Core cycles for one cycle of the timers on the slow bus: twice as fast as the bus unless that is undivided.
-    pub fn timer1(&self) -> u64 {
-        (self.apb1 / 2).max(1)
+    /// Core cycles for one cycle of the timers on a bus: twice as fast as the bus unless that is undivided.
+    pub fn timer(apb: u64) -> u64 {
+        (apb / 2).max(1)
     }
 
     /// Core cycles in a number of microseconds.
@@ -79,26 +96,24 @@ impl Clocks {
     /// What is beyond the limits, in words.
     pub(super) fn beyond(&self, limits: Limits, pll: Option<Pll>) -> Vec<String> {
         let buses = [
-            ("HCLK", self.hclk, limits.hclk),
+            ("HCLK", self.hclk / self.ahb, limits.ahb),
             ("APB1", self.hclk / self.apb1, limits.apb1),
             ("APB2", self.hclk / self.apb2, limits.apb2),
         ];
-        let too_fast = buses.into_iter().filter(|(_, hertz, most)| hertz > most);
+        // Elsewhere the core is as fast as HCLK.
+        let core = (self.ahb > 1).then_some(("the core", self.hclk, limits.hclk));
+        let too_fast = buses.into_iter().chain(core).filter(|(_, hertz, most)| hertz > most);
         let too_fast =
             too_fast.map(|(name, hertz, most)| format!("{name} at {hertz} Hz, at most {most} as it is powered"));
         let parts = pll.into_iter().flat_map(|pll| {
             [
-                ("the PLL's input", pll.input, PLL_INPUT),
-                ("the PLL's oscillator", pll.vco, PLL_VCO),
+                ("the PLL's input", pll.input, limits.pll_input),
+                ("the PLL's oscillator", pll.vco, limits.pll_vco),
             ]
         });
-        let outside = parts.filter(|(_, hertz, range)| !range.contains(hertz));
-        let outside = outside.map(|(name, hertz, range)| format!("{name} at {hertz} Hz, not in {range:?}"));
+        let outside = parts.filter(|(_, hertz, (least, most))| !(least..=most).contains(&hertz));
+        let outside =
+            outside.map(|(name, hertz, (least, most))| format!("{name} at {hertz} Hz, not in {least}..={most}"));
         too_fast.chain(outside).collect()
-    }
-
-    /// Wait states that the flash needs at 2.7 V and more: one for each 30 MHz.
-    pub(super) fn flash_wait_states(&self) -> u32 {
-        (self.hclk.saturating_sub(1) / 30_000_000) as u32
     }
 }

@@ -1,22 +1,27 @@
-//! DMA controllers: RM0390 chapter 9. Requests come from the serial ports; memory is copied to memory at once. The FIFO
+//! DMA controllers of the F4: RM0390 chapter 9. Requests come from the serial ports; memory is copied to memory at once. The FIFO
 //! is left out: every item goes straight through.
 
-use super::Peripheral;
-use super::usart::Usart;
+use std::hash::{Hash, Hasher};
+
+use super::UARTS;
+use super::model::Request;
+use super::newer::dma_mux::DmaMux;
+use super::newer::{self, Route};
+use super::peripheral::{DmaControl, Peripheral, SerialPort};
+use super::pins::Side;
+use super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
 use crate::memory::Memory;
 
 const STREAMS: usize = 8;
-/// Interrupts of the streams of both controllers.
-pub(super) const INTERRUPTS: [[usize; STREAMS]; 2] =
-    [[11, 12, 13, 14, 15, 16, 17, 47], [56, 57, 58, 59, 60, 68, 69, 70]];
-
 const EN: u32 = 1;
 const MINC: u32 = 1 << 10;
 const PINC: u32 = 1 << 9;
 const CIRC: u32 = 1 << 8;
 const DBM: u32 = 1 << 18;
 const CT: u32 = 1 << 19;
+/// On the H7; reserved on the F4.
+const TRBUFF: u32 = 1 << 20;
 const TCIF: u32 = 1 << 5;
 const HTIF: u32 = 1 << 4;
 const TEIF: u32 = 1 << 3;
@@ -29,30 +34,8 @@ const FROM_PERIPHERAL: u32 = 0;
 const TO_PERIPHERAL: u32 = 1;
 const MEMORY_TO_MEMORY: u32 = 2;
 
-/// Which stream and channel a serial port can ask: port, direction, stream, channel. RM0390 tables 28, 29.
-const REQUESTS: [(usize, u32, usize, u32); 16] = [
-    (1, FROM_PERIPHERAL, 5, 4),
-    (1, TO_PERIPHERAL, 6, 4),
-    (2, FROM_PERIPHERAL, 1, 4),
-    (2, TO_PERIPHERAL, 3, 4),
-    (2, TO_PERIPHERAL, 4, 7),
-    (3, FROM_PERIPHERAL, 2, 4),
-    (3, TO_PERIPHERAL, 4, 4),
-    (4, FROM_PERIPHERAL, 0, 4),
-    (4, TO_PERIPHERAL, 7, 4),
-    (0, FROM_PERIPHERAL, 2, 4),
-    (0, FROM_PERIPHERAL, 5, 4),
-    (0, TO_PERIPHERAL, 7, 4),
-    (5, FROM_PERIPHERAL, 1, 5),
-    (5, FROM_PERIPHERAL, 2, 5),
-    (5, TO_PERIPHERAL, 6, 5),
-    (5, TO_PERIPHERAL, 7, 5),
-];
-
-/// Which controller serves a port: the second is on the fast bus with USART1 and USART6.
-pub(super) fn controller_of(uart: usize) -> usize {
-    if uart == 0 || uart == 5 { 1 } else { 0 }
-}
+/// Controllers of a chip.
+const CONTROLLERS: usize = 2;
 
 #[derive(Clone, Copy, Default, Hash)]
 struct Stream {
@@ -117,7 +100,7 @@ impl Stream {
 
 /// One controller. `Default` is the state after reset.
 #[derive(Default, Hash)]
-pub(super) struct Dma {
+struct Dma {
     status: [u32; 2],
     streams: [Stream; STREAMS],
     /// Rules that were broken, in words, until they are asked for.
@@ -127,21 +110,6 @@ pub(super) struct Dma {
 /// The flags of a stream stand in one of two registers at one of four places.
 fn flag_place(stream: usize) -> (usize, u32) {
     (stream / 4, [0, 6, 16, 22][stream % 4])
-}
-
-fn load(memory: &Memory, address: u32, bytes: u32) -> Option<u32> {
-    (0..bytes).rev().try_fold(0, |word, place| {
-        Some(word << 8 | u32::from(memory.byte(address.wrapping_add(place))?))
-    })
-}
-
-/// RAM only, and not the core-coupled memory, which DMA does not reach.
-fn store(memory: &mut Memory, address: u32, bytes: u32, value: u32) -> Option<()> {
-    for place in 0..bytes {
-        let offset = address.wrapping_add(place).wrapping_sub(crate::memory::SRAM);
-        *memory.sram.get_mut(offset as usize)? = (value >> (8 * place)) as u8;
-    }
-    Some(())
 }
 
 impl Dma {
@@ -156,13 +124,8 @@ impl Dma {
     }
 
     /// Whether a stream requests its interrupt: the enables stand one place below the flags.
-    pub(super) fn interrupt(&self, stream: usize) -> bool {
+    fn interrupt(&self, stream: usize) -> bool {
         self.flags(stream) & self.streams[stream].control << 1 & (TCIF | HTIF | TEIF) != 0
-    }
-
-    /// Rules that were broken since the last call, in words.
-    pub(super) fn take_broken(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.broken)
     }
 
     /// A transfer that failed ends the stream.
@@ -175,55 +138,13 @@ impl Dma {
         ));
     }
 
-    /// The enabled stream that a request of the port reaches.
-    fn find(&self, uart: usize, direction: u32) -> Option<usize> {
-        self.streams.iter().enumerate().position(|(number, stream)| {
-            stream.control & EN != 0
-                && stream.direction() == direction
-                && stream.left > 0
-                && REQUESTS.iter().any(|&(port, towards, place, channel)| {
-                    (port, towards, place, channel) == (uart, direction, number, stream.channel())
-                        && stream.peripheral == DATA_REGISTERS[uart]
-                })
-        })
-    }
-
-    /// Serves the requests of a serial port. Returns whether anything was transferred.
-    pub(super) fn serve(&mut self, uart: usize, port: &mut Usart, now: Cycles, memory: &mut Memory) -> bool {
-        let mut busy = false;
-        if port.wants_dma_read()
-            && let Some(number) = self.find(uart, FROM_PERIPHERAL)
-        {
-            busy = true;
-            let stream = self.streams[number];
-            match store(memory, stream.memory_address(), stream.item(), port.take_data()) {
-                Some(()) => self.count(number),
-                None => self.fail(number),
-            }
-        }
-        while port.wants_dma_write()
-            && let Some(number) = self.find(uart, TO_PERIPHERAL)
-        {
-            busy = true;
-            let stream = self.streams[number];
-            match load(memory, stream.memory_address(), stream.item()) {
-                Some(value) => {
-                    port.give_data(value, now);
-                    self.count(number);
-                }
-                None => self.fail(number),
-            }
-        }
-        busy
-    }
-
     fn count(&mut self, number: usize) {
         let flags = self.streams[number].count_item();
         self.raise(number, flags);
     }
 
     /// Does all transfers from memory to memory that have been enabled. Only the second controller can.
-    pub(super) fn copy_memory(&mut self, can_copy: bool, memory: &mut Memory) {
+    fn copy_memory(&mut self, can_copy: bool, memory: &mut Memory) {
         for number in 0..STREAMS {
             let stream = &mut self.streams[number];
             if !can_copy && stream.control & EN != 0 && stream.direction() == MEMORY_TO_MEMORY {
@@ -242,8 +163,8 @@ impl Dma {
                 } else {
                     0
                 };
-                let value = load(memory, stream.peripheral.wrapping_add(done), stream.item());
-                match value.and_then(|value| store(memory, stream.memory_address(), stream.item(), value)) {
+                let value = memory.dma_load(stream.peripheral.wrapping_add(done), stream.item());
+                match value.and_then(|value| memory.dma_store(stream.memory_address(), stream.item(), value)) {
                     Some(()) => self.count(number),
                     None => self.fail(number),
                 }
@@ -259,7 +180,7 @@ impl Dma {
         // The buffer that a double-buffered stream does not use at the moment is free.
         let is_free = |buffer: u32| !is_on || control & DBM != 0 && (control & CT != 0) == (buffer == 0);
         let name = match register {
-            0x00 => return self.control_stream(number, value & 0x0fef_ffff, flags),
+            0x00 => return self.control_stream(number, value & 0x0fff_ffff, flags),
             0x04 if !is_on => {
                 (stream.left, stream.count) = (value & 0xffff, value & 0xffff);
                 return;
@@ -304,15 +225,143 @@ impl Dma {
     }
 }
 
-/// Addresses of the data registers of the serial ports.
-const DATA_REGISTERS: [u32; super::UARTS] = [
-    0x4001_1004,
-    0x4000_4404,
-    0x4000_4804,
-    0x4000_4c04,
-    0x4000_5004,
-    0x4001_1404,
-];
+/// The controllers with the requests that reach them.
+pub(super) struct Controllers {
+    dma: [Dma; CONTROLLERS],
+    requests: &'static [Request],
+    /// What chooses the requests instead, on the H7.
+    mux: Option<DmaMux>,
+    /// Addresses of the data registers of the serial ports, for receiving and for sending.
+    data_registers: [(u32, u32); UARTS],
+}
+
+impl Controllers {
+    pub(super) fn new(requests: &'static [Request], data_registers: [u32; UARTS]) -> Self {
+        Controllers {
+            dma: Default::default(),
+            requests,
+            mux: None,
+            data_registers: data_registers.map(|register| (register, register)),
+        }
+    }
+
+    /// Controllers behind a mux, with the first addresses of the serial ports.
+    pub(super) fn behind(mux: DmaMux, ports: [u32; UARTS]) -> Self {
+        Controllers {
+            mux: Some(mux),
+            data_registers: ports.map(|port| (port + newer::RDR, port + newer::TDR)),
+            ..Controllers::new(&[], [0; UARTS])
+        }
+    }
+
+    /// Controller and number of the enabled stream that a request of the port reaches.
+    fn find(&self, uart: usize, side: Side) -> Option<(usize, usize)> {
+        let direction = match side {
+            Side::Rx => FROM_PERIPHERAL,
+            Side::Tx => TO_PERIPHERAL,
+        };
+        let (rx, tx) = self.data_registers[uart];
+        let register = match side {
+            Side::Rx => rx,
+            Side::Tx => tx,
+        };
+        let is_ready = |stream: &Stream| {
+            stream.control & EN != 0
+                && stream.direction() == direction
+                && stream.left > 0
+                && stream.peripheral == register
+        };
+        if let Some(mux) = &self.mux {
+            let mut all = (0..CONTROLLERS).flat_map(|controller| (0..STREAMS).map(move |stream| (controller, stream)));
+            return all.find(|(controller, stream)| {
+                is_ready(&self.dma[*controller].streams[*stream])
+                    && mux.routes(*controller)[*stream] == Some(Route { uart, side })
+            });
+        }
+        let possible = self.requests.iter();
+        let mut possible = possible.filter(|request| (request.uart, request.side) == (uart, side));
+        let found = possible.find(|request| {
+            let stream = &self.dma[request.controller].streams[request.stream];
+            is_ready(stream) && stream.channel() == request.channel
+        })?;
+        Some((found.controller, found.stream))
+    }
+
+    /// On the H7 a stream that serves a serial port needs its buffer: without it bytes get lost.
+    fn check_buffer(&mut self, controller: usize, number: usize) {
+        let dma = &mut self.dma[controller];
+        if self.mux.is_some() && dma.streams[number].control & TRBUFF == 0 {
+            dma.broken
+                .push(format!("stream {number} serves a serial port without TRBUFF"));
+        }
+    }
+}
+
+impl DmaControl for Controllers {
+    fn part(&mut self, part: usize) -> &mut dyn Peripheral {
+        match &mut self.mux {
+            Some(mux) if part == CONTROLLERS => mux,
+            _ => &mut self.dma[part],
+        }
+    }
+
+    fn parts(&self) -> usize {
+        CONTROLLERS + usize::from(self.mux.is_some())
+    }
+
+    fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool {
+        let mut busy = false;
+        while port.wants_dma_read()
+            && let Some((controller, number)) = self.find(uart, Side::Rx)
+        {
+            busy = true;
+            self.check_buffer(controller, number);
+            let dma = &mut self.dma[controller];
+            let stream = dma.streams[number];
+            match memory.dma_store(stream.memory_address(), stream.item(), port.take_data()) {
+                Some(()) => dma.count(number),
+                None => dma.fail(number),
+            }
+        }
+        while port.wants_dma_write()
+            && let Some((controller, number)) = self.find(uart, Side::Tx)
+        {
+            busy = true;
+            self.check_buffer(controller, number);
+            let dma = &mut self.dma[controller];
+            let stream = dma.streams[number];
+            match memory.dma_load(stream.memory_address(), stream.item()) {
+                Some(value) => {
+                    port.give_data(value, now);
+                    dma.count(number);
+                }
+                None => dma.fail(number),
+            }
+        }
+        busy
+    }
+
+    fn copy_memory(&mut self, memory: &mut Memory) {
+        for (number, dma) in self.dma.iter_mut().enumerate() {
+            dma.copy_memory(number == 1 || self.mux.is_some(), memory);
+        }
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        let mut broken = Vec::new();
+        for (number, dma) in self.dma.iter_mut().enumerate() {
+            broken.extend(dma.broken.drain(..).map(|how| Violation {
+                rule: Rule::Dma,
+                how: format!("DMA{}: {how}", number + 1),
+            }));
+        }
+        broken
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        (&self.dma, &self.mux).hash(&mut hasher);
+    }
+}
 
 impl Peripheral for Dma {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
@@ -347,6 +396,18 @@ impl Peripheral for Dma {
             _ => 0,
         }
     }
+
+    fn interrupts(&self) -> u32 {
+        (0..STREAMS).fold(0, |lines, stream| lines | u32::from(self.interrupt(stream)) << stream)
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = Dma::default();
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
 }
 
 #[cfg(test)]
@@ -355,6 +416,7 @@ mod tests {
 
     use super::*;
     use crate::chip::Model;
+    use crate::chip::model::facts;
     use crate::image::Image;
     use crate::memory::SRAM;
 
@@ -399,17 +461,32 @@ mod tests {
         assert!(dma.interrupt(3));
         assert_eq!(dma.read(0x00, 0) >> 22 & TEIF, TEIF);
         assert_eq!(
-            dma.take_broken(),
+            std::mem::take(&mut dma.broken),
             ["stream 3 reaches for 0x10000000, where it has no memory"]
         );
+    }
+
+    /// Data register of USART2.
+    const DATA: u32 = 0x4000_4404;
+
+    fn find(dma: &mut Dma) -> Option<(usize, usize)> {
+        let mut registers = [0; UARTS];
+        registers[1] = DATA;
+        let mut both = Controllers::new(facts(Model::F446).expect("an F4").requests, registers);
+        std::mem::swap(&mut both.dma[0], dma);
+        let found = both.find(1, Side::Rx);
+        std::mem::swap(&mut both.dma[0], dma);
+        found
     }
 
     fn received(dma: &mut Dma, memory: &mut Memory, bytes: &[u8]) {
         for byte in bytes {
             let value = u32::from(*byte);
-            let number = dma.find(1, FROM_PERIPHERAL).expect("a stream");
+            let (_, number) = find(dma).expect("a stream");
             let stream = dma.streams[number];
-            store(memory, stream.memory_address(), stream.item(), value).expect("RAM");
+            memory
+                .dma_store(stream.memory_address(), stream.item(), value)
+                .expect("RAM");
             dma.count(number);
         }
     }
@@ -417,7 +494,7 @@ mod tests {
     #[test]
     fn a_ring_goes_round_with_half_and_full_flags() {
         let (mut dma, mut memory) = (Dma::default(), memory());
-        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | CIRC);
+        stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | CIRC);
         received(&mut dma, &mut memory, b"ab");
         assert_eq!((dma.flags(5) & (HTIF | TCIF), dma.read(0x8c, 0)), (HTIF, 2));
         received(&mut dma, &mut memory, b"cde");
@@ -428,7 +505,7 @@ mod tests {
     #[test]
     fn a_stream_that_is_on_is_left_alone() {
         let mut dma = Dma::default();
-        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | CIRC);
+        stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | CIRC);
         let base = 0x10 + 0x18 * 5;
         for (register, name) in [
             (0x04, "NDTR"),
@@ -440,17 +517,20 @@ mod tests {
             let before = dma.read(base + register, 0);
             dma.write(base + register, 1, 0);
             assert_eq!(
-                dma.take_broken(),
+                std::mem::take(&mut dma.broken),
                 [format!("{name} of stream 5 is written while it is on")]
             );
             assert_eq!(dma.read(base + register, 0), before);
         }
         let control = dma.read(base, 0);
         dma.write(base, control & !CIRC, 0);
-        assert_eq!(dma.take_broken(), ["CR of stream 5 is changed while it is on"]);
+        assert_eq!(
+            std::mem::take(&mut dma.broken),
+            ["CR of stream 5 is changed while it is on"]
+        );
         dma.write(base, control | 1 << 4, 0);
         assert_eq!(
-            (dma.take_broken().len(), dma.read(base, 0)),
+            (std::mem::take(&mut dma.broken).len(), dma.read(base, 0)),
             (0, control | 1 << 4),
             "interrupts may"
         );
@@ -459,11 +539,14 @@ mod tests {
     #[test]
     fn the_buffer_that_is_not_in_use_may_be_changed() {
         let mut dma = Dma::default();
-        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | DBM);
+        stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | DBM);
         dma.write(0x10 + 0x18 * 5 + 0x10, SRAM + 64, 0);
-        assert_eq!(dma.take_broken().len(), 0);
+        assert_eq!(std::mem::take(&mut dma.broken).len(), 0);
         dma.write(0x10 + 0x18 * 5 + 0x0c, SRAM + 64, 0);
-        assert_eq!(dma.take_broken(), ["M0AR of stream 5 is written while it is on"]);
+        assert_eq!(
+            std::mem::take(&mut dma.broken),
+            ["M0AR of stream 5 is written while it is on"]
+        );
     }
 
     #[test]
@@ -472,7 +555,7 @@ mod tests {
         stream(&mut dma, 3, 1, SRAM, SRAM + 4, EN | MEMORY_TO_MEMORY << 6);
         dma.copy_memory(false, &mut memory);
         assert_eq!(
-            dma.take_broken(),
+            std::mem::take(&mut dma.broken),
             ["stream 3 is to copy memory to memory, which only DMA2 can"]
         );
         assert_eq!(dma.read(0x10 + 0x18 * 3, 0) & EN, 0);
@@ -481,21 +564,21 @@ mod tests {
     #[test]
     fn the_wrong_channel_transfers_nothing() {
         let mut dma = Dma::default();
-        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 3 << 25 | MINC | CIRC);
-        assert_eq!(dma.find(1, FROM_PERIPHERAL), None);
+        stream(&mut dma, 5, 4, DATA, SRAM, EN | 3 << 25 | MINC | CIRC);
+        assert_eq!(find(&mut dma), None);
     }
 
     #[test]
     fn stopped_and_enabled_again_it_begins_at_the_first_address_with_the_rest_of_the_count() {
         let (mut dma, mut memory) = (Dma::default(), memory());
-        stream(&mut dma, 5, 4, DATA_REGISTERS[1], SRAM, EN | 4 << 25 | MINC | CIRC);
+        stream(&mut dma, 5, 4, DATA, SRAM, EN | 4 << 25 | MINC | CIRC);
         received(&mut dma, &mut memory, b"abc");
         let control = dma.read(0x88, 0);
         dma.write(0x88, control & !EN, 0);
         assert_eq!(dma.flags(5) & TCIF, TCIF);
         dma.write(0x88, control, 0);
         assert_eq!(
-            (dma.read(0x88, 0) & EN, dma.take_broken()),
+            (dma.read(0x88, 0) & EN, std::mem::take(&mut dma.broken)),
             (0, vec!["stream 5 is switched on with old flags (0x30)".to_string()])
         );
         dma.write(0x0c, FLAGS << 6, 0);

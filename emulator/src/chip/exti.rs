@@ -1,6 +1,8 @@
 //! External interrupts: RM0390 chapter 10.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
 #[derive(Default, Hash)]
@@ -32,20 +34,6 @@ impl Exti {
     /// Whether an event for the core has come since the last call.
     pub(super) fn take_event(&mut self) -> bool {
         std::mem::take(&mut self.event)
-    }
-
-    /// Each interrupt of the NVIC with whether it is requested.
-    pub(super) fn interrupts(&self) -> [(usize, bool); 7] {
-        let lines = self.pending & self.mask;
-        [
-            (6, lines & 1 != 0),
-            (7, lines & 1 << 1 != 0),
-            (8, lines & 1 << 2 != 0),
-            (9, lines & 1 << 3 != 0),
-            (10, lines & 1 << 4 != 0),
-            (23, lines & 0x03e0 != 0),
-            (40, lines & 0xfc00 != 0),
-        ]
     }
 }
 
@@ -84,5 +72,19 @@ impl Peripheral for Exti {
             // PR is cleared by ones: bytes that are not written must be zeros.
             _ => 0,
         }
+    }
+
+    /// Lines 0 to 4 have interrupts of their own; 5 to 9 share one, and so do 10 to 15.
+    fn interrupts(&self) -> u32 {
+        let lines = self.pending & self.mask;
+        lines & 0x1f | u32::from(lines & 0x03e0 != 0) << 5 | u32::from(lines & 0xfc00 != 0) << 6
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = Exti::default();
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
     }
 }

@@ -1,9 +1,10 @@
-//! The flash controller: RM0390 chapter 3.
+//! The flash controller of the F4: RM0390 chapter 3.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use super::Peripheral;
-use super::rules::Rule;
+use super::peripheral::{FlashControl, Peripheral};
+use super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
 use crate::memory::Memory;
 
@@ -49,8 +50,8 @@ pub(super) struct FlashController {
     wear: u32,
     /// The addresses that were programmed or erased, until they are asked for.
     changed: Option<Range<u32>>,
-    /// Rules that were broken, in words, until they are asked for.
-    broken: Vec<(Rule, String)>,
+    /// Rules that were broken, until they are asked for.
+    broken: Vec<Violation>,
 }
 
 impl FlashController {
@@ -66,28 +67,11 @@ impl FlashController {
         }
     }
 
-    /// Registers go back to what they are at reset.
-    pub(super) fn reset(&mut self) {
-        *self = Self::new(self.wear);
-    }
-
-    /// Rules that were broken since the last call, in words.
-    pub(super) fn take_broken(&mut self) -> Vec<(Rule, String)> {
-        std::mem::take(&mut self.broken)
-    }
-
     fn breaks(&mut self, how: &str) {
-        self.broken.push((Rule::FlashOrder, how.into()));
-    }
-
-    /// FLASH_ACR.
-    pub(super) fn access(&self) -> u32 {
-        self.access
-    }
-
-    /// The addresses that were programmed or erased since the last call.
-    pub(super) fn take_change(&mut self) -> Option<Range<u32>> {
-        self.changed.take()
+        self.broken.push(Violation {
+            rule: Rule::FlashOrder,
+            how: how.into(),
+        });
     }
 
     fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
@@ -96,77 +80,6 @@ impl FlashController {
 
     fn parallelism(&self) -> usize {
         (self.control >> 8 & 3) as usize
-    }
-
-    pub(super) fn latency(&self) -> u32 {
-        self.access & 0xf
-    }
-
-    /// A store into the flash. Returns for how many microseconds the core stands still, since it executes from there.
-    pub(super) fn program(&mut self, address: u32, bytes: u32, value: u32, memory: &mut Memory) -> u64 {
-        if self.control & (PG | SER | MER) != PG {
-            self.fail(PGSERR);
-            return 0;
-        }
-        if address % 16 + bytes > 16 {
-            self.fail(PGAERR);
-            return 0;
-        }
-        if bytes != 1 << self.parallelism() {
-            self.fail(PGPERR);
-            return 0;
-        }
-        for (place, byte) in (0..bytes).zip(value.to_le_bytes()) {
-            let place_before = memory.byte(address + place).unwrap_or(0xff);
-            if byte & !place_before != 0 {
-                let place = address + place;
-                self.breaks(&format!(
-                    "{byte:#04x} is written over {place_before:#04x} at {place:#010x} without an erase"
-                ));
-            }
-            if memory.program_byte(address + place, byte).is_err() {
-                self.fail(PGSERR);
-                return 0;
-            }
-        }
-        self.changed = Some(address..address + bytes);
-        self.finish();
-        self.time(PROGRAM)
-    }
-
-    /// Does the erase that was started, if one was. Returns how many microseconds it takes.
-    pub(super) fn start_erase(&mut self, memory: &mut Memory) -> u64 {
-        if self.control & STRT == 0 {
-            return 0;
-        }
-        self.control &= !STRT;
-        let sector = (self.control >> 3 & 0xf) as usize;
-        let sectors = match self.control & (PG | SER | MER) {
-            MER => 0..memory.sectors(),
-            SER if sector < memory.sectors() => sector..sector + 1,
-            _ => {
-                self.fail(PGSERR);
-                return 0;
-            }
-        };
-        if self.parallelism() == 3 {
-            self.breaks("an erase with 64 bits at once (PSIZE is 3) without a programming voltage");
-        }
-        let (first, last) = (memory.sector_range(sectors.start), memory.sector_range(sectors.end - 1));
-        self.changed = Some(first.start..last.end);
-        let time = sectors
-            .map(|sector| {
-                memory.erase_sector(sector);
-                let size = match sector {
-                    0..4 => 0,
-                    4 => 1,
-                    _ => 2,
-                };
-                self.time(ERASE[size][self.parallelism().min(2)])
-            })
-            .sum();
-        self.finish();
-        time
     }
 
     /// OPERR is only set if its interrupt is wanted.
@@ -193,8 +106,10 @@ impl FlashController {
         let mut taken = value;
         for (name, enable, reset) in [("ICRST", ICEN, ICRST), ("DCRST", DCEN, DCRST)] {
             if value & reset != 0 && self.access & enable != 0 {
-                self.broken
-                    .push((Rule::FlashCache, format!("{name} is set while the cache is on")));
+                self.broken.push(Violation {
+                    rule: Rule::FlashCache,
+                    how: format!("{name} is set while the cache is on"),
+                });
                 taken &= !reset;
             }
         }
@@ -244,7 +159,98 @@ impl Peripheral for FlashController {
         }
     }
 
-    fn interrupt(&self) -> bool {
-        self.status & EOP != 0 && self.control & EOPIE != 0 || self.status & ERRORS != 0 && self.control & ERRIE != 0
+    fn interrupts(&self) -> u32 {
+        let done = self.status & EOP != 0 && self.control & EOPIE != 0;
+        let failed = self.status & ERRORS != 0 && self.control & ERRIE != 0;
+        u32::from(done || failed)
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = Self::new(self.wear);
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+impl FlashControl for FlashController {
+    /// A store into the flash. Returns for how many microseconds the core stands still, since it executes from there.
+    fn program(&mut self, address: u32, bytes: u32, value: u32, _now: Cycles, memory: &mut Memory) -> u64 {
+        if self.control & (PG | SER | MER) != PG {
+            self.fail(PGSERR);
+            return 0;
+        }
+        if address % 16 + bytes > 16 {
+            self.fail(PGAERR);
+            return 0;
+        }
+        if bytes != 1 << self.parallelism() {
+            self.fail(PGPERR);
+            return 0;
+        }
+        for (place, byte) in (0..bytes).zip(value.to_le_bytes()) {
+            let place_before = memory.byte(address + place).unwrap_or(0xff);
+            if byte & !place_before != 0 {
+                let place = address + place;
+                self.breaks(&format!(
+                    "{byte:#04x} is written over {place_before:#04x} at {place:#010x} without an erase"
+                ));
+            }
+            if memory.program_byte(address + place, byte).is_err() {
+                self.fail(PGSERR);
+                return 0;
+            }
+        }
+        self.changed = Some(address..address + bytes);
+        self.finish();
+        self.time(PROGRAM)
+    }
+
+    /// Does the erase that was started, if one was. Returns how many microseconds it takes.
+    fn start_erase(&mut self, _now: Cycles, memory: &mut Memory) -> u64 {
+        if self.control & STRT == 0 {
+            return 0;
+        }
+        self.control &= !STRT;
+        let sector = (self.control >> 3 & 0xf) as usize;
+        let sectors = match self.control & (PG | SER | MER) {
+            MER => 0..memory.sectors(),
+            SER if sector < memory.sectors() => sector..sector + 1,
+            _ => {
+                self.fail(PGSERR);
+                return 0;
+            }
+        };
+        if self.parallelism() == 3 {
+            self.breaks("an erase with 64 bits at once (PSIZE is 3) without a programming voltage");
+        }
+        let (first, last) = (memory.sector_range(sectors.start), memory.sector_range(sectors.end - 1));
+        self.changed = Some(first.start..last.end);
+        let time = sectors
+            .map(|sector| {
+                memory.erase_sector(sector);
+                let size = match sector {
+                    0..4 => 0,
+                    4 => 1,
+                    _ => 2,
+                };
+                self.time(ERASE[size][self.parallelism().min(2)])
+            })
+            .sum();
+        self.finish();
+        time
+    }
+
+    fn access(&self) -> u32 {
+        self.access
+    }
+
+    fn take_change(&mut self) -> Option<Range<u32>> {
+        self.changed.take()
     }
 }

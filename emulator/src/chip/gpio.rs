@@ -1,10 +1,12 @@
 //! Pins: RM0390 chapter 7.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
-/// Ports A to I.
-pub(super) const PORTS: usize = 9;
+/// Ports A to K. No chip has all of them.
+pub(super) const PORTS: usize = 11;
 const OUTPUT: u32 = 1;
 const ALTERNATE: u32 = 2;
 const PULL_UP: u32 = 1;
@@ -26,15 +28,6 @@ pub(super) struct Gpio {
 }
 
 impl Gpio {
-    /// Registers go back to what they are at reset; the outside stays.
-    pub(super) fn reset(&mut self) {
-        *self = Gpio {
-            driven: self.driven,
-            drives: self.drives,
-            ..Gpio::default()
-        };
-    }
-
     fn mode_of(&self, pin: u32) -> u32 {
         self.mode >> (2 * pin) & 3
     }
@@ -117,6 +110,19 @@ impl Peripheral for Gpio {
             0x24 => self.alternate[1],
             _ => 0,
         }
+    }
+
+    /// The outside stays.
+    fn reset(&mut self, _now: Cycles) {
+        *self = Gpio {
+            driven: self.driven,
+            drives: self.drives,
+            ..Gpio::default()
+        };
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
     }
 }
 

@@ -1,7 +1,9 @@
 //! Sees whether firmware keeps the [rules](super::rules).
 
+use super::pins::Socket;
 use super::rules::{Rule, Violation};
-use super::{Chip, UART_NAMES, pins};
+use super::slots::Unit;
+use super::{Chip, UART_NAMES};
 use crate::cpu::Cycles;
 
 /// No more are told: firmware that breaks a rule all over the flash would never come to an end.
@@ -18,49 +20,81 @@ impl Chip {
     /// Clocks and what they need.
     pub(super) fn judge_clocks(&mut self) {
         let clocks = self.clocks;
-        for how in clocks.beyond(self.power.limits(), self.rcc.running_pll()) {
+        let limits = self.power.limits();
+        for how in clocks.beyond(limits, self.clock.running_pll()) {
             self.violate(Rule::ClockLimits, how);
         }
-        let needed = clocks.flash_wait_states();
-        if self.flash.latency() < needed {
-            let (latency, hclk) = (self.flash.latency(), clocks.hclk);
+        let (latency, hclk) = (self.flash.access() & 0xf, clocks.hclk / clocks.ahb);
+        let needed = limits.wait_states(hclk);
+        if latency < needed {
             self.violate(
                 Rule::WaitStates,
                 format!("{latency} at {hclk} Hz, which needs {needed}"),
             );
         }
+        if hclk > self.flash.highest_writing() {
+            self.violate(Rule::WaitStates, format!("WRHIGHFREQ is too low for {hclk} Hz"));
+        }
     }
 
-    pub(super) fn judge_flash(&mut self) {
-        for (rule, how) in self.flash.take_broken() {
+    /// What a unit says was done to it.
+    pub(super) fn judge(&mut self, unit: Unit) {
+        let broken = self.peripheral(unit).map(|peripheral| peripheral.take_broken());
+        for Violation { rule, how } in broken.into_iter().flatten() {
             self.violate(rule, how);
         }
     }
 
-    pub(super) fn judge_dma(&mut self, dma: usize) {
-        for how in self.dma[dma].take_broken() {
-            self.violate(Rule::Dma, format!("DMA{}: {how}", dma + 1));
+    pub(super) fn judge_dma(&mut self) {
+        for Violation { rule, how } in self.dma.take_broken() {
+            self.violate(rule, how);
+        }
+    }
+
+    /// Whether a unit is in a mode that its model does not have.
+    pub(super) fn judge_model(&mut self, at: usize, unit: Unit) {
+        let beyond = self.peripheral(unit).and_then(|peripheral| peripheral.beyond_model());
+        if let Some(what) = beyond {
+            self.remark(format!("{}: {what} is not modelled", self.slots.place(at).name));
         }
     }
 
     /// A serial port has its pins if they are in its alternate function.
     pub(super) fn connect_pins(&mut self, uart: usize, now: Cycles) {
-        let pins = pins::of(self.model, uart);
-        let connected = |pin: pins::Pin| self.gpio[pin.port].alternate_function(pin.number) == Some(pins.function);
-        let (tx, rx) = (connected(pins.tx), connected(pins.rx));
-        self.uarts[uart].set_pins(tx, rx, now);
-        if self.uarts[uart].listens_nowhere() {
-            self.lacks_pin(uart, "receives", pins.rx);
+        let Some(port) = &mut self.uarts[uart] else { return };
+        let sockets = self.sockets[uart];
+        let connected = |socket: Socket| {
+            let gpio = self.gpio.get(socket.pin.port);
+            gpio.and_then(|gpio| gpio.alternate_function(socket.pin.number)) == Some(socket.function)
+        };
+        let (tx, rx) = sockets.map_or((false, false), |both| (connected(both.tx), connected(both.rx)));
+        port.set_pins(tx, rx, now);
+        let (listens, listens_nowhere) = (port.reaction_time().is_some(), port.listens_nowhere());
+        if listens_nowhere {
+            self.lacks_pin(uart, "receives", sockets.map(|both| both.rx));
         }
-        if self.uarts[uart].listens() && self.gpio[pins.rx.port].is_pulled_down(pins.rx.number) {
-            let (name, pin) = (UART_NAMES[uart], pins.rx);
+        let Some(pin) = sockets.map(|both| both.rx.pin).filter(|_| listens) else {
+            return;
+        };
+        let gpio = self.gpio.get(pin.port);
+        if gpio.is_some_and(|gpio| gpio.is_pulled_down(pin.number)) {
+            let name = UART_NAMES[uart];
             self.violate(Rule::Pull, format!("{name} receives at {pin}, which is pulled down"));
         }
     }
 
-    pub(super) fn lacks_pin(&mut self, uart: usize, verb: &str, pin: pins::Pin) {
-        let (name, function) = (UART_NAMES[uart], pins::of(self.model, uart).function);
-        let how = format!("{name} {verb} while {pin} is not in alternate function {function}");
+    pub(super) fn sends_nowhere(&mut self, uart: usize) {
+        self.lacks_pin(uart, "sends", self.sockets[uart].map(|both| both.tx));
+    }
+
+    fn lacks_pin(&mut self, uart: usize, verb: &str, socket: Option<Socket>) {
+        let name = UART_NAMES[uart];
+        let how = match socket {
+            Some(Socket { pin, function }) => {
+                format!("{name} {verb} while {pin} is not in alternate function {function}")
+            }
+            None => format!("{name} {verb}, but the board has nothing at its pins"),
+        };
         self.violate(Rule::Pins, how);
     }
 }

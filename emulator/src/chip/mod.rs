@@ -1,8 +1,8 @@
-//! An STM32F4 around the core: clocks, pins, timers, serial ports, DMA, watchdog and flash controller.
+//! A microcontroller around the core: clocks, pins, timers, serial ports, DMA, watchdog and flash controller.
 //!
-//! Every peripheral is a file with a struct that holds its registers and implements `Peripheral`. [`Chip`] finds
-//! the peripheral of an address in `map`, knows which of them have something to do, and joins them where one acts on
-//! another: requests to DMA, clocks to timers, pins to EXTI.
+//! What is known of a chip is data: a file of [`model`] each, with the places of its peripherals. What a peripheral does is
+//! a file with a struct that implements [`Peripheral`]. [`Chip`] finds the peripheral of an address, knows which of them
+//! have something to do, and joins them where one acts on another: requests to DMA, clocks to timers, pins to EXTI.
 
 mod backup;
 pub mod clocks;
@@ -11,13 +11,16 @@ mod exti;
 mod flash;
 mod gpio;
 mod judge;
-mod map;
-mod model;
-mod pins;
+pub mod map;
+pub mod model;
+mod newer;
+pub mod peripheral;
+pub mod pins;
 mod power;
 mod rcc;
 pub mod rules;
-pub(crate) mod rx_pin;
+pub mod rx_pin;
+mod slots;
 mod supply;
 mod syscfg;
 #[cfg(test)]
@@ -26,57 +29,24 @@ mod timer;
 pub mod usart;
 mod watchdog;
 
-use crate::cpu::{Bus, Cycles, InterruptLines, NEVER, Stop};
+use std::hash::{Hash, Hasher};
+
+use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, NEVER, Stop};
 use crate::memory::{FLASH, Memory};
-use backup::Backup;
 use clocks::{Clocks, Hse};
-use dma::Dma;
 use exti::Exti;
-use flash::FlashController;
 use gpio::Gpio;
-use map::Unit;
-use power::Power;
-use rcc::Rcc;
+use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl, SerialPort};
+use pins::{Sockets, Wiring};
 use rules::{Rule, Violation};
+use slots::{LINES, Slots, Unit};
 use syscfg::Syscfg;
-use timer::Timer;
-use usart::Usart;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
-pub use model::Model;
-pub(crate) use rcc::ResetCause;
-
-/// Registers on a bus. Offsets are those of the reference manual; accesses are whole words.
-trait Peripheral {
-    /// Reads a register, with what reading does to it.
-    fn read(&mut self, offset: u32, now: Cycles) -> u32;
-    /// Writes a register.
-    fn write(&mut self, offset: u32, value: u32, now: Cycles);
-    /// What a register holds besides the bytes that are written, when a store is narrower than the register.
-    fn rest(&self, _offset: u32) -> u32 {
-        0
-    }
-    /// Does all that is due up to `now`.
-    fn advance(&mut self, _now: Cycles) {}
-    /// When something is due next.
-    fn next_event(&self) -> Cycles {
-        NEVER
-    }
-    /// Whether it requests its interrupt.
-    fn interrupt(&self) -> bool {
-        false
-    }
-}
-
-const TIMERS: usize = 4;
-const TIMER_INTERRUPTS: [usize; TIMERS] = [28, 29, 30, 50];
-const UART_INTERRUPTS: [usize; UARTS] = [37, 38, 39, 52, 53, 71];
-const FLASH_INTERRUPT: usize = 4;
-/// Timed units, for the list of what is due: timers, then UARTs, then the watchdog.
-const TIMED: usize = TIMERS + UARTS + 1;
-const WATCHDOG: usize = TIMERS + UARTS;
-const ALL_DIRTY: u32 = (1 << TIMED) - 1;
+pub use model::{Description, Model};
+pub use peripheral::{Peripheral, ResetCause};
+pub use slots::CannotAdd;
 
 /// Something that firmware has done and the chip does not model.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,78 +59,95 @@ pub struct Individual {
     pub unique_id: [u32; 3],
     /// What is at its HSE pins.
     pub hse: Hse,
-    /// The clock of its watchdog in Hz: 17,000 to 47,000.
+    /// Whether it has a crystal of 32 kHz.
+    pub lse: bool,
+    /// The clock of its watchdog in Hz: 17,000 to 47,000 on the F4.
     pub lsi: u32,
     /// How far the times of its flash are from typical to longest, in percent.
     pub flash_wear: u32,
 }
 
 /// The chip without core and memory.
-#[derive(Hash)]
 pub struct Chip {
-    model: Model,
+    description: &'static Description,
     unique_id: [u32; 3],
-    rcc: Rcc,
-    power: Power,
-    flash: FlashController,
+    clock: Box<dyn ClockControl>,
+    power: Box<dyn PowerControl>,
+    flash: Box<dyn FlashControl>,
+    dma: Box<dyn DmaControl>,
+    uarts: [Option<Box<dyn SerialPort>>; UARTS],
     gpio: [Gpio; gpio::PORTS],
     exti: Exti,
     syscfg: Syscfg,
-    timers: [Timer; TIMERS],
-    uarts: [Usart; UARTS],
-    dma: [Dma; 2],
     watchdog: Watchdog,
-    backup: Backup,
+    /// Peripherals that act on no other: timers, and what was added from outside.
+    others: Vec<Box<dyn Peripheral>>,
     debug_control: [u32; 4],
+    /// Where the cables of the serial ports are plugged in.
+    sockets: [Option<Sockets>; UARTS],
+    slots: Slots,
     clocks: Clocks,
     /// Set when `clocks` has changed and the board has not yet taken notice.
     clock_changed: bool,
     lines: InterruptLines,
-    /// When each timed unit is due.
-    due: [Cycles; TIMED],
-    /// The earliest of them.
+    /// When something is due next.
     next: Cycles,
-    /// Timed units that software has touched since the last poll, one bit each.
-    dirty: u32,
-    dma_dirty: bool,
+    /// What software has touched since the last poll: a bit for each timed unit, and [`LINES`].
+    dirty: u64,
     stall: Cycles,
     remarks: Vec<Remark>,
     violations: Vec<Violation>,
 }
 
+impl Hash for Chip {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let parts: [&dyn Peripheral; 3] = [&*self.clock, &*self.power, &*self.flash];
+        let uarts = self.uarts.iter().flatten().map(|uart| &**uart as &dyn Peripheral);
+        let others = self.others.iter().map(|other| &**other);
+        for peripheral in parts.into_iter().chain(uarts).chain(others) {
+            peripheral.digest(hasher);
+        }
+        self.dma.digest(hasher);
+        (&self.gpio, &self.exti, &self.syscfg, &self.watchdog, self.debug_control).hash(hasher);
+        (self.unique_id, self.clocks, self.clock_changed, self.lines).hash(hasher);
+        (self.slots.dates(), self.next, self.dirty, self.stall).hash(hasher);
+        (&self.remarks, &self.violations).hash(hasher);
+    }
+}
+
 impl Chip {
-    /// A chip that has just been powered.
-    pub fn new(model: Model, individual: Individual) -> Self {
-        let Individual {
-            unique_id,
-            hse,
-            lsi,
-            flash_wear,
-        } = individual;
-        let rcc = Rcc::new(hse, ResetCause::PowerOn);
-        let clocks = rcc.clocks();
+    /// A chip that has just been powered, with cables at the pins of its serial ports.
+    pub fn new(description: &'static Description, wiring: &[Wiring], individual: Individual) -> Self {
+        let Parts {
+            clock,
+            power,
+            flash,
+            dma,
+            uarts,
+        } = (description.parts)(&individual);
+        let clocks = clock.clocks();
+        let (slots, others) = Slots::new(description.places);
         let mut chip = Chip {
-            model,
-            unique_id,
-            rcc,
-            power: Power::new(model.has_overdrive()),
-            flash: FlashController::new(flash_wear),
+            description,
+            unique_id: individual.unique_id,
+            clock,
+            power,
+            flash,
+            dma,
+            uarts,
             gpio: Default::default(),
             exti: Exti::default(),
             syscfg: Syscfg::default(),
-            timers: [true, false, false, true].map(Timer::new),
-            uarts: Default::default(),
-            dma: Default::default(),
-            watchdog: Watchdog::new(lsi),
-            backup: Backup::default(),
+            watchdog: Watchdog::new(individual.lsi),
+            others,
             debug_control: [0; 4],
+            sockets: std::array::from_fn(|uart| Sockets::of(uart, wiring, description.functions)),
+            slots,
             clocks,
             clock_changed: false,
             lines: [0; 4],
-            due: [NEVER; TIMED],
             next: 0,
-            dirty: ALL_DIRTY,
-            dma_dirty: true,
+            dirty: u64::MAX,
             stall: 0,
             remarks: Vec::new(),
             violations: Vec::new(),
@@ -169,27 +156,32 @@ impl Chip {
         chip
     }
 
+    /// Adds a peripheral, at addresses where there is none, or in place of one that is not modelled. What kind `place` says
+    /// does not matter.
+    pub fn add(&mut self, place: map::Place, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
+        self.slots.add(place, self.others.len())?;
+        self.others.push(peripheral);
+        self.distribute_clocks(0);
+        Ok(())
+    }
+
     /// System reset: everything but what reset leaves alone. Pins, wires and statistics are outside of the chip.
     pub(crate) fn reset(&mut self, cause: ResetCause, now: Cycles) {
-        self.rcc = self.rcc.after_reset(cause);
-        self.power = Power::new(self.model.has_overdrive());
-        self.flash.reset();
-        for port in &mut self.gpio {
-            port.reset();
+        self.clock.reset_by(cause);
+        for unit in self.slots.units() {
+            if let Some(peripheral) = self.peripheral(unit) {
+                peripheral.reset(now);
+            }
         }
-        self.exti = Exti::default();
-        self.syscfg = Syscfg::default();
-        for timer in &mut self.timers {
-            timer.reset();
-        }
-        for uart in &mut self.uarts {
-            uart.reset(now);
-        }
-        self.dma = Default::default();
-        self.watchdog.reset();
-        (self.dirty, self.dma_dirty, self.lines) = (ALL_DIRTY, true, [0; 4]);
+        (self.dirty, self.lines) = (u64::MAX, [0; 4]);
+        self.slots.forget_lines();
         (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
         self.update_clocks(now);
+    }
+
+    /// All that is known of the chip.
+    pub fn description(&self) -> &'static Description {
+        self.description
     }
 
     /// The present clocks.
@@ -200,6 +192,11 @@ impl Chip {
     /// Says that the change of clocks has been noticed.
     pub(crate) fn acknowledge_clocks(&mut self) {
         self.clock_changed = false;
+    }
+
+    /// What a reset has cut off in the flash.
+    pub(crate) fn take_torn(&mut self) -> Option<std::ops::Range<u32>> {
+        self.flash.take_torn()
     }
 
     /// Whether the watchdog has run out.
@@ -217,15 +214,16 @@ impl Chip {
         &self.violations
     }
 
-    /// A serial port: 0 to 5 are USART1, USART2, USART3, UART4, UART5 and USART6.
-    pub fn uart(&self, uart: usize) -> &Usart {
-        &self.uarts[uart]
+    /// A serial port, by its number in [`UART_NAMES`]; `None` if the chip does not have it.
+    pub fn uart(&self, uart: usize) -> Option<&dyn SerialPort> {
+        self.uarts.get(uart)?.as_deref()
     }
 
     /// The same, to be changed from outside: its dates are looked at again.
-    pub fn uart_mut(&mut self, uart: usize) -> &mut Usart {
-        self.dirty |= 1 << (TIMERS + uart);
-        &mut self.uarts[uart]
+    pub fn uart_mut(&mut self, uart: usize) -> Option<&mut dyn SerialPort> {
+        let port = self.uarts.get_mut(uart)?.as_deref_mut()?;
+        self.dirty |= self.slots.bit_of_uart(uart);
+        Some(port)
     }
 
     /// The level that a pin puts out; `None` if it is no output. Ports are numbered from A.
@@ -241,7 +239,7 @@ impl Chip {
         let after = gpio.input(pin);
         if before != after && self.syscfg.port_of(pin) == port {
             self.exti.edge(pin, after);
-            self.dma_dirty = true;
+            self.dirty |= LINES;
             self.next = 0;
         }
     }
@@ -253,7 +251,7 @@ impl Chip {
     }
 
     fn update_clocks(&mut self, now: Cycles) {
-        let clocks = self.rcc.clocks();
+        let clocks = self.clock.clocks();
         if clocks != self.clocks {
             self.watchdog.rescale(now, self.clocks.hclk, clocks.hclk);
             self.clock_changed |= clocks.source != self.clocks.source || clocks.hclk != self.clocks.hclk;
@@ -264,162 +262,146 @@ impl Chip {
     }
 
     fn distribute_clocks(&mut self, now: Cycles) {
-        for timer in &mut self.timers {
-            timer.set_clock(self.clocks.timer1(), now);
+        for at in 0..self.slots.len() {
+            let cycles = self.clock.cycles_of(self.slots.place(at));
+            if let Some(peripheral) = self.peripheral(self.slots.unit(at)) {
+                peripheral.set_clock(cycles, now);
+            }
         }
-        for (uart, unit) in self.uarts.iter_mut().enumerate() {
-            // USART1 and USART6 are on the fast bus.
-            unit.set_clock(if uart == 0 || uart == 5 {
-                self.clocks.apb2
-            } else {
-                self.clocks.apb1
-            });
-        }
-        self.watchdog.set_clock(self.clocks.hclk);
-        self.dirty = ALL_DIRTY;
+        self.watchdog.set_core_clock(self.clocks.hclk);
+        self.flash.set_core_clock(self.clocks.hclk);
+        self.dirty = u64::MAX;
     }
 
-    /// The unit at an address with the offset into it, if its clock is on.
-    fn find(&mut self, address: u32) -> Option<(Unit, u32)> {
-        let place = map::find(address)?;
-        if place.unit == Unit::Unmodelled {
-            self.remark(format!("{} is not modelled", place.name));
-            return Some((Unit::Unmodelled, 0));
+    /// The place of an address with the unit there and the offset into it. Where nothing answers there is no place; where the
+    /// unit has no clock, or is not modelled, that is told and there is no unit.
+    #[inline]
+    fn find(&mut self, address: u32) -> Option<(usize, Unit, u32)> {
+        let at = self.slots.find(address)?;
+        let (place, unit) = (self.slots.place(at), self.slots.unit(at));
+        let (name, offset) = (place.name, address - place.base);
+        if unit == Unit::Unmodelled {
+            self.remark(format!("{name} is not modelled"));
+            return Some((at, Unit::Unmodelled, 0));
         }
-        if !self.rcc.is_clocked(place) {
-            self.violate(Rule::Clocked, format!("{} is used while its clock is off", place.name));
-            return Some((Unit::Unmodelled, 0));
+        if place.gate.is_some_and(|gate| !self.clock.is_on(gate)) {
+            self.violate(Rule::Clocked, format!("{name} is used while its clock is off"));
+            return Some((at, Unit::Unmodelled, 0));
         }
-        Some((place.unit, address - place.base))
+        self.dirty |= self.slots.touches(at);
+        Some((at, unit, offset))
     }
 
     fn peripheral(&mut self, unit: Unit) -> Option<&mut dyn Peripheral> {
         Some(match unit {
-            Unit::Rcc => &mut self.rcc,
-            Unit::Power => &mut self.power,
-            Unit::Flash => &mut self.flash,
+            Unit::Clock => &mut *self.clock,
+            Unit::Power => &mut *self.power,
+            Unit::Flash => &mut *self.flash,
             Unit::Gpio(port) => &mut self.gpio[port],
             Unit::Exti => &mut self.exti,
             Unit::Syscfg => &mut self.syscfg,
-            Unit::Timer(timer) => &mut self.timers[timer],
-            Unit::Uart(uart) => &mut self.uarts[uart],
-            Unit::Dma(dma) => &mut self.dma[dma],
+            Unit::Uart(uart) => &mut **self.uarts[uart].as_mut()?,
+            Unit::Dma(part) => self.dma.part(part),
             Unit::Watchdog => &mut self.watchdog,
-            Unit::Backup => &mut self.backup,
+            Unit::Other(other) => &mut *self.others[other],
             Unit::DebugControl | Unit::Unmodelled => return None,
         })
     }
 
-    fn touch(&mut self, unit: Unit) {
-        match unit {
-            Unit::Timer(timer) => self.dirty |= 1 << timer,
-            Unit::Uart(uart) => self.dirty |= 1 << (TIMERS + uart),
-            Unit::Watchdog => self.dirty |= 1 << WATCHDOG,
-            Unit::Dma(_) => {
-                self.dma_dirty = true;
-                self.dirty |= ALL_DIRTY >> (TIMED - WATCHDOG) << TIMERS & ALL_DIRTY;
-            }
-            Unit::Exti | Unit::Flash | Unit::Gpio(_) | Unit::Syscfg => self.dma_dirty = true,
-            _ => {}
-        }
-    }
-
     /// What follows from a write to a register besides what the unit itself does.
-    fn after_write(&mut self, unit: Unit, now: Cycles, memory: &mut Memory) {
+    fn after_write(&mut self, at: usize, unit: Unit, now: Cycles, memory: &mut Memory) {
         match unit {
-            Unit::Rcc => {
-                for unit in self.rcc.take_resets() {
-                    self.reset_unit(unit, now);
+            Unit::Clock => {
+                for gate in self.clock.take_resets() {
+                    self.reset_gate(gate, now);
                 }
-                for Violation { rule, how } in self.rcc.take_broken() {
-                    self.violate(rule, how);
-                }
+                self.judge(unit);
+                self.judge_model(at, unit);
                 self.update_clocks(now);
             }
-            Unit::Power => self.update_clocks(now),
+            Unit::Power => {
+                self.judge(unit);
+                self.update_clocks(now);
+            }
             Unit::Flash => {
-                let busy = self.flash.start_erase(memory);
+                let busy = self.flash.start_erase(now, memory);
                 self.stall += self.clocks.cycles_in(busy);
-                self.judge_flash();
+                self.judge(unit);
                 self.update_clocks(now);
             }
-            Unit::Dma(dma) => {
-                self.dma[dma].copy_memory(dma == 1, memory);
-                self.judge_dma(dma);
-            }
-            Unit::Timer(timer) => {
-                if let Some(what) = self.timers[timer].beyond_model() {
-                    self.remark(format!("TIM{}: {what} is not modelled", timer + 2));
-                }
+            Unit::Dma(_) => {
+                self.dma.copy_memory(memory);
+                self.judge_dma();
             }
             Unit::Uart(uart) => {
-                if let Some(what) = self.uarts[uart].beyond_model() {
-                    self.remark(format!("{}: {what} is not modelled", UART_NAMES[uart]));
-                }
+                self.judge_model(at, unit);
+                self.judge(unit);
                 self.connect_pins(uart, now);
+            }
+            Unit::Other(_) => {
+                self.judge_model(at, unit);
+                self.judge(unit);
             }
             Unit::Gpio(_) => (0..UARTS).for_each(|uart| self.connect_pins(uart, now)),
             _ => {}
         }
     }
 
-    fn reset_unit(&mut self, unit: Unit, now: Cycles) {
-        match unit {
-            Unit::Gpio(port) => {
-                self.gpio[port].reset();
+    /// The RCC resets the peripherals behind a gate.
+    fn reset_gate(&mut self, gate: map::Gate, now: Cycles) {
+        for at in 0..self.slots.len() {
+            if self.slots.place(at).gate != Some(gate) {
+                continue;
+            }
+            let unit = self.slots.unit(at);
+            if let Some(peripheral) = self.peripheral(unit) {
+                peripheral.reset(now);
+            }
+            if let Unit::Gpio(_) = unit {
                 (0..UARTS).for_each(|uart| self.connect_pins(uart, now));
             }
-            Unit::Syscfg => self.syscfg = Syscfg::default(),
-            Unit::Timer(timer) => self.timers[timer].reset(),
-            Unit::Uart(uart) => self.uarts[uart].reset(now),
-            Unit::Dma(dma) => self.dma[dma] = Dma::default(),
-            Unit::Power => self.power = Power::new(self.model.has_overdrive()),
-            _ => {}
+            self.dirty |= self.slots.touches(at);
         }
-        self.touch(unit);
     }
 
     fn read_constant(&self, address: u32) -> Option<u32> {
-        Some(match address & !3 {
-            0x1fff_7a10 => self.unique_id[0],
-            0x1fff_7a14 => self.unique_id[1],
-            0x1fff_7a18 => self.unique_id[2],
-            // Size of the flash in KiB, in the upper half.
-            0x1fff_7a20 => (self.model.memory().sectors.iter().sum::<u32>() / 1024) << 16,
-            0x1fff_0000..=0x1fff_7a0f => 0xffff_ffff,
-            // The option bytes as they are delivered.
-            0x1fff_c000 => 0x5500_aaff,
-            0x1fff_c008 => 0x0000_ffff,
-            _ => return None,
-        })
+        let (chip, address) = (self.description, address & !3);
+        if let Some(word) = address.checked_sub(chip.unique_id)
+            && let Some(word) = self.unique_id.get(word as usize / 4)
+        {
+            return Some(*word);
+        }
+        if address == chip.flash_size & !3 {
+            let kilobytes = chip.memory.sectors.iter().sum::<u32>() / 1024;
+            return Some(kilobytes << (8 * (chip.flash_size & 3)));
+        }
+        let mut constants = chip.constants.iter();
+        let found = constants.find(|(first, last, _)| (*first..=*last).contains(&address))?;
+        Some(found.2)
     }
 
-    fn set_line(&mut self, interrupt: usize, requested: bool) {
-        let bit = 1 << (interrupt % 32);
-        let word = &mut self.lines[interrupt / 32];
-        *word = if requested { *word | bit } else { *word & !bit };
+    fn set_lines(&mut self, interrupts: &[usize], requested: u32) {
+        for (place, interrupt) in interrupts.iter().enumerate() {
+            if let Some(word) = self.lines.get_mut(interrupt / 32) {
+                let bit = 1 << (interrupt % 32);
+                *word = if requested >> place & 1 != 0 {
+                    *word | bit
+                } else {
+                    *word & !bit
+                };
+            }
+        }
     }
 
-    fn advance_timed(&mut self, unit: usize, now: Cycles, memory: &mut Memory) {
-        match unit {
-            0..TIMERS => {
-                let timer = &mut self.timers[unit];
-                timer.advance(now);
-                self.due[unit] = timer.next_event();
-                let requested = timer.interrupt();
-                self.set_line(TIMER_INTERRUPTS[unit], requested);
-            }
-            WATCHDOG => {
-                self.watchdog.advance(now);
-                self.due[unit] = self.watchdog.next_event();
-            }
-            _ => {
-                let uart = unit - TIMERS;
-                self.serve_uart(uart, now, memory);
-                self.due[unit] = self.uarts[uart].next_event();
-                let requested = self.uarts[uart].interrupt();
-                self.set_line(UART_INTERRUPTS[uart], requested);
-            }
+    fn advance_timed(&mut self, timed: usize, now: Cycles, memory: &mut Memory) {
+        let unit = self.slots.timed(timed);
+        self.bring_up_to(unit, now, memory);
+        let Some(peripheral) = self.peripheral(unit) else {
+            return;
+        };
+        let (due, requested) = (peripheral.next_event(), peripheral.interrupts());
+        if let Some(interrupts) = self.slots.set_date(timed, due, requested) {
+            self.set_lines(interrupts, requested);
         }
     }
 
@@ -433,20 +415,21 @@ impl Chip {
 
     /// Advances a UART event by event, so that DMA takes each byte when it comes and not when software next looks.
     fn serve_uart(&mut self, uart: usize, now: Cycles, memory: &mut Memory) {
+        let Some(port) = &mut self.uarts[uart] else { return };
         loop {
-            let unit = &mut self.uarts[uart];
-            let then = unit.next_event().min(now);
-            unit.advance(then);
-            let dma = &mut self.dma[dma::controller_of(uart)];
-            self.dma_dirty |= dma.serve(uart, unit, then, memory);
+            let then = port.next_event().min(now);
+            port.advance(then);
+            if self.dma.serve(uart, &mut **port, then, memory) {
+                self.dirty |= LINES;
+            }
             if then == now {
                 break;
             }
         }
-        if self.uarts[uart].take_sent_nowhere() {
-            self.lacks_pin(uart, "sends", pins::of(self.model, uart).tx);
+        if port.take_sent_nowhere() {
+            self.sends_nowhere(uart);
         }
-        self.judge_dma(dma::controller_of(uart));
+        self.judge_dma();
     }
 }
 
@@ -455,10 +438,9 @@ impl Bus for Chip {
         let word = match self.read_constant(address) {
             Some(word) => word,
             None => {
-                let (unit, offset) = self.find(address)?;
-                self.touch(unit);
+                let (_, unit, offset) = self.find(address)?;
                 match unit {
-                    Unit::DebugControl if offset < 4 => self.model.id_code(),
+                    Unit::DebugControl if offset < 4 => self.description.id_code,
                     Unit::DebugControl => self.debug_control[(offset as usize / 4).min(3)],
                     unit => {
                         self.bring_up_to(unit, now, memory);
@@ -478,13 +460,12 @@ impl Bus for Chip {
 
     fn write(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> Option<()> {
         if (FLASH..FLASH + memory.flash_size()).contains(&address) {
-            let busy = self.flash.program(address, bytes, value, memory);
+            let busy = self.flash.program(address, bytes, value, now, memory);
             self.stall += self.clocks.cycles_in(busy);
-            self.judge_flash();
+            self.judge(Unit::Flash);
             return Some(());
         }
-        let (unit, offset) = self.find(address)?;
-        self.touch(unit);
+        let (at, unit, offset) = self.find(address)?;
         if unit == Unit::DebugControl {
             self.debug_control[(offset as usize / 4).min(3)] = value;
         }
@@ -494,35 +475,32 @@ impl Bus for Chip {
             let mask = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 } << shift;
             let rest = peripheral.rest(offset) & !mask;
             peripheral.write(offset, rest | value << shift & mask, now);
-            self.after_write(unit, now, memory);
+            self.after_write(at, unit, now, memory);
         }
         Some(())
     }
 
     fn poll(&mut self, now: Cycles, memory: &mut Memory) -> Cycles {
-        if self.dirty == 0 && !self.dma_dirty && now < self.next {
+        if self.dirty == 0 && now < self.next {
             return self.next;
         }
         let dirty = std::mem::take(&mut self.dirty);
-        for unit in 0..TIMED {
-            if dirty >> unit & 1 != 0 || now >= self.due[unit] {
-                self.advance_timed(unit, now, memory);
-            }
+        let mut due = self.slots.due(now) | dirty & self.slots.all_timed();
+        while due != 0 {
+            self.advance_timed(due.trailing_zeros() as usize, now, memory);
+            due &= due - 1;
         }
-        if std::mem::take(&mut self.dma_dirty) {
-            for dma in 0..2 {
-                for (stream, interrupt) in dma::INTERRUPTS[dma].into_iter().enumerate() {
-                    let requested = self.dma[dma].interrupt(stream);
-                    self.set_line(interrupt, requested);
+        if (dirty | self.dirty) & LINES != 0 {
+            self.dirty &= !LINES;
+            for number in 0..self.slots.line_units() {
+                let unit = self.slots.line_unit(number);
+                let requested = self.peripheral(unit).map_or(0, |peripheral| peripheral.interrupts());
+                if let Some(interrupts) = self.slots.set_requested(number, requested) {
+                    self.set_lines(interrupts, requested);
                 }
             }
-            for (interrupt, requested) in self.exti.interrupts() {
-                self.set_line(interrupt, requested);
-            }
-            let requested = self.flash.interrupt();
-            self.set_line(FLASH_INTERRUPT, requested);
         }
-        self.next = self.due.into_iter().min().unwrap_or(NEVER);
+        self.next = self.slots.dates().iter().copied().min().unwrap_or(NEVER);
         self.next
     }
 
@@ -534,8 +512,19 @@ impl Bus for Chip {
         std::mem::take(&mut self.stall)
     }
 
+    /// Wait states are counted in cycles of the flash.
     fn flash_access(&self) -> u32 {
-        self.flash.access()
+        let access = self.flash.access();
+        let wait = u64::from(access & 0xf) * self.clocks.ahb;
+        access & !0xf | wait.min(0xf) as u32
+    }
+
+    fn flash_reading(&self) -> FlashReading {
+        self.description.flash_reading
+    }
+
+    fn meets_torn_flash(&mut self, address: u32) -> bool {
+        self.flash.meet_torn(address)
     }
 
     fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {

@@ -1,12 +1,31 @@
-//! Which pins the cables of the serial ports are plugged into.
-
-use super::{Model, UARTS};
+//! Pins, what they can be to the serial ports, and where the cables are plugged in.
 
 /// A pin: its port, numbered from A, and its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pin {
-    pub(super) port: usize,
-    pub(super) number: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pin {
+    /// The port.
+    pub port: usize,
+    /// Which of its sixteen.
+    pub number: u32,
+}
+
+impl Pin {
+    /// The pin with a name such as `"PA10"`.
+    ///
+    /// # Panics
+    ///
+    /// If it is no such name; in a constant the compiler then says so.
+    pub const fn named(name: &str) -> Self {
+        let (port, number) = match *name.as_bytes() {
+            [b'P', port @ b'A'..=b'K', ones @ b'0'..=b'9'] => (port, ones - b'0'),
+            [b'P', port @ b'A'..=b'K', b'1', ones @ b'0'..=b'5'] => (port, 10 + ones - b'0'),
+            _ => panic!("no pin has this name"),
+        };
+        Pin {
+            port: (port - b'A') as usize,
+            number: number as u32,
+        }
+    }
 }
 
 impl std::fmt::Display for Pin {
@@ -15,49 +34,100 @@ impl std::fmt::Display for Pin {
     }
 }
 
-/// The pins of a serial port, and the alternate function that connects both to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct UartPins {
-    pub(super) tx: Pin,
-    pub(super) rx: Pin,
-    pub(super) function: u32,
+/// A side of a serial port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// It sends.
+    Tx,
+    /// It receives.
+    Rx,
 }
 
-const fn pins(tx: (u8, u32), rx: (u8, u32), function: u32) -> UartPins {
-    UartPins {
-        tx: Pin {
-            port: (tx.0 - b'A') as usize,
-            number: tx.1,
-        },
-        rx: Pin {
-            port: (rx.0 - b'A') as usize,
-            number: rx.1,
-        },
-        function,
+/// What a pin can be: one side of a serial port, in an alternate function.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// The serial port.
+    pub uart: usize,
+    /// Its side.
+    pub side: Side,
+    /// The pin.
+    pub pin: Pin,
+    /// The alternate function that connects them.
+    pub number: u32,
+}
+
+impl Function {
+    /// TX of a serial port.
+    pub const fn tx(uart: usize, pin: &str, number: u32) -> Self {
+        Function {
+            uart,
+            side: Side::Tx,
+            pin: Pin::named(pin),
+            number,
+        }
+    }
+
+    /// RX of a serial port.
+    pub const fn rx(uart: usize, pin: &str, number: u32) -> Self {
+        Function {
+            side: Side::Rx,
+            ..Function::tx(uart, pin, number)
+        }
     }
 }
 
-/// As a Nucleo-F446RE is wired: USART2 goes to the ST-LINK, the others are at the headers.
-const F446: [UartPins; UARTS] = [
-    pins((b'A', 9), (b'A', 10), 7),
-    pins((b'A', 2), (b'A', 3), 7),
-    pins((b'B', 10), (b'C', 5), 7),
-    pins((b'A', 0), (b'A', 1), 8),
-    pins((b'C', 12), (b'D', 2), 8),
-    pins((b'C', 6), (b'C', 7), 8),
-];
+/// The pins at which a board has a serial port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wiring {
+    /// The serial port, by its number in [`UART_NAMES`](super::UART_NAMES).
+    pub uart: usize,
+    /// Where it sends.
+    pub tx: Pin,
+    /// Where it receives.
+    pub rx: Pin,
+}
 
-/// The same, but for the RX of USART3, which the F405 does not have at PC5.
-const F405: [UartPins; UARTS] = {
-    let mut wiring = F446;
-    wiring[2] = pins((b'B', 10), (b'B', 11), 7);
-    wiring
-};
+impl Wiring {
+    /// A serial port at two pins.
+    pub const fn new(uart: usize, tx: &str, rx: &str) -> Self {
+        Wiring {
+            uart,
+            tx: Pin::named(tx),
+            rx: Pin::named(rx),
+        }
+    }
+}
 
-/// Where the cable of a serial port is plugged in.
-pub(super) fn of(model: Model, uart: usize) -> UartPins {
-    match model {
-        Model::F446 => F446[uart],
-        Model::F405 => F405[uart],
+/// One side of a cable: the pin, and the alternate function that connects it to its serial port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Socket {
+    pub(super) pin: Pin,
+    pub(super) function: u32,
+}
+
+/// Both sides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sockets {
+    pub(super) tx: Socket,
+    pub(super) rx: Socket,
+}
+
+impl Sockets {
+    /// Where the cable of a serial port is plugged in. `None` if there is none, or if the chip does not have the port there.
+    pub(super) fn of(uart: usize, wiring: &[Wiring], functions: &[Function]) -> Option<Self> {
+        let wiring = wiring.iter().find(|wiring| wiring.uart == uart)?;
+        let socket = |side: Side, pin: Pin| {
+            let function = functions
+                .iter()
+                .find(|function| (function.uart, function.side, function.pin) == (uart, side, pin))?;
+            Some(Socket {
+                pin,
+                function: function.number,
+            })
+        };
+        Some(Sockets {
+            tx: socket(Side::Tx, wiring.tx)?,
+            rx: socket(Side::Rx, wiring.rx)?,
+        })
     }
 }

@@ -1,54 +1,37 @@
-//! Power control: RM0390 chapter 5. The ready flags follow their enables at once.
+//! Power control of the F4: RM0390 chapter 5. The ready flags follow their enables at once.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
 use super::clocks::Limits;
+use super::model::F4;
+use super::peripheral::{Peripheral, PowerControl};
 use crate::cpu::Cycles;
 
 const ODEN: u32 = 1 << 16;
 const ODSWEN: u32 = 1 << 17;
 const VOSRDY: u32 = 1 << 14;
 
-#[derive(Hash)]
 pub(super) struct Power {
     control: u32,
     status: u32,
-    has_overdrive: bool,
+    facts: &'static F4,
 }
 
 impl Power {
-    pub(super) fn new(has_overdrive: bool) -> Self {
+    pub(super) fn new(facts: &'static F4) -> Self {
         Power {
-            control: 0xc000,
+            control: facts.power_control,
             status: 0,
-            has_overdrive,
+            facts,
         }
     }
 }
 
-impl Power {
-    /// What the chip bears at the voltage scale and with the over-drive as they are set: the data sheets' general operating
-    /// conditions.
-    pub(super) fn limits(&self) -> Limits {
-        const MHZ: u64 = 1_000_000;
-        let over_drive = self.has_overdrive && self.control & (ODEN | ODSWEN) == ODEN | ODSWEN;
-        // The F405 has one bit for the scale.
-        let scale = if self.has_overdrive {
-            self.control >> 14 & 3
-        } else {
-            2 | self.control >> 14 & 1
-        };
-        let hclk = match (scale, over_drive) {
-            (3, true) => 180 * MHZ,
-            (3, false) | (2, true) => 168 * MHZ,
-            (2, false) => 144 * MHZ,
-            _ => 120 * MHZ,
-        };
-        let (apb1, apb2) = if over_drive {
-            (45 * MHZ, 90 * MHZ)
-        } else {
-            (42 * MHZ, 84 * MHZ)
-        };
-        Limits { hclk, apb1, apb2 }
+impl PowerControl for Power {
+    /// The data sheets' general operating conditions, by voltage scale and over-drive.
+    fn limits(&self) -> Limits {
+        let over_drive = self.facts.has_overdrive && self.control & (ODEN | ODSWEN) == ODEN | ODSWEN;
+        (self.facts.limits)(self.control >> 14 & 3, over_drive)
     }
 }
 
@@ -57,7 +40,7 @@ impl Peripheral for Power {
         match offset {
             0x0 => self.control,
             0x4 => {
-                let overdrive = if self.has_overdrive {
+                let overdrive = if self.facts.has_overdrive {
                     self.control & (ODEN | ODSWEN)
                 } else {
                     0
@@ -81,29 +64,64 @@ impl Peripheral for Power {
     fn rest(&self, offset: u32) -> u32 {
         if offset == 0 { self.control } else { self.status }
     }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = Power::new(self.facts);
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        (self.control, self.status).hash(&mut hasher);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::Model;
+    use crate::chip::model::facts;
 
     #[test]
     fn scale_and_over_drive_decide_the_limit() {
-        for (scale, over_drive, megahertz) in [
-            (3, ODEN | ODSWEN, 180),
-            (3, ODEN, 168),
-            (3, 0, 168),
-            (2, ODEN | ODSWEN, 168),
-            (2, 0, 144),
-            (1, 0, 120),
+        for (chip, scale, over_drive, megahertz) in [
+            (Model::F446, 3, ODEN | ODSWEN, 180),
+            (Model::F446, 3, ODEN, 168),
+            (Model::F446, 3, 0, 168),
+            (Model::F446, 2, ODEN | ODSWEN, 168),
+            (Model::F446, 2, 0, 144),
+            (Model::F446, 1, 0, 120),
+            (Model::F405, 1, 0, 168),
+            (Model::F405, 0, 0, 144),
+            (Model::F405, 1, ODEN | ODSWEN, 168),
+            (Model::F411, 3, 0, 100),
+            (Model::F411, 2, 0, 84),
+            (Model::F411, 1, 0, 64),
+            (Model::F401, 3, 0, 84),
+            (Model::F401, 2, 0, 84),
+            (Model::F401, 1, 0, 60),
         ] {
-            let mut power = Power::new(true);
+            let mut power = Power::new(facts(chip).expect("an F4"));
             power.write(0, scale << 14 | over_drive, 0);
-            assert_eq!(power.limits().hclk, megahertz * 1_000_000, "{scale} {over_drive:x}");
+            assert_eq!(
+                power.limits().hclk,
+                megahertz * 1_000_000,
+                "{chip:?} {scale} {over_drive:x}"
+            );
         }
-        let mut old = Power::new(false);
-        assert_eq!(old.limits().hclk, 168_000_000);
-        old.write(0, 0, 0);
-        assert_eq!(old.limits().hclk, 144_000_000);
+    }
+
+    #[test]
+    fn each_chip_begins_with_a_scale_of_its_own() {
+        for (chip, megahertz) in [
+            (Model::F446, 168),
+            (Model::F405, 168),
+            (Model::F411, 84),
+            (Model::F401, 84),
+        ] {
+            assert_eq!(
+                Power::new(facts(chip).expect("an F4")).limits().hclk,
+                megahertz * 1_000_000,
+                "{chip:?}"
+            );
+        }
     }
 }

@@ -1,8 +1,11 @@
-//! Reset and clock control: RM0390 chapter 6.
+//! Reset and clock control of the F4: RM0390 chapter 6.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
 use super::clocks::{Clocks, Hse, Pll, Source};
-use super::map::{BusName, PLACES, Place, Unit};
+use super::map::{Gate, Kind, Place};
+use super::model::{APB1, APB2};
+use super::peripheral::{ClockControl, Peripheral, ResetCause};
 use super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
 
@@ -26,24 +29,13 @@ const PLLSAI_ON: u32 = 1 << 28;
 const PLL_FROM_HSE: u32 = 1 << 22;
 const REMOVE_FLAGS: u32 = 1 << 24;
 
-/// Why the chip was reset, as CSR shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ResetCause {
-    PowerOn,
-    Pin,
-    Software,
-    Watchdog,
-}
-
-impl ResetCause {
-    /// Every reset pulls the reset pin too.
-    fn flags(self) -> u32 {
-        match self {
-            ResetCause::PowerOn => 0b111 << 25,
-            ResetCause::Pin => 1 << 26,
-            ResetCause::Software => 1 << 26 | 1 << 28,
-            ResetCause::Watchdog => 1 << 26 | 1 << 29,
-        }
+/// The flags in CSR. Every reset pulls the reset pin too.
+fn flags(cause: ResetCause) -> u32 {
+    match cause {
+        ResetCause::PowerOn => 0b111 << 25,
+        ResetCause::Pin => 1 << 26,
+        ResetCause::Software => 1 << 26 | 1 << 28,
+        ResetCause::Watchdog => 1 << 26 | 1 << 29,
     }
 }
 
@@ -51,12 +43,17 @@ impl ResetCause {
 pub(super) struct Rcc {
     registers: [u32; LAST as usize / 4 + 1],
     hse: Hse,
-    resets: Vec<Unit>,
+    resets: Vec<Gate>,
     broken: Vec<Violation>,
 }
 
 impl Rcc {
-    pub(super) fn new(hse: Hse, cause: ResetCause) -> Self {
+    /// As it is after power-on.
+    pub(super) fn new(hse: Hse) -> Self {
+        Self::after(ResetCause::PowerOn, hse)
+    }
+
+    fn after(cause: ResetCause, hse: Hse) -> Self {
         let mut rcc = Rcc {
             registers: [0; LAST as usize / 4 + 1],
             hse,
@@ -65,21 +62,8 @@ impl Rcc {
         };
         *rcc.register(CR) = 0x83;
         *rcc.register(PLLCFGR) = 0x2400_3010;
-        *rcc.register(CSR) = cause.flags();
+        *rcc.register(CSR) = flags(cause);
         rcc
-    }
-
-    /// What power-on leaves: nothing of before.
-    pub(super) fn after_power_on(&self) -> Self {
-        Rcc::new(self.hse, ResetCause::PowerOn)
-    }
-
-    /// The flags of earlier resets stay until software removes them; so does the backup domain.
-    pub(super) fn after_reset(&mut self, cause: ResetCause) -> Self {
-        let mut fresh = Rcc::new(self.hse, cause);
-        *fresh.register(CSR) |= *self.register(CSR) & 0xfe00_0000;
-        *fresh.register(BDCR) = *self.register(BDCR);
-        fresh
     }
 
     fn register(&mut self, offset: u32) -> &mut u32 {
@@ -90,33 +74,11 @@ impl Rcc {
         self.registers[offset as usize / 4]
     }
 
-    /// Whether the clock of a peripheral is on.
-    pub(super) fn is_clocked(&self, place: &Place) -> bool {
-        place
-            .gate
-            .is_none_or(|(bus, bit)| self.value(FIRST_ENABLE + bus_offset(bus)) >> bit & 1 != 0)
-    }
-
-    /// Peripherals that have been reset since the last call.
-    pub(super) fn take_resets(&mut self) -> Vec<Unit> {
-        std::mem::take(&mut self.resets)
-    }
-
-    /// Rules that were broken since the last call.
-    pub(super) fn take_broken(&mut self) -> Vec<Violation> {
-        std::mem::take(&mut self.broken)
-    }
-
     fn breaks(&mut self, how: &str) {
         self.broken.push(Violation {
             rule: Rule::ExternalClock,
             how: how.into(),
         });
-    }
-
-    /// The PLL if it is on.
-    pub(super) fn running_pll(&self) -> Option<Pll> {
-        (self.value(CR) & PLL_ON << 1 != 0).then(|| self.pll())
     }
 
     fn pll(&self) -> Pll {
@@ -131,30 +93,6 @@ impl Rcc {
         let vco = (source * u64::from(bits >> 6 & 0x1ff)).checked_div(m).unwrap_or(0);
         let output = vco / (u64::from(bits >> 16 & 3) * 2 + 2);
         Pll { input, vco, output }
-    }
-
-    /// The frequencies that the registers come to.
-    pub(super) fn clocks(&self) -> Clocks {
-        let cfgr = self.value(CFGR);
-        let external_pll = self.value(PLLCFGR) & PLL_FROM_HSE != 0;
-        let (source, system) = match cfgr >> 2 & 3 {
-            1 => (Source::External, self.hse.hertz()),
-            2 if external_pll => (Source::External, self.pll().output),
-            2 => (Source::Internal, self.pll().output),
-            _ => (Source::Internal, HSI),
-        };
-        let ahb = match cfgr >> 4 & 0xf {
-            divided @ 8..=11 => 2 << (divided - 8),
-            divided @ 12.. => 64 << (divided - 12),
-            _ => 1,
-        };
-        let apb = |bits: u32| if bits & 4 == 0 { 1 } else { 2 << (bits & 3) };
-        Clocks {
-            source,
-            hclk: (system / ahb).max(1),
-            apb1: apb(cfgr >> 10 & 7),
-            apb2: apb(cfgr >> 13 & 7),
-        }
     }
 
     /// Whether the HSE runs in this mode.
@@ -210,25 +148,6 @@ impl Rcc {
         };
         *self.register(CFGR) = value & !0xc | status;
     }
-
-    fn collect_resets(&mut self, bus: BusName, bits: u32) {
-        let hit = PLACES.iter().filter(|place| {
-            place
-                .gate
-                .is_some_and(|(other, bit)| other == bus && bits >> bit & 1 != 0)
-        });
-        self.resets.extend(hit.map(|place| place.unit));
-    }
-}
-
-fn bus_offset(bus: BusName) -> u32 {
-    match bus {
-        BusName::Ahb1 => 0x0,
-        BusName::Ahb2 => 0x4,
-        BusName::Ahb3 => 0x8,
-        BusName::Apb1 => 0x10,
-        BusName::Apb2 => 0x14,
-    }
 }
 
 impl Peripheral for Rcc {
@@ -256,16 +175,11 @@ impl Peripheral for Rcc {
             offset if offset > LAST => {}
             offset => {
                 *self.register(offset) = value;
-                for bus in [
-                    BusName::Ahb1,
-                    BusName::Ahb2,
-                    BusName::Ahb3,
-                    BusName::Apb1,
-                    BusName::Apb2,
-                ] {
-                    if offset == FIRST_RESET + bus_offset(bus) {
-                        self.collect_resets(bus, value);
-                    }
+                if (FIRST_RESET..FIRST_ENABLE).contains(&offset) {
+                    // The enable registers follow in the same order.
+                    let register = offset + FIRST_ENABLE - FIRST_RESET;
+                    let bits = (0..32).filter(|bit| value >> bit & 1 != 0);
+                    self.resets.extend(bits.map(|bit| Gate { register, bit }));
                 }
             }
         }
@@ -273,6 +187,77 @@ impl Peripheral for Rcc {
 
     fn rest(&self, offset: u32) -> u32 {
         if offset > LAST { 0 } else { self.value(offset) }
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+impl ClockControl for Rcc {
+    /// The flags of earlier resets stay until software removes them; so does the backup domain.
+    fn reset_by(&mut self, cause: ResetCause) {
+        let mut fresh = Rcc::after(cause, self.hse);
+        // Power-on leaves nothing of before.
+        if !matches!(cause, ResetCause::PowerOn) {
+            *fresh.register(CSR) |= self.value(CSR) & 0xfe00_0000;
+            *fresh.register(BDCR) = self.value(BDCR);
+        }
+        *self = fresh;
+    }
+
+    fn clocks(&self) -> Clocks {
+        let cfgr = self.value(CFGR);
+        let external_pll = self.value(PLLCFGR) & PLL_FROM_HSE != 0;
+        let (source, system) = match cfgr >> 2 & 3 {
+            1 => (Source::External, self.hse.hertz()),
+            2 if external_pll => (Source::External, self.pll().output),
+            2 => (Source::Internal, self.pll().output),
+            _ => (Source::Internal, HSI),
+        };
+        let ahb = match cfgr >> 4 & 0xf {
+            divided @ 8..=11 => 2 << (divided - 8),
+            divided @ 12.. => 64 << (divided - 12),
+            _ => 1,
+        };
+        let apb = |bits: u32| if bits & 4 == 0 { 1 } else { 2 << (bits & 3) };
+        Clocks {
+            source,
+            hclk: (system / ahb).max(1),
+            ahb: 1,
+            apb1: apb(cfgr >> 10 & 7),
+            apb2: apb(cfgr >> 13 & 7),
+        }
+    }
+
+    fn cycles_of(&self, place: &Place) -> u64 {
+        let clocks = self.clocks();
+        let bus = match place.gate.map(|gate| gate.register) {
+            Some(APB1) => clocks.apb1,
+            Some(APB2) => clocks.apb2,
+            _ => return 1,
+        };
+        // A timer counts twice as fast as its bus unless that is undivided.
+        match place.kind {
+            Kind::Timer(_) => Clocks::timer(bus),
+            _ => bus,
+        }
+    }
+
+    fn is_on(&self, gate: Gate) -> bool {
+        self.value(gate.register) >> gate.bit & 1 != 0
+    }
+
+    fn take_resets(&mut self) -> Vec<Gate> {
+        std::mem::take(&mut self.resets)
+    }
+
+    fn running_pll(&self) -> Option<Pll> {
+        (self.value(CR) & PLL_ON << 1 != 0).then(|| self.pll())
     }
 }
 
@@ -282,12 +267,13 @@ mod tests {
 
     #[test]
     fn the_clock_tree_of_a_nucleo() {
-        let mut rcc = Rcc::new(Hse::Fed(8_000_000), ResetCause::PowerOn);
+        let mut rcc = Rcc::new(Hse::Fed(8_000_000));
         assert_eq!(
             rcc.clocks(),
             Clocks {
                 source: Source::Internal,
                 hclk: 16_000_000,
+                ahb: 1,
                 apb1: 1,
                 apb2: 1
             }
@@ -305,16 +291,17 @@ mod tests {
             Clocks {
                 source: Source::External,
                 hclk: 180_000_000,
+                ahb: 1,
                 apb1: 4,
                 apb2: 2
             }
         );
-        assert_eq!((clocks.timer1(), clocks.flash_wait_states()), (2, 5));
+        assert_eq!(Clocks::timer(clocks.apb1), 2);
     }
 
     #[test]
     fn without_a_crystal_nothing_gets_ready() {
-        let mut rcc = Rcc::new(Hse::Absent, ResetCause::PowerOn);
+        let mut rcc = Rcc::new(Hse::Absent);
         rcc.write(CR, 0x83 | HSE_ON, 0);
         assert_eq!(rcc.read(CR, 0) & HSE_ON << 1, 0);
         rcc.write(CFGR, 1, 0);
@@ -323,10 +310,11 @@ mod tests {
 
     #[test]
     fn reset_flags_add_up_until_removed() {
-        let mut rcc = Rcc::new(Hse::Absent, ResetCause::PowerOn).after_reset(ResetCause::Software);
+        let mut rcc = Rcc::new(Hse::Absent);
+        rcc.reset_by(ResetCause::Software);
         assert_eq!(rcc.read(CSR, 0) >> 25, 0b1111);
         rcc.write(CSR, REMOVE_FLAGS, 0);
-        let mut rcc = rcc.after_reset(ResetCause::Watchdog);
+        rcc.reset_by(ResetCause::Watchdog);
         assert_eq!(rcc.read(CSR, 0) >> 25, 0b10010);
     }
 }

@@ -24,6 +24,8 @@ pub enum Rule {
     FlashCache,
     /// DMA streams are set up while they are off, without old flags, for memory that they reach.
     Dma,
+    /// A serial port of a chip newer than the F4 is set up while it is off, within the range of its dividers.
+    Uart,
 }
 
 impl Rule {
@@ -39,6 +41,7 @@ impl Rule {
             Rule::FlashOrder => "flash-order",
             Rule::FlashCache => "flash-cache",
             Rule::Dma => "dma",
+            Rule::Uart => "uart",
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct Edge<T> {
 
 /// Disturbance of a wire: time is cut into slots of one bit, and each of them is inverted or not, by chance.
 #[derive(Clone, Copy, Debug, Hash)]
-pub(crate) struct Noise {
+pub struct Noise {
     /// Chance of a slot in units of 2^-32.
     pub(crate) chance: u32,
     /// What the chance depends on besides the time.

@@ -1,6 +1,8 @@
 //! System configuration: RM0390 chapter 8. Only the choice of the EXTI ports has an effect here.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
 #[derive(Default, Hash)]
@@ -34,5 +36,13 @@ impl Peripheral for Syscfg {
 
     fn rest(&self, offset: u32) -> u32 {
         self.registers.get(offset as usize / 4).copied().unwrap_or(0)
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = Syscfg::default();
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
     }
 }

@@ -20,9 +20,16 @@ fn individual(hse: Hse) -> Individual {
     Individual {
         unique_id: [7, 8, 9],
         hse,
+        lse: true,
         lsi: 32_000,
         flash_wear: 0,
     }
+}
+
+/// The pins of the board with a chip.
+fn wiring(model: Model) -> &'static [Wiring] {
+    let board = crate::boards::BOARDS.into_iter().find(|board| board.model == model);
+    board.expect("a board").ports
 }
 
 struct Script {
@@ -35,7 +42,7 @@ impl Script {
     fn new(model: Model) -> Self {
         let memory = Memory::new(model.memory(), Arc::new(Image::from_bytes(vec![0; 64])));
         Script {
-            chip: Chip::new(model, individual(Hse::Fed(8_000_000))),
+            chip: Chip::new(model.description(), wiring(model), individual(Hse::Fed(8_000_000))),
             memory,
             now: 0,
         }
@@ -75,14 +82,19 @@ impl Script {
     }
 }
 
+/// How many bytes a serial port has sent.
+fn sent(script: &Script, uart: usize) -> u64 {
+    script.chip.uart(uart).expect("a port").counters().sent
+}
+
 #[test]
 fn what_is_not_modelled_is_said_once_and_what_is_not_there_is_an_error() {
     let mut script = Script::new(Model::F446);
     for _ in 0..3 {
         assert_eq!(script.read(0x4000_5400), 0);
-        script.write(0x5006_0800, 1);
+        script.write(0x5005_0000, 1);
     }
-    assert_eq!(script.remarks(), ["I2C1 is not modelled", "RNG is not modelled"]);
+    assert_eq!(script.remarks(), ["I2C1 is not modelled", "DCMI is not modelled"]);
     let memory = &mut script.memory;
     assert_eq!(script.chip.read(0x4000_2400, 4, 0, memory), None);
     assert_eq!(script.chip.write(0x7000_0000, 4, 0, 0, memory), None);
@@ -120,10 +132,7 @@ fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
     script.run(160 * 2);
     assert!(script.requested(17), "the last byte has been taken");
     script.run(160 * 2);
-    assert_eq!(
-        (script.chip.uart(1).counters.sent, script.read(USART2) & 0xc0),
-        (3, 0xc0)
-    );
+    assert_eq!((sent(&script, 1), script.read(USART2) & 0xc0), (3, 0xc0));
     assert_eq!(script.read(stream + 0x04), 0);
 }
 
@@ -140,7 +149,7 @@ fn a_serial_port_needs_its_pins_in_their_alternate_function() {
         script.write(USART2 + 0x0c, 1 << 13 | 1 << 3 | 1 << 2);
         script.write(USART2 + 0x04, 0x55);
         script.run(400);
-        let (violations, sent) = (script.violations(), script.chip.uart(1).counters.sent);
+        let (violations, sent) = (script.violations(), sent(&script, 1));
         if right {
             assert_eq!((violations, sent), (vec![], 1));
         } else {
@@ -222,7 +231,7 @@ fn an_erase_takes_its_time_by_parallelism_and_wear() {
             flash_wear,
             ..individual(Hse::Absent)
         };
-        script.chip = Chip::new(Model::F446, individual);
+        script.chip = Chip::new(Model::F446.description(), wiring(Model::F446), individual);
         unlock(&mut script);
         script.write(FLASH_REGISTERS + 0x10, 1 << 1 | 7 << 3 | parallelism << 8 | 1 << 16);
         assert_eq!(script.chip.take_stall(), time * 16_000, "{parallelism} {flash_wear}");
@@ -474,7 +483,7 @@ fn the_hse_runs_only_in_the_mode_that_the_board_has() {
         ),
     ] {
         let mut script = Script::new(Model::F446);
-        script.chip = Chip::new(Model::F446, individual(hse));
+        script.chip = Chip::new(Model::F446.description(), wiring(Model::F446), individual(hse));
         script.write(RCC, 0x83 | control);
         script.write(RCC, 0x83 | control | 1 << 16);
         assert_eq!(script.read(RCC) >> 17 & 1 != 0, ready, "{hse:?} {control:x}");
@@ -501,7 +510,12 @@ fn a_faster_clock_needs_wait_states_and_its_notice() {
 
 #[test]
 fn chips_have_their_own_memories_and_numbers() {
-    for (model, id, kilobytes) in [(Model::F446, 0x421, 512), (Model::F405, 0x413, 1024)] {
+    for (model, id, kilobytes) in [
+        (Model::F401, 0x433, 512),
+        (Model::F405, 0x413, 1024),
+        (Model::F411, 0x431, 512),
+        (Model::F446, 0x421, 512),
+    ] {
         let mut script = Script::new(model);
         assert_eq!(script.read(0xe004_2000) & 0xfff, id);
         assert_eq!(script.read(0x1fff_7a20) >> 16, kilobytes);
@@ -549,5 +563,93 @@ fn the_state_hash_sees_every_peripheral() {
         let mut script = fresh();
         script.write(address, 0x5555);
         assert_ne!(hash(&script), untouched, "{name}");
+    }
+}
+
+/// Requests its interrupt so many cycles of its bus after that number was written.
+#[derive(Default, Hash)]
+struct Alarm {
+    at: Option<Cycles>,
+    rings: bool,
+    cycles: u64,
+}
+
+impl Peripheral for Alarm {
+    fn read(&mut self, _offset: u32, _now: Cycles) -> u32 {
+        u32::from(std::mem::take(&mut self.rings))
+    }
+
+    fn write(&mut self, _offset: u32, value: u32, now: Cycles) {
+        self.at = Some(now + u64::from(value) * self.cycles);
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        if self.at.is_some_and(|at| at <= now) {
+            (self.at, self.rings) = (None, true);
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        self.at.unwrap_or(NEVER)
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.rings) << 1
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        (self.at, self.rings) = (None, false);
+    }
+
+    fn set_clock(&mut self, cycles: u64, _now: Cycles) {
+        self.cycles = cycles;
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[test]
+fn a_peripheral_from_outside_has_clock_gate_events_interrupts_and_resets() {
+    const ALARM: u32 = 0x4000_5400;
+    let mut script = Script::new(Model::F446);
+    let place = map::Place {
+        gate: Some(map::Gate {
+            register: 0x40,
+            bit: 21,
+        }),
+        interrupts: &[31, 96],
+        ..map::Place::unmodelled(ALARM, 0x400, "alarm")
+    };
+    script
+        .chip
+        .add(place, Box::new(Alarm::default()))
+        .expect("not modelled until now");
+    assert_eq!(
+        script.chip.add(place, Box::new(Alarm::default())),
+        Err(CannotAdd::Taken { by: "alarm" })
+    );
+    script.write(ALARM, 100);
+    assert_eq!(script.violations(), ["clocked: alarm is used while its clock is off"]);
+    script.write(APB1ENR, 1 << 21);
+    script.write(RCC + 0x08, 4 << 10); // the bus at half the core's clock
+    script.write(ALARM, 100);
+    script.run(199);
+    assert!(!script.requested(96));
+    script.run(1);
+    assert!(script.requested(96) && !script.requested(31));
+    assert_eq!(script.read(ALARM), 1);
+    script.run(1);
+    assert!(!script.requested(96));
+    for reset in [
+        (|script: &mut Script| script.write(APB1RSTR, 1 << 21)) as fn(&mut Script),
+        |script| script.chip.reset(ResetCause::Pin, script.now),
+    ] {
+        script.write(APB1ENR, 1 << 21);
+        script.write(ALARM, 1);
+        reset(&mut script);
+        script.run(10);
+        assert!(!script.requested(96), "a reset stops it");
     }
 }

@@ -1,7 +1,9 @@
 //! General-purpose timers TIM2 to TIM5: RM0390 chapter 17. Counting upwards or downwards, with update and four compare
 //! channels; without inputs, outputs and triggers.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
 use crate::cpu::{Cycles, NEVER};
 
 const CEN: u32 = 1;
@@ -50,30 +52,6 @@ impl Timer {
             plain: [0; 32],
             counted: 0,
             counted_at: 0,
-        }
-    }
-
-    pub(super) fn reset(&mut self) {
-        *self = Timer {
-            clock: self.clock,
-            ..Timer::new(self.limit == u32::MAX)
-        };
-    }
-
-    pub(super) fn set_clock(&mut self, clock: u64, now: Cycles) {
-        self.advance(now);
-        self.counted_at = now;
-        self.clock = clock;
-    }
-
-    /// A mode in use that this model does not have.
-    pub(super) fn beyond_model(&self) -> Option<&'static str> {
-        if self.control & CENTER != 0 {
-            Some("center-aligned counting")
-        } else if self.plain[2] & 7 != 0 {
-            Some("the slave mode")
-        } else {
-            None
         }
     }
 
@@ -248,8 +226,35 @@ impl Peripheral for Timer {
         }
     }
 
-    fn interrupt(&self) -> bool {
-        self.status & self.enable & INTERRUPTS != 0
+    fn interrupts(&self) -> u32 {
+        u32::from(self.status & self.enable & INTERRUPTS != 0)
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = Timer {
+            clock: self.clock,
+            ..Timer::new(self.limit == u32::MAX)
+        };
+    }
+
+    fn set_clock(&mut self, cycles: u64, now: Cycles) {
+        self.advance(now);
+        self.counted_at = now;
+        self.clock = cycles;
+    }
+
+    fn beyond_model(&self) -> Option<&'static str> {
+        if self.control & CENTER != 0 {
+            Some("center-aligned counting")
+        } else if self.plain[2] & 7 != 0 {
+            Some("the slave mode")
+        } else {
+            None
+        }
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
     }
 }
 
@@ -277,9 +282,9 @@ mod tests {
         timer.advance(55);
         assert_eq!(timer.read(0x24, 55), 5);
         timer.advance(99);
-        assert!(!timer.interrupt());
+        assert_eq!(timer.interrupts(), 0);
         timer.advance(100);
-        assert!(timer.interrupt());
+        assert_eq!(timer.interrupts(), 1);
         assert_eq!(timer.read(0x24, 100), 0);
         timer.write(0x10, !UIF, 100);
         assert_eq!(timer.next_event(), 200);

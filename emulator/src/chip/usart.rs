@@ -1,13 +1,21 @@
-//! Serial ports: RM0390 chapter 25, asynchronous mode.
+//! Serial ports: RM0390 chapter 25, asynchronous mode. Those of chips newer than the F4 have other registers: `newer`.
 //!
 //! A wire carries levels: the transmitter puts out edges, the receiver looks at the level three times in the middle
 //! of each bit, as the real one does. Whatever happens to a wire in between, the flags for noise, framing and overrun
 //! come out of the same sampling.
 
-use super::Peripheral;
+mod newer;
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::{Peripheral, SerialPort};
+use super::rules::Violation;
 pub use super::rx_pin::Edge;
 use super::rx_pin::{Noise, RxPin};
 use crate::cpu::{Cycles, NEVER};
+use newer::Newer;
+pub(super) use newer::Registers;
 
 const TXE: u32 = 1 << 7;
 const TC: u32 = 1 << 6;
@@ -59,8 +67,10 @@ pub struct UartCounters {
 pub struct Usart {
     status: u32,
     received: u32,
-    /// What waits for the shift register.
-    waiting: Option<u32>,
+    /// What waits for the shift register: one byte, or what its FIFO holds.
+    waiting: VecDeque<u32>,
+    /// What chips newer than the F4 have besides.
+    newer: Option<Newer>,
     baud: u32,
     control: [u32; 3],
     guard: u32,
@@ -85,7 +95,7 @@ pub struct Usart {
     /// Bytes sent since they were last taken, if anyone wants them.
     bytes: Option<Vec<u8>>,
     /// What has passed through it.
-    pub counters: UartCounters,
+    counters: UartCounters,
 }
 
 impl Default for Usart {
@@ -93,7 +103,8 @@ impl Default for Usart {
         Usart {
             status: TXE | TC,
             received: 0,
-            waiting: None,
+            waiting: VecDeque::new(),
+            newer: None,
             baud: 0,
             control: [0; 3],
             guard: 0,
@@ -114,94 +125,6 @@ impl Default for Usart {
 }
 
 impl Usart {
-    /// Registers go back to what they are at reset; the level of the pin and the counters stay. A frame that is being sent ends.
-    pub(super) fn reset(&mut self, now: Cycles) {
-        if self.sending_until.is_some_and(|end| end > now) {
-            self.output.push(Edge { at: now, level: true });
-        }
-        let old = std::mem::take(self);
-        let Usart {
-            clock,
-            rx_pin,
-            has_tx,
-            has_rx,
-            output,
-            bytes,
-            counters,
-            ..
-        } = old;
-        *self = Usart {
-            clock,
-            rx_pin,
-            has_tx,
-            has_rx,
-            output,
-            bytes,
-            counters,
-            ..Usart::default()
-        };
-    }
-
-    /// Its line has a level whatever it does.
-    pub(super) fn hold_line(&mut self, level: bool, now: Cycles) {
-        self.output.push(Edge { at: now, level });
-    }
-
-    pub(super) fn set_clock(&mut self, clock: u64) {
-        self.clock = clock;
-    }
-
-    /// Says which pins it has.
-    pub(super) fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles) {
-        let was_receiving = self.can_receive();
-        (self.has_tx, self.has_rx) = (tx, rx);
-        self.begin_to_listen(was_receiving, now);
-    }
-
-    /// Whether it has sent something without its pin since the last call.
-    pub(super) fn take_sent_nowhere(&mut self) -> bool {
-        std::mem::take(&mut self.sent_nowhere)
-    }
-
-    /// Whether it receives at its pin.
-    pub(super) fn listens(&self) -> bool {
-        self.can_receive()
-    }
-
-    /// Whether it is to receive and has no pin.
-    pub(super) fn listens_nowhere(&self) -> bool {
-        self.control[0] & (UE | RE) == UE | RE && !self.has_rx
-    }
-
-    /// A mode in use that this model does not have.
-    pub(super) fn beyond_model(&self) -> Option<&'static str> {
-        if self.control[1] & 1 << 14 != 0 {
-            Some("LIN mode")
-        } else if self.control[1] & 1 << 11 != 0 {
-            Some("the synchronous mode")
-        } else if self.control[2] & 1 << 1 != 0 {
-            Some("IrDA mode")
-        } else if self.control[2] & 1 << 3 != 0 {
-            Some("half-duplex mode")
-        } else if self.control[2] & 1 << 5 != 0 {
-            Some("smartcard mode")
-        } else if self.control[2] & 3 << 8 != 0 {
-            Some("hardware flow control")
-        } else {
-            None
-        }
-    }
-
-    /// Core cycles for one bit.
-    pub fn bit_time(&self) -> Cycles {
-        let divider = if self.control[0] & OVER8 != 0 {
-            self.baud >> 4 << 3 | self.baud & 7
-        } else {
-            self.baud
-        };
-        u64::from(divider.max(1)) * self.clock
-    }
-
     /// Bits between start and stop, with the parity bit.
     fn data_bits(&self) -> u64 {
         if self.control[0] & M != 0 { 9 } else { 8 }
@@ -229,83 +152,9 @@ impl Usart {
         self.control[0] & (UE | RE) == UE | RE && self.baud != 0 && self.has_rx
     }
 
-    /// How soon after an edge software can notice it; `None` if it does not listen.
-    pub(crate) fn reaction_time(&self) -> Option<Cycles> {
-        self.can_receive().then(|| self.bit_time() * (1 + self.data_bits()))
-    }
-
-    /// When the line will have been idle for a frame, if nothing comes.
-    pub(crate) fn idle_decision(&self) -> Option<Cycles> {
-        self.idle_since.map(|since| since + self.frame_time())
-    }
-
-    /// An edge arrives at the receiver.
-    pub fn push_edge(&mut self, edge: Edge<Cycles>) {
-        self.rx_pin.push(edge);
-    }
-
-    /// Disturbs the receiver's wire from now on, or no longer.
-    pub(crate) fn set_noise(&mut self, noise: Option<Noise>) {
-        self.rx_pin.set_noise(noise);
-    }
-
-    /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
-    pub(crate) fn keep_bytes(&mut self) {
-        self.bytes.get_or_insert_default();
-    }
-
-    /// The bytes sent since the last call, if they are kept.
-    pub(crate) fn take_bytes(&mut self) -> Vec<u8> {
-        self.bytes.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// The edges that the transmitter has put out.
-    pub fn take_output(&mut self) -> Vec<Edge<Cycles>> {
-        std::mem::take(&mut self.output)
-    }
-
-    /// Whether there are such edges.
-    pub fn has_output(&self) -> bool {
-        !self.output.is_empty()
-    }
-
-    /// Whether DMA shall take a received byte.
-    pub(super) fn wants_dma_read(&self) -> bool {
-        self.control[2] & DMAR != 0 && self.status & RXNE != 0
-    }
-
-    /// Whether DMA shall give a byte to be sent.
-    pub(super) fn wants_dma_write(&self) -> bool {
-        self.control[2] & DMAT != 0 && self.status & TXE != 0 && self.can_send()
-    }
-
-    /// Reads the data register.
-    pub(super) fn take_data(&mut self) -> u32 {
-        self.status &= !RXNE;
-        if std::mem::take(&mut self.status_read) {
-            self.status &= !(IDLE | ORE | NF | FE | PE);
-        }
-        self.received
-    }
-
-    /// Writes the data register.
-    pub(super) fn give_data(&mut self, value: u32, now: Cycles) {
-        if !self.can_send() {
-            return;
-        }
-        self.waiting = Some(value & 0x1ff);
-        self.status &= !TXE;
-        if std::mem::take(&mut self.status_read) {
-            self.status &= !TC;
-        }
-        if self.sending_until.is_none() {
-            self.start_frame(now);
-        }
-    }
-
     /// Moves what waits into the shift register.
     fn start_frame(&mut self, at: Cycles) {
-        if let Some(data) = self.waiting.take() {
+        if let Some(data) = self.waiting.pop_front() {
             if self.has_tx {
                 self.put_out(data, at);
             }
@@ -445,28 +294,32 @@ impl Usart {
     }
 
     fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {
-        if self.status & RXNE != 0 {
+        let errors = u32::from(noise) * NF | u32::from(framing_error) * FE | self.parity_error(data);
+        if self.newer.is_some() {
+            if !self.keep_newer(data, errors) {
+                return;
+            }
+        } else if self.status & RXNE != 0 {
             self.status |= ORE;
             self.counters.overruns += 1;
             return;
+        } else {
+            self.received = data;
+            self.status |= RXNE;
         }
-        self.received = data;
-        self.status |= RXNE;
+        self.status |= errors;
         self.counters.received += 1;
-        if noise {
-            self.status |= NF;
-            self.counters.noise_errors += 1;
-        }
-        if framing_error {
-            self.status |= FE;
-            self.counters.framing_errors += 1;
-            self.counters.breaks += u64::from(data == 0);
-        }
+        self.counters.noise_errors += u64::from(noise);
+        self.counters.framing_errors += u64::from(framing_error);
+        self.counters.breaks += u64::from(framing_error && data == 0);
+        self.counters.parity_errors += u64::from(errors & PE != 0);
+    }
+
+    /// PE if the parity bit is on and wrong.
+    fn parity_error(&self, data: u32) -> u32 {
         let last = self.data_bits() as u32 - 1;
-        if self.control[0] & PCE != 0 && self.parity_of(data & !(1 << last)) != data >> last & 1 {
-            self.status |= PE;
-            self.counters.parity_errors += 1;
-        }
+        let is_wrong = self.control[0] & PCE != 0 && self.parity_of(data & !(1 << last)) != data >> last & 1;
+        u32::from(is_wrong) * PE
     }
 
     /// A receiver that was off listens only to what comes from now on.
@@ -481,7 +334,7 @@ impl Usart {
         let was_receiving = self.can_receive();
         self.control[0] = value;
         self.begin_to_listen(was_receiving, now);
-        if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || self.waiting.is_some()) {
+        if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || !self.waiting.is_empty()) {
             self.start_frame(now);
         }
     }
@@ -489,6 +342,9 @@ impl Usart {
 
 impl Peripheral for Usart {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        if self.newer.is_some() {
+            return self.read_newer(offset);
+        }
         match offset {
             0x00 => {
                 self.status_read = true;
@@ -500,6 +356,9 @@ impl Peripheral for Usart {
     }
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        if self.newer.is_some() {
+            return self.write_newer(offset, value, now);
+        }
         match offset {
             0x00 => {
                 self.counters.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
@@ -515,6 +374,9 @@ impl Peripheral for Usart {
     }
 
     fn rest(&self, offset: u32) -> u32 {
+        if self.newer.is_some() {
+            return self.rest_newer(offset);
+        }
         match offset {
             // Flags are cleared by zeros: bytes that are not written must be ones.
             0x00 => u32::MAX,
@@ -542,13 +404,181 @@ impl Peripheral for Usart {
         sent.min(received).min(self.idle_decision().unwrap_or(NEVER))
     }
 
-    fn interrupt(&self) -> bool {
+    fn interrupts(&self) -> u32 {
         let (status, control) = (self.status, self.control[0]);
         // The interrupt enables of TXE, TC, RXNE and IDLE stand at the places of their flags.
-        status & control & (TXE | TC | RXNE | IDLE) != 0
+        let requested = status & control & (TXE | TC | RXNE | IDLE) != 0
             || status & ORE != 0 && control & RXNE != 0
             || status & PE != 0 && control & PEIE != 0
-            || status & (ORE | NF | FE) != 0 && self.control[2] & (EIE | DMAR) == EIE | DMAR
+            || status & (ORE | NF | FE) != 0
+                && self.control[2] & EIE != 0
+                && (self.newer.is_some() || self.control[2] & DMAR != 0);
+        u32::from(requested)
+    }
+
+    /// The level of the pin and the counters stay. A frame that is being sent ends.
+    fn reset(&mut self, now: Cycles) {
+        if self.sending_until.is_some_and(|end| end > now) {
+            self.output.push(Edge { at: now, level: true });
+        }
+        let old = std::mem::take(self);
+        let Usart {
+            newer,
+            clock,
+            rx_pin,
+            has_tx,
+            has_rx,
+            output,
+            bytes,
+            counters,
+            ..
+        } = old;
+        *self = Usart {
+            newer: newer.map(|newer| Newer::new(newer.registers)),
+            clock,
+            rx_pin,
+            has_tx,
+            has_rx,
+            output,
+            bytes,
+            counters,
+            ..Usart::default()
+        };
+    }
+
+    fn set_clock(&mut self, cycles: u64, _now: Cycles) {
+        self.clock = cycles;
+    }
+
+    fn beyond_model(&self) -> Option<&'static str> {
+        if self.control[1] & 1 << 14 != 0 {
+            Some("LIN mode")
+        } else if self.control[1] & 1 << 11 != 0 {
+            Some("the synchronous mode")
+        } else if self.control[2] & 1 << 1 != 0 {
+            Some("IrDA mode")
+        } else if self.control[2] & 1 << 3 != 0 {
+            Some("half-duplex mode")
+        } else if self.control[2] & 1 << 5 != 0 {
+            Some("smartcard mode")
+        } else if self.control[2] & 3 << 8 != 0 {
+            Some("hardware flow control")
+        } else {
+            self.newer.as_ref().and_then(|newer| newer.beyond_model(&self.control))
+        }
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        self.newer.as_mut().map(Newer::take_broken).unwrap_or_default()
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+impl SerialPort for Usart {
+    fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles) {
+        let was_receiving = self.can_receive();
+        (self.has_tx, self.has_rx) = (tx, rx);
+        self.begin_to_listen(was_receiving, now);
+    }
+
+    fn hold_line(&mut self, level: bool, now: Cycles) {
+        self.output.push(Edge { at: now, level });
+    }
+
+    fn take_sent_nowhere(&mut self) -> bool {
+        std::mem::take(&mut self.sent_nowhere)
+    }
+
+    fn listens_nowhere(&self) -> bool {
+        self.control[0] & (UE | RE) == UE | RE && !self.has_rx
+    }
+
+    fn wants_dma_read(&self) -> bool {
+        self.control[2] & DMAR != 0 && self.status & RXNE != 0 && !self.stops_dma()
+    }
+
+    fn wants_dma_write(&self) -> bool {
+        self.control[2] & DMAT != 0 && self.status & TXE != 0 && self.can_send()
+    }
+
+    fn take_data(&mut self) -> u32 {
+        if self.newer.is_some() {
+            return self.take_oldest();
+        }
+        self.status &= !RXNE;
+        if std::mem::take(&mut self.status_read) {
+            self.status &= !(IDLE | ORE | NF | FE | PE);
+        }
+        self.received
+    }
+
+    fn give_data(&mut self, value: u32, now: Cycles) {
+        if !self.can_send() {
+            return;
+        }
+        // A byte too many takes the place of the last.
+        self.waiting.truncate(self.depth() - 1);
+        self.waiting.push_back(value & 0x1ff);
+        if self.waiting.len() == self.depth() {
+            self.status &= !TXE;
+        }
+        if std::mem::take(&mut self.status_read) || self.newer.is_some() {
+            self.status &= !TC;
+        }
+        if self.sending_until.is_none() {
+            self.start_frame(now);
+        }
+    }
+
+    fn bit_time(&self) -> Cycles {
+        let divider = if self.control[0] & OVER8 != 0 {
+            self.baud >> 4 << 3 | self.baud & 7
+        } else {
+            self.baud
+        };
+        match &self.newer {
+            Some(newer) => newer.bit_time(divider, self.clock),
+            None => u64::from(divider.max(1)) * self.clock,
+        }
+    }
+
+    fn reaction_time(&self) -> Option<Cycles> {
+        self.can_receive().then(|| self.bit_time() * (1 + self.data_bits()))
+    }
+
+    fn idle_decision(&self) -> Option<Cycles> {
+        self.idle_since.map(|since| since + self.frame_time())
+    }
+
+    fn push_edge(&mut self, edge: Edge<Cycles>) {
+        self.rx_pin.push(edge);
+    }
+
+    fn set_noise(&mut self, noise: Option<Noise>) {
+        self.rx_pin.set_noise(noise);
+    }
+
+    fn keep_bytes(&mut self) {
+        self.bytes.get_or_insert_default();
+    }
+
+    fn take_bytes(&mut self) -> Vec<u8> {
+        self.bytes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn take_output(&mut self) -> Vec<Edge<Cycles>> {
+        std::mem::take(&mut self.output)
+    }
+
+    fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    fn counters(&self) -> UartCounters {
+        self.counters
     }
 }
 

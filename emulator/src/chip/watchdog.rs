@@ -1,6 +1,8 @@
 //! The independent watchdog: RM0390 chapter 20. It counts a clock of its own, the LSI, of 17 to 47 kHz.
 
-use super::Peripheral;
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
 use crate::cpu::{Cycles, NEVER};
 
 const START: u32 = 0xcccc;
@@ -32,19 +34,7 @@ impl Watchdog {
         }
     }
 
-    /// Registers go back to what they are at reset. Its clock goes on.
-    pub(super) fn reset(&mut self) {
-        *self = Watchdog {
-            prescaler: 0,
-            reload: 0xfff,
-            unlocked: false,
-            expires_at: None,
-            expired: false,
-            ..*self
-        };
-    }
-
-    pub(super) fn set_clock(&mut self, hclk: u64) {
+    pub(super) fn set_core_clock(&mut self, hclk: u64) {
         self.hclk = hclk;
     }
 
@@ -99,6 +89,22 @@ impl Peripheral for Watchdog {
             self.expires_at.unwrap_or(NEVER)
         }
     }
+
+    /// Its clock goes on.
+    fn reset(&mut self, _now: Cycles) {
+        *self = Watchdog {
+            prescaler: 0,
+            reload: 0xfff,
+            unlocked: false,
+            expires_at: None,
+            expired: false,
+            ..*self
+        };
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +114,7 @@ mod tests {
     #[test]
     fn runs_out_unless_it_is_reloaded() {
         let mut watchdog = Watchdog::new(32_000);
-        watchdog.set_clock(32_000_000);
+        watchdog.set_core_clock(32_000_000);
         watchdog.write(0x8, 9, 0);
         assert_eq!(watchdog.read(0x8, 0), 0xfff, "locked");
         watchdog.write(0x0, UNLOCK, 0);
@@ -125,7 +131,7 @@ mod tests {
         assert_eq!(watchdog.next_event(), 60_000);
         watchdog.advance(60_000);
         assert!(watchdog.has_expired());
-        watchdog.reset();
+        watchdog.reset(0);
         assert_eq!((watchdog.has_expired(), watchdog.next_event()), (false, NEVER));
     }
 
@@ -133,7 +139,7 @@ mod tests {
     fn its_clock_is_anything_but_exact() {
         for (lsi, milliseconds) in [(17_000, 7_529), (32_000, 4_000), (47_000, 2_723)] {
             let mut watchdog = Watchdog::new(lsi);
-            watchdog.set_clock(1_000_000);
+            watchdog.set_core_clock(1_000_000);
             for (register, value) in [(0, UNLOCK), (4, 5), (8, 999), (0, START)] {
                 watchdog.write(register, value, 0);
             }

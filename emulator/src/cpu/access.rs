@@ -2,9 +2,9 @@
 
 use super::fault::Fault;
 use super::instruction::Width;
+use super::nvic::NMI;
 use super::scs::UNALIGN_TRP;
 use super::{Bus, Cpu};
-use crate::memory::SRAM;
 
 /// The private peripheral bus: registers of the core itself.
 const SYSTEM: std::ops::RangeInclusive<u32> = 0xe000_0000..=0xe003_ffff;
@@ -70,6 +70,16 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
+    /// The flash cannot correct what it reads.
+    fn meet_torn_flash(&mut self, address: u32) -> Result<(), Fault> {
+        if self.bus.meets_torn_flash(address) {
+            return Err(Fault::DataBus(address));
+        }
+        self.nvic.pend(NMI, true);
+        self.deadline = 0;
+        Ok(())
+    }
+
     /// Loads an aligned word.
     #[inline(always)]
     pub(super) fn load_word(&mut self, address: u32) -> Result<u32, Fault> {
@@ -83,9 +93,8 @@ impl<B: Bus> Cpu<B> {
     #[inline(always)]
     pub(super) fn store(&mut self, address: u32, width: Width, value: u32) -> Result<(), Fault> {
         let bytes = width.bytes();
-        let offset = address.wrapping_sub(SRAM) as usize;
         if (address & (bytes - 1) == 0 || self.scs.ccr & UNALIGN_TRP == 0)
-            && let Some(place) = self.memory.sram.get_mut(offset..offset.wrapping_add(bytes as usize))
+            && let Some(place) = self.memory.sram_bytes_mut(address, bytes)
         {
             match place {
                 [a, b, c, d] => [*a, *b, *c, *d] = value.to_le_bytes(),
@@ -128,6 +137,9 @@ impl<B: Bus> Cpu<B> {
         self.check_alignment(address, bytes)?;
         if let Some(content) = self.memory.bytes(address, bytes as usize) {
             self.wait_for_data(address);
+            if self.memory.is_torn(address) {
+                self.meet_torn_flash(address)?;
+            }
             return Ok(content.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
         }
         if let Some((byte, bit)) = bit_band(address) {

@@ -1,11 +1,14 @@
-//! What reading the flash costs: wait states, and the accelerator (ART) that hides them. RM0390 section 3.4.
+//! What reading the flash costs: wait states, and the accelerator (ART) that hides them. RM0390 section 3.4 (F4), RM0351 section
+//! 3.3.5 (L4), RM0440 section 3.3.5 (G4).
 //!
-//! The flash gives 16 bytes at a time. Without the accelerator a fetch waits whenever it leaves the line that it is in, and
-//! every load of data waits. With prefetch the next line is fetched while this one executes. The instruction cache
-//! has 64 lines, filled by fetches that had to wait; the data cache has 8. Both forget what was used least recently.
+//! The flash gives a line at a time: 16 bytes on the F4, 8 on L4 and G4, 32 on the H7. Without the accelerator a fetch waits
+//! whenever it leaves the line that it is in, and every load of data waits. With prefetch the next line is fetched while this one
+//! executes. The instruction cache has 1 KiB, filled by fetches that had to wait; the data cache has 128 bytes on the F4, 256
+//! on L4 and G4. Both forget what was used least recently. The H7 has no accelerator: the caches are in its core, 16 KiB of
+//! instructions (ARM DDI 0489), and that of data stays off here.
 //!
-//! Of the caches the manual tells the sizes and no more. The instruction cache is modelled as 16 sets of 4 ways: a full
-//! search of 64 lines would cost more than the instruction, and sets only make it a little worse than it is.
+//! Of the caches the manuals tell the sizes and no more. The instruction cache is modelled as sets of 4 ways: a full search
+//! would cost more than the instruction, and sets only make it a little worse than it is.
 
 use std::ops::Range;
 
@@ -18,17 +21,52 @@ const DATA: u32 = 1 << 10;
 const RESET_INSTRUCTIONS: u32 = 1 << 11;
 const RESET_DATA: u32 = 1 << 12;
 
-const SETS: usize = 16;
 const WAYS: usize = 4;
-const DATA_LINES: usize = 8;
 /// No address has this line.
 const NO_LINE: u32 = u32::MAX;
-/// Lines of the flash: the rest of the memory has no wait states.
-const FLASH_LINES: Range<u32> = 0x0800_0000 >> 4..0x0900_0000 >> 4;
 
-/// The accelerator's state. Lines are numbered by address / 16.
+/// How the flash of a chip is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FlashReading {
+    /// Bytes of a line, as a power of two.
+    line: u32,
+    /// Sets of the instruction cache.
+    sets: usize,
+    /// Lines of the data cache.
+    data_lines: usize,
+    /// Whether the instruction cache is in the core.
+    is_in_core: bool,
+}
+
+impl FlashReading {
+    /// 128 bits at a time, with the accelerator of the F4.
+    pub const F4: Self = Self::with_accelerator(4, 16, 8);
+    /// 64 bits at a time, with that of L4 and G4.
+    pub const L4_G4: Self = Self::with_accelerator(3, 32, 32);
+    /// 256 bits at a time, with the cache of the Cortex-M7.
+    pub const H7: Self = FlashReading {
+        is_in_core: true,
+        ..Self::with_accelerator(5, 128, 0)
+    };
+
+    const fn with_accelerator(line: u32, sets: usize, data_lines: usize) -> Self {
+        FlashReading {
+            line,
+            sets,
+            data_lines,
+            is_in_core: false,
+        }
+    }
+}
+
+/// The accelerator's state. Lines are numbered by address / length.
 #[derive(Hash)]
 pub(super) struct Art {
+    reading: FlashReading,
+    /// Bits of an address within a line.
+    pub(super) shift: u32,
+    /// The lines of the flash: the rest of the memory has no wait states.
+    flash: Range<u32>,
     /// FLASH_ACR.
     access: u32,
     wait: Cycles,
@@ -37,21 +75,24 @@ pub(super) struct Art {
     /// When the line after it will have been prefetched.
     next_ready: Cycles,
     /// The most recently used first.
-    instructions: [[u32; WAYS]; SETS],
-    data: [u32; DATA_LINES],
+    instructions: Vec<[u32; WAYS]>,
+    data: Vec<u32>,
     /// Lines of the data cache whose flash has changed since.
     stale: Vec<u32>,
 }
 
 impl Art {
-    pub(super) fn new(access: u32) -> Self {
+    pub(super) fn new(reading: FlashReading, access: u32) -> Self {
         let mut art = Art {
+            reading,
+            shift: reading.line,
+            flash: 0x0800_0000 >> reading.line..0x0900_0000 >> reading.line,
             access: 0,
             wait: 0,
             line: NO_LINE,
             next_ready: 0,
-            instructions: [[NO_LINE; WAYS]; SETS],
-            data: [NO_LINE; DATA_LINES],
+            instructions: vec![[NO_LINE; WAYS]; reading.sets],
+            data: vec![NO_LINE; reading.data_lines],
             stale: Vec::new(),
         };
         art.configure(access);
@@ -60,17 +101,39 @@ impl Art {
 
     /// FLASH_ACR has been written.
     pub(super) fn configure(&mut self, access: u32) {
+        let access = if self.reading.is_in_core {
+            access & LATENCY | self.access & INSTRUCTIONS
+        } else {
+            access
+        };
         if access == self.access {
             return;
         }
         (self.access, self.wait) = (access, u64::from(access & LATENCY));
         if access & RESET_INSTRUCTIONS != 0 {
-            self.instructions = [[NO_LINE; WAYS]; SETS];
+            self.forget_instructions();
         }
         if access & RESET_DATA != 0 {
-            self.data = [NO_LINE; DATA_LINES];
+            self.data.fill(NO_LINE);
             self.stale.clear();
         }
+    }
+
+    /// The instruction cache of the core is switched; nothing happens where there is none.
+    pub(super) fn switch_core_cache(&mut self, on: bool) {
+        if self.reading.is_in_core {
+            self.access = self.access & !INSTRUCTIONS | if on { INSTRUCTIONS } else { 0 };
+        }
+    }
+
+    /// Whether the core has caches.
+    pub(super) fn is_in_core(&self) -> bool {
+        self.reading.is_in_core
+    }
+
+    /// Empties the instruction cache.
+    pub(super) fn forget_instructions(&mut self) {
+        self.instructions.fill([NO_LINE; WAYS]);
     }
 
     fn is_on(&self, part: u32) -> bool {
@@ -82,7 +145,7 @@ impl Art {
     pub(super) fn enter(&mut self, line: u32, now: Cycles) -> Cycles {
         let follows = line == self.line.wrapping_add(1);
         self.line = line;
-        if self.wait == 0 || !FLASH_LINES.contains(&line) {
+        if self.wait == 0 || !self.flash.contains(&line) {
             return 0;
         }
         let wait = if follows && self.is_on(PREFETCH) {
@@ -103,7 +166,8 @@ impl Art {
     /// Whether the instruction cache has a line. It then has it, and it is the one that was used last.
     #[inline(always)]
     fn has_or_keeps(&mut self, line: u32) -> bool {
-        let set = &mut self.instructions[line as usize % SETS];
+        let sets = self.instructions.len();
+        let set = &mut self.instructions[line as usize & (sets - 1)];
         let found = set.iter().position(|kept| *kept == line);
         set[..=found.unwrap_or(WAYS - 1)].rotate_right(1);
         set[0] = line;
@@ -113,10 +177,10 @@ impl Art {
     /// How long a load of data waits, and whether it gets what was there before the flash was changed.
     #[inline(always)]
     pub(super) fn load(&mut self, address: u32) -> (Cycles, bool) {
-        if self.wait == 0 && self.access & DATA == 0 || !FLASH_LINES.contains(&(address >> 4)) {
+        if self.wait == 0 && self.access & DATA == 0 || !self.flash.contains(&(address >> self.shift)) {
             return (0, false);
         }
-        self.load_line(address >> 4)
+        self.load_line(address >> self.shift)
     }
 
     #[inline(never)]
@@ -140,8 +204,10 @@ impl Art {
 
     /// Some of the flash has been programmed or erased. The caches are not told.
     pub(super) fn flash_changed(&mut self, changed: &Range<u32>) {
-        for line in self.data {
-            let (begin, end) = (line.wrapping_mul(16), line.wrapping_mul(16).wrapping_add(16));
+        let length = 1 << self.shift;
+        for line in self.data.iter().copied() {
+            let begin = line.wrapping_mul(length);
+            let end = begin.wrapping_add(length);
             if line != NO_LINE && begin < changed.end && changed.start < end && !self.stale.contains(&line) {
                 self.stale.push(line);
             }
@@ -153,11 +219,11 @@ impl Art {
 mod tests {
     use super::*;
 
-    const FIRST: u32 = FLASH_LINES.start;
+    const FIRST: u32 = 0x0800_0000 >> 4;
 
     /// How long each of some lines waits, if each is executed for ten cycles.
     fn waits(access: u32, lines: &[u32]) -> Vec<Cycles> {
-        let mut art = Art::new(access);
+        let mut art = Art::new(FlashReading::F4, access);
         let mut now = 0;
         let mut enter = |line: &u32| {
             let wait = art.enter(FIRST + line, now);
@@ -170,13 +236,13 @@ mod tests {
     #[test]
     fn without_wait_states_nothing_waits() {
         assert_eq!(waits(0, &[0, 1, 7, 0]), [0, 0, 0, 0]);
-        assert_eq!(Art::new(0).load(0x0800_0000), (0, false));
+        assert_eq!(Art::new(FlashReading::F4, 0).load(0x0800_0000), (0, false));
     }
 
     #[test]
     fn without_the_accelerator_every_line_waits() {
         assert_eq!(waits(5, &[0, 1, 7, 0]), [5, 5, 5, 5]);
-        let mut art = Art::new(5);
+        let mut art = Art::new(FlashReading::F4, 5);
         assert_eq!([art.load(0x0800_0000), art.load(0x0800_0004)], [(5, false); 2]);
         assert_eq!(art.load(0x2000_0000), (0, false), "RAM");
         assert_eq!(art.enter(0x2000_0000 >> 4, 0), 0, "RAM");
@@ -186,7 +252,7 @@ mod tests {
     fn prefetch_hides_the_next_line_and_no_jump() {
         assert_eq!(waits(5 | PREFETCH, &[0, 1, 2, 7, 0]), [5, 0, 0, 5, 5]);
         // A line that is executed faster than the flash gives the next one.
-        let mut art = Art::new(5 | PREFETCH);
+        let mut art = Art::new(FlashReading::F4, 5 | PREFETCH);
         assert_eq!((art.enter(FIRST, 0), art.enter(FIRST + 1, 5 + 2)), (5, 4));
     }
 
@@ -203,7 +269,7 @@ mod tests {
     #[test]
     fn a_line_that_came_too_late_by_prefetch_is_kept_too() {
         // A loop over two lines, each left after three cycles.
-        let mut art = Art::new(5 | PREFETCH | INSTRUCTIONS);
+        let mut art = Art::new(FlashReading::F4, 5 | PREFETCH | INSTRUCTIONS);
         let mut now = 0;
         let mut enter = |line: u32| {
             let wait = art.enter(FIRST + line, now);
@@ -215,7 +281,7 @@ mod tests {
 
     #[test]
     fn eight_lines_of_data_are_kept() {
-        let mut art = Art::new(5 | DATA);
+        let mut art = Art::new(FlashReading::F4, 5 | DATA);
         let mut load = |line: u32| art.load((FIRST + line) << 4).0;
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(&mut load), [5; 8]);
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7].map(&mut load), [0; 8]);
@@ -224,7 +290,7 @@ mod tests {
 
     #[test]
     fn data_from_before_a_change_is_stale_until_the_cache_is_reset() {
-        let mut art = Art::new(5 | DATA);
+        let mut art = Art::new(FlashReading::F4, 5 | DATA);
         art.load(0x0806_0000);
         art.flash_changed(&(0x0806_0010..0x0806_0020));
         assert_eq!(art.load(0x0806_0004), (0, false), "its neighbour");
@@ -238,5 +304,39 @@ mod tests {
         art.configure(5 | RESET_DATA);
         art.configure(5 | DATA);
         assert_eq!(art.load(0x0806_0004), (5, false));
+    }
+
+    #[test]
+    fn l4_and_g4_read_eight_bytes_at_a_time() {
+        let first = 0x0800_0000 >> 3;
+        let mut art = Art::new(FlashReading::L4_G4, 4 | INSTRUCTIONS);
+        assert_eq!([0, 1, 0, 1].map(|line| art.enter(first + line, 0)), [4, 4, 0, 0]);
+        let mut art = Art::new(FlashReading::L4_G4, 4 | DATA);
+        let mut load = |address: u32| art.load(0x0800_0000 + address).0;
+        assert_eq!([0, 4, 8, 0].map(&mut load), [4, 0, 4, 0]);
+        // 32 lines fit.
+        (0..32).for_each(|line| _ = load(8 * line));
+        assert_eq!([load(0), load(8 * 32), load(8)], [0, 4, 4]);
+    }
+
+    #[test]
+    fn the_h7_has_its_cache_in_the_core() {
+        let first = 0x0800_0000 >> 5;
+        let mut art = Art::new(FlashReading::H7, 4 | INSTRUCTIONS | DATA);
+        assert_eq!(
+            [0, 1, 0].map(|line| art.enter(first + line, 0)),
+            [4, 4, 4],
+            "off, whatever ACR says"
+        );
+        art.switch_core_cache(true);
+        art.configure(3);
+        assert_eq!([1, 0, 1, 0].map(|line| art.enter(first + line, 0)), [3, 3, 0, 0]);
+        art.forget_instructions();
+        assert_eq!(art.enter(first + 1, 0), 3);
+        assert_eq!(
+            [art.load(0x0800_0000).0, art.load(0x0800_0000).0],
+            [3, 3],
+            "data are not kept"
+        );
     }
 }

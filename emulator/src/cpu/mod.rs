@@ -32,6 +32,7 @@ use nvic::Nvic;
 use scs::SystemControl;
 use systick::SysTick;
 
+pub use art::FlashReading;
 pub use run::Stop;
 
 /// Time as the core counts it: cycles of its clock since the board was first powered.
@@ -58,6 +59,15 @@ pub trait Bus {
     /// How the flash is read: FLASH_ACR of an STM32F4, with its wait states and its accelerator.
     fn flash_access(&self) -> u32 {
         0
+    }
+    /// How much of it at a time, and with which caches.
+    fn flash_reading(&self) -> FlashReading {
+        FlashReading::F4
+    }
+    /// A load has met a place of the flash whose programming or erase was cut off. Returns whether that is a bus fault; if not,
+    /// it is an NMI.
+    fn meets_torn_flash(&mut self, _address: u32) -> bool {
+        false
     }
     /// The addresses of the flash that the last write has changed, asked for once.
     fn take_flash_change(&mut self) -> Option<std::ops::Range<u32>> {
@@ -179,7 +189,7 @@ impl<B: Bus> Cpu<B> {
             nvic: Nvic::default(),
             scs: SystemControl::default(),
             systick: SysTick::default(),
-            art: Art::new(0),
+            art: Art::new(FlashReading::F4, 0),
             now: 0,
             deadline: 0,
             stalled_until: 0,
@@ -208,7 +218,7 @@ impl<B: Bus> Cpu<B> {
         self.nvic = Nvic::default();
         self.scs = SystemControl::default();
         self.systick = SysTick::default();
-        self.art = Art::new(self.bus.flash_access());
+        self.art = Art::new(self.bus.flash_reading(), self.bus.flash_access());
         (self.deadline, self.next_look, self.reset_request) = (0, 0, false);
         self.stalled_until = 0;
         self.r[14] = 0xffff_ffff;
@@ -243,7 +253,7 @@ impl<B: Bus> Cpu<B> {
     /// The power fails: what the flash has not done by now is torn.
     pub(crate) fn tear_flash(&mut self, seed: u64) {
         if self.is_stalled() {
-            self.memory.tear(seed);
+            self.memory.tear_unfinished(seed);
         }
         self.memory.finish();
     }

@@ -163,8 +163,9 @@ impl<B: Bus> Cpu<B> {
     #[inline(always)]
     fn step_decoded(&mut self, pc: u32, decoded: &Decoded) {
         self.instructions += 1;
-        if pc >> 4 != self.art.line {
-            self.now += self.art.enter(pc >> 4, self.now);
+        let line = pc >> self.art.shift;
+        if line != self.art.line {
+            self.now += self.art.enter(line, self.now);
         }
         self.now += u64::from(decoded.cycles);
         self.r[15] = pc.wrapping_add(4);

@@ -6,6 +6,11 @@ use super::{Bus, Cpu, Cycles};
 
 /// CPUID of a Cortex-M4 r0p1.
 const CPUID: u32 = 0x410f_c241;
+/// CPUID of a Cortex-M7 r1p1.
+const CPUID_M7: u32 = 0x411f_c271;
+/// CCR: the instruction cache of a Cortex-M7 is on; its branch prediction always is.
+const INSTRUCTION_CACHE: u32 = 1 << 17;
+const BRANCH_PREDICTION: u32 = 1 << 18;
 const VECTKEY: u32 = 0x05fa;
 /// Bits of CCR.
 pub(super) const UNALIGN_TRP: u32 = 1 << 3;
@@ -113,6 +118,7 @@ impl<B: Bus> Cpu<B> {
             0xe000_e004 => 3,
             address @ 0xe000_e100..=0xe000_e3ff => self.nvic.read(address - 0xe000_e100),
             address @ 0xe000_e400..=0xe000_e4ef => self.read_priorities(FIRST_INTERRUPT, address - 0xe000_e400),
+            0xe000_ed00 if self.art.is_in_core() => CPUID_M7,
             0xe000_ed00 => CPUID,
             0xe000_ed04 => self.interrupt_state(),
             0xe000_ed08 => self.scs.vtor,
@@ -163,6 +169,10 @@ impl<B: Bus> Cpu<B> {
                 self.reset_request |= value & 1 << 2 != 0;
             }
             0xe000_ed10 => self.scs.scr = value & (SLEEPONEXIT | SLEEPDEEP | SEVONPEND),
+            0xe000_ed14 if self.art.is_in_core() => {
+                self.scs.ccr = value & (0x31b | INSTRUCTION_CACHE) | BRANCH_PREDICTION;
+                self.art.switch_core_cache(value & INSTRUCTION_CACHE != 0);
+            }
             0xe000_ed14 => self.scs.ccr = value & 0x31b,
             0xe000_ed18..=0xe000_ed23 => self.write_priorities(4, address - 0xe000_ed18, bytes, value),
             // Only the enables of the faults are kept; the state of the handlers is shown from the NVIC.
@@ -175,6 +185,8 @@ impl<B: Bus> Cpu<B> {
             0xe000_ed88 => self.scs.cpacr = value & 0x00f0_0000,
             0xe000_edfc => self.scs.set_debug(self.now, |scs| scs.demcr = value),
             0xe000_ef00 => self.nvic.write(0x100 + (value & 0x1e0) / 8, 1 << (value & 31)),
+            // ICIALLU, ICIMVAU: what the core knows of its instructions.
+            0xe000_ef50 | 0xe000_ef58 if self.art.is_in_core() => self.art.forget_instructions(),
             0xe000_ef34 => self.scs.fpccr = self.scs.fpccr & LSPACT | value & (ASPEN | LSPEN),
             0xe000_ef38 => self.scs.fpcar = value & !7,
             0xe000_ef3c => self.scs.fpdscr = value & 0x07c0_0000,

@@ -3,11 +3,13 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::boards::{BoardKind, NUCLEO_F446RE};
 use crate::chip::clocks::{Hse, Source};
+use crate::chip::map::Place;
 use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
 use crate::chip::usart::{Edge, UartCounters};
-use crate::chip::{Chip, Individual, Model, Remark, ResetCause, UARTS};
+use crate::chip::{CannotAdd, Chip, Individual, Peripheral, Remark, ResetCause, UARTS};
 use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
 use crate::hash::{StateHash, mix};
@@ -18,17 +20,16 @@ use crate::time::{BoardClock, Time};
 
 use super::supply::Supply;
 
-/// Port and pin of the user button of a Nucleo-64, which pulls it low.
-const BUTTON: (usize, u32) = (2, 13);
-
 /// What differs between boards of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardOptions {
-    /// Which chip.
-    pub model: Model,
-    /// What is at the HSE pins; a Nucleo gets 8 MHz from its ST-LINK.
+    /// Which kind.
+    pub kind: &'static BoardKind,
+    /// What is at the HSE pins.
     pub hse: Hse,
-    /// By how many parts in a million that is too fast.
+    /// Whether there is a crystal of 32 kHz.
+    pub lse: bool,
+    /// By how many parts in a million the external clock is too fast, or the crystal of 32 kHz that takes its place.
     pub hse_ppm: f64,
     /// By how many parts in a million the internal oscillator is too fast.
     pub hsi_ppm: f64,
@@ -44,9 +45,17 @@ pub struct BoardOptions {
 
 impl Default for BoardOptions {
     fn default() -> Self {
+        BoardOptions::of(&NUCLEO_F446RE)
+    }
+}
+
+impl BoardOptions {
+    /// A board of a kind with exact clocks.
+    pub const fn of(kind: &'static BoardKind) -> Self {
         BoardOptions {
-            model: Model::F446,
-            hse: Hse::Fed(8_000_000),
+            kind,
+            hse: kind.hse,
+            lse: true,
             hse_ppm: 0.0,
             hsi_ppm: 0.0,
             lsi: 32_000,
@@ -108,12 +117,14 @@ pub(crate) struct Horizon {
 impl Board {
     /// A board that has just been powered, with `image` in its flash.
     pub fn new(image: &Arc<Image>, options: BoardOptions) -> Self {
-        let mut memory = Memory::new(options.model.memory(), image.clone());
+        let description = options.kind.model.description();
+        let mut memory = Memory::new(description.memory, image.clone());
         let [a, b, c] = options.unique_id.map(u64::from);
         memory.scramble(mix(a << 32 | b) ^ mix(c ^ options.start));
         let BoardOptions {
             unique_id,
             hse,
+            lse,
             lsi,
             flash_wear,
             ..
@@ -121,12 +132,13 @@ impl Board {
         let individual = Individual {
             unique_id,
             hse,
+            lse,
             lsi,
             flash_wear,
         };
-        let chip = Chip::new(options.model, individual);
+        let chip = Chip::new(description, options.kind.ports, individual);
         let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);
-        let rtt = image.address_of("_SEGGER_RTT").and_then(Rtt::new);
+        let rtt = image.address_of("_SEGGER_RTT").map(Rtt::new);
         let mut board = Board {
             cpu: Cpu::new(memory, chip),
             supply: Supply::default(),
@@ -140,9 +152,79 @@ impl Board {
             resets: 0,
             fed_until: [0; UARTS],
         };
-        let (port, pin) = BUTTON;
-        board.cpu.bus.drive_pin(port, pin, Some(true));
+        board.press(false);
         board
+    }
+
+    /// Adds a peripheral to the chip; see [`Chip::add`]. A thermometer that shows one degree more at each look, and a
+    /// program that looks at it twice:
+    ///
+    /// ```
+    /// use std::hash::{Hash, Hasher};
+    /// use std::sync::Arc;
+    /// use hopwise_emulator::chip::Peripheral;
+    /// use hopwise_emulator::chip::map::Place;
+    /// use hopwise_emulator::cpu::Cycles;
+    /// use hopwise_emulator::image::Image;
+    /// use hopwise_emulator::time::MICROSECOND;
+    /// use hopwise_emulator::world::{Board, BoardOptions, World};
+    ///
+    /// #[derive(Hash)]
+    /// struct Thermometer {
+    ///     degrees: u32,
+    /// }
+    ///
+    /// impl Peripheral for Thermometer {
+    ///     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+    ///         match offset {
+    ///             0 => {
+    ///                 self.degrees += 1;
+    ///                 self.degrees
+    ///             }
+    ///             _ => 0,
+    ///         }
+    ///     }
+    ///
+    ///     fn write(&mut self, _offset: u32, _value: u32, _now: Cycles) {}
+    ///
+    ///     fn digest(&self, mut hasher: &mut dyn Hasher) {
+    ///         self.hash(&mut hasher);
+    ///     }
+    /// }
+    ///
+    /// // Stack pointer, reset handler; ldr r1, =0x60000000; ldr r0, [r1]; ldr r2, [r1]; and a branch to itself.
+    /// let program: [u16; 10] = [
+    ///     0x1000, 0x2000, 0x0009, 0x0800, 0x4901, 0x6808, 0x680a, 0xe7fe, 0x0000, 0x6000,
+    /// ];
+    /// let flash = program.iter().flat_map(|half| half.to_le_bytes()).collect();
+    /// let mut board = Board::new(&Arc::new(Image::from_bytes(flash)), BoardOptions::default());
+    /// let place = Place::unmodelled(0x6000_0000, 8, "thermometer");
+    /// board.add_peripheral(place, Box::new(Thermometer { degrees: 20 }))?;
+    ///
+    /// let mut world = World::new(1);
+    /// world.add(board);
+    /// world.run_until(10 * MICROSECOND);
+    /// let board = &world.boards()[0];
+    /// assert_eq!((board.cpu.r[0], board.cpu.r[2]), (21, 22));
+    /// assert!(board.faults().is_empty());
+    /// # Ok::<(), hopwise_emulator::chip::CannotAdd>(())
+    /// ```
+    pub fn add_peripheral(&mut self, place: Place, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
+        self.cpu.bus.add(place, peripheral)
+    }
+
+    /// Which kind of board it is.
+    pub fn kind(&self) -> &'static BoardKind {
+        self.options.kind
+    }
+
+    /// Presses the button, or lets it go.
+    fn press(&mut self, pressed: bool) {
+        let BoardKind {
+            button, pressed_high, ..
+        } = self.options.kind;
+        let level = pressed == *pressed_high;
+        self.cpu.bus.drive_pin(button.port, button.number, Some(level));
     }
 
     /// Writes to the flash as a debug probe does, before the board runs.
@@ -206,6 +288,9 @@ impl Board {
     /// Everything is as after a reset, and the core is halted.
     pub(super) fn stop(&mut self, cause: ResetCause) {
         self.cpu.bus.reset(cause, self.cpu.now);
+        if let Some(place) = self.cpu.bus.take_torn() {
+            self.cpu.memory.tear(place);
+        }
         self.cpu.reset();
         self.cpu.halt();
         self.adapt_clock();
@@ -281,7 +366,7 @@ impl Board {
 
     /// What has passed through a serial port.
     pub fn traffic(&self, uart: usize) -> UartCounters {
-        self.cpu.bus.uart(uart).counters
+        self.cpu.bus.uart(uart).map(|port| port.counters()).unwrap_or_default()
     }
 
     /// The level of an output pin; ports are numbered from A.
@@ -319,7 +404,7 @@ impl Board {
                 self.run_until(at);
                 self.restore_power();
             }
-            Intervention::Button(pressed) => self.cpu.bus.drive_pin(BUTTON.0, BUTTON.1, Some(!pressed)),
+            Intervention::Button(pressed) => self.press(pressed),
             Intervention::Noise { uart, noise } => {
                 let clock = self.clock;
                 let noise = noise.map(|(chance, seed, until)| Noise {
@@ -327,7 +412,9 @@ impl Board {
                     seed,
                     until: clock.cycles_at(until),
                 });
-                self.cpu.bus.uart_mut(uart).set_noise(noise);
+                if let Some(port) = self.cpu.bus.uart_mut(uart) {
+                    port.set_noise(noise);
+                }
             }
         }
     }
@@ -335,16 +422,19 @@ impl Board {
     /// An edge arrives at a serial port.
     pub(crate) fn push_edge(&mut self, uart: usize, edge: Edge<Time>) {
         let at = self.clock.cycles_at(edge.at);
-        self.cpu.bus.uart_mut(uart).push_edge(Edge { at, level: edge.level });
+        if let Some(port) = self.cpu.bus.uart_mut(uart) {
+            port.push_edge(Edge { at, level: edge.level });
+        }
     }
 
     /// The edges that a serial port has put out since the last call.
     pub(crate) fn take_output(&mut self, uart: usize) -> Vec<Edge<Time>> {
-        if !self.cpu.bus.uart(uart).has_output() {
+        if !self.cpu.bus.uart(uart).is_some_and(|port| port.has_output()) {
             return Vec::new();
         }
         let clock = self.clock;
-        let edges = self.cpu.bus.uart_mut(uart).take_output();
+        let edges = self.cpu.bus.uart_mut(uart).map(|port| port.take_output());
+        let edges = edges.unwrap_or_default();
         edges
             .into_iter()
             .map(|edge| Edge {
@@ -356,18 +446,23 @@ impl Board {
 
     /// Connects a port to the host: its bytes are kept for [`take_bytes`](Self::take_bytes).
     pub fn connect_host(&mut self, uart: usize) {
-        self.cpu.bus.uart_mut(uart).keep_bytes();
+        if let Some(port) = self.cpu.bus.uart_mut(uart) {
+            port.keep_bytes();
+        }
     }
 
     /// The bytes that a port connected to the host has sent since the last call.
     pub fn take_bytes(&mut self, uart: usize) -> Vec<u8> {
-        self.cpu.bus.uart_mut(uart).take_bytes()
+        let port = self.cpu.bus.uart_mut(uart);
+        port.map(|port| port.take_bytes()).unwrap_or_default()
     }
 
     /// Sends bytes to a port at its own speed, one after the other.
     pub fn feed(&mut self, uart: usize, bytes: &[u8]) {
         let mut at = self.fed_until[uart].max(self.cpu.now);
-        let port = self.cpu.bus.uart_mut(uart);
+        let Some(port) = self.cpu.bus.uart_mut(uart) else {
+            return;
+        };
         let bit = port.bit_time();
         for byte in bytes {
             let levels = u64::from(*byte) << 1 | 1 << 9;
@@ -408,7 +503,7 @@ impl Board {
             idle: [Time::MAX; UARTS],
         };
         for uart in (0..UARTS).filter(|uart| connected[*uart]) {
-            let port = self.cpu.bus.uart(uart);
+            let Some(port) = self.cpu.bus.uart(uart) else { continue };
             let reaction = port.reaction_time().map_or(Time::MAX, |cycles| clock.duration(cycles));
             horizon.reaction = horizon.reaction.min(reaction);
             horizon.idle[uart] = port.idle_decision().map_or(Time::MAX, time);

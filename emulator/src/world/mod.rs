@@ -109,14 +109,7 @@ impl World {
     /// Connects two ports, the TX of each to the RX of the other.
     pub fn wire(&mut self, a: Port, b: Port) -> Result<(), BadWire> {
         for port in [a, b] {
-            let connected = self
-                .connected
-                .get_mut(port.board)
-                .and_then(|board| board.get_mut(port.uart));
-            let connected = connected.ok_or(BadWire::NoSuchPort(port))?;
-            if std::mem::replace(connected, true) {
-                return Err(BadWire::Taken(port));
-            }
+            self.take(port)?;
         }
         self.cables.lay(a, b);
         Ok(())
@@ -125,10 +118,10 @@ impl World {
     /// Leads one wire from the TX of a port to an RX, also that of the same port, whatever was there before; or takes it away.
     pub fn join(&mut self, tx: Port, rx: Option<Port>) -> Result<(), BadWire> {
         for port in rx.into_iter().chain([tx]) {
-            let board = self.connected.get_mut(port.board);
-            *board
-                .and_then(|board| board.get_mut(port.uart))
-                .ok_or(BadWire::NoSuchPort(port))? = true;
+            if !self.has(port) {
+                return Err(BadWire::NoSuchPort(port));
+            }
+            self.connected[port.board][port.uart] = true;
         }
         self.cables.prepare(tx);
         let mut seen = Arrivals::new();
@@ -137,21 +130,38 @@ impl World {
         Ok(())
     }
 
-    /// Connects a port to the host instead of to another board; see [`Board::take_bytes`] and [`Board::feed`].
-    pub fn connect_host(&mut self, port: Port) -> Result<(), BadWire> {
-        let connected = self
-            .connected
-            .get_mut(port.board)
-            .and_then(|board| board.get_mut(port.uart));
-        if std::mem::replace(connected.ok_or(BadWire::NoSuchPort(port))?, true) {
+    /// Whether a board has a port.
+    fn has(&self, port: Port) -> bool {
+        let board = self.boards.get(port.board);
+        board.is_some_and(|board| board.cpu.bus.uart(port.uart).is_some())
+    }
+
+    /// Connects a port that is free.
+    fn take(&mut self, port: Port) -> Result<(), BadWire> {
+        if !self.has(port) {
+            return Err(BadWire::NoSuchPort(port));
+        }
+        if std::mem::replace(&mut self.connected[port.board][port.uart], true) {
             return Err(BadWire::Taken(port));
         }
+        Ok(())
+    }
+
+    /// Connects a port to the host instead of to another board; see [`Board::take_bytes`] and [`Board::feed`].
+    pub fn connect_host(&mut self, port: Port) -> Result<(), BadWire> {
+        self.take(port)?;
         self.boards[port.board].connect_host(port.uart);
         Ok(())
     }
 
     /// Sets what will happen. Every event must be about a wire or a board that there is.
     pub fn set_script(&mut self, script: Script) -> Result<(), BadWire> {
+        for (_, action) in script.events() {
+            if let Action::PlugInto(port, to) = *action {
+                let missing = [port, to].into_iter().find(|end| !self.has(*end));
+                missing.map_or(Ok(()), |end| Err(BadWire::NoSuchPort(end)))?;
+            }
+        }
         let is_free = |port: Port| !self.connected[port.board][port.uart];
         for port in self.cables.check(&script, is_free)? {
             self.cables.prepare(port);

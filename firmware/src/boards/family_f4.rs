@@ -6,14 +6,20 @@ use embassy_stm32::time::Hertz;
 
 use super::ResetCause;
 
-/// The 8 MHz that the ST-LINK feeds into the HSE pin, divided by 4, times `mul`, divided by `divp`; and what the two buses
-/// divide that by. Without them the internal oscillator, of 16 MHz.
-pub(super) fn clocks(mul: PllMul, divp: PllPDiv, apb1: APBPrescaler, apb2: APBPrescaler) -> embassy_stm32::Config {
+/// The 8 MHz at the HSE pins, fed by the ST-LINK or of a crystal, divided by 4, times `mul`, divided by `divp`; and what the
+/// two buses divide that by. Without them the internal oscillator, of 16 MHz.
+pub(super) fn clocks(
+    mode: HseMode,
+    mul: PllMul,
+    divp: PllPDiv,
+    apb1: APBPrescaler,
+    apb2: APBPrescaler,
+) -> embassy_stm32::Config {
     let mut config = embassy_stm32::Config::default();
-    let external = super::hse_runs(true);
+    let external = super::hse_runs(mode == HseMode::Bypass);
     config.rcc.hse = external.then_some(Hse {
         freq: Hertz(8_000_000),
-        mode: HseMode::Bypass,
+        mode,
     });
     config.rcc.pll_src = if external { PllSource::HSE } else { PllSource::HSI };
     config.rcc.pll = Some(Pll {

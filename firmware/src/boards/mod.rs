@@ -23,6 +23,9 @@ mod chosen;
 #[cfg(feature = "nucleo-l476rg")]
 #[path = "nucleo_l476rg.rs"]
 mod chosen;
+#[cfg(feature = "plain-f405rg")]
+#[path = "plain_f405rg.rs"]
+mod chosen;
 
 pub(crate) use chosen::{LINKS, NAME, open, wake_receivers, watchdog};
 pub(crate) use family::reset_cause;
@@ -175,7 +178,8 @@ fn uart_config(baud: u32) -> usart::Config {
 /// }
 /// ```
 ///
-/// The button of every Nucleo board is at PC13.
+/// The button is at PC13. One that pulls its pin low has a resistor, the chip's own if there is no other: a board without a
+/// button is as if it were not pressed.
 macro_rules! board {
     (
         name: $name:literal,
@@ -219,7 +223,7 @@ macro_rules! board {
             super::Board {
                 ports: [$(super::serial_port!(p, baud, $uart, tx $tx $tx_dma, rx $rx $rx_dma)),*],
                 led: Output::new(p.$led, Level::Low, Speed::Low),
-                button: Input::new(p.PC13, Pull::None),
+                button: Input::new(p.PC13, if $pressed_high { Pull::None } else { Pull::Up }),
                 pressed_high: $pressed_high,
                 flash: super::flash(p.FLASH),
             }

@@ -1,6 +1,6 @@
 //! Nucleo-F401RE: two links. 84 MHz from the 8 MHz that the ST-LINK feeds into the HSE pin.
 
-use embassy_stm32::rcc::{APBPrescaler, PllMul, PllPDiv};
+use embassy_stm32::rcc::{APBPrescaler, HseMode, PllMul, PllPDiv};
 
 super::board! {
     name: "nucleo-f401re",
@@ -16,5 +16,11 @@ super::board! {
 }
 
 pub(super) fn clocks() -> embassy_stm32::Config {
-    super::family_f4::clocks(PllMul::MUL168, PllPDiv::DIV4, APBPrescaler::DIV2, APBPrescaler::DIV1)
+    super::family_f4::clocks(
+        HseMode::Bypass,
+        PllMul::MUL168,
+        PllPDiv::DIV4,
+        APBPrescaler::DIV2,
+        APBPrescaler::DIV1,
+    )
 }

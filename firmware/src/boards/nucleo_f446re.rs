@@ -1,6 +1,6 @@
 //! Nucleo-F446RE: five links. 180 MHz from the 8 MHz that the ST-LINK feeds into the HSE pin.
 
-use embassy_stm32::rcc::{APBPrescaler, PllMul, PllPDiv};
+use embassy_stm32::rcc::{APBPrescaler, HseMode, PllMul, PllPDiv};
 
 super::board! {
     name: "nucleo-f446re",
@@ -19,5 +19,11 @@ super::board! {
 }
 
 pub(super) fn clocks() -> embassy_stm32::Config {
-    super::family_f4::clocks(PllMul::MUL180, PllPDiv::DIV2, APBPrescaler::DIV4, APBPrescaler::DIV2)
+    super::family_f4::clocks(
+        HseMode::Bypass,
+        PllMul::MUL180,
+        PllPDiv::DIV2,
+        APBPrescaler::DIV4,
+        APBPrescaler::DIV2,
+    )
 }

@@ -9,8 +9,6 @@ use hopwise_emulator::world::{BadWire, Port, World};
 
 use crate::host_port::{HostPort, Reply};
 
-/// USART2, which goes to the ST-LINK.
-const SERIAL: usize = 1;
 /// How often bytes go from board to computer and back.
 const SLICE: Time = 250 * MICROSECOND;
 /// Questions of one computer on their way at once.
@@ -62,7 +60,8 @@ impl Computers {
         let now = world.now() / MICROSECOND;
         let mut ports = Vec::new();
         for board in 0..world.boards().len() {
-            world.connect_host(Port { board, uart: SERIAL })?;
+            let uart = world.boards()[board].kind().computer();
+            world.connect_host(Port { board, uart })?;
             ports.push(HostPort::new(1 + board as u32, baud, now));
         }
         Ok(Computers { ports })
@@ -85,10 +84,11 @@ impl Computers {
             world.run_until((world.now() + SLICE).min(end));
             let now = world.now() / MICROSECOND;
             for (port, board) in self.ports.iter_mut().zip(world.boards_mut()) {
-                port.receive(&board.take_bytes(SERIAL), now);
-                if !board.is_being_fed(SERIAL) {
+                let uart = board.kind().computer();
+                port.receive(&board.take_bytes(uart), now);
+                if !board.is_being_fed(uart) {
                     let bytes = port.transmit(now);
-                    board.feed(SERIAL, &bytes);
+                    board.feed(uart, &bytes);
                 }
             }
         }

@@ -10,13 +10,14 @@ const TARGET: &str = "thumbv7em-none-eabihf";
 const ALL_NETWORKS: &str = "all-networks";
 
 /// The boards that there is firmware for. The first is the default.
-pub const BOARDS: [&str; 6] = [
+pub const BOARDS: [&str; 7] = [
     "nucleo-f446re",
     "nucleo-f401re",
     "nucleo-f411re",
     "nucleo-g474re",
     "nucleo-h743zi",
     "nucleo-l476rg",
+    "plain-f405rg",
 ];
 
 /// Why there is no image.

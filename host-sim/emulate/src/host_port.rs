@@ -9,7 +9,7 @@ use hopwise_core::endpoint::{Endpoint, Heard};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::{Down, Micros, WINDOW};
 use hopwise_core::wire::{
-    Command, Confirmed, Content, DropReason, Identity, Packet, Query, Verdict, WIRE, read_structure,
+    Addressed, AppPort, Command, Confirmed, Content, DropReason, Identity, Packet, Query, Verdict, WIRE, read_structure,
 };
 use serde::Deserialize;
 
@@ -93,16 +93,20 @@ impl HostPort {
     }
 
     /// Sends a datagram; returns its number.
-    pub fn datagram(&mut self, dest: u64, payload: &[u8]) -> u32 {
-        let packet = self.endpoint.packet(dest, &Content::Datagram(payload));
+    pub fn datagram(&mut self, dest: u64, port: AppPort, payload: &[u8]) -> u32 {
+        let content = Content::Datagram(Addressed { port, payload });
+        let packet = self.endpoint.packet(dest, &content);
         self.send(packet)
     }
 
     /// Sends a packet that its destination confirms; returns its number. Such packets have numbers of their own.
-    pub fn confirmed(&mut self, dest: u64, payload: &[u8]) -> u32 {
-        // The destination's epoch is not known here.
-        let known_epoch = 0;
-        let content = Content::Confirmed(Confirmed { known_epoch, payload });
+    pub fn confirmed(&mut self, dest: u64, port: AppPort, payload: &[u8]) -> u32 {
+        let content = Content::Confirmed(Confirmed {
+            // It is not known here.
+            known_epoch: 0,
+            port,
+            payload,
+        });
         let packet = self.endpoint.packet(dest, &content);
         self.send(packet)
     }

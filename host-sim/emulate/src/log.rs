@@ -53,15 +53,7 @@ impl LogFormat {
 
     /// Readers for that many boards.
     pub fn readers(&self, boards: usize) -> LogReaders<'_> {
-        let decoders = match &self.table {
-            Some(table) => (0..boards).map(|_| Some(table.new_stream_decoder())).collect(),
-            None => (0..boards).map(|_| None).collect(),
-        };
-        LogReaders {
-            format: self,
-            decoders,
-            undecodable: 0,
-        }
+        LogReaders::new((0..boards).map(|_| self))
     }
 
     fn line(&self, at: Time, board: usize, frame: &Frame<'_>) -> BoardLine {
@@ -88,13 +80,24 @@ impl LogFormat {
 
 /// Decoders of the boards' streams.
 pub struct LogReaders<'t> {
-    format: &'t LogFormat,
+    formats: Vec<&'t LogFormat>,
     decoders: Vec<Option<Box<dyn StreamDecoder + Send + Sync + 't>>>,
     /// Pieces of logs that were no defmt frames.
     pub undecodable: u64,
 }
 
-impl LogReaders<'_> {
+impl<'t> LogReaders<'t> {
+    /// For boards with the firmware of each.
+    pub fn new(formats: impl IntoIterator<Item = &'t LogFormat>) -> Self {
+        let formats: Vec<&LogFormat> = formats.into_iter().collect();
+        let decoder = |format: &&'t LogFormat| format.table.as_ref().map(|table| table.new_stream_decoder());
+        LogReaders {
+            decoders: formats.iter().map(decoder).collect(),
+            formats,
+            undecodable: 0,
+        }
+    }
+
     /// All lines that the boards have written since the last call, by time and then by board.
     pub fn take_lines(&mut self, world: &mut World) -> Vec<BoardLine> {
         let mut lines = Vec::new();
@@ -110,17 +113,18 @@ impl LogReaders<'_> {
     /// The lines that are complete with these bytes of a board's stream.
     pub fn decode(&mut self, board: usize, at: Time, bytes: &[u8]) -> Vec<BoardLine> {
         let mut lines = Vec::new();
+        let format = self.formats[board];
         let Some(decoder) = &mut self.decoders[board] else {
             return lines;
         };
         decoder.received(bytes);
         loop {
             match decoder.decode() {
-                Ok(frame) => lines.push(self.format.line(at, board, &frame)),
+                Ok(frame) => lines.push(format.line(at, board, &frame)),
                 Err(DecodeError::UnexpectedEof) => return lines,
                 Err(DecodeError::Malformed) => {
                     self.undecodable += 1;
-                    let table = self.format.table.as_ref();
+                    let table = format.table.as_ref();
                     if !table.is_some_and(|table| table.encoding().can_recover()) {
                         return lines;
                     }

@@ -1,12 +1,11 @@
 //! Scripts on emulated boards: from the words of [`hopwise_language`] to what happens to their wires and buttons.
 
 use hopwise_core::Network;
+use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::chip::UART_NAMES;
 use hopwise_emulator::world::{self, Port};
 use hopwise_language::Script;
 use hopwise_language::script::{Action, NoSuchPlace, PortName, PortOf, ScriptError, Stage, check_board, check_port};
-
-use super::setup::LINKS;
 
 /// Boards that are emulated, and where their ports are.
 struct EmulatedBoards<'a, F> {
@@ -49,10 +48,18 @@ pub fn read(
     Ok(world::Script::new(events.collect()))
 }
 
-/// The serial port of a port of the boards that are emulated, whose links have the order of [`LINKS`].
+/// The serial port of a port of a default board.
 pub fn default_port(name: &PortName) -> Result<Port, NoSuchPlace> {
+    port_on(&NUCLEO_F446RE, name)
+}
+
+/// The serial port of a port of a board.
+pub fn port_on(kind: &BoardKind, name: &PortName) -> Result<Port, NoSuchPlace> {
     let uart = match &name.port {
-        PortOf::Number(port) => usize::try_from(*port).ok().and_then(|port| LINKS.get(port)).copied(),
+        PortOf::Number(port) => {
+            let link = usize::try_from(*port).ok().and_then(|port| kind.links().get(port));
+            link.map(|link| link.uart)
+        }
         PortOf::Uart(uart) => UART_NAMES.iter().position(|known| known == uart),
     };
     let uart = uart.ok_or_else(|| NoSuchPlace::Uart {

@@ -2,10 +2,10 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hopwise_emulator::world::{BadWire, Port, World};
-use hopwise_language::script::{BadPort, NoSuchPlace, PortName};
+use hopwise_language::script::{BadPort, NoSuchPlace, PortName, PortOf};
 
 use super::script::default_port;
 
@@ -55,7 +55,7 @@ impl From<BadWire> for CannotOpenPort {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SerialPort {
     /// Which port of which board.
-    pub port: Port,
+    pub name: PortName,
     /// The path of the socket; `None` makes a pseudo-terminal.
     pub socket: Option<PathBuf>,
 }
@@ -64,13 +64,17 @@ impl SerialPort {
     /// Reads `PORT=pty` or `PORT=unix:PATH`.
     pub fn parse(text: &str) -> Result<Self, BadSerialPort> {
         let (port, place) = text.split_once('=').ok_or_else(|| BadSerialPort::Form(text.into()))?;
-        let port = default_port(&port.parse::<PortName>()?)?;
+        let name = port.parse::<PortName>()?;
+        if let PortOf::Uart(_) = name.port {
+            // Boards have links of their own, but serial ports have the same names on all.
+            default_port(&name)?;
+        }
         match place.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(SerialPort {
-                port,
+                name,
                 socket: Some(path.into()),
             }),
-            None if place == "pty" => Ok(SerialPort { port, socket: None }),
+            None if place == "pty" => Ok(SerialPort { name, socket: None }),
             _ => Err(BadSerialPort::Place(place.into())),
         }
     }
@@ -95,9 +99,9 @@ pub struct OpenPort {
 }
 
 impl OpenPort {
-    /// Makes the socket or the pseudo-terminal.
-    pub fn open(wanted: &SerialPort) -> Result<Self, CannotOpenPort> {
-        match &wanted.socket {
+    /// Makes the socket at a path, or the pseudo-terminal, for a port.
+    pub fn open(port: Port, socket: Option<&Path>) -> Result<Self, CannotOpenPort> {
+        match socket {
             Some(path) => {
                 let failed = |error| CannotOpenPort::Socket {
                     path: path.display().to_string(),
@@ -108,10 +112,10 @@ impl OpenPort {
                 let host = HostSide::Socket {
                     listener,
                     client: None,
-                    path: path.clone(),
+                    path: path.to_path_buf(),
                 };
                 Ok(OpenPort {
-                    port: wanted.port,
+                    port,
                     host,
                     path: path.display().to_string(),
                 })
@@ -119,7 +123,7 @@ impl OpenPort {
             None => {
                 let (terminal, path) = open_terminal().map_err(CannotOpenPort::Terminal)?;
                 Ok(OpenPort {
-                    port: wanted.port,
+                    port,
                     host: HostSide::Terminal(terminal),
                     path,
                 })
@@ -215,12 +219,18 @@ mod tests {
 
     #[test]
     fn places_are_read() {
-        let port = Port { board: 3, uart: 1 };
-        assert_eq!(SerialPort::parse("3.USART2=pty"), Ok(SerialPort { port, socket: None }));
-        let socket = Some(PathBuf::from("/tmp/x"));
+        let name = PortName {
+            node: 3,
+            port: PortOf::Uart("USART2".into()),
+        };
+        let port = |socket: Option<PathBuf>| SerialPort {
+            name: name.clone(),
+            socket,
+        };
+        assert_eq!(SerialPort::parse("3.USART2=pty"), Ok(port(None)));
         assert_eq!(
             SerialPort::parse("3.usart2=unix:/tmp/x"),
-            Ok(SerialPort { port, socket })
+            Ok(port(Some("/tmp/x".into())))
         );
         for wrong in [
             "3.USART2",
@@ -318,7 +328,7 @@ mod tests {
     #[test]
     fn bytes_go_through_a_terminal_both_ways() {
         let (mut world, port) = echoing();
-        let mut open = OpenPort::open(&SerialPort { port, socket: None }).expect("a terminal");
+        let mut open = OpenPort::open(port, None).expect("a terminal");
         // Nobody has opened it yet: that is no error, and what was sent is lost.
         world.boards_mut()[1].feed(1, b"lost");
         world.run_until(world.now() + 10 * MILLISECOND);
@@ -339,8 +349,7 @@ mod tests {
     fn bytes_go_through_a_socket_both_ways_and_clients_come_and_go() {
         let (mut world, port) = echoing();
         let path = std::env::temp_dir().join(format!("hopwise-echo-{}", std::process::id()));
-        let socket = Some(path.clone());
-        let mut open = OpenPort::open(&SerialPort { port, socket }).expect("a socket");
+        let mut open = OpenPort::open(port, Some(&path)).expect("a socket");
         for _ in 0..2 {
             let mut client = UnixStream::connect(&path).expect("a listener");
             client.set_nonblocking(true).expect("a mode");

@@ -1,13 +1,14 @@
 //! A run of emulated boards: slice by slice of virtual time, with serial ports served and logs read.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hopwise_core::Network;
 use hopwise_emulator::chip::UARTS;
 use hopwise_emulator::cpu::fault::FaultReport;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{BadWire, Board, World};
+use hopwise_emulator::world::{BadWire, Board, Port, World};
 use serde::Serialize;
 
 use crate::check::{CheckReport, check};
@@ -16,7 +17,7 @@ use crate::demangle;
 use crate::gdb::{GdbFailed, GdbServer, Released};
 use crate::log::{BoardLine, LogFormat, LogReaders};
 use crate::profile;
-use crate::serial::{CannotOpenPort, OpenPort, SerialPort};
+use crate::serial::{CannotOpenPort, OpenPort};
 
 /// How much is run at once if nobody outside listens.
 const SLICE: Time = 10 * MILLISECOND;
@@ -28,6 +29,8 @@ const PROFILED: usize = 30;
 /// The figures of a run. The names are those of the JSON keys of `hopwise emulate`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunFigures {
+    /// Which kind of board they are; if there are several kinds, all of them with commas between.
+    pub board: String,
     /// How many boards there are.
     pub boards: usize,
     /// Instructions executed, over all boards.
@@ -82,8 +85,14 @@ pub struct Session<'f> {
 impl<'f> Session<'f> {
     /// Of boards that are wired and have not run yet.
     pub fn new(world: World, format: &'f LogFormat) -> Self {
+        let readers = format.readers(world.boards().len());
+        Session::with_logs(world, readers)
+    }
+
+    /// The same, of boards whose logs are not all alike.
+    pub fn with_logs(world: World, readers: LogReaders<'f>) -> Self {
         Session {
-            readers: format.readers(world.boards().len()),
+            readers,
             world,
             ports: Vec::new(),
             begin: Instant::now(),
@@ -99,10 +108,11 @@ impl<'f> Session<'f> {
         self.world.boards_mut().iter_mut().for_each(Board::start_profile);
     }
 
-    /// Opens a board's serial port to other programs, and returns the path that they open.
-    pub fn open_port(&mut self, wanted: &SerialPort) -> Result<&str, CannotOpenPort> {
-        self.world.connect_host(wanted.port)?;
-        self.ports.push(OpenPort::open(wanted)?);
+    /// Opens a board's serial port to other programs, and returns the path that they open: that of a socket, or of a
+    /// pseudo-terminal.
+    pub fn open_port(&mut self, port: Port, socket: Option<&Path>) -> Result<&str, CannotOpenPort> {
+        self.world.connect_host(port)?;
+        self.ports.push(OpenPort::open(port, socket)?);
         Ok(self.ports.last().map_or("", |port| &port.path))
     }
 
@@ -172,7 +182,14 @@ impl<'f> Session<'f> {
         let violations: BTreeSet<String> = violations.map(|violation| violation.to_string()).collect();
         let counted = self.profiled.then(|| profile::functions(&self.world));
         let profile = counted.into_iter().flatten().take(PROFILED);
+        let mut kinds: Vec<&str> = Vec::new();
+        for board in boards {
+            if !kinds.contains(&board.kind().name) {
+                kinds.push(board.kind().name);
+            }
+        }
         RunFigures {
+            board: kinds.join(","),
             boards: boards.len(),
             instructions: self.world.instructions(),
             virtual_seconds: self.world.now() as f64 / SECOND as f64,

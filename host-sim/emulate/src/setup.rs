@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hopwise_core::store::{SEALED_BYTES, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
+use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
@@ -12,7 +13,7 @@ use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
 /// Boards that one process emulates at most.
 pub const MOST_BOARDS: u64 = 4096;
 
-/// The serial ports of a Nucleo-F446RE that make links, in the order of the node's ports: USART1, USART3, UART4, UART5
+/// The serial ports of the default board that make links, in the order of the node's ports: USART1, USART3, UART4, UART5
 /// and USART6. USART2 goes to the ST-LINK.
 pub const LINKS: [usize; 5] = [0, 2, 3, 4, 5];
 
@@ -29,12 +30,16 @@ pub enum CannotBuild {
         nodes: u64,
     },
     /// A node with more links than a board has serial ports.
-    #[error("node {node} has {degree} links, but a Nucleo-F446RE has {} serial ports for links", LINKS.len())]
+    #[error("node {node} has {degree} links, but a {board} has {links} serial ports for links")]
     TooManyLinks {
         /// Which node.
         node: u64,
         /// How many links.
         degree: u64,
+        /// Which board.
+        board: &'static str,
+        /// How many it has.
+        links: usize,
     },
     /// The network's expression does not fit a board's configuration page.
     #[error("{0}")]
@@ -76,9 +81,30 @@ pub fn configure(board: &mut Board, image: &Image, page: &[u8; PAGE_BYTES], epoc
     }
 }
 
+/// A kind of board, and what is in its flash.
+#[derive(Clone)]
+pub struct Program {
+    /// The board.
+    pub kind: &'static BoardKind,
+    /// The image.
+    pub image: Arc<Image>,
+}
+
+impl Program {
+    /// An image on the default board.
+    pub fn on_default(image: &Arc<Image>) -> Self {
+        Program {
+            kind: &NUCLEO_F446RE,
+            image: image.clone(),
+        }
+    }
+}
+
 /// Which boards there are, and how they are wired.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Blueprint {
+    /// What each board is; those that are not said are of the default kind.
+    pub programs: Vec<Program>,
     /// The configuration page of each board.
     pub pages: Vec<[u8; PAGE_BYTES]>,
     /// When each board is powered; those that are not said, at once.
@@ -87,13 +113,16 @@ pub struct Blueprint {
     pub wires: Vec<(Port, Port)>,
 }
 
-/// Boards and wires. Boards with Hopwise's firmware get their pages; others have no place for them.
+/// Boards and wires, with an image for the boards that the blueprint says nothing about. Boards with Hopwise's firmware get
+/// their pages; others have no place for them.
 pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differences) -> Result<World, CannotBuild> {
+    let default = Program::on_default(image);
     let mut world = World::new(differences.seed);
     for (node, page) in blueprint.pages.iter().enumerate() {
+        let Program { kind, image } = blueprint.programs.get(node).unwrap_or(&default);
         let options = BoardOptions {
             start: blueprint.starts.get(node).copied().unwrap_or(0),
-            ..options(node as u64, differences)
+            ..options(node as u64, kind, differences)
         };
         let mut board = Board::new(image, options);
         configure(&mut board, image, page, scatter(differences.seed ^ node as u64) as u32);
@@ -106,55 +135,82 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
     Ok(world)
 }
 
-/// A board for each node and a wire for each edge. Boards with Hopwise's firmware are told their addresses.
+/// A default board for each node and a wire for each edge. Boards with Hopwise's firmware are told their addresses.
 pub fn build(network: &Network, image: &Arc<Image>, differences: Differences) -> Result<World, CannotBuild> {
+    build_of(&Program::on_default(image), network, differences)
+}
+
+/// The same, of boards of another kind.
+pub fn build_of(program: &Program, network: &Network, differences: Differences) -> Result<World, CannotBuild> {
+    check_size(program.kind, network)?;
     let nodes = network.nodes();
-    if nodes > MOST_BOARDS {
-        return Err(CannotBuild::TooMany { nodes });
-    }
     let mut blueprint = Blueprint::default();
     for node in 0..nodes {
-        let page = match configuration_slots(image) {
+        let page = match configuration_slots(&program.image) {
             Some(_) => Page::new(&network.to_string(), node)
                 .map_err(CannotBuild::Page)?
                 .write(),
             None => [0; PAGE_BYTES],
         };
         blueprint.pages.push(page);
-        lay_wires(network, node, &mut blueprint.wires)?;
+        blueprint.programs.push(program.clone());
+        lay_wires(program.kind, network, node, &mut blueprint.wires)?;
     }
-    assemble(&blueprint, image, differences)
+    assemble(&blueprint, &program.image, differences)
+}
+
+/// Whether boards of a kind are enough for a network: so many of them, with so many links.
+pub fn check_size(kind: &BoardKind, network: &Network) -> Result<(), CannotBuild> {
+    let nodes = network.nodes();
+    if nodes > MOST_BOARDS {
+        return Err(CannotBuild::TooMany { nodes });
+    }
+    let links = kind.links().len();
+    for node in 0..nodes {
+        let degree = network.degree(node)?;
+        if degree > links as u64 {
+            return Err(CannotBuild::TooManyLinks {
+                node,
+                degree,
+                board: kind.name,
+                links,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Every edge is laid once, from its end with the lower number.
-fn lay_wires(network: &Network, node: u64, wires: &mut Vec<(Port, Port)>) -> Result<(), CannotBuild> {
+fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Port, Port)>) -> Result<(), CannotBuild> {
     for port in 0..network.degree(node)? {
         let Some(neighbor) = network.neighbor(node, port)?.filter(|neighbor| *neighbor > node) else {
             continue;
         };
-        let here = place(network, node, Some(port))?;
-        let there = place(network, neighbor, network.port_to(neighbor, node)?)?;
+        let here = place(kind, network, node, Some(port))?;
+        let there = place(kind, network, neighbor, network.port_to(neighbor, node)?)?;
         wires.push((here, there));
     }
     Ok(())
 }
 
 /// The serial port of a node's port.
-fn place(network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
-    match port.and_then(|port| LINKS.get(port as usize)) {
-        Some(uart) => Ok(Port {
+fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
+    match port.and_then(|port| kind.links().get(port as usize)) {
+        Some(link) => Ok(Port {
             board: node as usize,
-            uart: *uart,
+            uart: link.uart,
         }),
         None => Err(CannotBuild::TooManyLinks {
             node,
             degree: network.degree(node)?,
+            board: kind.name,
+            links: kind.links().len(),
         }),
     }
 }
 
 /// Unique number, drift and oscillator of a board.
-fn options(node: u64, differences: Differences) -> BoardOptions {
+fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> BoardOptions {
     let first = scatter(differences.seed ^ scatter(node));
     let second = scatter(first);
     // A number between -1 and 1.
@@ -171,7 +227,7 @@ fn options(node: u64, differences: Differences) -> BoardOptions {
         lsi: LSI.start() + (second % u64::from(LSI.end() - LSI.start() + 1)) as u32,
         flash_wear: (scatter(second) % 101) as u32,
         unique_id: [node as u32, first as u32, second as u32],
-        ..BoardOptions::default()
+        ..BoardOptions::of(kind)
     }
 }
 
@@ -207,7 +263,7 @@ mod tests {
     fn watchdogs_and_flashes_differ_by_seed() {
         let of_seed = |seed| {
             let differences = Differences { seed, drift_ppm: 0.0 };
-            let boards = (0..100).map(|node| options(node, differences));
+            let boards = (0..100).map(|node| options(node, &NUCLEO_F446RE, differences));
             boards.map(|board| (board.lsi, board.flash_wear)).collect::<Vec<_>>()
         };
         let boards = of_seed(1);
@@ -223,8 +279,48 @@ mod tests {
         assert_eq!(try_build("complete(6)"), Ok(30));
         assert_eq!(
             try_build("complete(7)"),
-            Err(CannotBuild::TooManyLinks { node: 0, degree: 6 })
+            Err(CannotBuild::TooManyLinks {
+                node: 0,
+                degree: 6,
+                board: "nucleo-f446re",
+                links: 5
+            })
         );
         assert_eq!(try_build("ring(5000)"), Err(CannotBuild::TooMany { nodes: 5000 }));
+        let links: Vec<usize> = NUCLEO_F446RE.links().iter().map(|link| link.uart).collect();
+        assert_eq!(links, LINKS);
+    }
+
+    #[test]
+    fn every_kind_of_board_has_its_own_links() {
+        for kind in hopwise_emulator::boards::BOARDS {
+            let program = Program {
+                kind,
+                image: Arc::new(Image::from_bytes(vec![0; 8])),
+            };
+            let differences = Differences {
+                seed: 1,
+                drift_ppm: 0.0,
+            };
+            let most = kind.links().len();
+            let network = |nodes: usize| format!("complete({nodes})").parse::<Network>().expect("a network");
+            let world = build_of(&program, &network(most + 1), differences).expect("as many links as the board has");
+            let mut of_first: Vec<usize> = world
+                .wired_ports()
+                .iter()
+                .filter(|port| port.board == 0)
+                .map(|port| port.uart)
+                .collect();
+            let mut expected: Vec<usize> = kind.links().iter().map(|link| link.uart).collect();
+            of_first.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(of_first, expected, "{}", kind.name);
+            let refused = build_of(&program, &network(most + 2), differences).map(drop);
+            let sentence = refused.expect_err("one link too many").to_string();
+            assert!(
+                sentence.ends_with(&format!("but a {} has {most} serial ports for links", kind.name)),
+                "{sentence}"
+            );
+        }
     }
 }

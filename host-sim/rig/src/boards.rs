@@ -130,7 +130,7 @@ const F411RE: BoardKind = BoardKind {
 
 const G474RE: BoardKind = BoardKind {
     name: "nucleo-g474re",
-    buses: &[170_000_000],
+    buses: &[150_000_000],
     chip: "STM32G474RE",
     probe: ST_LINK_V3,
     slots: 0x0807_e000,
@@ -185,8 +185,30 @@ const H743ZI: BoardKind = BoardKind {
     ground: &["CN7-8", "CN8-11", "CN8-13", "CN9-12", "CN10-5", "CN10-17", "CN10-22"],
 };
 
+/// A pin of a board that names its pins after the chip's.
+const fn bare(name: &'static str) -> Pin {
+    pin(name, name, "")
+}
+
+/// Any board with this chip and a crystal of 8 MHz: its pins are where its maker has put them.
+const F405RG: BoardKind = BoardKind {
+    name: "plain-f405rg",
+    buses: &[84_000_000, 42_000_000],
+    chip: "STM32F405RG",
+    links: &[
+        uart("USART1", bare("PA9"), bare("PA10")),
+        uart("USART3", bare("PB10"), bare("PB11")),
+        uart("UART4", bare("PA0"), bare("PA1")),
+        uart("UART5", bare("PC12"), bare("PD2")),
+        uart("USART6", bare("PC6"), bare("PC7")),
+    ],
+    serial: uart("USART2", bare("PA2"), bare("PA3")),
+    ground: &["GND"],
+    ..F446RE
+};
+
 /// All kinds, the default first.
-pub const KINDS: [&BoardKind; 6] = [&F446RE, &F401RE, &F411RE, &G474RE, &H743ZI, &L476RG];
+pub const KINDS: [&BoardKind; 7] = [&F446RE, &F401RE, &F411RE, &G474RE, &H743ZI, &L476RG, &F405RG];
 
 /// The kind of a name.
 pub fn kind(name: &str) -> Option<&'static BoardKind> {

@@ -1,6 +1,8 @@
 //! The logs of all boards as one trace, on one time line.
 //!
-//! Lines go to disk as they come, into a trace of its own beside the output, in which every board has the time of its own clock. When
+//! Lines go to disk as they come, each at once, into a trace of its own beside the output, in which every board has the time of its own
+//! clock: of a capture that is killed, all lines that came are there, and [`from_unaligned`](super::log_sources::from_unaligned) takes
+//! them up. When
 //! all lines are there, the clocks are [aligned](super::clocks) from the packets that went from board to board, and the trace is
 //! written by the common time. The output is replaced in the end, when all of it is there. A capture of any
 //! length takes the same memory.
@@ -8,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use hopwise_core::router::Event;
@@ -24,6 +26,7 @@ use super::clock_notes::{Boots, ClockKey, ClockNotes};
 use super::clocks::Alignment;
 use super::emulated::{BadFirmware, CannotEmulate};
 use super::mesh::Mesh;
+use super::probe_rs::Unfit;
 use super::time_line::{Failed, TimeLine};
 
 /// A stamp beyond this is none: thirty years.
@@ -96,14 +99,9 @@ pub enum CannotCapture {
     /// Nor is there anything to attach to.
     #[error("the mesh file names no probes: `probe-rs list` shows those that are plugged in")]
     NoProbes,
-    /// probe-rs does not start.
-    #[error("{program}: {error}")]
-    Program {
-        /// How it is called.
-        program: String,
-        /// Why not.
-        error: io::Error,
-    },
+    /// Nor is there a program to do it.
+    #[error("{0}")]
+    Unfit(#[from] Unfit),
     /// The firmware is none.
     #[error("{0}")]
     Firmware(#[from] BadFirmware),
@@ -145,19 +143,28 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn beside(output: &Path) -> Self {
+    /// With the first of the files. What an earlier capture has left is not touched.
+    fn beside(output: &Path) -> io::Result<(Self, File)> {
         // What is no file, such as a pipe, has nothing beside it.
         let folder = match output.metadata() {
             Ok(there) if !there.is_file() => std::env::temp_dir(),
             _ => output.parent().unwrap_or(Path::new("")).to_path_buf(),
         };
         let name = output.file_name().unwrap_or_default().to_string_lossy();
-        let number = std::process::id();
-        let path = |what: &str| folder.join(format!("{name}.{number}.{what}"));
-        Scratch {
-            unaligned: path("unaligned"),
-            runs: path("runs"),
-            keep_unaligned: false,
+        let mut number = std::process::id();
+        loop {
+            let path = |what: &str| folder.join(format!("{name}.{number}.{what}"));
+            match File::create_new(path("unaligned")) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number = number.wrapping_add(1),
+                file => {
+                    let scratch = Scratch {
+                        unaligned: path("unaligned"),
+                        runs: path("runs"),
+                        keep_unaligned: false,
+                    };
+                    return Ok((scratch, file?));
+                }
+            }
         }
     }
 }
@@ -180,7 +187,8 @@ pub struct Capture<'a> {
     mesh: Mesh,
     output: PathBuf,
     scratch: Scratch,
-    writer: Writer<BufWriter<File>>,
+    /// Not buffered, so that every line is with the system at once, whatever becomes of this program.
+    writer: Writer<File>,
     show: &'a mut Show<'a>,
     boots: Boots,
     clocks: BTreeMap<ClockKey, ClockNotes>,
@@ -197,13 +205,13 @@ impl<'a> Capture<'a> {
     pub fn create(output: &Path, mesh: &Mesh, show: &'a mut Show<'a>) -> Result<Self, CannotCapture> {
         // A link is followed, not replaced.
         let output = output.canonicalize().unwrap_or_else(|_| output.to_path_buf());
-        let scratch = Scratch::beside(&output);
-        let file = check_writable(&output).and_then(|()| File::create(&scratch.unaligned));
-        let writer = file.and_then(|file| Writer::new(BufWriter::new(file), &Header::new(&mesh.network, mesh.baud)));
         let failed = |error| CannotCapture::Output {
             path: output.clone(),
             error,
         };
+        check_writable(&output).map_err(failed)?;
+        let (scratch, file) = Scratch::beside(&output).map_err(failed)?;
+        let writer = Writer::new(file, &Header::new(&mesh.network, mesh.baud));
         Ok(Capture {
             writer: writer.map_err(failed)?,
             mesh: mesh.clone(),
@@ -225,22 +233,34 @@ impl<'a> Capture<'a> {
             self.undecodable += 1;
             return Ok(());
         }
-        let record = line.record();
-        (self.show)(line, &record).map_err(CannotCapture::Show)?;
-        let at = (line.stamp * 1e9).round() as Nanos;
-        let notes = self.clocks.entry(self.boots.key(line.node, at));
-        let notes = notes.or_insert_with(|| ClockNotes::new(line.stamp));
-        if let Some(arrived) = line.arrived {
-            notes.arrived(line.stamp, arrived);
+        let kept = TraceLine {
+            at: (line.stamp * 1e9).round() as Nanos,
+            node: line.node,
+            record: line.record(),
+        };
+        self.keep(&kept, line.arrived)?;
+        // What is shown is not lost any more.
+        (self.show)(line, &kept.record).map_err(CannotCapture::Show)
+    }
+
+    /// Takes a line that was kept before, by a capture that did not come to its end.
+    pub(crate) fn add_again(&mut self, line: &TraceLine) -> Result<(), CannotCapture> {
+        self.keep(line, None)
+    }
+
+    fn keep(&mut self, line: &TraceLine, arrived: Option<f64>) -> Result<(), CannotCapture> {
+        let shown = line.at as f64 / 1e9;
+        let notes = self.clocks.entry(self.boots.key(line.node, line.at));
+        let notes = notes.or_insert_with(|| ClockNotes::new(shown));
+        if let Some(arrived) = arrived {
+            notes.arrived(shown, arrived);
         }
         self.lines += 1;
-        self.events += u64::from(matches!(record, Record::Event(_)));
-        self.crossings += u64::from(is_crossing(&record));
+        self.events += u64::from(matches!(line.record, Record::Event(_)));
+        self.crossings += u64::from(is_crossing(&line.record));
         // From now on there is something to lose.
         self.scratch.keep_unaligned = true;
-        let node = line.node;
-        let written = self.writer.write(&TraceLine { at, node, record });
-        written.map_err(|error| self.cannot_write(error))
+        self.writer.write(line).map_err(|error| self.cannot_write(error))
     }
 
     fn cannot_write(&self, error: io::Error) -> CannotCapture {

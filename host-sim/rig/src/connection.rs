@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use hopwise_core::limits::MAX_PAYLOAD;
 use hopwise_core::wire::{
-    BoardState, Command, Done, DropReason, NodeReport, Page, Query, RouterCounters, Status, Verdict, trace_records,
+    AppPort, BoardState, Command, Done, DropReason, NodeReport, Page, Query, RouterCounters, Status, Verdict,
+    trace_records,
 };
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulate::computers::Question;
@@ -169,12 +170,12 @@ impl Connection {
         self.mesh.idle(time)
     }
 
-    /// Sends bytes to a node, and waits until it confirms them, or for bad news.
-    pub fn send(&mut self, node: u64, bytes: &[u8], confirmed: bool) -> Result<Fate, BadPort> {
+    /// Sends bytes to an application of a node, and waits until it confirms them, or for bad news.
+    pub fn send(&mut self, node: u64, app: AppPort, bytes: &[u8], confirmed: bool) -> Result<Fate, BadPort> {
         let (port, _) = self.mesh.port(0);
         let (number, within) = match confirmed {
-            true => (port.confirmed(node, bytes), SETTLED_WITHIN),
-            false => (port.datagram(node, bytes), BAD_NEWS_WITHIN),
+            true => (port.confirmed(node, app, bytes), SETTLED_WITHIN),
+            false => (port.datagram(node, app, bytes), BAD_NEWS_WITHIN),
         };
         if !self.mesh.flush(0, SETTLED_WITHIN)? {
             return Ok(Fate::NoRoom);
@@ -184,6 +185,8 @@ impl Connection {
             Some(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
             Some(Reply::Confirmed(Verdict::Busy)) => Fate::Busy,
             Some(Reply::Confirmed(Verdict::Restarted)) => Fate::Interrupted,
+            Some(Reply::Confirmed(Verdict::Full)) => Fate::Undeliverable(DropReason::InboxFull),
+            Some(Reply::Confirmed(Verdict::Unserved)) => Fate::Undeliverable(DropReason::Unserved),
             Some(Reply::Undeliverable(reason)) => Fate::Undeliverable(*reason),
             _ if confirmed => Fate::Unknown,
             _ => Fate::Sent,

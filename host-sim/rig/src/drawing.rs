@@ -58,7 +58,7 @@ pub fn svg(mesh: &Mesh, plan: &WiringPlan) -> String {
         boards,
     };
     let top = circle.centre.1 + radius + 66.0;
-    let legend_lines = mesh.kind.links.len() + 1;
+    let legend_lines: usize = mesh.kinds().iter().map(|kind| kind.links.len() + 1).sum();
     let cable_lines = plan.cables.len().div_ceil(CABLE_COLUMNS) + 1;
     let height = top + LINE * (legend_lines + cable_lines + 3) as f64 + MARGIN;
     let mut out = format!(
@@ -68,7 +68,7 @@ pub fn svg(mesh: &Mesh, plan: &WiringPlan) -> String {
          <text x=\"{MARGIN}\" y=\"34\" font-size=\"18\" font-weight=\"bold\">{}</text>\n\
          <text x=\"{MARGIN}\" y=\"52\">{boards} boards {}, {} cables, {} baud. Each cable: TX to RX, RX to TX, ground to ground.</text>\n",
         escape(&mesh.network.to_string()),
-        mesh.kind.name,
+        Vec::from_iter(mesh.kinds().iter().map(|kind| kind.name)).join(", "),
         plan.cables.len(),
         mesh.baud,
     );
@@ -170,30 +170,40 @@ fn draw_boards(out: &mut String, mesh: &Mesh, circle: &Circle) {
     }
 }
 
-/// Pins by serial port. Returns where the list ends.
+/// Pins by serial port, of each kind of board. Returns where the list ends.
 fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
     let mut y = top;
-    for (link, uart) in mesh.kind.links.iter().enumerate() {
+    let kinds = mesh.kinds();
+    for kind in &kinds {
+        // Boards that are all alike need no name.
+        let name = if kinds.len() == 1 {
+            String::new()
+        } else {
+            format!("{}  ", kind.name)
+        };
+        for (link, uart) in kind.links.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "<rect x=\"{MARGIN}\" y=\"{:.1}\" width=\"14\" height=\"9\" fill=\"{}\"/>\
+                 <text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{name}{}</tspan>  TX {}  RX {}</text>",
+                y - 9.0,
+                colour(link),
+                MARGIN + 22.0,
+                uart.name,
+                describe(&uart.tx),
+                describe(&uart.rx)
+            );
+            y += LINE;
+        }
         let _ = writeln!(
             out,
-            "<rect x=\"{MARGIN}\" y=\"{:.1}\" width=\"14\" height=\"9\" fill=\"{}\"/>\
-             <text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{}</tspan>  TX {}  RX {}</text>",
-            y - 9.0,
-            colour(link),
+            "<text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">{name}ground</tspan>  {}</text>",
             MARGIN + 22.0,
-            uart.name,
-            describe(&uart.tx),
-            describe(&uart.rx)
+            kind.ground.join(", ")
         );
         y += LINE;
     }
-    let _ = writeln!(
-        out,
-        "<text x=\"{:.1}\" y=\"{y:.1}\"><tspan font-weight=\"bold\">ground</tspan>  {}</text>",
-        MARGIN + 22.0,
-        mesh.kind.ground.join(", ")
-    );
-    y + LINE
+    y
 }
 
 fn list_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, top: f64, width: f64) {

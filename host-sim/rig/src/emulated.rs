@@ -1,6 +1,7 @@
 //! A mesh file on emulated boards.
 //!
-//! Boards of every kind are emulated as the one that can be: their links have the same numbers, if not the same pins.
+//! [`build`] emulates every board as what it is. A rehearsal of the rig, an [`EmulatedMesh`], has default boards instead: links
+//! have the same numbers, if not the same pins, and one image does for all.
 
 use std::fmt;
 use std::io;
@@ -9,6 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use hopwise_core::wire::BadPage;
+use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
@@ -17,7 +19,7 @@ use super::mesh::{Mesh, NodePort};
 use super::talk::Talk;
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::setup::{self, Blueprint, CannotBuild, Differences, LINKS};
+use hopwise_emulate::setup::{self, Blueprint, CannotBuild, Differences, Program};
 
 /// A question is answered within this, or not at all.
 const ANSWERS_WITHIN: Time = SECOND;
@@ -80,12 +82,18 @@ impl Firmware {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotEmulate {
-    #[error("{port} is at {uart}, link {link}, and emulated boards have {} links", LINKS.len())]
+    #[error("{port} is at {uart}, link {link}, and an emulated {board} has {links} links")]
     TooFewLinks {
         port: NodePort,
         uart: &'static str,
         link: usize,
+        board: &'static str,
+        links: usize,
     },
+    #[error("there is no emulated {0}, only {known}", known = boards::BOARDS.map(|board| board.name).join(", "))]
+    NoSuchBoard(String),
+    #[error("there is no image for node {0}")]
+    NoImage(u64),
     #[error("{0}")]
     Page(BadPage),
     #[error("{0}")]
@@ -106,18 +114,41 @@ pub enum CannotEmulate {
     NoBoard(usize),
 }
 
+/// The emulated board of a name.
+pub fn board(name: &str) -> Result<&'static BoardKind, CannotEmulate> {
+    boards::find(name).ok_or_else(|| CannotEmulate::NoSuchBoard(name.into()))
+}
+
 /// The serial port of an emulated board that a port of the mesh is at.
 pub fn port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
+    port_on(board(mesh.kind_of(port.node).name)?, mesh, port)
+}
+
+/// The same, in a rehearsal.
+fn default_port(mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
+    port_on(&NUCLEO_F446RE, mesh, port)
+}
+
+fn port_on(kind: &'static BoardKind, mesh: &Mesh, port: NodePort) -> Result<Port, CannotEmulate> {
     let link = mesh.link(port);
-    emulated_port(port.node, link).ok_or_else(|| CannotEmulate::TooFewLinks {
+    emulated_port(kind, port.node, link).ok_or_else(|| CannotEmulate::TooFewLinks {
         port,
         uart: mesh.uart(port).name,
         link,
+        board: kind.name,
+        links: kind.links().len(),
     })
 }
 
-/// Boards and wires as the mesh file says.
+/// Default boards, wired as the mesh file says.
 pub fn blueprint(mesh: &Mesh) -> Result<Blueprint, CannotEmulate> {
+    wired(mesh, default_port)
+}
+
+fn wired(
+    mesh: &Mesh,
+    port: impl Fn(&Mesh, NodePort) -> Result<Port, CannotEmulate>,
+) -> Result<Blueprint, CannotEmulate> {
     let mut blueprint = Blueprint::default();
     for node in mesh.nodes() {
         blueprint.pages.push(mesh.page(node).map_err(CannotEmulate::Page)?);
@@ -131,9 +162,17 @@ pub fn blueprint(mesh: &Mesh) -> Result<Blueprint, CannotEmulate> {
     Ok(blueprint)
 }
 
-/// Boards and wires, switched on.
-pub fn build(mesh: &Mesh, image: &Arc<Image>, differences: Differences) -> Result<World, CannotEmulate> {
-    Ok(setup::assemble(&blueprint(mesh)?, image, differences)?)
+/// Boards and wires, switched on, each board with the program for its kind.
+pub fn build(mesh: &Mesh, programs: &[Program], differences: Differences) -> Result<World, CannotEmulate> {
+    let mut blueprint = wired(mesh, port)?;
+    for node in mesh.nodes() {
+        let kind = board(mesh.kind_of(node).name)?;
+        let program = programs.iter().find(|program| program.kind.name == kind.name);
+        let program = program.ok_or(CannotEmulate::NoImage(node))?;
+        blueprint.programs.push(program.clone());
+    }
+    let image = &programs.first().ok_or(CannotEmulate::NoImage(0))?.image;
+    Ok(setup::assemble(&blueprint, image, differences)?)
 }
 
 /// What is done to the cables before anyone looks.
@@ -183,29 +222,32 @@ impl fmt::Display for FreeLink {
 impl FreeLink {
     fn port(&self, mesh: &Mesh) -> Result<Port, CannotEmulate> {
         let FreeLink { node, uart } = self;
-        let link = mesh.kind.link_of(uart).filter(|_| mesh.network.check(*node).is_ok());
+        let link = mesh
+            .kind_of(*node)
+            .link_of(uart)
+            .filter(|_| mesh.network.check(*node).is_ok());
         let link = link.ok_or_else(|| CannotEmulate::NoLink(self.clone()))?;
         match mesh.port_at(*node, link) {
             Some(port) => Err(CannotEmulate::NotFree {
                 link: self.clone(),
                 port,
             }),
-            None => emulated_port(*node, link).ok_or(CannotEmulate::NotEmulated(link)),
+            None => emulated_port(&NUCLEO_F446RE, *node, link).ok_or(CannotEmulate::NotEmulated(link)),
         }
     }
 }
 
-fn emulated_port(node: u64, link: usize) -> Option<Port> {
+fn emulated_port(kind: &BoardKind, node: u64, link: usize) -> Option<Port> {
     Some(Port {
         board: node as usize,
-        uart: *LINKS.get(link)?,
+        uart: kind.links().get(link)?.uart,
     })
 }
 
 impl Mistakes {
     fn script(&self, mesh: &Mesh) -> Result<Script, CannotEmulate> {
         let place = |at: NodePort| match mesh.check_port(at) {
-            Some(at) => port(mesh, at),
+            Some(at) => default_port(mesh, at),
             None => Err(CannotEmulate::NoPort {
                 network: mesh.network.to_string(),
                 port: at,

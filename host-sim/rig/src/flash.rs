@@ -6,7 +6,6 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,6 +13,7 @@ use hopwise_core::store::{SEALED_BYTES, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES};
 
 use super::mesh::Mesh;
+use super::probe_rs::{Call, Program, Target};
 
 /// What is done to a board, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +64,6 @@ pub struct FlashJob {
 /// What is the same for all boards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flasher {
-    /// The probe-rs program.
-    pub program: String,
     /// What probe-rs calls the chip.
     pub chip: &'static str,
     /// The image.
@@ -101,36 +99,26 @@ pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<FlashJob>, 
 }
 
 impl Flasher {
-    /// The arguments of probe-rs for one step.
-    pub fn arguments(&self, job: &FlashJob, step: FlashStep) -> Vec<String> {
-        let text = |path: &Path| path.display().to_string();
-        let board = ["--chip", self.chip, "--probe", &job.probe].map(String::from);
-        let (command, more) = match step {
-            FlashStep::Image => ("download", vec!["--disable-progressbars".into(), text(&self.elf)]),
-            FlashStep::Page => {
-                let address = format!("{:#010x}", self.slots);
-                let place = [
-                    "--binary-format",
-                    "bin",
-                    "--base-address",
-                    &address,
-                    "--disable-progressbars",
-                ];
-                let place = place.map(String::from).into_iter();
-                ("download", place.chain([text(&job.page)]).collect())
-            }
-            FlashStep::Reset => ("reset", Vec::new()),
+    /// What probe-rs is called for in a step.
+    pub fn call<'a>(&'a self, job: &'a FlashJob, step: FlashStep) -> Call<'a> {
+        let target = Target {
+            chip: self.chip,
+            probe: &job.probe,
         };
-        [command.to_string()].into_iter().chain(board).chain(more).collect()
+        match step {
+            FlashStep::Image => Call::Image(target, &self.elf),
+            FlashStep::Page => Call::Bytes(target, self.slots, &job.page),
+            FlashStep::Reset => Call::Reset(target),
+        }
     }
 
     /// Flashes one board.
-    pub fn flash(&self, job: &FlashJob, progress: &dyn Fn(FlashStep)) -> Result<(), FlashFailure> {
+    pub fn flash(&self, program: &Program, job: &FlashJob, progress: &dyn Fn(FlashStep)) -> Result<(), FlashFailure> {
         for step in FlashStep::ALL {
             progress(step);
             let failed = |reason: String| FlashFailure { step, reason };
-            let output = Command::new(&self.program).args(self.arguments(job, step)).output();
-            let output = output.map_err(|error| failed(format!("{}: {error}", self.program)))?;
+            let output = program.command(self.call(job, step)).output();
+            let output = output.map_err(|error| failed(error.to_string()))?;
             if !output.status.success() {
                 let said = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
                 let last = said
@@ -147,6 +135,7 @@ impl Flasher {
     /// Flashes boards, several at once. The results are in the order of the jobs.
     pub fn flash_all(
         &self,
+        program: &Program,
         jobs: &[FlashJob],
         at_once: usize,
         progress: &(dyn Fn(usize, FlashStep) + Sync),
@@ -157,7 +146,7 @@ impl Flasher {
         let next = || waiting.lock().ok()?.pop_front();
         let work = || {
             while let Some(place) = next() {
-                let result = self.flash(&jobs[place], &|step| progress(place, step));
+                let result = self.flash(program, &jobs[place], &|step| progress(place, step));
                 done(place, &result);
                 if let Ok(mut results) = results.lock() {
                     results[place] = Some(result);
@@ -210,7 +199,7 @@ fn slots(page: &[u8; PAGE_BYTES], slot_bytes: usize) -> Vec<u8> {
 pub fn write_pages(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), NoPageWritten> {
     for job in jobs {
         let page = mesh.page(job.node).map_err(NoPageWritten::Page)?;
-        std::fs::write(&job.page, slots(&page, mesh.kind.slot_bytes as usize)).map_err(|error| {
+        std::fs::write(&job.page, slots(&page, mesh.kind_of(job.node).slot_bytes as usize)).map_err(|error| {
             NoPageWritten::Write {
                 path: job.page.clone(),
                 error,

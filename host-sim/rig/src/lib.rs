@@ -6,8 +6,9 @@
 //! - [`connection`]: a running mesh behind a serial port;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`doctor`]: a self-test of one board;
-//! - [`flash`]: image and configuration pages, through probe-rs;
-//! - [`capture`]: the logs of all boards as one trace; [`log_sources`]: where logs come from; [`clocks`]: boards' clocks made one.
+//! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
+//! - [`capture`]: the logs of all boards as one trace; [`clocks`]: boards' clocks made one;
+//! - [`probe_logs`]: logs from real boards; [`log_sources`]: logs from elsewhere.
 //!
 //! ```
 //! use hopwise_rig::mesh::Mesh;
@@ -39,6 +40,8 @@ pub mod flash;
 pub mod log_sources;
 pub mod mesh;
 pub mod plan;
+pub mod probe_logs;
+pub mod probe_rs;
 pub mod serial_line;
 pub mod survey;
 pub mod talk;

@@ -1,18 +1,16 @@
-//! Where logs come from: emulated boards, recorded streams, and probe-rs at real boards. Each gives its lines to a
-//! [`Capture`].
+//! Where logs come from, besides [real boards](super::probe_logs): emulated boards, recorded streams, and what a capture has left that
+//! did not come to its end. Each gives its lines to a [`Capture`].
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
 
 use hopwise_core::wire::{Pattern, Traffic};
 use hopwise_emulate::log::{BoardLine, LogFormat};
 use hopwise_emulate::setup::{self, Differences};
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_trace::reader::Reader;
 
 use super::capture::{CannotCapture, Capture, LogLine};
 use super::emulated::{CannotEmulate, Firmware, blueprint};
@@ -24,16 +22,8 @@ const SLICE: Time = 10 * MILLISECOND;
 const STARTS_WITHIN: Time = 200 * MILLISECOND;
 /// How far off their crystals are.
 const DRIFT_PPM: f64 = 30.0;
-/// How often a look is taken at whether to end.
-const LOOK: Duration = Duration::from_millis(50);
 /// Streams are read in pieces of this size.
 const PIECE: usize = 1 << 16;
-
-/// No line of a log has more bytes.
-const LONGEST_LINE: usize = 1 << 16;
-
-/// What probe-rs prints for each line: time, level, text. The mark between them is in no time and no level.
-const FORMAT: &str = "{t}|{L}|{s}";
 
 /// How emulated boards run.
 #[derive(Clone, Debug)]
@@ -212,163 +202,38 @@ pub fn from_streams(mesh: &Mesh, elf: &Path, folder: &Path, capture: &mut Captur
     }
 }
 
-/// The lines of real boards, through a probe-rs program at each, until the time is over, all programs have ended, or `stop` is
-/// set.
-pub fn from_probes(
-    mesh: &Mesh,
-    program: &str,
-    elf: &Path,
-    duration: Option<Duration>,
-    capture: &mut Capture<'_>,
-    stop: &AtomicBool,
-) -> Result<(), CannotCapture> {
-    let probes = Probes::start(program, mesh, elf)?;
-    let begin = Instant::now();
-    let end = duration.map(|duration| begin + duration);
-    while !stop.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
-        match probes.lines.recv_timeout(LOOK) {
-            Ok((node, line, at)) => match read_line(&line) {
-                Some((stamp, level, text)) => capture.add(&LogLine {
-                    node,
-                    stamp,
-                    arrived: Some(at.duration_since(begin).as_secs_f64()),
-                    level,
-                    text,
-                })?,
-                None => capture.undecodable += 1,
-            },
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
+/// The lines that a capture has left which did not come to its end.
+pub fn from_unaligned(path: &Path, capture: &mut Capture<'_>) -> Result<(), CannotCapture> {
+    let unreadable = |error| CannotCapture::Input {
+        path: path.to_path_buf(),
+        error,
+    };
+    let bad = |error| CannotCapture::ReadBack {
+        path: path.to_path_buf(),
+        error,
+    };
+    let mut reader = Reader::new(BufReader::new(File::open(path).map_err(unreadable)?)).map_err(bad)?;
+    for line in reader.by_ref() {
+        capture.add_again(&line.map_err(bad)?)?;
     }
+    capture.undecodable += u64::from(reader.cut().is_some());
     Ok(())
-}
-
-/// The arguments of probe-rs for the log of a board. Unless told otherwise it halts a board at its next reset or hard fault,
-/// and leaves it halted: a board that restarts by itself would be dead until its power is cut.
-fn arguments(mesh: &Mesh, probe: &str, elf: &Path) -> Vec<String> {
-    let elf = elf.display().to_string();
-    let words = [
-        "attach",
-        "--no-catch-reset",
-        "--no-catch-hardfault",
-        "--chip",
-        mesh.kind.chip,
-        "--probe",
-        probe,
-        "--log-format",
-        FORMAT,
-        &elf,
-    ];
-    words.map(String::from).to_vec()
-}
-
-/// The lines of a program, each up to [`LONGEST_LINE`]; the rest of a longer one is passed over.
-struct BoundedLines<R>(R);
-
-impl<R: BufRead> Iterator for BoundedLines<R> {
-    type Item = String;
-
-    fn next(&mut self) -> Option<String> {
-        let mut line = Vec::new();
-        let read = self.0.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
-        if read.ok()? == 0 {
-            return None;
-        }
-        match line.last() {
-            Some(b'\n') => drop(line.pop()),
-            _ => drop(self.0.skip_until(b'\n')),
-        }
-        Some(String::from_utf8_lossy(&line).into_owned())
-    }
-}
-
-/// A line as probe-rs prints it: time in seconds, level, text.
-fn read_line(line: &str) -> Option<(f64, &'static str, String)> {
-    let (time, rest) = line.split_once('|')?;
-    let (level, text) = rest.split_once('|')?;
-    let time = time.trim().parse().ok()?;
-    Some((time, level_name(level.trim()), text.trim_end().to_string()))
 }
 
 /// The levels of defmt, from the least severe.
 pub const LEVELS: [&str; 5] = ["trace", "debug", "info", "warn", "error"];
 
 /// What has no level is as important as information.
-fn level_name(level: &str) -> &'static str {
+pub(crate) fn level_name(level: &str) -> &'static str {
     LEVELS
         .into_iter()
         .find(|name| name.eq_ignore_ascii_case(level))
         .unwrap_or("info")
 }
 
-/// A probe-rs program at every board.
-struct Probes {
-    children: Vec<Child>,
-    lines: Receiver<(u64, String, Instant)>,
-}
-
-impl Probes {
-    fn start(program: &str, mesh: &Mesh, elf: &Path) -> Result<Self, CannotCapture> {
-        let (sender, lines) = channel();
-        let mut probes = Probes {
-            children: Vec::new(),
-            lines,
-        };
-        let with_probe = mesh.nodes().filter_map(|node| Some((node, mesh.probe(node)?)));
-        for (node, probe) in with_probe {
-            let child = Command::new(program)
-                .args(arguments(mesh, &probe, elf))
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .spawn();
-            let mut child = child.map_err(|error| CannotCapture::Program {
-                program: program.into(),
-                error,
-            })?;
-            if let Some(output) = child.stdout.take() {
-                let sender: Sender<_> = sender.clone();
-                std::thread::spawn(move || {
-                    let lines = BoundedLines(BufReader::new(output));
-                    // Nobody listens any more: that is the end.
-                    lines
-                        .map(|line| sender.send((node, line, Instant::now())))
-                        .take_while(Result::is_ok)
-                        .count()
-                });
-            }
-            probes.children.push(child);
-        }
-        match probes.children.is_empty() {
-            true => Err(CannotCapture::NoProbes),
-            false => Ok(probes),
-        }
-    }
-}
-
-impl Drop for Probes {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            // One that has ended by itself is fine, too.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_without_end_is_not_held() {
-        let long = "x".repeat(10 * LONGEST_LINE);
-        let text = format!("one\n{long}\n\u{1b}two\nthree");
-        let lines: Vec<String> = BoundedLines(text.as_bytes()).collect();
-        assert_eq!(lines, ["one", &long[..LONGEST_LINE], "\u{1b}two", "three"]);
-        let bytes = BoundedLines(&b"\xff\nfour\n"[..]).collect::<Vec<_>>();
-        assert_eq!(bytes, ["\u{fffd}", "four"], "one bad line does not end a log");
-    }
 
     #[test]
     fn streams_are_what_they_were_until_the_new_ones_are_whole() {

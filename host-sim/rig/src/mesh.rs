@@ -12,7 +12,8 @@
 //! address = 0
 //! probe = "066DFF515055657867152331"
 //! name = "north"
-//! uarts = ["USART3", "USART1"]        # port 0, port 1 ...: in the order of the board's links unless said otherwise
+//! board = "nucleo-f401re"             # as above unless said otherwise
+//! uarts = ["USART6", "USART1"]        # port 0, port 1 ...: in the order of the board's links unless said otherwise
 //! ```
 //!
 //! A file is a mesh file if it has the key `board`.
@@ -77,6 +78,8 @@ impl Serialize for NodePort {
 /// What is said of one node; what is not said has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct NodeSettings {
+    /// Its board, if it is not like the others.
+    kind: Option<&'static BoardKind>,
     probe: Option<String>,
     name: String,
     /// The link that each port is at; empty for the order of the links.
@@ -88,7 +91,7 @@ struct NodeSettings {
 pub struct Mesh {
     /// The network.
     pub network: Network,
-    /// The kind of all boards.
+    /// The kind of all boards that no other is said of: [`kind_of`](Self::kind_of) knows each.
     pub kind: &'static BoardKind,
     /// Speed of the wires.
     pub baud: u32,
@@ -152,6 +155,7 @@ fn usual_size() -> u8 {
 #[serde(deny_unknown_fields)]
 struct NodeTable {
     address: Spanned<u64>,
+    board: Option<Spanned<String>>,
     probe: Option<Spanned<String>>,
     name: Option<Spanned<String>>,
     uarts: Option<Spanned<Vec<String>>>,
@@ -213,7 +217,7 @@ pub enum MeshRule {
     #[error("{0}")]
     Page(BadPage),
     #[error("the serial ports of a {board} differ by more than 1.5 % at {baud} baud")]
-    Baud { baud: u32, board: &'static str },
+    Baud { baud: u32, board: String },
     #[error("{network}: {error}")]
     Node { network: String, error: NoSuchNode },
     #[error("node {0} is there twice")]
@@ -254,6 +258,13 @@ fn at<T>(place: &Spanned<T>, rule: MeshRule) -> Broken {
 impl Mesh {
     /// A mesh of boards in their default state.
     pub fn new(network: Network, kind: &'static BoardKind) -> Result<Self, MeshRule> {
+        let mesh = Mesh::without_nodes(network, kind)?;
+        mesh.check_links()?;
+        Ok(mesh)
+    }
+
+    /// The same, of which it is not yet known whether the boards have links enough.
+    fn without_nodes(network: Network, kind: &'static BoardKind) -> Result<Self, MeshRule> {
         let mesh = Mesh {
             network,
             kind,
@@ -265,7 +276,13 @@ impl Mesh {
             emulated: false,
             nodes: BTreeMap::new(),
         };
-        mesh.check_links()?;
+        let nodes = mesh.network.nodes();
+        if nodes > MOST_NODES {
+            return Err(MeshRule::TooManyNodes {
+                network: mesh.network.to_string(),
+                nodes,
+            });
+        }
         mesh.page(0).map_err(|_| MeshRule::TooLong(mesh.network.to_string()))?;
         Ok(mesh)
     }
@@ -308,24 +325,14 @@ impl Mesh {
             let expression = table.network.get_ref().clone();
             at(&table.network, MeshRule::Network { expression, error })
         })?;
-        let board = table.board.get_ref();
-        let kind = kind(board).ok_or_else(|| at(&table.board, MeshRule::UnknownBoard(board.clone())))?;
-        let mut mesh = Mesh::new(network, kind).map_err(|rule| at(&table.network, rule))?;
+        let kind = known_kind(&table.board)?;
+        let mut mesh = Mesh::without_nodes(network, kind).map_err(|rule| at(&table.network, rule))?;
         mesh.paper_rule = table.rule == Some(RuleName::Paper);
         mesh.log_packets = table.log_packets;
         mesh.computers_anywhere = table.computers_anywhere;
         if let Some(baud) = &table.baud {
             mesh.baud = *baud.get_ref();
             mesh.check_page().map_err(|error| at(baud, MeshRule::Page(error)))?;
-            if !rates_agree(kind.buses, mesh.baud) {
-                return Err(at(
-                    baud,
-                    MeshRule::Baud {
-                        baud: mesh.baud,
-                        board: kind.name,
-                    },
-                ));
-            }
         }
         if let Some(traffic) = &table.traffic {
             mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);
@@ -339,6 +346,10 @@ impl Mesh {
         for node in &table.node {
             mesh.add_node(node)?;
         }
+        mesh.check_links().map_err(|rule| at(&table.network, rule))?;
+        if let Some(baud) = &table.baud {
+            mesh.check_baud().map_err(|rule| at(baud, rule))?;
+        }
         Ok(mesh)
     }
 
@@ -351,7 +362,11 @@ impl Mesh {
         if self.nodes.contains_key(&address) {
             return Err(at(&table.address, MeshRule::Twice(address)));
         }
-        let mut settings = NodeSettings::default();
+        let mut settings = NodeSettings {
+            kind: table.board.as_ref().map(known_kind).transpose()?,
+            ..NodeSettings::default()
+        };
+        let kind = settings.kind.unwrap_or(self.kind);
         if let Some(name) = &table.name {
             settings.name = name.get_ref().clone();
             if settings.name.len() > MOST_NAME {
@@ -363,7 +378,7 @@ impl Mesh {
         }
         if let Some(uarts) = &table.uarts {
             settings.links = self
-                .check_uarts(address, uarts.get_ref())
+                .check_uarts(address, kind, uarts.get_ref())
                 .map_err(|rule| at(uarts, rule))?;
         }
         self.nodes.insert(address, settings);
@@ -392,16 +407,16 @@ impl Mesh {
         }
     }
 
-    fn check_uarts(&self, node: u64, uarts: &[String]) -> Result<Vec<usize>, MeshRule> {
+    fn check_uarts(&self, node: u64, kind: &'static BoardKind, uarts: &[String]) -> Result<Vec<usize>, MeshRule> {
         let (degree, named) = (self.degree(node), uarts.len());
         if named as u64 != degree {
             return Err(MeshRule::UartCount { node, degree, named });
         }
         let mut links = Vec::new();
         for uart in uarts {
-            let link = self.kind.link_of(uart).ok_or_else(|| MeshRule::NoLink {
+            let link = kind.link_of(uart).ok_or_else(|| MeshRule::NoLink {
                 uart: uart.clone(),
-                kind: self.kind,
+                kind,
             })?;
             if links.contains(&link) {
                 return Err(MeshRule::UartTwice {
@@ -415,24 +430,48 @@ impl Mesh {
     }
 
     fn check_links(&self) -> Result<(), MeshRule> {
-        let nodes = self.network.nodes();
-        if nodes > MOST_NODES {
-            return Err(MeshRule::TooManyNodes {
-                network: self.network.to_string(),
-                nodes,
-            });
-        }
-        let links = self.kind.links.len() as u64;
-        match (0..nodes).find(|node| self.degree(*node) > links) {
+        let links = |node: u64| self.kind_of(node).links.len() as u64;
+        match self.nodes().find(|node| self.degree(*node) > links(*node)) {
             Some(node) => Err(MeshRule::TooManyLinks {
                 node,
                 network: self.network.to_string(),
                 degree: self.degree(node),
-                board: self.kind.name,
-                links,
+                board: self.kind_of(node).name,
+                links: links(node),
             }),
             None => Ok(()),
         }
+    }
+
+    /// Every serial port must agree with every other: a cable may connect any two.
+    fn check_baud(&self) -> Result<(), MeshRule> {
+        let kinds = self.kinds();
+        let buses: Vec<u32> = kinds.iter().flat_map(|kind| kind.buses).copied().collect();
+        if rates_agree(&buses, self.baud) {
+            return Ok(());
+        }
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+        Err(MeshRule::Baud {
+            baud: self.baud,
+            board: names.join(" and a "),
+        })
+    }
+
+    /// The kind of a node's board.
+    pub fn kind_of(&self, node: u64) -> &'static BoardKind {
+        let said = self.nodes.get(&node).and_then(|settings| settings.kind);
+        said.unwrap_or(self.kind)
+    }
+
+    /// The kinds that there are, each once, in the order of the nodes.
+    pub fn kinds(&self) -> Vec<&'static BoardKind> {
+        let mut kinds = Vec::new();
+        for node in self.nodes() {
+            if !kinds.contains(&self.kind_of(node)) {
+                kinds.push(self.kind_of(node));
+            }
+        }
+        kinds
     }
 
     /// Whether boards will take the pages.
@@ -455,7 +494,7 @@ impl Mesh {
         let probe = self.nodes.get(&node)?.probe.as_ref()?;
         Some(match probe.contains(':') {
             true => probe.clone(),
-            false => format!("{}:{probe}", self.kind.probe),
+            false => format!("{}:{probe}", self.kind_of(node).probe),
         })
     }
 
@@ -485,7 +524,8 @@ impl Mesh {
 
     /// The serial port that a port is at.
     pub fn uart(&self, end: NodePort) -> &'static Uart {
-        &self.kind.links[self.link(end).min(self.kind.links.len() - 1)]
+        let links = self.kind_of(end.node).links;
+        &links[self.link(end).min(links.len() - 1)]
     }
 
     /// The port at the other end of the cable that belongs to a port.
@@ -526,6 +566,7 @@ impl Mesh {
              # probe = \"{EMULATED}\"    # no boards at hand: everything runs on emulated ones\n\n\
              # `probe-rs list` shows the numbers of the probes. What is not said has its default:\n\
              #   name = \"north\"                   up to {MOST_NAME} bytes, shown in logs and reports\n\
+             #   board = \"nucleo-f401re\"          if it is not like the others\n\
              #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n",
             self.network.nodes(),
             self.network,
@@ -537,6 +578,10 @@ impl Mesh {
         }
         text
     }
+}
+
+fn known_kind(name: &Spanned<String>) -> Result<&'static BoardKind, Broken> {
+    kind(name.get_ref()).ok_or_else(|| at(name, MeshRule::UnknownBoard(name.get_ref().clone())))
 }
 
 /// The number of a probe without vendor and product.

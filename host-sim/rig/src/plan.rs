@@ -130,6 +130,7 @@ fn wiring_order(mesh: &Mesh) -> Vec<u64> {
 /// A pin as a person looks for it.
 pub fn describe(pin: &Pin) -> String {
     match pin.arduino {
+        _ if pin.header == pin.name => pin.name.into(),
         "" => format!("{} {}", pin.name, pin.header),
         arduino => format!("{} {} ({arduino})", pin.name, pin.header),
     }

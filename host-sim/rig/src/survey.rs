@@ -51,7 +51,7 @@ pub fn survey(talk: &mut dyn Talk, mesh: &Mesh, nodes: &[u64]) -> Seen {
     let mut seen = Seen::new();
     for (node, reply) in nodes.iter().zip(ask_nodes(talk, nodes, Query::Identity, &[])) {
         if let Some(report) = read::<NodeReport>(&reply) {
-            let links = usize::from(report.links).min(mesh.kind.links.len());
+            let links = usize::from(report.links).min(mesh.kind_of(*node).links.len());
             let board = BoardSeen {
                 network: report.network,
                 kind: None,
@@ -68,7 +68,8 @@ pub fn survey(talk: &mut dyn Talk, mesh: &Mesh, nodes: &[u64]) -> Seen {
             board.kind = Some(status.board.to_string());
         }
     }
-    for link in 0..mesh.kind.links.len() {
+    let links = mesh.kinds().iter().map(|kind| kind.links.len()).max().unwrap_or(0);
+    for link in 0..links {
         for (node, reply) in there.iter().zip(ask_nodes(talk, &there, Query::Link, &[link as u8])) {
             let report: Option<LinkReport> = read(&reply).flatten();
             let place = seen.get_mut(node).and_then(|board| board.links.get_mut(link));

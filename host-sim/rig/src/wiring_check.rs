@@ -103,8 +103,9 @@ pub fn boards_of(plan: &WiringPlan, cables: usize) -> Vec<u64> {
         .collect()
 }
 
-/// Compares what was seen with the first cables of a plan. `board` is the kind that boards should say they are.
-pub fn compare(mesh: &Mesh, plan: &WiringPlan, cables: usize, seen: &Seen, board: &str) -> WiringReport {
+/// Compares what was seen with the first cables of a plan. `board` is the kind that all boards should say they are; as the mesh
+/// file has it if there is none.
+pub fn compare(mesh: &Mesh, plan: &WiringPlan, cables: usize, seen: &Seen, board: Option<&str>) -> WiringReport {
     let expected = &plan.cables[..cables.min(plan.cables.len())];
     let boards = boards_of(plan, cables);
     let mut comparison = Comparison {
@@ -192,7 +193,7 @@ impl Comparison<'_> {
         self.impostors = found;
     }
 
-    fn board_findings(&self, boards: &[u64], kind: &str) -> Vec<Finding> {
+    fn board_findings(&self, boards: &[u64], kind: Option<&str>) -> Vec<Finding> {
         let about = |node: u64, kind: FindingKind, expected: Option<String>, found: Option<String>| Finding {
             kind,
             node,
@@ -218,6 +219,7 @@ impl Comparison<'_> {
                     Some("another network".into()),
                 )),
                 (Some(board), _) => {
+                    let kind = kind.unwrap_or(self.mesh.kind_of(node).name);
                     let other = board.kind.as_ref().filter(|found| *found != kind);
                     findings.extend(
                         other.map(|found| about(node, FindingKind::WrongBoard, Some(kind.into()), Some(found.clone()))),
@@ -280,7 +282,7 @@ impl Comparison<'_> {
             kind,
             node: here.node,
             port: self.mesh.port_at(here.node, here.link).map(|end| end.port),
-            uart: self.mesh.kind.links.get(here.link).map(|uart| uart.name),
+            uart: self.mesh.kind_of(here.node).links.get(here.link).map(|uart| uart.name),
             expected: expected.map(|there| self.short(there)),
             found: self.heard(here).map(|peer| match self.leads_to(here) {
                 Some(heard) => self.short(heard),
@@ -300,7 +302,7 @@ impl Comparison<'_> {
 
     fn uart_name(&self, at: Socket) -> &'static str {
         self.mesh
-            .kind
+            .kind_of(at.node)
             .links
             .get(at.link)
             .map_or("the ST-LINK", |uart| uart.name)
@@ -362,7 +364,7 @@ impl Comparison<'_> {
     }
 
     fn put_right(&self, number: usize, a: Socket, b: Socket, cables: &mut BTreeMap<Socket, Socket>) -> Option<String> {
-        let [uart_a, uart_b] = [a, b].map(|at| &self.mesh.kind.links[at.link]);
+        let [uart_a, uart_b] = [a, b].map(|at| &self.mesh.kind_of(at.node).links[at.link]);
         match (cables.get(&a).copied(), cables.get(&b).copied()) {
             // Either it is there and broken, or an earlier move has put it right.
             (Some(there), _) if there == b => self.is_there(a, b).then(|| self.mend(number, a, b)),
@@ -401,7 +403,7 @@ impl Comparison<'_> {
     /// A cable that is where it should be, and yet does not work both ways.
     fn mend(&self, number: usize, a: Socket, b: Socket) -> String {
         let (deaf, speaker) = if self.leads_to(a).is_some() { (b, a) } else { (a, b) };
-        let [from, to] = [speaker, deaf].map(|at| &self.mesh.kind.links[at.link]);
+        let [from, to] = [speaker, deaf].map(|at| &self.mesh.kind_of(at.node).links[at.link]);
         format!(
             "cable {number}: the wire from {} TX {} ({}) to {} RX {} ({}) does not carry: press its plugs in or replace it",
             self.place(speaker),

@@ -1,7 +1,7 @@
 //! What the applications of boards and the computers at them send, and what comes for them.
 
 use hopwise_core::router::{Event, MessageKind, SendError};
-use hopwise_core::wire::{Content, DropReason, PacketId, Query, Response};
+use hopwise_core::wire::{AppPort, Content, DropReason, PacketId, Query, Response};
 use hopwise_language::Traffic;
 use rand::RngExt;
 
@@ -9,6 +9,9 @@ use super::oracle::{Broken, Sender, Service};
 use super::run::{Player, Task};
 use super::shell::Shell;
 use super::wire::Nanos;
+
+/// The application that sends and gets on every board.
+const PORT: AppPort = AppPort::FIRST_FREE;
 
 const MILLISECOND: Nanos = 1_000_000;
 
@@ -160,9 +163,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 note(event);
             };
             match service {
-                Service::Datagram => node.send(to, &payload, now, &mut observer),
-                Service::Confirmed => node.send_confirmed(to, &payload, now, &mut observer),
-                Service::Broadcast => node.broadcast(&payload, now, &mut observer),
+                Service::Datagram => node.send(to, PORT, &payload, now, &mut observer),
+                Service::Confirmed => node.send_confirmed(to, PORT, &payload, now, &mut observer),
+                Service::Broadcast => node.broadcast(PORT, &payload, now, &mut observer),
                 Service::Question(query) => node.ask(to, query, &payload, now, &mut observer),
             }
         });

@@ -103,6 +103,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 }
                 let started = self.world.start(board, &mut self.notes);
                 started.map_err(|error| RunError::Config(board, error))?;
+                self.start_program(board);
             }
             Fault::Pull => {
                 let cable = self.random.random_range(0..self.world.cables());
@@ -111,7 +112,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 let until = self.outages.cables_until.entry(cable).or_default();
                 *until = back.max(*until);
                 self.plan(back, Fault::Plug(cable));
-                if let Some(every) = self.run.pull_every.filter(|_| self.to_send > 0) {
+                if let Some(every) = self.run.pull_every.filter(|_| self.goes_on()) {
                     self.plan(now + every, Fault::Pull);
                 }
             }
@@ -126,7 +127,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 self.switch_off(board);
                 let back = now + outage(&mut self.random);
                 self.come_back(board, back);
-                if let Some(every) = self.run.reset_every.filter(|_| self.to_send > 0) {
+                if let Some(every) = self.run.reset_every.filter(|_| self.goes_on()) {
                     self.plan(now + every, Fault::Reset);
                 }
             }
@@ -137,7 +138,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                     let back = now + outage(&mut self.random);
                     self.come_back(computer, back);
                 }
-                if let Some(every) = self.run.leave_every.filter(|_| self.to_send > 0) {
+                if let Some(every) = self.run.leave_every.filter(|_| self.goes_on()) {
                     self.plan(now + every, Fault::Leave);
                 }
             }
@@ -156,6 +157,11 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             }
         }
         Ok(())
+    }
+
+    /// Whether anyone is there whom a fault could still meet.
+    fn goes_on(&self) -> bool {
+        self.to_send > 0 || self.programs.is_some()
     }
 
     fn come_back(&mut self, board: u32, at: Nanos) {

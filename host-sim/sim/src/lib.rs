@@ -21,6 +21,7 @@
 //!
 //! - [`settings`]: what a person says of a run; [`scenario`]: many runs in a file; [`swarm`]: runs drawn by a seed; [`reduce`]: short ones of them;
 //! - [`run`]: one run from beginning to end; `applications`: who sends and asks in it; `sizes`: for networks of any width; [`report`]: what is said of it;
+//! - [`programs`]: the programs of users, in place of that;
 //! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
 //! - `faults`: what happens to boards and cables in it; `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
 //! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`computer`]: who asks at a serial port; [`wire`]: cables and what they do to bytes;
@@ -36,6 +37,7 @@ pub mod computer;
 mod faults;
 mod notes;
 pub mod oracle;
+pub mod programs;
 pub mod reduce;
 pub mod report;
 pub mod rogue;
@@ -51,4 +53,4 @@ pub mod world;
 
 pub use run::SimRun;
 pub use settings::Settings;
-pub use sizes::{simulate, simulate_with};
+pub use sizes::{simulate, simulate_programs, simulate_with};

@@ -14,6 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::faults::{Fault, Outages};
 use super::notes::Notes;
 use super::oracle::{Broken, Oracle, Tally, Violation};
+use super::programs::Programs;
 use super::shell::Shell;
 use super::wire::Nanos;
 use super::world::{Build, Mark, StepOutcome, WireEnd, World};
@@ -101,6 +102,8 @@ pub struct Account {
 #[derive(Clone, Copy)]
 pub(super) enum Task {
     Send(u32),
+    /// The program of a board waits for this moment.
+    Program(u32),
     Fault(Fault),
 }
 
@@ -108,6 +111,7 @@ impl Task {
     pub(super) fn mark(self) -> Mark {
         let (kind, number) = match self {
             Task::Send(board) => (0, board),
+            Task::Program(board) => (8, board),
             Task::Fault(Fault::Start(board)) => (1, board),
             Task::Fault(Fault::Pull) => (2, 0),
             Task::Fault(Fault::Plug(cable)) => (3, cable),
@@ -129,7 +133,8 @@ impl Task {
             4 => Fault::Reset,
             5 => Fault::Script(number),
             6 => Fault::AfterBurst(number),
-            _ => Fault::Leave,
+            7 => Fault::Leave,
+            _ => return Task::Program(number),
         })
     }
 }
@@ -159,6 +164,8 @@ pub(super) struct Player<'a, S, const PORTS: usize, const PEERS: usize> {
     pub(super) longest_refusal: Nanos,
     /// Since when the application of each board is told to try again.
     pub(super) refused_since: Vec<Option<Nanos>>,
+    /// The programs of users, if there are any. Then nothing else is sent.
+    pub(super) programs: Option<Programs<'a>>,
 }
 
 /// Plays a run; the trace is written down if there is somewhere to write it.
@@ -166,6 +173,7 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
     run: &'a SimRun,
     shell: S,
     trace: Option<&'a mut dyn Write>,
+    programs: Option<Programs<'a>>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
     let started = Instant::now();
@@ -196,7 +204,7 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         destinations,
         choices,
         random: Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x6661_756c),
-        to_send: run.packets,
+        to_send: if programs.is_some() { 0 } else { run.packets },
         interval: (1e9 / run.rate) as Nanos,
         retried: 0,
         finished_sending: None,
@@ -210,6 +218,7 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         refused: 0,
         longest_refusal: 0,
         refused_since: vec![None; boards],
+        programs,
     };
     player.schedule();
     player.play(progress)?;
@@ -253,7 +262,11 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             match self.world.step(Nanos::MAX, &mut self.notes) {
                 StepOutcome::End => break,
                 StepOutcome::Nothing => {}
-                StepOutcome::Board(board) => self.fetch(board),
+                StepOutcome::Board(board) => {
+                    if !self.run_program(board) {
+                        self.fetch(board);
+                    }
+                }
                 StepOutcome::Mark(mark) => self.act(Task::of(mark))?,
             }
             self.tell_changes();
@@ -278,6 +291,13 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
     /// Whether everything is settled, or will never be.
     fn over(&mut self) -> bool {
         let now = self.world.now();
+        if let Some(programs) = &self.programs {
+            let until = self
+                .run
+                .duration
+                .map_or(Nanos::MAX, |duration| self.run.begin + duration);
+            return now > until || now > self.run.begin && !programs.run_on();
+        }
         if self
             .run
             .duration
@@ -338,6 +358,9 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
                 Some(board) => self.ask(machine, board),
                 None => self.send(machine),
             },
+            Task::Program(board) => {
+                self.run_program(board);
+            }
             Task::Fault(fault) => self.faults(fault)?,
         }
         Ok(())
@@ -354,6 +377,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
         self.check_account(board);
         self.notes.oracle.restarted(self.world.now(), board, held.into_iter());
         self.world.stop(board, &mut self.notes);
+        self.end_program(board);
     }
 
     /// The law of conservation, at one node.

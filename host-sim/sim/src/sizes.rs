@@ -4,6 +4,7 @@ use std::io::Write;
 
 use hopwise_core::limits::PEERS;
 
+use super::programs::{self, Program, Programs};
 use super::run::{Account, RunError, SimRun, run};
 use super::shell::{Honest, Shell};
 
@@ -29,6 +30,22 @@ pub fn simulate_with<'a, S: Shell>(
     trace: Option<&'a mut (dyn Write + 'a)>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Account, RunError> {
+    play(what, shell, trace, None, progress)
+}
+
+/// Lets a program run on every board, in place of the traffic of a run: for its duration, or until all have ended.
+pub fn simulate_programs(what: &SimRun, program: &Program<'_>) -> Result<Account, RunError> {
+    let shared = programs::shared(&what.build.network);
+    play(what, Honest, None, Some(Programs::new(program, &shared)), &mut |_| ())
+}
+
+fn play<'a, S: Shell>(
+    what: &'a SimRun,
+    shell: S,
+    trace: Option<&'a mut (dyn Write + 'a)>,
+    programs: Option<Programs<'a>>,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Account, RunError> {
     let network = &what.build.network;
     let widest = (0..network.nodes()).filter_map(|node| network.degree(node).ok()).max();
     // A computer takes a link of its board.
@@ -36,8 +53,8 @@ pub fn simulate_with<'a, S: Shell>(
     let narrow = widest <= NARROW as u64;
     let few = network.nodes() <= PEERS as u64;
     match (narrow, few) {
-        (true, true) => run::<S, NARROW, PEERS>(what, shell, trace, progress),
-        (true, false) => run::<S, NARROW, MANY>(what, shell, trace, progress),
-        (false, _) => run::<S, WIDE, MANY>(what, shell, trace, progress),
+        (true, true) => run::<S, NARROW, PEERS>(what, shell, trace, programs, progress),
+        (true, false) => run::<S, NARROW, MANY>(what, shell, trace, programs, progress),
+        (false, _) => run::<S, WIDE, MANY>(what, shell, trace, programs, progress),
     }
 }

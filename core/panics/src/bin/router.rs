@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use hopwise_core::router::{Config, Router};
-use hopwise_core::wire::{Query, WIRE};
+use hopwise_core::wire::{AppPort, AppStatus, Query, WIRE};
 use hopwise_core::{Network, Rule};
 use hopwise_panics::outside;
 
@@ -34,11 +34,16 @@ extern "C" fn _start() {
         black_box(router.transmit(black_box(0), now, black_box(&mut out), &mut ()));
         router.tick(now, &mut ());
         black_box(router.deadline());
-        let _ = black_box(router.send(black_box(0), outside(), now, &mut ()));
-        let _ = black_box(router.send_confirmed(black_box(0), outside(), now, &mut ()));
-        let _ = black_box(router.broadcast(outside(), now, &mut ()));
+        let _ = black_box(router.send(black_box(0), AppPort(black_box(20)), outside(), now, &mut ()));
+        let _ = black_box(router.send_confirmed(black_box(0), AppPort(black_box(20)), outside(), now, &mut ()));
+        let _ = black_box(router.broadcast(AppPort(black_box(20)), outside(), now, &mut ()));
         let _ = black_box(router.ask(black_box(0), black_box(Query::Trace), outside(), now, &mut ()));
-        black_box(router.next_message());
+        let _ = black_box(router.send_to_computer(black_box(0), AppPort(black_box(20)), outside(), now, &mut ()));
+        let _ = black_box(router.serve(AppPort(black_box(20)), black_box(1)));
+        router.close(AppPort(black_box(20)));
+        if let Some(message) = black_box(router.next_message()) {
+            let _ = black_box(router.respond(&message, black_box(AppStatus::Answered), outside(), now, &mut ()));
+        }
         black_box(router.next_outcome());
         router.clear_counters();
         black_box(router.held());

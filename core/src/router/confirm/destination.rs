@@ -2,6 +2,7 @@
 
 use heapless::Deque;
 
+use super::super::doors::Welcome;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, SLACK};
 use super::peers::{Peers, Standing};
 use crate::Node;
@@ -78,7 +79,7 @@ impl<const PEERS: usize> Destination<PEERS> {
         known_epoch: u16,
         age: u32,
         flooded: bool,
-        inbox_has_room: bool,
+        welcome: Welcome,
         now: Micros,
     ) -> Result<(), DropReason> {
         if self.owed.is_full() {
@@ -91,12 +92,20 @@ impl<const PEERS: usize> Destination<PEERS> {
                 Standing::New if known_epoch == 0 && self.may_have_had(header, age, now) => {
                     (Verdict::Restarted, Err(DropReason::Stale))
                 }
-                Standing::New if inbox_has_room => {
-                    self.peers.record(header, age, now);
-                    (Verdict::Delivered, Ok(()))
+                Standing::New => {
+                    if welcome != Welcome::Busy {
+                        self.peers.record(header, welcome == Welcome::Open, age, now);
+                    }
+                    match welcome {
+                        Welcome::Open => (Verdict::Delivered, Ok(())),
+                        Welcome::Busy => (Verdict::Busy, Err(DropReason::InboxFull)),
+                        Welcome::Full => (Verdict::Full, Err(DropReason::InboxFull)),
+                        Welcome::Unserved => (Verdict::Unserved, Err(DropReason::Unserved)),
+                    }
                 }
-                Standing::New => (Verdict::Busy, Err(DropReason::InboxFull)),
                 Standing::Delivered => (Verdict::Delivered, Err(DropReason::Duplicate)),
+                Standing::Refused if welcome == Welcome::Unserved => (Verdict::Unserved, Err(DropReason::Duplicate)),
+                Standing::Refused => (Verdict::Full, Err(DropReason::Duplicate)),
                 Standing::NoRoom | Standing::Unclear => (Verdict::Busy, Err(DropReason::Busy)),
                 // Nobody is there any more who could be told.
                 Standing::Stale => return Err(DropReason::Stale),
@@ -169,10 +178,10 @@ mod tests {
         destination: &mut Destination<4>,
         header: &Header,
         known_epoch: u16,
-        room: bool,
+        welcome: Welcome,
         now: Micros,
     ) -> (Result<(), DropReason>, Option<Verdict>) {
-        let judgement = destination.judge(header, known_epoch, 1_000, false, room, now);
+        let judgement = destination.judge(header, known_epoch, 1_000, false, welcome, now);
         let reply = destination.next_reply(now);
         if let Some(reply) = reply {
             assert_eq!((reply.dest, reply.to_host), (header.source, header.from_host));
@@ -187,52 +196,84 @@ mod tests {
     #[test]
     fn a_packet_is_delivered_once_and_confirmed_each_time() {
         let mut here = destination();
-        let first = judged(&mut here, &packet(0), 5, true, NOW);
+        let first = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
         assert_eq!(first, (Ok(()), Some(Verdict::Delivered)));
-        let again = judged(&mut here, &packet(0), 5, true, NOW);
+        let again = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
         assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Delivered)));
     }
 
     #[test]
     fn one_without_room_in_the_inbox_may_come_again() {
         let mut here = destination();
-        let full = judged(&mut here, &packet(0), 5, false, NOW);
+        let full = judged(&mut here, &packet(0), 5, Welcome::Busy, NOW);
         assert_eq!(full, (Err(DropReason::InboxFull), Some(Verdict::Busy)));
-        let later = judged(&mut here, &packet(0), 5, true, NOW);
+        let later = judged(&mut here, &packet(0), 5, Welcome::Open, NOW);
         assert_eq!(later, (Ok(()), Some(Verdict::Delivered)));
+        let had = judged(&mut here, &packet(0), 5, Welcome::Unserved, NOW);
+        assert_eq!(
+            had,
+            (Err(DropReason::Duplicate), Some(Verdict::Delivered)),
+            "it has been delivered"
+        );
+    }
+
+    #[test]
+    fn one_that_its_application_does_not_take_is_never_delivered() {
+        for (number, welcome, reason, verdict) in [
+            (0, Welcome::Full, DropReason::InboxFull, Verdict::Full),
+            (1, Welcome::Unserved, DropReason::Unserved, Verdict::Unserved),
+        ] {
+            let mut here = destination();
+            let refused = judged(&mut here, &packet(number), 5, welcome, NOW);
+            assert_eq!(refused, (Err(reason), Some(verdict)));
+            let again = judged(&mut here, &packet(number), 5, welcome, NOW);
+            assert_eq!(again, (Err(DropReason::Duplicate), Some(verdict)));
+            let later = judged(&mut here, &packet(number), 5, Welcome::Open, NOW);
+            assert_eq!(later, (Err(DropReason::Duplicate), Some(Verdict::Full)));
+            let next = judged(&mut here, &packet(number + 1), 5, Welcome::Open, NOW);
+            assert_eq!(next, (Ok(()), Some(Verdict::Delivered)));
+            let again = judged(&mut here, &packet(number), 5, Welcome::Busy, NOW);
+            assert_eq!(again, (Err(DropReason::Duplicate), Some(Verdict::Full)));
+        }
     }
 
     #[test]
     fn what_may_have_come_before_a_restart_is_not_delivered() {
         let restarted = (Err(DropReason::Stale), Some(Verdict::Restarted));
         let delivered = (Ok(()), Some(Verdict::Delivered));
-        assert_eq!(judged(&mut destination(), &packet(0), 4, true, NOW), restarted);
+        assert_eq!(judged(&mut destination(), &packet(0), 4, Welcome::Open, NOW), restarted);
         // The sender does not know the epoch: by its age the packet began after the start, or it may have begun before.
         assert_eq!(
-            judged(&mut destination(), &packet(0), 0, true, 1_001 + DRIFT),
+            judged(&mut destination(), &packet(0), 0, Welcome::Open, 1_001 + DRIFT),
             delivered
         );
         assert_eq!(
-            judged(&mut destination(), &packet(0), 0, true, 1_000 + DRIFT),
+            judged(&mut destination(), &packet(0), 0, Welcome::Open, 1_000 + DRIFT),
             restarted
         );
         let copy = Header {
             copied: true,
             ..packet(0)
         };
-        assert_eq!(judged(&mut destination(), &copy, 0, true, 18_500_000), restarted);
-        assert_eq!(judged(&mut destination(), &copy, 0, true, 18_500_001), delivered);
+        assert_eq!(
+            judged(&mut destination(), &copy, 0, Welcome::Open, 18_500_000),
+            restarted
+        );
+        assert_eq!(
+            judged(&mut destination(), &copy, 0, Welcome::Open, 18_500_001),
+            delivered
+        );
     }
 
     #[test]
     fn a_sender_that_has_restarted_is_not_told_of_its_earlier_life() {
         let mut here = destination();
-        assert_eq!(judged(&mut here, &packet(0), 5, true, NOW).0, Ok(()));
+        assert_eq!(judged(&mut here, &packet(0), 5, Welcome::Open, NOW).0, Ok(()));
         let earlier = Header { epoch: 2, ..packet(9) };
-        let judgement = here.judge(&earlier, 5, 600_000, false, true, NOW);
+        let judgement = here.judge(&earlier, 5, 600_000, false, Welcome::Open, NOW);
         assert_eq!((judgement, here.next_reply(NOW)), (Err(DropReason::Stale), None));
         // It began at about the same time: perhaps it is the later one.
-        let told = judged(&mut here, &earlier, 5, true, NOW);
+        let told = judged(&mut here, &earlier, 5, Welcome::Open, NOW);
         assert_eq!(told, (Err(DropReason::Busy), Some(Verdict::Busy)));
     }
 
@@ -241,7 +282,7 @@ mod tests {
         let mut here = destination();
         let fill = |here: &mut Destination<4>, from: u32| {
             while !here.owed.is_full() {
-                here.judge(&packet(from + here.owed.len() as u32), 5, 0, false, true, NOW)
+                here.judge(&packet(from + here.owed.len() as u32), 5, 0, false, Welcome::Open, NOW)
                     .unwrap();
             }
         };
@@ -258,13 +299,16 @@ mod tests {
     fn nothing_is_delivered_that_cannot_be_confirmed() {
         let mut here = destination();
         for number in 0..WAITING as u32 {
-            assert_eq!(here.judge(&packet(number), 5, 0, false, true, NOW), Ok(()));
+            assert_eq!(here.judge(&packet(number), 5, 0, false, Welcome::Open, NOW), Ok(()));
         }
         assert_eq!(
-            here.judge(&packet(WAITING as u32), 5, 0, false, true, NOW),
+            here.judge(&packet(WAITING as u32), 5, 0, false, Welcome::Open, NOW),
             Err(DropReason::Busy)
         );
         here.next_reply(NOW).unwrap();
-        assert_eq!(here.judge(&packet(WAITING as u32), 5, 0, false, true, NOW), Ok(()));
+        assert_eq!(
+            here.judge(&packet(WAITING as u32), 5, 0, false, Welcome::Open, NOW),
+            Ok(())
+        );
     }
 }

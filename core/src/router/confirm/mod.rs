@@ -27,11 +27,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(slot) = self.pool.get_mut(place) else { return };
         slot.packet.remove_trail();
         let (header, age, flooded) = (slot.packet.header, slot.age_in_micros(now), slot.flooded);
-        let Some(Content::Confirmed(Confirmed { known_epoch, .. })) = slot.packet.content() else {
+        let Some(Content::Confirmed(Confirmed { known_epoch, port, .. })) = slot.packet.content() else {
             return self.discard(place, DropReason::Malformed, observer);
         };
-        let room = self.pool.inbox_has_room();
-        match self.destination.judge(&header, known_epoch, age, flooded, room, now) {
+        let welcome = self.welcome(port);
+        match self.destination.judge(&header, known_epoch, age, flooded, welcome, now) {
             Ok(()) => {
                 self.hand_over(place, observer);
                 self.pool.release_if_unused(place);
@@ -84,7 +84,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.discard(place, DropReason::Unasked, observer);
         }
         self.destination.peers.note_epoch(header.source, header.epoch, now);
-        match self.source.answered(&confirmation, under_way, flooded, now) {
+        match self
+            .source
+            .answered(header.source, &confirmation, under_way, flooded, now)
+        {
             AfterConfirmation::Unasked => self.discard(place, DropReason::Unasked, observer),
             AfterConfirmation::GoesOn { place: kept, same_life } => {
                 if same_life {

@@ -27,11 +27,13 @@ const RUNS: usize = 2;
 #[derive(Clone, Copy, Debug, Default)]
 struct Run {
     epoch: u16,
-    /// The first number delivered, and the highest.
+    /// The first number delivered or refused, and the highest.
     first: u32,
     highest: u32,
-    /// Which were delivered of `highest` (bit 0) and those before it. None: this is no run.
-    delivered: u32,
+    /// Which were delivered or refused of `highest` (bit 0) and those before it. None: this is no run.
+    decided: u32,
+    /// Of those, which were refused instead: their application did not take them, and their sender was told.
+    refused: u32,
     /// When the packet began that was the first to come: in milliseconds, which go round after 49 days.
     since: u32,
 }
@@ -54,6 +56,8 @@ pub(in super::super) enum Standing {
     New,
     /// Delivered before.
     Delivered,
+    /// Refused before.
+    Refused,
     /// Left over from before the sender's last restart, or from long ago.
     Stale,
     /// Perhaps left over: if it is not, its sender will send it again, and that will be known.
@@ -131,10 +135,10 @@ impl<const N: usize> Peers<N> {
         standing
     }
 
-    /// A packet has been delivered.
-    pub(in super::super) fn record(&mut self, header: &Header, age: u32, now: Micros) {
+    /// A packet has been delivered, or refused for good.
+    pub(in super::super) fn record(&mut self, header: &Header, delivered: bool, age: u32, now: Micros) {
         if let Some(peer) = self.find(header.source, header.from_host) {
-            peer.record(header, born(age, now));
+            peer.record(header, delivered, born(age, now));
         }
     }
 }
@@ -170,12 +174,13 @@ impl Peer {
     }
 
     fn standing(&self, header: &Header, born: u32) -> Standing {
-        let mut own = self.runs.iter().filter(|run| run.holds(header)).peekable();
-        if own.peek().is_some() {
-            return if own.any(|run| run.has_delivered(header.number)) {
-                Standing::Delivered
-            } else {
-                Standing::New
+        let own = || self.runs.iter().filter(|run| run.holds(header));
+        if own().next().is_some() {
+            let decided = own().find(|run| run.has_decided(header.number));
+            return match decided {
+                Some(run) if run.has_refused(header.number) => Standing::Refused,
+                Some(_) => Standing::Delivered,
+                None => Standing::New,
             };
         }
         let same_life = || self.runs.iter().filter(|run| run.is_one() && run.epoch == header.epoch);
@@ -193,10 +198,10 @@ impl Peer {
         })
     }
 
-    fn record(&mut self, header: &Header, born: u32) {
+    fn record(&mut self, header: &Header, delivered: bool, born: u32) {
         let mut recorded = false;
         for run in self.runs.iter_mut().filter(|run| run.holds(header)) {
-            run.record(header.number);
+            run.record(header.number, delivered);
             recorded = true;
         }
         if recorded {
@@ -214,7 +219,8 @@ impl Peer {
                 epoch: header.epoch,
                 first: header.number,
                 highest: header.number,
-                delivered: 1,
+                decided: 1,
+                refused: u32::from(!delivered),
                 since: born,
             };
         }
@@ -223,7 +229,7 @@ impl Peer {
 
 impl Run {
     fn is_one(&self) -> bool {
-        self.delivered != 0
+        self.decided != 0
     }
 
     /// Whether a packet is one of its numbers, or may be one of the next.
@@ -236,7 +242,7 @@ impl Run {
         self.is_one() && self.epoch == header.epoch && (near(behind) || near(ahead))
     }
 
-    /// Whether a number lies between those delivered.
+    /// Whether a number lies between those delivered or refused.
     fn spans(&self, number: u32) -> bool {
         number.wrapping_sub(self.first) <= self.highest.wrapping_sub(self.first)
     }
@@ -246,18 +252,29 @@ impl Run {
         self.epoch == header.epoch && header.number.wrapping_sub(self.highest) <= u32::MAX / 2
     }
 
-    fn has_delivered(&self, number: u32) -> bool {
-        let behind = self.highest.wrapping_sub(number);
-        self.delivered.checked_shr(behind).is_some_and(|bits| bits & 1 == 1)
+    fn has_decided(&self, number: u32) -> bool {
+        self.has(self.decided, number)
     }
 
-    fn record(&mut self, number: u32) {
+    fn has_refused(&self, number: u32) -> bool {
+        self.has(self.refused, number)
+    }
+
+    fn has(&self, numbers: u32, number: u32) -> bool {
+        let behind = self.highest.wrapping_sub(number);
+        numbers.checked_shr(behind).is_some_and(|bits| bits & 1 == 1)
+    }
+
+    fn record(&mut self, number: u32, delivered: bool) {
         let ahead = number.wrapping_sub(self.highest);
         if ahead <= u32::MAX / 2 {
-            self.delivered = self.delivered.checked_shl(ahead).unwrap_or(0) | 1;
+            self.decided = self.decided.checked_shl(ahead).unwrap_or(0) | 1;
+            self.refused = self.refused.checked_shl(ahead).unwrap_or(0) | u32::from(!delivered);
             self.highest = number;
         } else {
-            self.delivered |= 1_u32.checked_shl(ahead.wrapping_neg()).unwrap_or(0);
+            let behind = ahead.wrapping_neg();
+            self.decided |= 1_u32.checked_shl(behind).unwrap_or(0);
+            self.refused |= u32::from(!delivered).checked_shl(behind).unwrap_or(0);
             if !self.spans(number) {
                 self.first = number;
             }
@@ -293,7 +310,7 @@ mod tests {
 
     fn deliver_at(peers: &mut Peers<4>, header: &Header, now: Micros) {
         assert_eq!(peers.standing(header, 0, now), Standing::New, "{header:?}");
-        peers.record(header, 0, now);
+        peers.record(header, true, 0, now);
         assert_eq!(peers.standing(header, 0, now), Standing::Delivered, "{header:?}");
     }
 
@@ -327,6 +344,26 @@ mod tests {
         deliver_at(&mut peers, &packet(2, 40), soon + 2_000);
     }
 
+    /// What was refused stays refused, and is told from what was delivered, before it and after it.
+    #[test]
+    fn what_was_refused_stays_refused() {
+        let mut peers: Peers<4> = Peers::new();
+        let is_refused = |number: u32| number.is_multiple_of(3);
+        for number in [5, 3, 4, 9, 8, 6, 7] {
+            assert_eq!(peers.standing(&packet(1, number), 0, START), Standing::New);
+            peers.record(&packet(1, number), !is_refused(number), 0, START);
+        }
+        for number in 3..10 {
+            let standing = if is_refused(number) {
+                Standing::Refused
+            } else {
+                Standing::Delivered
+            };
+            assert_eq!(peers.standing(&packet(1, number), 0, START), standing, "{number}");
+        }
+        assert_eq!(peers.standing(&packet(1, 10), 0, START), Standing::New);
+    }
+
     /// One forged packet of any number or epoch: those of the sender are delivered, once each, as if there had been none. Only the
     /// packet whose very name was taken is lost.
     #[test]
@@ -337,7 +374,7 @@ mod tests {
             let forged = packet(epoch, number);
             let now = START + 1_000_000;
             assert_eq!(peers.standing(&forged, 0, now), Standing::New);
-            peers.record(&forged, 0, now);
+            peers.record(&forged, true, 0, now);
             assert_eq!(peers.standing(&packet(1, 100), 0, now), Standing::Delivered);
             for next in (101..300_u32).filter(|&next| (epoch, number) != (1, next)) {
                 let time = now + u64::from(next) * 10_000;
@@ -346,7 +383,7 @@ mod tests {
                     Standing::New,
                     "{next} after {forged:?}"
                 );
-                peers.record(&packet(1, next), 0, time);
+                peers.record(&packet(1, next), true, 0, time);
                 assert_eq!(peers.standing(&packet(1, next), 0, time), Standing::Delivered);
             }
         }

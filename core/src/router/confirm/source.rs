@@ -199,6 +199,7 @@ impl Source {
     /// The destination of a packet has answered. The answer was under way for so long, and perhaps came as a flood.
     pub(in super::super) fn answered(
         &mut self,
+        from: Node,
         confirmation: &Confirmation,
         under_way: Micros,
         flooded: bool,
@@ -220,6 +221,14 @@ impl Source {
             Verdict::Delivered => return AfterConfirmation::Ended(entry.end(Outcome::Delivered)),
             Verdict::Restarted if !same_life => return AfterConfirmation::Ended(entry.end(Outcome::Interrupted)),
             Verdict::Restarted => entry.retry_at = now,
+            Verdict::Unserved | Verdict::Full => {
+                let reason = match confirmation.verdict {
+                    Verdict::Unserved => DropReason::Unserved,
+                    _ => DropReason::InboxFull,
+                };
+                let outcome = Outcome::Undeliverable { at: from, reason };
+                return AfterConfirmation::Ended(entry.end(outcome));
+            }
             Verdict::Busy => {}
         }
         AfterConfirmation::GoesOn {
@@ -406,7 +415,7 @@ mod tests {
                 ..says(Verdict::Delivered, 0)
             };
             assert!(matches!(
-                source.answered(&delivered, 0, false, now),
+                source.answered(7, &delivered, 0, false, now),
                 AfterConfirmation::Ended(_)
             ));
             source.next_outcome();
@@ -424,7 +433,7 @@ mod tests {
     #[test]
     fn what_the_destination_says_ends_it_or_not() {
         let now = START + 500_000;
-        let answered = |verdict, uptime| source().answered(&says(verdict, uptime), 1_000, false, now);
+        let answered = |verdict, uptime| source().answered(7, &says(verdict, uptime), 1_000, false, now);
         let goes_on = |same_life| AfterConfirmation::GoesOn { place: 9, same_life };
         for uptime in [10, 5_000_000] {
             let delivered = AfterConfirmation::Ended(ended(Outcome::Delivered));
@@ -436,11 +445,18 @@ mod tests {
         assert_eq!(answered(Verdict::Restarted, 499_001 + DRIFT as u32), goes_on(true));
         assert_eq!(answered(Verdict::Busy, 400_000), goes_on(false));
         assert_eq!(answered(Verdict::Busy, 600_000), goes_on(true));
+        for (verdict, reason) in [
+            (Verdict::Unserved, DropReason::Unserved),
+            (Verdict::Full, DropReason::InboxFull),
+        ] {
+            let outcome = Outcome::Undeliverable { at: 7, reason };
+            assert_eq!(answered(verdict, 600_000), AfterConfirmation::Ended(ended(outcome)));
+        }
         let other = Confirmation {
             number: 1,
             ..says(Verdict::Delivered, 0)
         };
-        assert_eq!(source().answered(&other, 0, false, now), AfterConfirmation::Unasked);
+        assert_eq!(source().answered(7, &other, 0, false, now), AfterConfirmation::Unasked);
     }
 
     #[test]
@@ -448,7 +464,7 @@ mod tests {
         let mut source = source();
         let now = START + 10_000;
         assert_eq!(source.due(0, now), Due::Nothing);
-        source.answered(&says(Verdict::Restarted, 900_000), 0, false, now);
+        source.answered(7, &says(Verdict::Restarted, 900_000), 0, false, now);
         assert_eq!(source.due(0, now), Due::Again { place: 9, rank: 0 });
     }
 
@@ -467,7 +483,7 @@ mod tests {
 
         let mut source = source();
         (0..3).for_each(|_| report(&mut source, late));
-        source.answered(&says(Verdict::Busy, 10), 0, false, late);
+        source.answered(7, &says(Verdict::Busy, 10), 0, false, late);
         assert_eq!(source.due(0, late), Due::Again { place: 9, rank: 0 });
         (0..3).for_each(|_| report(&mut source, late));
         let (at, reason) = (4, DropReason::NoRoute);
@@ -486,11 +502,11 @@ mod tests {
                 number,
                 ..says(Verdict::Delivered, 0)
             };
-            source.answered(&done, 0, false, START);
+            source.answered(7, &done, 0, false, START);
             assert_eq!(source.next_outcome(), Some((number, Outcome::Delivered)));
         }
         assert!(!source.has_room(), "the first is still under way");
-        source.answered(&says(Verdict::Delivered, 0), 0, false, START);
+        source.answered(7, &says(Verdict::Delivered, 0), 0, false, START);
         assert!(!source.has_room(), "its outcome has not been fetched");
         source.next_outcome();
         assert!(source.has_room());

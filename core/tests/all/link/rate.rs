@@ -41,7 +41,17 @@ impl Board {
         let micros = now / 1_000;
         // Before that they are undeliverable, and there is always room for more.
         if self.node.all_links_up() {
-            while self.node.send(self.dest, &[0xa5; MAX_PAYLOAD], micros, &mut ()).is_ok() {}
+            while self
+                .node
+                .send(
+                    self.dest,
+                    hopwise_core::wire::AppPort(20),
+                    &[0xa5; MAX_PAYLOAD],
+                    micros,
+                    &mut (),
+                )
+                .is_ok()
+            {}
         }
         while let Some(message) = self.node.next_message() {
             if message.kind == MessageKind::Datagram {

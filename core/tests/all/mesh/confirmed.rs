@@ -209,7 +209,7 @@ fn one_that_nobody_answers_is_unknown() {
             let inner = Flooded {
                 kind: Kind::Confirmed,
                 number: FIRST,
-                body: b"\0\0hear me",
+                body: b"\0\0\x14hear me",
             };
             assert_eq!((kind, copied), (Kind::Flooded, true));
             assert_eq!(Flooded::read(&heard.body), Some(inner));
@@ -503,7 +503,7 @@ fn more_senders_than_are_remembered_are_told_to_wait() {
         let heard = mesh.stranger(one).heard.get(known);
         heard.map(|heard| Confirmation::read(&heard.body).unwrap().verdict)
     };
-    for source in (3..27).rev() {
+    for source in (3..3 + limits::PEERS as Node).rev() {
         verdict(&mut mesh, source, 0);
     }
     assert_eq!(mesh.board(2).got.len(), limits::PEERS);

@@ -175,7 +175,7 @@ fn a_trail_that_does_not_fit_is_the_end() {
     let (mut mesh, one, _) = at_two();
     mesh.unplug(2, mesh.network.port_to(2, 3).unwrap().unwrap() as u8);
     mesh.run(SECOND);
-    for (length, fits) in [(BODY - 2, true), (BODY - 1, false), (BODY, false)] {
+    for (length, fits) in [(BODY - 3, true), (BODY - 2, false), (BODY - 1, false)] {
         let known = mesh.stranger(one).heard.len();
         mesh.stranger_mut(one)
             .send(0, &header(Kind::Datagram, 1, 4, length as u32), &vec![3; length]);

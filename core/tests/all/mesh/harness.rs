@@ -12,6 +12,7 @@ use crate::support::*;
 pub(crate) struct Got {
     pub(crate) kind: MessageKind,
     pub(crate) source: Node,
+    pub(crate) port: AppPort,
     pub(crate) number: u32,
     pub(crate) asked: u32,
     pub(crate) payload: Vec<u8>,
@@ -72,6 +73,9 @@ pub(crate) struct Mesh {
     /// Of so many bits one is flipped, on all cables; 0 for none.
     pub(crate) flip_one_in: u64,
 }
+
+/// The application that sends and gets, unless a test says otherwise.
+pub(crate) const APP: AppPort = AppPort(20);
 
 pub(crate) const BAUD: u32 = 1_000_000;
 
@@ -437,19 +441,19 @@ impl Mesh {
     pub(crate) fn send(&mut self, from: Node, to: Node, payload: &[u8]) -> Result<u32, SendError> {
         let now = self.now;
         self.board_mut(from)
-            .act(|router, note| router.send(to, payload, now, note))
+            .act(|router, note| router.send(to, APP, payload, now, note))
     }
 
     pub(crate) fn confirmed(&mut self, from: Node, to: Node, payload: &[u8]) -> Result<u32, SendError> {
         let now = self.now;
         self.board_mut(from)
-            .act(|router, note| router.send_confirmed(to, payload, now, note))
+            .act(|router, note| router.send_confirmed(to, APP, payload, now, note))
     }
 
     pub(crate) fn broadcast(&mut self, from: Node, payload: &[u8]) -> Result<u32, SendError> {
         let now = self.now;
         self.board_mut(from)
-            .act(|router, note| router.broadcast(payload, now, note))
+            .act(|router, note| router.broadcast(APP, payload, now, note))
     }
 
     pub(crate) fn ask(&mut self, from: Node, to: Node, query: Query, more: &[u8]) -> Result<u32, SendError> {
@@ -543,6 +547,7 @@ impl Board {
             self.got.push(Got {
                 kind: message.kind,
                 source: message.source,
+                port: message.port,
                 number: message.number,
                 asked: message.asked,
                 payload: message.payload.to_vec(),

@@ -1,5 +1,6 @@
 //! A small mesh in virtual time: who gets what, in which order, and how often.
 
+mod applications;
 mod broadcasts;
 mod cables;
 mod confirmed;

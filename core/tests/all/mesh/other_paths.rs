@@ -71,7 +71,7 @@ fn what_comes_as_a_flood_is_answered_by_a_flood() {
         copied: true,
         ..header(Kind::Flooded, 2, 0, 70)
     };
-    let body = flooded(Kind::Confirmed, 9, b"\x01\0payload");
+    let body = flooded(Kind::Confirmed, 9, b"\x01\0\x14payload");
     mesh.stranger_mut(one).send(0, &flood, &body);
     mesh.run(50 * MILLISECOND);
     assert_eq!(mesh.board(0).payloads(), [(2, &b"payload"[..])]);

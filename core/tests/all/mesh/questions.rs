@@ -160,13 +160,7 @@ fn questions_for_the_board_are_left_to_it() {
     mesh.run(20 * MILLISECOND);
     let now = mesh.now;
     let question = mesh.board_mut(2).router.next_message().unwrap();
-    assert_eq!(
-        question.kind,
-        MessageKind::Question {
-            number: 9,
-            from_host: false
-        }
-    );
+    assert_eq!(question.kind, MessageKind::Question { number: 9 });
     assert_eq!(
         (&question.payload[..], question.number, question.asked),
         (&b"how?"[..], number, asked)
@@ -258,11 +252,8 @@ fn the_board_is_told_that_a_computer_asks() {
     mesh.run(50 * MILLISECOND);
     let now = mesh.now;
     let question = mesh.board_mut(2).router.next_message().unwrap();
-    let kind = MessageKind::Question {
-        number: 3,
-        from_host: true,
-    };
-    assert_eq!((question.kind, question.source), (kind, 0));
+    let kind = MessageKind::Question { number: 3 };
+    assert_eq!((question.kind, question.source, question.from_host), (kind, 0, true));
     mesh.board_mut(2)
         .act(|router, note| router.reply(&question, b"!", now, note))
         .unwrap();

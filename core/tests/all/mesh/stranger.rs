@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::harness::APP;
 use crate::support::*;
 
 /// A packet as it came to a stranger.
@@ -29,6 +30,15 @@ pub(crate) struct Stranger {
     next_token: Token,
 }
 
+/// Where the port of an application is in a body. Tests say and hear bodies without it: it is always [`APP`].
+fn port_at(kind: Kind) -> Option<usize> {
+    match kind {
+        Kind::Datagram | Kind::Broadcast => Some(0),
+        Kind::Confirmed => Some(2),
+        _ => None,
+    }
+}
+
 impl Stranger {
     pub(super) fn new(identity: Identity, baud: u32, now: Micros) -> Self {
         Stranger {
@@ -49,7 +59,9 @@ impl Stranger {
     pub(crate) fn send(&mut self, lane: u8, header: &Header, body: &[u8]) {
         let mut bytes = [0; MAX_HEADER];
         let length = header.write(&mut bytes).expect("room for any header");
-        self.send_bytes(lane, &[&bytes[..length], body].concat());
+        let (before, after) = body.split_at(port_at(header.kind).map_or(body.len(), |at| at.min(body.len())));
+        let port = port_at(header.kind).map(|_| APP.0);
+        self.send_bytes(lane, &[&bytes[..length], before, port.as_slice(), after].concat());
     }
 
     pub(crate) fn send_bytes(&mut self, lane: u8, bytes: &[u8]) {
@@ -66,11 +78,15 @@ impl Stranger {
             match received {
                 Received::Packet { lane, packet } => {
                     let (header, body) = Header::read(packet).expect("a packet");
+                    let mut body = body.to_vec();
+                    if let Some(at) = port_at(header.kind).filter(|&at| at < body.len()) {
+                        body.remove(at);
+                    }
                     if self.takes {
                         self.heard.push(Heard {
                             lane,
                             header,
-                            body: body.to_vec(),
+                            body,
                             at: now,
                         });
                         self.link.take();

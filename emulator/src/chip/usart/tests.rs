@@ -83,7 +83,7 @@ fn idle_comes_one_frame_after_the_last_byte() {
     advance(&mut to, BIT * 20 - 1);
     assert_eq!(to.status & IDLE, 0);
     advance(&mut to, BIT * 20);
-    assert!(to.status & IDLE != 0 && to.interrupt());
+    assert!(to.status & IDLE != 0 && to.interrupts() == 1);
     to.read(0x00, 0);
     to.read(0x04, 0);
     advance(&mut to, BIT * 100);

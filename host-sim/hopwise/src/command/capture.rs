@@ -10,13 +10,14 @@ use hopwise_figures::printable_line;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::capture::{Capture, CaptureSummary, LogLine};
 use hopwise_rig::emulated::Firmware;
-use hopwise_rig::log_sources::{EmulatedRun, LEVELS, from_emulated, from_probes, from_streams};
+use hopwise_rig::log_sources::{EmulatedRun, LEVELS, from_emulated, from_streams, from_unaligned};
+use hopwise_rig::probe_logs::{PAUSES, ProbeNews, ProbeRun, from_probes};
 use hopwise_trace::line::Record;
 
 use super::emulate::picoseconds;
-use super::output::{Outcome, check_output, print, print_json, stop_on_ctrl_c};
+use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg};
+use super::{MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
 const USUAL_TIME: Time = 2 * SECOND;
@@ -48,6 +49,9 @@ pub(super) struct CaptureArgs {
     /// Read streams from a folder instead of from boards
     #[arg(long, value_name = "FOLDER")]
     recorded: Option<PathBuf>,
+    /// Take up what a capture has left that did not come to its end: the file beside its output, whose name ends in .unaligned
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["emulated", "recorded", "record"])]
+    unaligned: Option<PathBuf>,
     /// How long [default: until Ctrl-C; emulated boards 2s]
     #[arg(long = "for", value_name = "TIME", value_parser = picoseconds)]
     duration: Option<Time>,
@@ -122,8 +126,12 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
     check_output(&args.output, inputs(args).iter().map(PathBuf::as_path))?;
     let mut capture = Capture::create(&args.output, &mesh, &mut show)?;
     let stop = stop_on_ctrl_c()?;
-    if let Some(folder) = &args.recorded {
-        let elf = repository.elf(args.elf.as_deref(), mesh.kind.name)?;
+    let mut given_up = Vec::new();
+    if let Some(path) = &args.unaligned {
+        from_unaligned(path, &mut capture)?;
+    } else if let Some(folder) = &args.recorded {
+        let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
+        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
         from_streams(&mesh, &elf, folder, &mut capture)?;
     } else if args.emulated || mesh.is_emulated() {
         let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
@@ -135,9 +143,16 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         };
         from_emulated(&mesh, &firmware, &run, &mut capture, &stop)?;
     } else {
-        let elf = repository.elf(args.elf.as_deref(), mesh.kind.name)?;
-        let duration = args.duration.map(|time| Duration::from_nanos(time / 1000));
-        from_probes(&mesh, &args.probe_rs, &elf, duration, &mut capture, &stop)?;
+        let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
+        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
+        let run = ProbeRun {
+            program: &args.probe_rs,
+            elf: &elf,
+            duration: args.duration.map(|time| Duration::from_nanos(time / 1000)),
+            pauses: &PAUSES,
+        };
+        let mut tell = |news: &ProbeNews| say(&news.to_string());
+        given_up = from_probes(&mesh, &run, &mut capture, &mut tell, &stop)?;
     }
     let summary = capture.finish()?;
     if args.json {
@@ -145,13 +160,20 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
     } else {
         show_summary(args, &summary)?;
     }
-    Ok(Outcome::Done)
+    if given_up.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    let nodes: Vec<String> = given_up.iter().map(u64::to_string).collect();
+    Ok(Outcome::CheckFailed(format!(
+        "boards that were given up before the end: {}",
+        nodes.join(", ")
+    )))
 }
 
 /// The files that are read.
 fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
     let mut inputs = vec![args.mesh.path.clone()];
-    inputs.extend(args.elf.clone());
+    inputs.extend(args.elf.iter().chain(&args.unaligned).cloned());
     let streams = args.recorded.as_ref().and_then(|folder| folder.read_dir().ok());
     inputs.extend(
         streams

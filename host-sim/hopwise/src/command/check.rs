@@ -90,10 +90,10 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if !args.port.is_empty() {
         let mut line = SerialMesh::open(&args.port, mesh.baud)?;
-        (survey(&mut line, &mesh, &boards), mesh.kind.name)
+        (survey(&mut line, &mesh, &boards), None)
     } else if args.emulated || mesh.is_emulated() {
         // Boards of all kinds are emulated as the first.
-        (look_at_emulated(args, repository, &mesh, &boards)?, KINDS[0].name)
+        (look_at_emulated(args, repository, &mesh, &boards)?, Some(KINDS[0].name))
     } else {
         return Err(Refusal::NoBoards);
     };

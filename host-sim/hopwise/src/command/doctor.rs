@@ -1,7 +1,7 @@
 //! `hopwise doctor`
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, IsTerminal, Write as _};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;

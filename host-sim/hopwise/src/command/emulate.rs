@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use hopwise_core::Network;
 use hopwise_core::wire::DEFAULT_BAUD;
+use hopwise_emulator::boards::{BOARDS, BoardKind};
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Port, Script, World};
@@ -18,13 +19,13 @@ use super::output::{Outcome, print, print_coloured, print_json, progress_bar, sa
 use super::refusal::Refusal;
 use super::{RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
-use hopwise_emulate::firmware::BOARDS;
 use hopwise_emulate::gdb::GdbServer;
-use hopwise_emulate::log::{BoardLine, LogFormat};
+use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
+use hopwise_emulate::script;
 use hopwise_emulate::serial::{CannotOpenPort, SerialPort};
 use hopwise_emulate::session::{RunFigures, Session};
-use hopwise_emulate::{script, setup};
-use hopwise_rig::emulated;
+use hopwise_emulate::setup::{self, Program};
+use hopwise_rig::emulated::{self, CannotEmulate};
 use hopwise_rig::mesh::{Mesh, NodePort};
 
 #[derive(Args)]
@@ -32,6 +33,9 @@ pub(super) struct EmulateArgs {
     /// The network, as an expression; or a mesh file, whose name ends in .toml
     #[arg(value_name = "EXPR|MESH.toml")]
     what: String,
+    /// Which boards: nucleo-f446re unless given; a mesh file says it itself
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
     /// The firmware: the ELF file that is flashed; Hopwise's own unless given
     #[arg(long, value_name = "FILE")]
     elf: Option<PathBuf>,
@@ -114,53 +118,82 @@ enum LevelArg {
     Error,
 }
 
-/// What is emulated: a network of default boards, or a mesh file.
+/// What is emulated: a network of boards of one kind, or a mesh file.
 enum Subject {
-    Network(Network),
+    Network(Network, &'static BoardKind),
     Mesh(Mesh),
 }
 
 impl Subject {
-    fn of(what: &str) -> Result<Self, Refusal> {
-        match what.ends_with(".toml") {
-            true => Ok(Subject::Mesh(Mesh::read(Path::new(what))?)),
-            false => parse(what).map(Subject::Network),
+    fn of(args: &EmulateArgs) -> Result<Self, Refusal> {
+        match (args.what.ends_with(".toml"), &args.board) {
+            (true, None) => Ok(Subject::Mesh(Mesh::read(Path::new(&args.what))?)),
+            (true, Some(_)) => Err(Refusal::BoardOfMesh),
+            (false, board) => {
+                let board = board.as_deref().unwrap_or(BOARDS[0].name);
+                Ok(Subject::Network(parse(&args.what)?, emulated::board(board)?))
+            }
+        }
+    }
+
+    /// Whether there are boards and links enough, before an image is built for them. Mesh files are checked when they are read.
+    fn check_size(&self) -> Result<(), Refusal> {
+        match self {
+            Subject::Network(network, kind) => setup::check_size(kind, network).map_err(|error| Refusal::Boards {
+                expression: network.to_string(),
+                error,
+            }),
+            Subject::Mesh(_) => Ok(()),
+        }
+    }
+
+    /// The kinds of boards that there are.
+    fn kinds(&self) -> Result<Vec<&'static BoardKind>, Refusal> {
+        match self {
+            Subject::Network(_, kind) => Ok(vec![kind]),
+            Subject::Mesh(mesh) => {
+                let kinds = mesh.kinds().into_iter().map(|kind| emulated::board(kind.name));
+                Ok(kinds.collect::<Result<_, _>>()?)
+            }
         }
     }
 
     fn network(&self) -> &Network {
         match self {
-            Subject::Network(network) => network,
+            Subject::Network(network, _) => network,
             Subject::Mesh(mesh) => &mesh.network,
         }
     }
 
     fn baud(&self) -> u32 {
         match self {
-            Subject::Network(_) => DEFAULT_BAUD,
+            Subject::Network(..) => DEFAULT_BAUD,
             Subject::Mesh(mesh) => mesh.baud,
         }
     }
 
-    fn build(&self, image: &Arc<Image>, differences: setup::Differences) -> Result<World, Refusal> {
-        match self {
-            Subject::Network(network) => setup::build(network, image, differences).map_err(|error| Refusal::Boards {
-                expression: network.to_string(),
-                error,
-            }),
-            Subject::Mesh(mesh) => Ok(emulated::build(mesh, image, differences)?),
+    fn build(&self, programs: &[Program], differences: setup::Differences) -> Result<World, Refusal> {
+        match (self, programs) {
+            (Subject::Network(network, _), [program, ..]) => {
+                setup::build_of(program, network, differences).map_err(|error| Refusal::Boards {
+                    expression: network.to_string(),
+                    error,
+                })
+            }
+            (Subject::Network(..), []) => Err(CannotEmulate::NoImage(0).into()),
+            (Subject::Mesh(mesh), programs) => Ok(emulated::build(mesh, programs, differences)?),
         }
     }
 
     /// Where a port of a script is.
     fn place(&self, name: &PortName) -> Result<Port, NoSuchPlace> {
         match self {
-            Subject::Network(_) => script::default_port(name),
+            Subject::Network(_, kind) => script::port_on(kind, name),
             Subject::Mesh(mesh) => {
                 let port = match &name.port {
                     PortOf::Number(port) => Some(*port),
                     PortOf::Uart(uart) => {
-                        let link = mesh.kind.link_of(uart);
+                        let link = mesh.kind_of(name.node).link_of(uart);
                         link.and_then(|link| mesh.port_at(name.node, link)).map(|end| end.port)
                     }
                 };
@@ -175,28 +208,35 @@ impl Subject {
 }
 
 pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
-    let subject = Subject::of(&args.what)?;
-    let path = repository.elf(args.elf.as_deref(), BOARDS[0])?;
-    let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
-    let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
-    let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
-    if args.check && setup::configuration_slots(&image).is_none() {
-        let reason = "it is not Hopwise's firmware, and cannot be checked";
-        return Err(Refusal::file(&path, reason));
+    let subject = Subject::of(args)?;
+    subject.check_size()?;
+    let kinds = subject.kinds()?;
+    if args.elf.is_some() && kinds.len() > 1 {
+        return Err(Refusal::OneImage);
     }
-    let world = build(args, &subject, &Arc::new(image))?;
+    let (mut programs, mut formats) = (Vec::new(), Vec::new());
+    for kind in kinds {
+        let (image, format) = load(args, repository, kind)?;
+        programs.push(Program { kind, image });
+        formats.push((kind.name, format));
+    }
+    let world = build(args, &subject, &programs)?;
     let boards = world.boards().len();
     let mut named = args.boards.iter().chain(args.gdb.map(|_| &args.node));
     if let Some(board) = named.find(|board| **board >= boards) {
         return Err(Refusal::NoBoard(*board));
     }
-    let mut session = Session::new(world, &format);
+    let of_kind = |kind: &BoardKind| formats.iter().find(|(name, _)| *name == kind.name);
+    let of_boards = world.boards().iter().filter_map(|board| of_kind(board.kind()));
+    let readers = LogReaders::new(of_boards.map(|(_, format)| format));
+    let mut session = Session::with_logs(world, readers);
     if args.profile {
         session.start_profile();
     }
     for wanted in &args.serial {
-        let path = session.open_port(wanted)?;
-        say(&format!("board {} is at {path}", wanted.port.board));
+        let port = subject.place(&wanted.name).map_err(Refusal::NoSerialPort)?;
+        let path = session.open_port(port, wanted.socket.as_deref())?;
+        say(&format!("board {} is at {path}", port.board));
     }
     if let Some(port) = args.gdb {
         let server = GdbServer::listen(port)?;
@@ -235,12 +275,25 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     }
 }
 
-fn build(args: &EmulateArgs, subject: &Subject, image: &Arc<Image>) -> Result<World, Refusal> {
+/// The firmware of a kind of board, and how to read its log.
+fn load(args: &EmulateArgs, repository: &RepositoryArg, kind: &BoardKind) -> Result<(Arc<Image>, LogFormat), Refusal> {
+    let path = repository.elf(args.elf.as_deref(), kind.name)?;
+    let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
+    let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
+    let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
+    if args.check && setup::configuration_slots(&image).is_none() {
+        let reason = "it is not Hopwise's firmware, and cannot be checked";
+        return Err(Refusal::file(&path, reason));
+    }
+    Ok((Arc::new(image), format))
+}
+
+fn build(args: &EmulateArgs, subject: &Subject, programs: &[Program]) -> Result<World, Refusal> {
     let differences = setup::Differences {
         seed: args.seed,
         drift_ppm: args.drift,
     };
-    let mut world = subject.build(image, differences)?;
+    let mut world = subject.build(programs, differences)?;
     world.set_threads(args.threads);
     let read = |text: &str| script::read(text, subject.network(), |name| subject.place(name));
     let script = match (&args.script, &args.events, args.faults) {

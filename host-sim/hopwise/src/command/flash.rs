@@ -11,12 +11,13 @@ use indicatif::{MultiProgress, ProgressBar};
 
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg};
+use super::{MeshArg, RepositoryArg, one_kind};
 use hopwise_emulate::host_port::Reply;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::flash::{FlashFailure, FlashJob, FlashStep, Flasher, jobs, write_pages};
 use hopwise_rig::mesh::Mesh;
+use hopwise_rig::probe_rs::Program;
 use hopwise_rig::talk::ask_nodes;
 
 /// Emulated boards answer after this.
@@ -60,38 +61,42 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     if mesh.is_emulated() {
         return flash_emulated(args, repository, &mesh, &nodes);
     }
+    let kind = one_kind(
+        nodes.iter().map(|node| mesh.kind_of(*node)),
+        "flash those of one kind at a time, with --only",
+    )?;
     let folder = std::env::temp_dir().join(format!("hopwise-pages-{}", std::process::id()));
     let jobs = jobs(&mesh, &nodes, &folder)?;
-    let elf = match &args.elf {
-        None if args.dry_run => repository.elf_path(mesh.kind.name)?,
-        given => repository.elf(given.as_deref(), mesh.kind.name)?,
-    };
-    let flasher = Flasher {
-        program: args.probe_rs.clone(),
-        chip: mesh.kind.chip,
+    let flasher = |elf: PathBuf| Flasher {
+        chip: kind.chip,
         elf,
-        slots: mesh.kind.slots,
+        slots: kind.slots,
     };
     if args.dry_run {
-        return show_commands(&flasher, &jobs);
+        let elf = args.elf.clone().map_or_else(|| repository.elf_path(kind.name), Ok)?;
+        return show_commands(&args.probe_rs, &flasher(elf), &jobs);
     }
+    // Said once, not once a board, and before an image is built.
+    let program = Program::find(&args.probe_rs)?;
+    let flasher = flasher(repository.elf(args.elf.as_deref(), kind.name)?);
     let refused = |error: std::io::Error| Refusal::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
     let written = write_pages(&mesh, &jobs);
-    let results = written.map(|()| flash_boards(args, &flasher, &jobs));
+    let results = written.map(|()| flash_boards(args, &program, &flasher, &jobs));
     std::fs::remove_dir_all(&folder).map_err(refused)?;
     conclude(args, &jobs, &results?)
 }
 
-fn show_commands(flasher: &Flasher, jobs: &[FlashJob]) -> Result<Outcome, Refusal> {
-    let quoted = |word: &String| match word.contains([' ', '\'', '"']) {
+fn show_commands(program: &str, flasher: &Flasher, jobs: &[FlashJob]) -> Result<Outcome, Refusal> {
+    let quoted = |word: &str| match word.contains([' ', '\'', '"']) {
         true => format!("'{}'", word.replace('\'', "'\\''")),
-        false => word.clone(),
+        false => word.into(),
     };
     print(|out| {
         for (job, step) in jobs.iter().flat_map(|job| FlashStep::ALL.map(|step| (job, step))) {
-            let words: Vec<String> = flasher.arguments(job, step).iter().map(quoted).collect();
-            writeln!(out, "{} {}", flasher.program, words.join(" "))?;
+            let words = flasher.call(job, step).arguments();
+            let words: Vec<String> = words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+            writeln!(out, "{program} {}", words.join(" "))?;
         }
         Ok(())
     })?;
@@ -99,7 +104,12 @@ fn show_commands(flasher: &Flasher, jobs: &[FlashJob]) -> Result<Outcome, Refusa
 }
 
 /// One line of progress for each board, where there is a terminal.
-fn flash_boards(args: &FlashArgs, flasher: &Flasher, jobs: &[FlashJob]) -> Vec<Result<(), FlashFailure>> {
+fn flash_boards(
+    args: &FlashArgs,
+    program: &Program,
+    flasher: &Flasher,
+    jobs: &[FlashJob],
+) -> Vec<Result<(), FlashFailure>> {
     let all = MultiProgress::new();
     let line = |job: &FlashJob| {
         let bar = all.add(ProgressBar::new_spinner());
@@ -115,7 +125,7 @@ fn flash_boards(args: &FlashArgs, flasher: &Flasher, jobs: &[FlashJob]) -> Vec<R
         let how = if result.is_ok() { "flashed" } else { "FAILED" };
         bars[place].finish_with_message(format!("board {}: {how}", jobs[place].node));
     };
-    flasher.flash_all(jobs, args.at_once, &progress, &done)
+    flasher.flash_all(program, jobs, args.at_once, &progress, &done)
 }
 
 fn conclude(args: &FlashArgs, jobs: &[FlashJob], results: &[Result<(), FlashFailure>]) -> Result<Outcome, Refusal> {

@@ -28,6 +28,7 @@ mod talk;
 mod topo;
 mod view;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,6 +37,7 @@ use hopwise_core::{Network, Node, Rule};
 
 use hopwise_emulate::firmware::Firmware;
 use hopwise_emulate::repository::Repository;
+use hopwise_rig::boards::{BoardKind, kind};
 use hopwise_rig::mesh::Mesh;
 use output::{Outcome, say};
 use refusal::Refusal;
@@ -205,6 +207,22 @@ struct MeshArg {
 impl MeshArg {
     fn read(&self) -> Result<Mesh, Refusal> {
         Ok(Mesh::read(&self.path)?)
+    }
+}
+
+/// The kind of some boards, if they are all of one; `what` says what to do if they are not.
+fn one_kind(
+    kinds: impl IntoIterator<Item = &'static BoardKind>,
+    what: &'static str,
+) -> Result<&'static BoardKind, Refusal> {
+    let names: BTreeSet<&str> = kinds.into_iter().map(|kind| kind.name).collect();
+    let several = || Refusal::SeveralKinds {
+        kinds: Vec::from_iter(names.iter().copied()).join(", "),
+        what,
+    };
+    match names.first().and_then(|name| kind(name)) {
+        Some(kind) if names.len() == 1 => Ok(kind),
+        _ => Err(several()),
     }
 }
 

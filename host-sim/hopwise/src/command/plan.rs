@@ -29,7 +29,7 @@ pub(super) struct PlanArgs {
 #[derive(Serialize)]
 struct PlanJson<'a> {
     network: String,
-    board: &'static str,
+    board: String,
     nodes: u64,
     baud: u32,
     ground: &'static [&'static str],
@@ -47,7 +47,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
     if args.json {
         print_json(&PlanJson {
             network: mesh.network.to_string(),
-            board: mesh.kind.name,
+            board: names(&mesh),
             nodes: mesh.network.nodes(),
             baud: mesh.baud,
             ground: mesh.kind.ground,
@@ -59,6 +59,11 @@ pub(super) fn run(args: &PlanArgs) -> Result<Outcome, Refusal> {
     Ok(Outcome::Done)
 }
 
+/// The kinds of boards, with commas between.
+fn names(mesh: &Mesh) -> String {
+    Vec::from_iter(mesh.kinds().iter().map(|kind| kind.name)).join(",")
+}
+
 fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) -> io::Result<()> {
     let file = args.mesh.path.display();
     writeln!(
@@ -66,14 +71,20 @@ fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) ->
         "{}: {} boards {}, {} cables of three wires: TX to RX, RX to TX, ground to ground",
         mesh.network,
         mesh.network.nodes(),
-        mesh.kind.name,
+        names(mesh),
         plan.cables.len()
     )?;
-    writeln!(out, "\nPins, the same on all boards; 3.3 V, never 5 V:\n")?;
-    let pins = mesh.kind.links.iter();
-    let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
-    writeln!(out, "{}", table::lines(&["UART", "TX", "RX"], pins))?;
-    writeln!(out, "ground: {}", mesh.kind.ground.join(", "))?;
+    let kinds = mesh.kinds();
+    for kind in &kinds {
+        match kinds.len() {
+            1 => writeln!(out, "\nPins, the same on all boards; 3.3 V, never 5 V:\n")?,
+            _ => writeln!(out, "\nPins of a {}; 3.3 V, never 5 V:\n", kind.name)?,
+        }
+        let pins = kind.links.iter();
+        let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
+        writeln!(out, "{}", table::lines(&["UART", "TX", "RX"], pins))?;
+        writeln!(out, "ground: {}", kind.ground.join(", "))?;
+    }
     writeln!(
         out,
         "\nCables, in the order of wiring. After each board, check what is wired so far; 0 is at the computer:\n"

@@ -10,7 +10,7 @@ use hopwise_emulate::repository::NoRepository;
 use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::setup::CannotBuild;
 use hopwise_emulator::world::BadWire;
-use hopwise_language::script::ScriptError;
+use hopwise_language::script::{NoSuchPlace, ScriptError};
 use hopwise_load::measure::BadExperiment;
 use hopwise_load::saturation::BadSearch;
 use hopwise_load::sweep::{BadShare, FolderError};
@@ -23,6 +23,7 @@ use hopwise_rig::connection::{NoConnection, TooLong};
 use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
 use hopwise_rig::flash::{NoPageWritten, NoProbes};
 use hopwise_rig::mesh::{BadMesh, MeshRule};
+use hopwise_rig::probe_rs::Unfit;
 use hopwise_rig::serial_line::BadPort;
 use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
@@ -88,6 +89,23 @@ pub(super) enum Refusal {
     /// A serial port cannot be opened to other programs.
     #[error(transparent)]
     SerialPort(#[from] CannotOpenPort),
+    /// A serial port that a board does not have.
+    #[error("--serial: {0}")]
+    NoSerialPort(NoSuchPlace),
+    /// A kind of board for a mesh whose file says the kinds.
+    #[error("--board is for an expression; the mesh file says itself which boards there are")]
+    BoardOfMesh,
+    /// One image for boards that need several.
+    #[error("--elf is one image, and the mesh file has boards of several kinds")]
+    OneImage,
+    /// Boards of several kinds where one is expected.
+    #[error("the boards are of several kinds ({kinds}): {what}")]
+    SeveralKinds {
+        /// Which.
+        kinds: String,
+        /// What to do about it.
+        what: &'static str,
+    },
     /// GDB cannot be served.
     #[error(transparent)]
     Gdb(#[from] GdbFailed),
@@ -175,6 +193,9 @@ pub(super) enum Refusal {
     /// Boards that no probe is named for.
     #[error(transparent)]
     NoProbes(#[from] NoProbes),
+    /// No probe-rs to do it.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
     /// A configuration page that cannot be written.
     #[error(transparent)]
     NoPageWritten(#[from] NoPageWritten),

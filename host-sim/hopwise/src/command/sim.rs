@@ -204,7 +204,7 @@ fn by_number(events: &str, mesh: &Mesh) -> String {
     let number = |name: PortName| match &name.port {
         PortOf::Number(_) => Some(name),
         PortOf::Uart(uart) => {
-            let port = mesh.port_at(name.node, mesh.kind.link_of(uart)?)?;
+            let port = mesh.port_at(name.node, mesh.kind_of(name.node).link_of(uart)?)?;
             Some(PortName {
                 node: port.node,
                 port: PortOf::Number(port.port),

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use hopwise_core::Network;
-use hopwise_core::wire::DEFAULT_BAUD;
-use hopwise_core::wire::DropReason;
+use hopwise_core::wire::{AppPort, DEFAULT_BAUD, DropReason};
 use hopwise_rig::connection::{Connection, Fate, NodeState, check_length};
 use serde_json::{Map, Value, json};
 
@@ -83,6 +82,9 @@ pub(super) struct SendArgs {
     /// Wait until the node confirms that it has it
     #[arg(long)]
     confirmed: bool,
+    /// The application that it is for: the number of a port
+    #[arg(long, value_name = "PORT", default_value_t = AppPort::TEXT.0)]
+    service: u8,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -275,7 +277,7 @@ pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {
     check_length(args.text.as_bytes())?;
     let mut connection = args.at.connect()?;
     check_node(&connection, args.node)?;
-    let fate = connection.send(args.node, args.text.as_bytes(), args.confirmed)?;
+    let fate = connection.send(args.node, AppPort(args.service), args.text.as_bytes(), args.confirmed)?;
     let (outcome, failed) = match fate {
         Fate::NoRoom => {
             let board = connection.board;

@@ -1,9 +1,11 @@
-//! Meshes of hundreds of emulated boards, and many power cuts: `cargo test -p hopwise --test boards-long -- --nocapture`, some minutes.
+//! Meshes of hundreds of emulated boards, of boards of every kind, and many power cuts: `cargo test -p hopwise --test boards-long -- --nocapture`, some minutes.
 
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod firmware_power;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod firmware_support;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod kinds;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod next_hop;
 
@@ -23,4 +25,25 @@ fn instructions_for_a_next_hop_among_1024_boards() {
 #[test]
 fn power_fails_two_thousand_times() {
     firmware_power::many_power_cuts(10);
+}
+
+#[test]
+fn a_mesh_of_each_kind_of_board() {
+    for board in hopwise_emulator::boards::BOARDS {
+        println!("{}", board.name);
+        kinds::a_mesh_of_one_kind(board.name);
+    }
+}
+
+#[test]
+fn a_ring_with_boards_of_every_kind() {
+    let names = hopwise_emulator::boards::BOARDS.map(|board| board.name);
+    kinds::a_ring_of_many_kinds(&names);
+}
+
+#[test]
+fn five_full_links_of_newer_boards() {
+    for (name, least) in [("nucleo-g474re", 0.5), ("nucleo-h743zi", 0.5), ("nucleo-l476rg", 0.3)] {
+        kinds::five_full_links(name, least);
+    }
 }

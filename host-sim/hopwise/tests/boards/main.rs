@@ -11,4 +11,6 @@ mod firmware_recovery;
 mod firmware_speed;
 mod firmware_strict;
 mod firmware_support;
+#[allow(dead_code, reason = "boards-long uses the rest")]
+mod kinds;
 mod next_hop;

@@ -28,7 +28,10 @@ fn figures_have_their_keys_and_are_the_same_every_time() {
         return;
     };
     let first = figures(&elf, &["--seed", "5", "--drift", "50"]);
-    assert_eq!(first["boards"], 4);
+    assert_eq!(
+        (&first["boards"], &first["board"]),
+        (&4.into(), &"nucleo-f446re".into())
+    );
     assert_eq!(first["virtual_seconds"], 0.3);
     assert_eq!((&first["faults"], &first["uart_overruns"]), (&0.into(), &0.into()));
     assert_eq!(first["unmodelled"], serde_json::json!([]));
@@ -209,4 +212,41 @@ fn a_serial_port_is_a_socket() {
     let _ = UnixStream::connect(&path);
     assert!(child.wait().expect("an end").success());
     assert!(!path.exists(), "the socket is cleaned away");
+}
+
+#[test]
+fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
+    let folder = std::env::temp_dir().join(format!("hopwise-kinds-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mesh = folder.join("mesh.toml");
+    let text = "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 1\nboard = \"nucleo-f401re\"\n";
+    std::fs::write(&mesh, text).expect("a file");
+    let mesh = mesh.to_str().expect("a path");
+    for (arguments, expected) in [
+        (
+            &["ring(3)", "--board", "nucleo-f103rb"][..],
+            "there is no emulated nucleo-f103rb, only nucleo-f446re, nucleo-f401re, ",
+        ),
+        (
+            &["complete(4)", "--board", "nucleo-f401re"],
+            "complete(4): node 0 has 3 links, but a nucleo-f401re has 2 serial ports for links",
+        ),
+        (
+            &[mesh, "--board", "nucleo-f401re"],
+            "--board is for an expression; the mesh file says itself which boards there are",
+        ),
+        (
+            &[mesh, "--elf", "any"],
+            "--elf is one image, and the mesh file has boards of several kinds",
+        ),
+    ] {
+        let output = emulate(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(
+            said.contains(expected) && said.lines().count() == 1,
+            "{arguments:?}: {said}"
+        );
+    }
+    std::fs::remove_dir_all(folder).expect("it is there");
 }

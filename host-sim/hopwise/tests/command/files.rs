@@ -301,13 +301,18 @@ fn what_boards_log_is_shown_as_text() {
     let image = folder.write("image.elf", "");
     let program = folder.write(
         "probe-rs",
-        "#!/bin/sh\nprintf '1.0|INFO|\\033[2J\\302\\2332J\\r<b>\\n'\nprintf '2.0|INFO|'\nhead -c 10000000 /dev/zero | tr '\\0' x\necho\n",
+        "#!/bin/sh\ncase $1 in --version) echo probe-rs 0.32.0; exit;; esac\nprintf '1.0|INFO|\\033[2J\\302\\2332J\\r<b>\\n'\nprintf '2.0|INFO|'\nhead -c 10000000 /dev/zero | tr '\\0' x\necho\nprintf 'but \\033[2J\\n' >&2\nsleep 1\nkill -INT $PPID\nexec sleep 60\n",
     );
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let trace = folder.file("trace.jsonl");
+    // The program ends the capture as Ctrl-C does.
     let output = hopwise(&["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program]);
     assert!(output.status.success(), "{output:?}");
     assert_harmless(&output);
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("board 0: but \u{fffd}[2J"),
+        "{output:?}"
+    );
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("\u{fffd}[2J\u{fffd}2J\u{fffd}<b>\n"), "{said}");
     assert!(read(&trace).len() < 10_000);

@@ -2,6 +2,7 @@
 
 mod basics;
 mod emulate;
+mod emulate_rules;
 #[path = "../../../../emulator/tests/support/mod.rs"]
 #[allow(dead_code, reason = "shared with the emulator's own tests")]
 mod emulator_support;

@@ -1,10 +1,9 @@
 //! Logs of all boards as one trace: clocks aligned, the same from boards, streams and probe-rs.
 
 use std::collections::{BTreeSet, HashMap};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::rig_support::{Folder, elf, hopwise, json, refusal};
 use hopwise_emulate::log::LogFormat;
@@ -185,24 +184,78 @@ fn stand_in(folder: &Folder) -> String {
     let sent = "Sent { link: 0, packet: PacketId { source: 0, from_host: false, epoch: 1, kind: Datagram, number: 1 }, dest: 1, again: false }";
     let received = sent.replace("Sent", "Received").replace(", again: false", "");
     let calls = folder.path("calls");
-    let text = format!(
-        "#!/bin/sh\necho \"$*\" >> '{calls}'\n\
+    folder.stand_in(&format!(
+        "echo \"$*\" >> '{calls}'\n\
          case \"$*\" in\n\
          *AA*) echo '1.000000|INFO |{sent}'; echo 'not a line';;\n\
          *BB*) echo '7.000900|INFO |{received}'; echo '7.100000|WARN|the end | almost';;\n\
          esac\n\
-         exec sleep 30\n"
+         exec sleep 30"
+    ))
+}
+
+/// Two boards with probes.
+const REAL: &str = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n[[node]]\naddress = 1\nprobe = \"BB\"\n";
+
+/// Killed in the middle, by what no program can prepare for: every line that came is there, and becomes the trace after all.
+#[test]
+fn a_capture_that_is_killed_loses_nothing_that_came() {
+    let folder = Folder::new("capture-killed");
+    let (mesh, image) = (folder.write("mesh.toml", REAL), folder.write("image.elf", ""));
+    let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
+    folder.write("trace.jsonl", "good\n");
+    let said = std::fs::File::create(folder.path("said")).unwrap();
+    let mut capture = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["capture", &mesh, "-o", &trace, "--elf", &image, "--probe-rs", &program])
+        .stdout(said)
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    // A line that is shown has been kept.
+    while std::fs::read_to_string(folder.path("said")).unwrap().lines().count() < 3 {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "{}",
+            std::fs::read_to_string(folder.path("said")).unwrap()
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    capture.kill().unwrap();
+    capture.wait().unwrap();
+    assert_eq!(
+        std::fs::read_to_string(&trace).unwrap(),
+        "good\n",
+        "the old trace is as it was"
     );
-    let path = folder.write("probe-rs", &text);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a program");
-    path
+    let left = std::fs::read_dir(folder.folder())
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let left: Vec<_> = left
+        .filter(|path| path.extension().is_some_and(|end| end == "unaligned"))
+        .collect();
+    let [left] = &left[..] else { panic!("{left:?}") };
+    // As if it had been killed in the middle of a line.
+    let mut text = std::fs::read_to_string(left).unwrap();
+    text.push_str("{\"t\":7.2,\"node\":1,\"eve");
+    std::fs::write(left, text).unwrap();
+    let left = left.to_str().unwrap();
+    let (status, summary) = json(&["capture", &mesh, "-o", &trace, "--unaligned", left, "--json"]);
+    assert_eq!(status, 0);
+    let figures = ["lines", "events", "nodes", "clock_pairs", "undecodable"].map(|key| summary[key].as_u64());
+    assert_eq!(figures, [3, 2, 2, 1, 1].map(Some), "{summary}");
+    let lines = lines(&trace);
+    let gap = lines[1]["t"].as_f64().unwrap() - lines[0]["t"].as_f64().unwrap();
+    assert!(
+        lines.len() == 3 && gap > 0.0 && gap < 1e-3,
+        "aligned all the same: {lines:?}"
+    );
+    assert!(Path::new(left).exists(), "what was read is not removed");
 }
 
 #[test]
 fn ctrl_c_ends_a_capture_with_a_complete_trace() {
     let folder = Folder::new("capture-probes");
-    let text = "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"AA\"\n[[node]]\naddress = 1\nprobe = \"BB\"\n";
-    let mesh = folder.write("mesh.toml", text);
+    let mesh = folder.write("mesh.toml", REAL);
     let image = folder.write("image.elf", "");
     let (trace, program) = (folder.path("trace.jsonl"), stand_in(&folder));
     let log = std::fs::File::create(folder.path("said")).unwrap();

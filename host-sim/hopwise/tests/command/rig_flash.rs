@@ -1,7 +1,5 @@
 //! Flashing, against a stand-in for the probe-rs program that writes down how it was called.
 
-use std::os::unix::fs::PermissionsExt;
-
 use crate::rig_support::{Folder, elf, hopwise, refusal};
 use hopwise_core::store::SEALED_BYTES;
 use hopwise_core::wire::{PAGE_BYTES, Page};
@@ -26,18 +24,14 @@ probe = "0483:3752:CC22"
 /// Writes its arguments into `calls`, a line a call, and keeps the pages; board BB11 fails at its page.
 fn stand_in(folder: &Folder) -> String {
     let here = folder.folder().display();
-    let text = format!(
-        "#!/bin/sh\n\
-         echo \"$*\" >> '{here}/calls'\n\
+    folder.stand_in(&format!(
+        "echo \"$*\" >> '{here}/calls'\n\
          for file in \"$@\"; do :; done\n\
          case \"$*\" in\n\
          *BB11*bin*) echo 'Error: noise' >&2; echo '  the chip is locked' >&2; exit 1;;\n\
          *page-*) cp \"$file\" '{here}/';;\n\
-         esac\n"
-    );
-    let path = folder.write("probe-rs", &text);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a program");
-    path
+         esac"
+    ))
 }
 
 fn calls(folder: &Folder) -> Vec<String> {
@@ -79,12 +73,12 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
         format!("hopwise: not flashed: 1 of 3 boards; to retry only those: hopwise flash {mesh} --only 1\n")
     );
     let board = |probe: &str| format!("--chip STM32L476RG --probe {probe}");
-    let page = "--binary-format bin --base-address 0x080fe000 --disable-progressbars";
+    let page = "--binary-format bin --base-address 0x080fe000 --disable-progressbars --verify";
     for (node, probe) in [(0, "0483:374b:AA00"), (2, "0483:3752:CC22")] {
         assert_eq!(
             calls_of(&folder, probe),
             [
-                format!("download {} --disable-progressbars image.elf", board(probe)),
+                format!("download {} --disable-progressbars --verify image.elf", board(probe)),
                 format!("download {} {page} page-{node}.bin", board(probe)),
                 format!("reset {}", board(probe)),
             ]
@@ -146,21 +140,14 @@ fn what_cannot_be_flashed_is_refused() {
         "hopwise: ring(3) has no node 5"
     );
     let image = folder.write("image.elf", "");
-    let output = hopwise(&[
-        "flash",
-        &mesh,
-        "--only",
-        "1",
-        "--elf",
-        &image,
-        "--probe-rs",
-        "/no/such/program",
-    ]);
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        said.contains("failed at its image: /no/such/program: No such file"),
-        "{said}"
+    let with = |program: &str| refusal(&["flash", &mesh, "--only", "1", "--elf", &image, "--probe-rs", program]);
+    assert_eq!(
+        with("/no/such/program"),
+        "hopwise: there is no program '/no/such/program': https://probe.rs says how probe-rs is installed, and --probe-rs names one that is elsewhere"
+    );
+    assert_eq!(
+        with("echo"),
+        "hopwise: 'echo' is no probe-rs: it does not say which version it has"
     );
 }
 

@@ -9,32 +9,7 @@ use hopwise_trace::reader::Reader;
 
 use crate::capture::{CannotCapture, Capture, LogLine};
 use crate::mesh::Mesh;
-
-/// A folder that is removed in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("hopwise-rig-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn files(&self) -> Vec<String> {
-        let files = std::fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> = files
-            .map(|file| file.unwrap().file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::tests::Folder;
 
 fn mesh() -> Mesh {
     Mesh::parse("network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n").unwrap()

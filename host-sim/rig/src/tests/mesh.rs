@@ -290,3 +290,75 @@ fn every_broken_rule_is_told_with_its_line() {
         assert!(!refusal.contains('\n'), "{refusal}");
     }
 }
+
+/// A ring of five with a board that has two links for most of its nodes, and others in between.
+const MIXED: &str = r#"
+network = "ring(5)"
+board = "nucleo-f401re"
+
+[[node]]
+address = 1
+board = "nucleo-f446re"
+uarts = ["UART5", "UART4"]
+
+[[node]]
+address = 3
+board = "plain-f405rg"
+"#;
+
+#[test]
+fn every_node_can_have_a_board_of_its_own() {
+    let mesh = Mesh::parse(MIXED).expect("a mesh");
+    let names = |node: u64| mesh.kind_of(node).name;
+    assert_eq!(
+        [0, 1, 2, 3, 4].map(names),
+        [
+            "nucleo-f401re",
+            "nucleo-f446re",
+            "nucleo-f401re",
+            "plain-f405rg",
+            "nucleo-f401re"
+        ]
+    );
+    let kinds: Vec<&str> = mesh.kinds().iter().map(|kind| kind.name).collect();
+    assert_eq!(kinds, ["nucleo-f401re", "nucleo-f446re", "plain-f405rg"]);
+    let uart = |node: u64, port: u64| mesh.uart(NodePort { node, port }).name;
+    assert_eq!([uart(0, 1), uart(1, 0), uart(3, 1)], ["USART6", "UART5", "USART3"]);
+}
+
+#[test]
+fn a_board_of_its_own_keeps_the_rules() {
+    let with = |kind: &str, node: u64, board: &str| {
+        format!("network = \"complete(4)\"\nboard = \"{kind}\"\n[[node]]\naddress = {node}\nboard = \"{board}\"\n")
+    };
+    for (text, expected) in [
+        (
+            with("nucleo-f401re", 0, "nucleo-f446re"),
+            "line 1: node 1 of complete(4) has 3 links, and a nucleo-f401re has 2 UARTs for links",
+        ),
+        (
+            with("nucleo-f446re", 2, "nucleo-f411re"),
+            "line 1: node 2 of complete(4) has 3 links, and a nucleo-f411re has 2 UARTs for links",
+        ),
+        (
+            with("nucleo-f446re", 2, "nucleo-f446"),
+            "line 5: there is no board 'nucleo-f446', only nucleo-f446re, ",
+        ),
+    ] {
+        let refused = Mesh::parse(&text).expect_err(&text).to_string();
+        assert!(refused.starts_with(expected), "{refused}");
+    }
+    assert!(Mesh::parse(&with("nucleo-f446re", 2, "plain-f405rg")).is_ok());
+}
+
+#[test]
+fn boards_of_different_kinds_agree_on_the_rate() {
+    // The ports of an F401 can do it, the slow ones of an F446 are 2.2 % off.
+    let text = format!("baud = 2000000\n{MIXED}");
+    let refused = Mesh::parse(&text).expect_err("they differ").to_string();
+    assert!(
+        refused.ends_with("differ by more than 1.5 % at 2000000 baud") && refused.starts_with("line 1: "),
+        "{refused}"
+    );
+    assert!(Mesh::parse(&format!("baud = 1000000\n{MIXED}")).is_ok());
+}

@@ -46,7 +46,7 @@ fn planned(mesh: &Mesh) -> BTreeMap<NodePort, NodePort> {
 }
 
 fn report(mesh: &Mesh, seen: &Seen) -> WiringReport {
-    compare(mesh, &WiringPlan::new(mesh), usize::MAX, seen, mesh.kind.name)
+    compare(mesh, &WiringPlan::new(mesh), usize::MAX, seen, None)
 }
 
 fn end(text: &str) -> NodePort {
@@ -135,7 +135,7 @@ fn a_plug_in_the_wrong_socket_is_moved() {
     boards.get_mut(&1).unwrap().links[0] = LinkSeen::default();
     boards.get_mut(&3).unwrap().links[4] = peer(far.node, mesh.link(far));
     boards.get_mut(&far.node).unwrap().links[mesh.link(far)] = peer(3, 4);
-    let report = compare(&mesh, &plan, usize::MAX, &boards, mesh.kind.name);
+    let report = compare(&mesh, &plan, usize::MAX, &boards, None);
     assert_eq!(
         rows(&report),
         [

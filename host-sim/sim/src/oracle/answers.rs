@@ -41,7 +41,7 @@ pub(super) fn is_answer(network: &Network, links: usize, asked: &Asked, with: &[
             report.is_some() == asked
         }),
         Query::ClearCounters => answer.is_empty(),
-        Query::Board(_) => false,
+        Query::Application(_) | Query::Board(_) => false,
     }
 }
 

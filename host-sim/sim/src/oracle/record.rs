@@ -52,6 +52,7 @@ impl Service {
             Service::Question(Query::Counters) => "counters",
             Service::Question(Query::Link) => "link",
             Service::Question(Query::ClearCounters) => "clear-counters",
+            Service::Question(Query::Application(_)) => "application",
             Service::Question(Query::Board(_)) => "board",
         }
     }

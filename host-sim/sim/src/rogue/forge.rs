@@ -2,8 +2,8 @@
 
 use hopwise_core::limits::{BODY, MAX_PAYLOAD};
 use hopwise_core::wire::{
-    Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query, Request, Response,
-    Undeliverable, Verdict,
+    Addressed, AppPort, Body, Confirmation, Confirmed, Content, DropReason, Flooded, Header, Kind, Packet, Query,
+    Request, Response, Undeliverable, Verdict,
 };
 use hopwise_core::{Network, Node};
 use rand::{Rng, RngExt};
@@ -127,13 +127,20 @@ fn packet(header: Header, number: u32, random: &mut Xoshiro256PlusPlus) -> Packe
     let mut payload = FORGED.to_le_bytes().to_vec();
     payload.resize(random.random_range(payload.len()..=MAX_PAYLOAD / 2), 0);
     random.fill_bytes(&mut payload[4..]);
-    let (asked, payload) = (0, &payload[..]);
-    let verdicts = [Verdict::Delivered, Verdict::Busy, Verdict::Restarted];
+    let (asked, port, payload) = (0, AppPort::FIRST_FREE, &payload[..]);
+    let verdicts = [
+        Verdict::Delivered,
+        Verdict::Busy,
+        Verdict::Restarted,
+        Verdict::Unserved,
+        Verdict::Full,
+    ];
     let content = match header.kind {
-        Kind::Datagram => Content::Datagram(payload),
-        Kind::Broadcast => Content::Broadcast(payload),
+        Kind::Datagram => Content::Datagram(Addressed { port, payload }),
+        Kind::Broadcast => Content::Broadcast(Addressed { port, payload }),
         Kind::Confirmed => Content::Confirmed(Confirmed {
             known_epoch: if random.random() { 0 } else { random.random() },
+            port,
             payload,
         }),
         Kind::Confirmation => Content::Confirmation(Confirmation {

@@ -225,6 +225,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         self.changes
     }
 
+    /// When the clock of a board shows a time.
+    pub fn when(&self, board: u32, micros: Micros) -> Nanos {
+        self.boards[board as usize].clock.nanos(micros)
+    }
+
     /// How long a byte takes.
     pub fn byte_nanos(&self) -> Nanos {
         self.byte_nanos

@@ -7,6 +7,7 @@ mod delivery;
 mod faults;
 mod liars;
 mod links;
+mod programs;
 mod rogues;
 mod swarm;
 mod torture;

@@ -162,30 +162,45 @@ fn lies_are_counted() {
 }
 
 /// More is sent to a board than its wires bring. Of the sources that come in by the same wire none has more than twice as much as
-/// another, near or far, confirmed or not. `--nocapture` shows what each has.
+/// another, near or far; confirmed, where chance decides more, none has more than five times as much over a few runs. `--nocapture` shows
+/// what each has.
 #[test]
 fn a_hot_spot_serves_its_sources_alike() {
     for network in ["rdn(ring(3),1)", "torus(4,4)", "hypercube(5)", "ring(12)"] {
-        for (confirmed, payload) in [(false, 32), (false, 200), (true, 32), (true, 200)] {
-            let settings = Settings {
-                traffic: Some("hot-spot(0,1)".parse().unwrap()),
-                packets: Some(16_000),
-                rate: Some(3_200.0),
-                payload: Some(payload),
-                confirmed,
-                ..on(network)
+        for (confirmed, payload, seeds, most) in [
+            (false, 32, 1, 2.0),
+            (false, 200, 1, 2.0),
+            (true, 32, 3, 5.0),
+            (true, 200, 3, 5.0),
+        ] {
+            let mut by_wire: BTreeMap<u64, BTreeMap<u64, usize>> = BTreeMap::new();
+            let mut command = String::new();
+            for seed in 1..=seeds {
+                let settings = Settings {
+                    traffic: Some("hot-spot(0,1)".parse().unwrap()),
+                    packets: Some(16_000 / seeds),
+                    rate: Some(3_200.0),
+                    payload: Some(payload),
+                    confirmed,
+                    seed: Some(seed),
+                    ..on(network)
+                };
+                let (account, trace) = traced(&settings);
+                command = settings.command();
+                assert_eq!(account.tally.delivered, 16_000 / seeds, "{command}");
+                for (wire, sources) in arrivals(&network.parse().unwrap(), &trace) {
+                    for (source, count) in sources {
+                        *by_wire.entry(wire).or_default().entry(source).or_default() += count;
+                    }
+                }
+            }
+            let ratio = |counts: &BTreeMap<u64, usize>| {
+                *counts.values().max().unwrap() as f64 / *counts.values().min().unwrap() as f64
             };
-            let (account, trace) = traced(&settings);
-            let command = settings.command();
-            assert_eq!(account.tally.delivered, 16_000, "{command}");
-            let by_wire = arrivals(&network.parse().unwrap(), &trace);
-            let ratio =
-                |counts: &Vec<usize>| *counts.iter().max().unwrap() as f64 / *counts.iter().min().unwrap() as f64;
             let worst = by_wire.values().map(ratio).fold(1.0, f64::max);
-            let seconds = account.virtual_seconds;
-            println!("{command}: {worst:.2} times as much in {seconds:.1} s; by neighbour {by_wire:?}");
+            println!("{command}: {worst:.2} times as much; by neighbour and source {by_wire:?}");
             assert!(
-                worst <= 2.0,
+                worst <= most,
                 "{command}: {worst:.2} times as much as another by the same neighbour: {by_wire:?}"
             );
         }
@@ -193,15 +208,16 @@ fn a_hot_spot_serves_its_sources_alike() {
 }
 
 /// How many packets of each source came to node 0 while all were sending, by the neighbour that brings them.
-fn arrivals(network: &Network, trace: &[u8]) -> BTreeMap<Node, Vec<usize>> {
+fn arrivals(network: &Network, trace: &[u8]) -> BTreeMap<Node, BTreeMap<Node, usize>> {
     let here = packets(trace, "delivered").filter(|&(node, _)| node == 0);
     let all: Vec<Node> = here.map(|(_, packet)| packet.source).collect();
     // The first and the last arrive while not all send.
     let busy = &all[all.len() / 10..all.len() * 9 / 10];
-    let mut by_wire: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
+    let mut by_wire: BTreeMap<Node, BTreeMap<Node, usize>> = BTreeMap::new();
     for source in 1..network.nodes() {
         let count = busy.iter().filter(|&&from| from == source).count();
-        by_wire.entry(last_hop(network, source)).or_default().push(count);
+        let sources = by_wire.entry(last_hop(network, source)).or_default();
+        sources.insert(source, count);
     }
     by_wire
 }

@@ -105,9 +105,14 @@ impl Rig {
         Rig::with(firmware, "path(2)".parse().expect("a network"), world)
     }
 
-    fn with(firmware: &'static Firmware, network: Network, mut world: World) -> Self {
-        let computers = Computers::connect(&mut world, DEFAULT_BAUD).expect("free serial ports");
+    fn with(firmware: &'static Firmware, network: Network, world: World) -> Self {
         let readers = firmware.format.readers(world.boards().len());
+        Rig::with_logs(network, world, readers)
+    }
+
+    /// Boards of any kinds.
+    pub(crate) fn with_logs(network: Network, mut world: World, readers: LogReaders<'static>) -> Self {
+        let computers = Computers::connect(&mut world, DEFAULT_BAUD).expect("free serial ports");
         Rig {
             network,
             world,

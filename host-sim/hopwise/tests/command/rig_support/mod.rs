@@ -1,6 +1,7 @@
 //! Mesh files in a folder of their own, the command, and the firmware for emulated boards.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -44,6 +45,18 @@ impl Folder {
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.0.join(name), text).expect("a file");
         self.path(name)
+    }
+
+    /// A program in the language of the shell that answers for probe-rs.
+    pub(crate) fn stand_in(&self, text: &str) -> String {
+        let version = "case \"$*\" in --version) echo 'probe-rs 0.32.0 (git commit: none)'; exit;; esac";
+        let path = self.write("probe-rs", &format!("#!/bin/sh\n{version}\n{text}\n"));
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a program");
+        // Until a program that was just started elsewhere has let go of the file, it cannot be run.
+        while let Err(error) = Command::new(&path).arg("--version").output() {
+            assert_eq!(error.kind(), std::io::ErrorKind::ExecutableFileBusy);
+        }
+        path
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -1,0 +1,92 @@
+//! What can go wrong.
+
+use core::fmt;
+
+use hopwise_core::Node;
+use hopwise_core::wire::DropReason;
+
+/// Why a message was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum SendError {
+    /// There is no such node.
+    NoSuchNode,
+    /// The message is longer than [`MAX_MESSAGE`](crate::MAX_MESSAGE).
+    TooLong,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SendError::NoSuchNode => "there is no such node",
+            SendError::TooLong => "the message is too long",
+        })
+    }
+}
+
+impl core::error::Error for SendError {}
+
+/// Why a request has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum RequestError {
+    /// It was not sent.
+    NotSent(SendError),
+    /// It did not reach the node that was asked: where it ended, and why.
+    Undeliverable {
+        /// Where it ended.
+        at: Node,
+        /// Why.
+        reason: DropReason,
+    },
+    /// No application there serves the port.
+    Unserved,
+    /// The application has no room for it.
+    Busy,
+    /// The application could not make sense of it.
+    Refused,
+    /// No answer came in time. The request may have been carried out or not.
+    TimedOut,
+    /// What came is not of the type that was expected, or what was to be sent does not fit a message.
+    BadFormat,
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequestError::NotSent(error) => error.fmt(f),
+            RequestError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
+            RequestError::Unserved => f.write_str("no application there serves the port"),
+            RequestError::Busy => f.write_str("the application has no room for it"),
+            RequestError::Refused => f.write_str("the application could not make sense of it"),
+            RequestError::TimedOut => f.write_str("no answer came in time"),
+            RequestError::BadFormat => f.write_str("the message is not of the expected type"),
+        }
+    }
+}
+
+impl core::error::Error for RequestError {}
+
+/// Why a port was not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum OpenError {
+    /// Someone else on this node serves it.
+    Taken,
+    /// There are as many receivers as there is room for.
+    NoRoom,
+    /// It is one of Hopwise's own.
+    Reserved,
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OpenError::Taken => "someone else serves that port",
+            OpenError::NoRoom => "there is no room for another receiver",
+            OpenError::Reserved => "ports below 16 are Hopwise's own",
+        })
+    }
+}
+
+impl core::error::Error for OpenError {}

@@ -1,0 +1,54 @@
+//! Programs on a mesh.
+//!
+//! A program is an async function that is given a [`Mesh`], a handle that it may copy and give to others. It is the same on a board,
+//! where Hopwise's firmware runs it, and in the simulator, which runs it on thousands of nodes in virtual time:
+//!
+//! ```
+//! use hopwise_app::{AppPort, Mesh};
+//!
+//! const TEMPERATURE: AppPort = AppPort(16);
+//!
+//! /// Sends a reading to node 0 every second.
+//! async fn thermometer(mesh: Mesh<'_>, read: impl Fn() -> i16) {
+//!     loop {
+//!         let _ = mesh.send_confirmed(0, TEMPERATURE, &read().to_le_bytes()).await;
+//!         mesh.sleep(1_000_000).await;
+//!     }
+//! }
+//! ```
+//!
+//! - [`Mesh::send`], [`Mesh::send_confirmed`], [`Mesh::broadcast`] and [`Mesh::send_to_computer`] send a message of up to
+//!   [`MAX_MESSAGE`] bytes to an application, known by its [port](AppPort);
+//! - [`Mesh::receiver`] opens a port, and [`Receiver::recv`] waits for what comes;
+//! - [`Mesh::request`] asks an application for something and waits for the answer, [`Mesh::serve`] answers; both speak types, in postcard
+//!   format;
+//! - [`Mesh::neighbours`] and [`Mesh::link_changes`] tell of links, [`Mesh::now`] and [`Mesh::sleep`] of time.
+//!
+//! Nothing is lost in silence: where there is no room a call waits, or says so. Nothing is allocated: what there is room for is said by the
+//! parameters of [`Shared`].
+//!
+//! Whoever owns the router, a board's firmware or the simulator, calls [`Shared::exchange`] after each change.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod error;
+mod exchange;
+mod links;
+mod mesh;
+mod receive;
+mod request;
+mod send;
+mod shared;
+mod time;
+mod wakers;
+
+pub use error::{OpenError, RequestError, SendError};
+pub use hopwise_core::limits::MAX_PAYLOAD as MAX_MESSAGE;
+pub use hopwise_core::link::Micros;
+pub use hopwise_core::router::Outcome;
+pub use hopwise_core::wire::{AppPort, DropReason};
+pub use hopwise_core::{Network, Node};
+pub use links::{LinkChange, LinkChanges, Neighbour};
+pub use mesh::Mesh;
+pub use receive::{Incoming, Receiver, Service};
+pub use shared::{Clock, Shared};

@@ -1,0 +1,42 @@
+//! The handle.
+
+use hopwise_core::link::Micros;
+use hopwise_core::{Network, Node};
+
+use crate::shared::Shared;
+
+/// What a program has of the mesh. It may be copied.
+#[derive(Debug)]
+pub struct Mesh<'a, const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> {
+    pub(crate) shared: &'a Shared<SENDS, RECEIVERS, DEPTH>,
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Clone for Mesh<'_, SENDS, RECEIVERS, DEPTH> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Copy for Mesh<'_, SENDS, RECEIVERS, DEPTH> {}
+
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+    /// The handle of a node's programs.
+    pub const fn new(shared: &'a Shared<SENDS, RECEIVERS, DEPTH>) -> Self {
+        Mesh { shared }
+    }
+
+    /// The address of this node.
+    pub fn address(self) -> Node {
+        self.shared.address
+    }
+
+    /// The network.
+    pub fn network(self) -> &'a Network {
+        &self.shared.network
+    }
+
+    /// Microseconds since the node has started.
+    pub fn now(self) -> Micros {
+        self.shared.now()
+    }
+}

@@ -1,0 +1,114 @@
+//! Asking and answering.
+
+use core::convert::Infallible;
+
+use hopwise_core::Node;
+use hopwise_core::wire::{AppPort, AppStatus};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::MAX_MESSAGE;
+use crate::error::{OpenError, RequestError, SendError};
+use crate::mesh::Mesh;
+use crate::receive::{Incoming, Service};
+use crate::shared::{Bytes, Fate, How};
+
+/// Bytes of the longest answer: its status takes one.
+const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SENDS, RECEIVERS, DEPTH> {
+    /// Asks an application of a node, and waits for its answer. It is asked once at most; whoever wants to ask again may.
+    pub async fn request<T: Serialize, U: DeserializeOwned>(
+        self,
+        node: Node,
+        port: AppPort,
+        request: &T,
+    ) -> Result<U, RequestError> {
+        let mut bytes = [0; MAX_MESSAGE];
+        let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
+        let answer = self.request_bytes(node, port, bytes).await?;
+        postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
+    }
+
+    /// The same with bytes.
+    pub async fn request_bytes(
+        self,
+        node: Node,
+        port: AppPort,
+        request: &[u8],
+    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
+        let fate = self.carry(How::Request, node, port, request).await;
+        match fate.map_err(RequestError::NotSent)? {
+            Fate::Answered(answer) => Ok(answer),
+            Fate::Failed(error) => Err(error),
+            Fate::NotSent(error) => Err(RequestError::NotSent(error)),
+            // Nothing else is said of a request.
+            Fate::Sent | Fate::Settled(_) => Err(RequestError::TimedOut),
+        }
+    }
+
+    /// Answers the requests to a port, one after the other. Other messages to it are left alone. It ends only if the port cannot be opened.
+    pub async fn serve<T: DeserializeOwned, U: Serialize>(
+        self,
+        port: AppPort,
+        mut answer: impl FnMut(T) -> U,
+    ) -> Result<Infallible, OpenError> {
+        let mut receiver = self.receiver(port)?;
+        loop {
+            let request = receiver.recv().await;
+            if request.service != Service::Request {
+                continue;
+            }
+            let mut bytes = [0; LONGEST_ANSWER];
+            let response = postcard::from_bytes(request.bytes())
+                .ok()
+                .map(&mut answer)
+                .and_then(|value| postcard::to_slice(&value, &mut bytes).ok());
+            // It may be longer than a message, which is checked, and the asker's node exists: it has sent something.
+            let _ = match response {
+                Some(bytes) => self.answer(&request, port, AppStatus::Answered, bytes).await,
+                None => self.answer(&request, port, AppStatus::Refused, &[]).await,
+            };
+        }
+    }
+
+    /// Answers a request that came to a port, with bytes.
+    pub async fn respond(self, request: &Incoming, port: AppPort, answer: &[u8]) -> Result<(), SendError> {
+        if answer.len() > LONGEST_ANSWER {
+            return Err(SendError::TooLong);
+        }
+        self.answer(request, port, AppStatus::Answered, answer).await
+    }
+
+    async fn answer(
+        self,
+        request: &Incoming,
+        port: AppPort,
+        status: AppStatus,
+        answer: &[u8],
+    ) -> Result<(), SendError> {
+        if request.service != Service::Request {
+            return Ok(());
+        }
+        let how = How::Response(request.asker, status);
+        match self.carry(how, request.source, port, answer).await? {
+            Fate::NotSent(error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What became of a request, by what the answer says.
+pub(crate) fn fate_of(answer: &[u8]) -> Fate {
+    let failed = |error| Fate::Failed(error);
+    match AppStatus::read(answer) {
+        Some((AppStatus::Answered, bytes)) => match Bytes::from_slice(bytes) {
+            Ok(bytes) => Fate::Answered(bytes),
+            Err(_) => failed(RequestError::BadFormat),
+        },
+        Some((AppStatus::Unserved, _)) => failed(RequestError::Unserved),
+        Some((AppStatus::Busy, _)) => failed(RequestError::Busy),
+        Some((AppStatus::Refused, _)) => failed(RequestError::Refused),
+        None => failed(RequestError::BadFormat),
+    }
+}

@@ -1,0 +1,144 @@
+//! Sending.
+
+use core::future::poll_fn;
+use core::task::{Context, Poll};
+
+use hopwise_core::Node;
+use hopwise_core::link::Micros;
+use hopwise_core::router::Outcome;
+use hopwise_core::wire::{AppPort, DropReason};
+
+use crate::error::SendError;
+use crate::mesh::Mesh;
+use crate::shared::{Bytes, Fate, How, Job, Stage};
+use crate::wakers::keep;
+
+/// A reader who has read nothing for so long is not waited for.
+const WAIT_FOR_READER: Micros = 10_000_000;
+/// Between two attempts to send to him, the first time and at most.
+const FIRST_PAUSE: Micros = 5_000;
+const LONGEST_PAUSE: Micros = 500_000;
+
+/// A place among the messages that are sent. Who gives it up gives up the message as well, as far as that has not left.
+struct Ticket<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
+    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+    place: usize,
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Ticket<'_, SENDS, RECEIVERS, DEPTH> {
+    /// What became of the message, once that is known.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Fate> {
+        let mut inner = self.mesh.shared.inner.borrow_mut();
+        let Some(sending) = inner.sends.get_mut(self.place) else {
+            return Poll::Pending;
+        };
+        match core::mem::replace(&mut sending.stage, Stage::Free) {
+            Stage::Done(fate) => Poll::Ready(fate),
+            other => {
+                sending.stage = other;
+                keep(&mut sending.waker, context.waker());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Drop for Ticket<'_, SENDS, RECEIVERS, DEPTH> {
+    fn drop(&mut self) {
+        let mut inner = self.mesh.shared.inner.borrow_mut();
+        if let Some(sending) = inner.sends.get_mut(self.place) {
+            sending.stage = Stage::Free;
+            sending.waker = None;
+        }
+        inner.senders.wake();
+    }
+}
+
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+    /// Sends a message to an application of a node, each hop reliable; returns when the router has taken it. It is lost if a board dies
+    /// with it.
+    pub async fn send(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        let fate = self.carry(How::Datagram, node, port, message).await?;
+        self.sent(fate)
+    }
+
+    /// The same to the computer at a node.
+    pub async fn send_to_computer(self, at: Node, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        let fate = self.carry(How::ToComputer, at, port, message).await?;
+        self.sent(fate)
+    }
+
+    /// Sends a message to an application of every other node; returns when the router has taken it.
+    pub async fn broadcast(self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        let fate = self.carry(How::Broadcast, self.address(), port, message).await?;
+        self.sent(fate)
+    }
+
+    /// Sends a message to an application of a node, and waits until it is known what became of it. It arrives once, unless an end
+    /// restarts. While the application does not read what it has, this waits, for up to ten seconds.
+    pub async fn send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
+        let (end, mut pause) = (self.now().saturating_add(WAIT_FOR_READER), FIRST_PAUSE);
+        loop {
+            let outcome = self.try_send_confirmed(node, port, message).await?;
+            let full = matches!(
+                outcome,
+                Outcome::Undeliverable {
+                    reason: DropReason::InboxFull,
+                    ..
+                }
+            );
+            if !full || self.now() >= end {
+                return Ok(outcome);
+            }
+            self.sleep(pause).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The same, but if the application has no room that is the outcome.
+    pub async fn try_send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
+        match self.carry(How::Confirmed, node, port, message).await? {
+            Fate::Settled(outcome) => Ok(outcome),
+            Fate::NotSent(error) => Err(error),
+            // Nothing else is said of a confirmed message.
+            _ => Ok(Outcome::Unknown),
+        }
+    }
+
+    fn sent(self, fate: Fate) -> Result<(), SendError> {
+        match fate {
+            Fate::NotSent(error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands a message to the router, and waits for what becomes of it.
+    pub(crate) async fn carry(self, how: How, dest: Node, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+        self.network().check(dest).map_err(|_| SendError::NoSuchNode)?;
+        let payload = Bytes::from_slice(message).map_err(|_| SendError::TooLong)?;
+        let mut job = Some(Job {
+            how,
+            dest,
+            port,
+            payload,
+        });
+        let mut ticket = poll_fn(|context| {
+            let mut inner = self.shared.inner.borrow_mut();
+            let free = inner
+                .sends
+                .iter()
+                .position(|sending| matches!(sending.stage, Stage::Free));
+            let (Some(place), Some(job)) = (free, job.take_if(|_| free.is_some())) else {
+                inner.senders.add(context.waker());
+                return Poll::Pending;
+            };
+            if let Some(sending) = inner.sends.get_mut(place) {
+                sending.stage = Stage::Wanted(job);
+            }
+            inner.call_runner();
+            Poll::Ready(Ticket { mesh: self, place })
+        })
+        .await;
+        Ok(poll_fn(|context| ticket.poll(context)).await)
+    }
+}

@@ -1,0 +1,297 @@
+//! Programs on a small mesh in virtual time: routers joined by wires that lose nothing, unless a test cuts one.
+
+mod world;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use hopwise_app::{AppPort, DropReason, Mesh, OpenError, Outcome, RequestError, SendError, Service};
+use world::{MILLISECOND, SECOND, World};
+
+const PORT: AppPort = AppPort(16);
+const OTHER: AppPort = AppPort(17);
+
+/// What programs of a test have noted.
+type Notes<T> = Rc<RefCell<Vec<T>>>;
+
+/// The same for who reads and for who writes.
+fn notes<T>() -> (Notes<T>, Notes<T>) {
+    let notes = Notes::default();
+    (notes.clone(), notes)
+}
+
+#[test]
+fn messages_come_to_the_port_they_are_for() {
+    let shared = World::shared("ring(4)");
+    let mut world = World::new(&shared);
+    let (got, note) = notes();
+    world.start(0, move |mesh| async move {
+        let (mut one, mut other) = (mesh.receiver(PORT).unwrap(), mesh.receiver(OTHER).unwrap());
+        for _ in 0..2 {
+            let incoming = one.recv().await;
+            note.borrow_mut()
+                .push((PORT, incoming.source, incoming.service, incoming.bytes().to_vec()));
+        }
+        let incoming = other.recv().await;
+        assert!(!incoming.from_computer);
+        note.borrow_mut()
+            .push((OTHER, incoming.source, incoming.service, incoming.bytes().to_vec()));
+    });
+    world.start(2, |mesh| async move {
+        assert_eq!((mesh.address(), mesh.network().nodes()), (2, 4));
+        mesh.send(0, PORT, b"one").await.unwrap();
+        let outcome = mesh.send_confirmed(0, PORT, b"two").await;
+        assert_eq!(outcome, Ok(Outcome::Delivered));
+        mesh.broadcast(OTHER, b"three").await.unwrap();
+    });
+    world.run_until_done(SECOND);
+    let got: Vec<_> = got.borrow().clone();
+    let expected = [
+        (PORT, 2, Service::Datagram, b"one".to_vec()),
+        (PORT, 2, Service::Confirmed, b"two".to_vec()),
+        (OTHER, 2, Service::Broadcast, b"three".to_vec()),
+    ];
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn what_cannot_be_sent_is_said_at_once() {
+    let shared = World::shared("ring(4)");
+    let mut world = World::new(&shared);
+    world.start(0, |mesh| async move {
+        assert_eq!(mesh.send(4, PORT, b"").await, Err(SendError::NoSuchNode));
+        assert_eq!(mesh.send_confirmed(1, PORT, &[0; 201]).await, Err(SendError::TooLong));
+        let outcome = mesh.send_confirmed(1, PORT, b"").await;
+        let unserved = Outcome::Undeliverable {
+            at: 1,
+            reason: DropReason::Unserved,
+        };
+        assert_eq!(outcome, Ok(unserved));
+        let answer: Result<u8, _> = mesh.request(1, PORT, &7_u8).await;
+        assert_eq!(answer, Err(RequestError::Unserved));
+        let answer: Result<u8, _> = mesh.request(9, PORT, &7_u8).await;
+        assert_eq!(answer, Err(RequestError::NotSent(SendError::NoSuchNode)));
+    });
+    world.run_until_done(SECOND);
+}
+
+#[test]
+fn a_request_has_its_answer() {
+    let shared = World::shared("ring(5)");
+    let mut world = World::new(&shared);
+    world.start(3, |mesh| async move {
+        let add = |(one, other): (u32, u32)| one.checked_add(other);
+        let Err(error) = mesh.serve(PORT, add).await;
+        panic!("{error}");
+    });
+    let (done, end) = notes();
+    for node in [0, 1, 2] {
+        let end = end.clone();
+        world.start(node, move |mesh| async move {
+            for number in 0..20 {
+                let sum: Option<u32> = mesh.request(3, PORT, &(number, node as u32)).await.unwrap();
+                assert_eq!(sum, Some(number + node as u32));
+            }
+            let none: Result<Option<u32>, _> = mesh.request(3, PORT, &(u32::MAX, 1_u32)).await;
+            assert_eq!(none, Ok(None));
+            let refused: Result<u8, _> = mesh.request(3, PORT, &()).await;
+            assert_eq!(refused, Err(RequestError::Refused));
+            let other_type: Result<(u64, u64, u64), _> = mesh.request(3, PORT, &(1_u32, 2_u32)).await;
+            assert_eq!(other_type, Err(RequestError::BadFormat));
+            end.borrow_mut().push(node);
+        });
+    }
+    world.run(5 * SECOND);
+    assert_eq!(done.borrow().len(), 3);
+}
+
+/// Who does not read holds up nobody but those who wait for him.
+#[test]
+fn a_program_that_never_reads_costs_others_nothing() {
+    let shared = World::shared("path(2)");
+    let mut world = World::new(&shared);
+    world.start(1, |mesh| async move {
+        let _never_read = mesh.receiver(OTHER).unwrap();
+        let mut receiver = mesh.receiver(PORT).unwrap();
+        for number in 0..100_u8 {
+            assert_eq!(receiver.recv().await.bytes(), [number]);
+        }
+        mesh.sleep(100 * SECOND).await;
+    });
+    let waiting = Rc::new(Cell::new(0));
+    let counted = waiting.clone();
+    world.start(0, move |mesh| async move {
+        loop {
+            mesh.send_confirmed(1, OTHER, b"read me").await.unwrap();
+            counted.set(counted.get() + 1);
+        }
+    });
+    world.start(0, |mesh| async move {
+        for number in 0..100 {
+            assert_eq!(mesh.send_confirmed(1, PORT, &[number]).await, Ok(Outcome::Delivered));
+        }
+        let busy: Result<u8, _> = mesh.request(1, OTHER, &0_u8).await;
+        assert_eq!(busy, Err(RequestError::Busy));
+    });
+    world.run(5 * SECOND);
+    assert_eq!(world.ended(), 1);
+    assert_eq!(waiting.get(), 2, "as many as the port has room for");
+}
+
+#[test]
+fn more_senders_than_places_wait_for_each_other() {
+    let shared = World::shared("path(3)");
+    let mut world = World::new(&shared);
+    let (got, note) = notes();
+    world.start(2, move |mesh| async move {
+        let mut receiver = mesh.receiver(PORT).unwrap();
+        loop {
+            let incoming = receiver.recv().await;
+            note.borrow_mut().push(incoming.bytes().to_vec());
+        }
+    });
+    for task in 0..12_u8 {
+        world.start(0, move |mesh| async move {
+            for number in 0..10_u8 {
+                let outcome = mesh.send_confirmed(2, PORT, &[task, number]).await;
+                assert_eq!(outcome, Ok(Outcome::Delivered));
+            }
+        });
+    }
+    world.run(20 * SECOND);
+    assert_eq!(world.ended(), 12);
+    let mut got = got.borrow().clone();
+    for task in 0..12 {
+        let of_task: Vec<_> = got
+            .iter()
+            .filter(|bytes| bytes[0] == task)
+            .map(|bytes| bytes[1])
+            .collect();
+        assert_eq!(of_task, (0..10).collect::<Vec<_>>(), "in order");
+    }
+    got.sort();
+    got.dedup();
+    assert_eq!(got.len(), 120, "each once");
+}
+
+#[test]
+fn a_port_has_one_owner_and_is_free_again_when_he_leaves() {
+    let shared = World::shared("path(2)");
+    let mut world = World::new(&shared);
+    world.start(0, |mesh| async move {
+        assert_eq!(mesh.receiver(AppPort::TRAFFIC).err(), Some(OpenError::Reserved));
+        let first = mesh.receiver(PORT).unwrap();
+        assert_eq!(mesh.receiver(PORT).err(), Some(OpenError::Taken));
+        drop(first);
+        assert!(mesh.receiver(PORT).is_ok());
+        mesh.sleep(10 * MILLISECOND).await;
+        let all: Vec<_> = (20..26).map(|port| mesh.receiver(AppPort(port)).unwrap()).collect();
+        assert_eq!(mesh.receiver(PORT).err(), Some(OpenError::NoRoom));
+        drop(all);
+        assert_eq!(
+            mesh.receiver(PORT).err(),
+            Some(OpenError::NoRoom),
+            "the router does not know yet"
+        );
+        mesh.sleep(10 * MILLISECOND).await;
+        assert!(mesh.receiver(PORT).is_ok());
+    });
+    world.run_until_done(SECOND);
+}
+
+#[test]
+fn time_passes() {
+    let shared = World::shared("path(2)");
+    let mut world = World::new(&shared);
+    for task in 1..=12_u64 {
+        world.start(0, move |mesh| async move {
+            let begin = mesh.now();
+            mesh.sleep(task * 10 * MILLISECOND).await;
+            let took = mesh.now() - begin;
+            assert!(took >= task * 10 * MILLISECOND, "{took}");
+            // More sleep than there are timers: who has none waits for another to run out.
+            assert!(took <= (task + 8) * 10 * MILLISECOND + MILLISECOND, "{took}");
+        });
+    }
+    world.run_until_done(SECOND);
+}
+
+#[test]
+fn links_that_come_and_go_are_told() {
+    let shared = World::shared("ring(3)");
+    let mut world = World::cold(&shared);
+    let (told, note) = notes();
+    world.start(0, move |mesh| async move {
+        let mut changes = mesh.link_changes();
+        mesh.all_links_up().await;
+        assert!(mesh.neighbours().all(|neighbour| neighbour.is_up));
+        loop {
+            let change = changes.next().await;
+            note.borrow_mut().push((change.node, change.is_up));
+        }
+    });
+    world.run(SECOND);
+    let mut up: Vec<_> = told.borrow_mut().drain(..).collect();
+    up.sort();
+    assert_eq!(up, [(1, true), (2, true)]);
+    world.cut(0, 2);
+    world.run(SECOND);
+    assert_eq!(told.borrow_mut().drain(..).collect::<Vec<_>>(), [(2, false)]);
+    let mesh = Mesh::new(&shared[0]);
+    let neighbours: Vec<_> = mesh
+        .neighbours()
+        .map(|neighbour| (neighbour.node, neighbour.is_up))
+        .collect();
+    assert_eq!(neighbours, [(1, true), (2, false)]);
+}
+
+#[test]
+fn a_request_that_nobody_answers_ends() {
+    let shared = World::shared("path(3)");
+    let mut world = World::new(&shared);
+    world.start(2, |mesh| async move {
+        let mut receiver = mesh.receiver(PORT).unwrap();
+        // It is read, and forgotten.
+        receiver.recv().await;
+        mesh.sleep(100 * SECOND).await;
+    });
+    let (ends, note) = notes();
+    world.start(0, move |mesh| async move {
+        let answer: Result<u8, _> = mesh.request(2, PORT, &0_u8).await;
+        note.borrow_mut().push(answer);
+        mesh.sleep_until(30 * SECOND).await;
+        let answer: Result<u8, _> = mesh.request(2, PORT, &0_u8).await;
+        note.borrow_mut().push(answer);
+    });
+    world.run(20 * SECOND);
+    assert_eq!(*ends.borrow(), [Err(RequestError::TimedOut)]);
+    world.cut(1, 2);
+    world.run(20 * SECOND);
+    let nowhere = RequestError::Undeliverable {
+        at: 1,
+        reason: DropReason::NoRoute,
+    };
+    assert_eq!(*ends.borrow(), [Err(RequestError::TimedOut), Err(nowhere)]);
+}
+
+/// Who gives up waiting leaves no trace.
+#[test]
+fn a_message_that_nobody_waits_for_frees_its_place() {
+    let shared = World::shared("path(2)");
+    let mut world = World::new(&shared);
+    world.start(1, |mesh| async move {
+        let _never_read = mesh.receiver(OTHER).unwrap();
+        mesh.sleep(100 * SECOND).await;
+    });
+    world.start(0, |mesh| async move {
+        mesh.sleep(100 * MILLISECOND).await;
+        for _ in 0..50 {
+            let waiting = mesh.send_confirmed(1, OTHER, b"x");
+            let soon = mesh.sleep(20 * MILLISECOND);
+            world::either(waiting, soon).await;
+        }
+        assert_eq!(mesh.send(1, OTHER, b"y").await, Ok(()));
+    });
+    world.run(60 * SECOND);
+    assert_eq!(world.ended(), 1);
+}

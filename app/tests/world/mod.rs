@@ -1,0 +1,204 @@
+//! A few routers, the wires between them, and an executor for their programs, in virtual time.
+
+use std::collections::BTreeSet;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use hopwise_app::{Clock, Mesh, Micros, Network, Node, Shared};
+use hopwise_core::Rule;
+use hopwise_core::router::{Config, Router};
+use hopwise_core::wire::WIRE;
+
+pub(crate) const MILLISECOND: Micros = 1_000;
+pub(crate) const SECOND: Micros = 1_000_000;
+
+const LINKS: usize = 6;
+/// A step of time. Whatever a wire is given is at its other end in the next.
+const STEP: Micros = 250;
+/// A wire carries so many bytes in a step, at 1 Mbaud.
+const BYTES_A_STEP: usize = 25;
+
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Program<'a> {
+    future: Pin<Box<dyn Future<Output = ()> + 'a>>,
+    woken: Arc<Flag>,
+    waker: Waker,
+    ended: bool,
+}
+
+struct Board<'a> {
+    router: Box<Router<LINKS>>,
+    shared: &'a Shared,
+    /// What leaves each link, and is not yet at the other end.
+    wires: [Vec<u8>; LINKS],
+}
+
+/// The whole of it.
+pub(crate) struct World<'a> {
+    now: Micros,
+    boards: Vec<Board<'a>>,
+    programs: Vec<Program<'a>>,
+    cut: BTreeSet<(Node, Node)>,
+}
+
+impl<'a> World<'a> {
+    /// What the programs of each node share with it.
+    pub(crate) fn shared(expression: &str) -> Vec<Shared> {
+        let network: Network = expression.parse().expect("a network");
+        (0..network.nodes())
+            .map(|address| Shared::new(network, address, Clock::LastExchange))
+            .collect()
+    }
+
+    /// A mesh whose links are up.
+    pub(crate) fn new(shared: &'a [Shared]) -> Self {
+        let mut world = World::cold(shared);
+        world.run(SECOND);
+        world
+    }
+
+    /// A mesh that is switched on.
+    pub(crate) fn cold(shared: &'a [Shared]) -> Self {
+        let network = *Mesh::new(&shared[0]).network();
+        let boards = (0..).zip(shared).map(|(address, shared)| {
+            let config = Config {
+                network,
+                address,
+                epoch: 1,
+                baud: 1_000_000,
+                links: LINKS as u8,
+                computers: 0,
+                rule: Rule::Exact,
+            };
+            let mut router = Box::new(Router::new(&config, 0).expect("a node"));
+            router.serve_nothing();
+            Board {
+                router,
+                shared,
+                wires: std::array::from_fn(|_| Vec::new()),
+            }
+        });
+        World {
+            now: 0,
+            boards: boards.collect(),
+            programs: Vec::new(),
+            cut: BTreeSet::new(),
+        }
+    }
+
+    /// Starts a program on a node.
+    pub(crate) fn start<F: Future<Output = ()> + 'a>(&mut self, node: Node, program: impl FnOnce(Mesh<'a>) -> F) {
+        let woken = Arc::new(Flag(AtomicBool::new(true)));
+        self.programs.push(Program {
+            future: Box::pin(program(Mesh::new(self.boards[node as usize].shared))),
+            waker: Waker::from(woken.clone()),
+            woken,
+            ended: false,
+        });
+    }
+
+    pub(crate) fn cut(&mut self, one: Node, other: Node) {
+        self.cut.extend([(one, other), (other, one)]);
+    }
+
+    /// Programs that have ended.
+    pub(crate) fn ended(&self) -> usize {
+        self.programs.iter().filter(|program| program.ended).count()
+    }
+
+    pub(crate) fn run(&mut self, micros: Micros) {
+        let end = self.now + micros;
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    /// Runs until all programs have ended, which they must within a time.
+    pub(crate) fn run_until_done(&mut self, within: Micros) {
+        let end = self.now + within;
+        while self.ended() < self.programs.len() {
+            assert!(self.now < end, "{} of {} have ended", self.ended(), self.programs.len());
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        self.now += STEP;
+        let now = self.now;
+        self.carry();
+        for board in &mut self.boards {
+            board.router.tick(now, &mut ());
+            for (link, wire) in board.wires.iter_mut().enumerate() {
+                if wire.is_empty() {
+                    let mut frame = [0; WIRE];
+                    let length = board.router.transmit(link as u8, now, &mut frame, &mut ());
+                    wire.extend(&frame[..length]);
+                }
+            }
+        }
+        self.exchange();
+        for program in self.programs.iter_mut().filter(|program| !program.ended) {
+            if program.woken.0.swap(false, Ordering::Relaxed) {
+                let mut context = Context::from_waker(&program.waker);
+                program.ended = program.future.as_mut().poll(&mut context).is_ready();
+            }
+        }
+        self.exchange();
+    }
+
+    fn exchange(&mut self) {
+        for board in &mut self.boards {
+            board.shared.take_work();
+            board
+                .shared
+                .exchange(&mut board.router, self.now, &mut (), |_, message| {
+                    panic!("nobody wants {message:?}")
+                });
+        }
+    }
+
+    /// Moves the bytes of a step to the other ends of the wires.
+    fn carry(&mut self) {
+        for node in 0..self.boards.len() {
+            for link in 0..LINKS {
+                let wire = &mut self.boards[node].wires[link];
+                let bytes: Vec<u8> = wire.drain(..wire.len().min(BYTES_A_STEP)).collect();
+                let here = node as Node;
+                let network = self.boards[node].router.network();
+                let Ok(Some(there)) = network.neighbor(here, link as u64) else {
+                    continue;
+                };
+                let Ok(Some(port)) = network.port_to(there, here) else {
+                    continue;
+                };
+                if !self.cut.contains(&(here, there)) {
+                    let router = &mut self.boards[there as usize].router;
+                    router.receive(port as u8, &bytes, self.now, &mut ());
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the first of two.
+pub(crate) async fn either<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) {
+    let (mut one, mut other) = (pin!(one), pin!(other));
+    poll_fn(|context| {
+        if one.as_mut().poll(context).is_ready() || other.as_mut().poll(context).is_ready() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await
+}

@@ -1,0 +1,141 @@
+//! Which applications a node has, and for how many more packets each of them has room.
+//!
+//! A router that knows nothing of its applications gives them all that comes, as far as its inbox holds it. One that was told of them
+//! drops what is for nobody, and takes no more for an application than that has room for: what does not read its packets then costs no other
+//! anything.
+
+use core::fmt;
+
+use heapless::Vec;
+
+use crate::limits::DOORS;
+use crate::wire::AppPort;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Door {
+    port: AppPort,
+    room: u8,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Doors {
+    /// Whatever comes is for someone.
+    All,
+    Listed(Vec<Door, DOORS>),
+}
+
+/// How a packet for an application is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Welcome {
+    Open,
+    /// The node's inbox is full for a moment.
+    Busy,
+    /// The application has no room for it.
+    Full,
+    /// No application serves the port.
+    Unserved,
+}
+
+/// More than [`DOORS`] ports cannot be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TooManyPorts;
+
+impl fmt::Display for TooManyPorts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a node serves at most {DOORS} ports")
+    }
+}
+
+impl core::error::Error for TooManyPorts {}
+
+impl Doors {
+    /// From now on only what is listed is served. An application has room for so many packets more.
+    pub(super) fn open(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
+        if matches!(self, Doors::All) {
+            *self = Doors::Listed(Vec::new());
+        }
+        let Doors::Listed(doors) = self else {
+            return Ok(());
+        };
+        match doors.iter_mut().find(|door| door.port == port) {
+            Some(door) => door.room = room,
+            None => doors.push(Door { port, room }).map_err(|_| TooManyPorts)?,
+        }
+        Ok(())
+    }
+
+    /// From now on only what is listed is served, and nothing is.
+    pub(super) fn close_all(&mut self) {
+        *self = Doors::Listed(Vec::new());
+    }
+
+    pub(super) fn close(&mut self, port: AppPort) {
+        if let Doors::Listed(doors) = self {
+            doors.retain(|door| door.port != port);
+        }
+    }
+
+    pub(super) fn welcome(&self, port: AppPort) -> Welcome {
+        match self {
+            Doors::All => Welcome::Open,
+            Doors::Listed(doors) => match doors.iter().find(|door| door.port == port) {
+                None => Welcome::Unserved,
+                Some(Door { room: 0, .. }) => Welcome::Full,
+                Some(_) => Welcome::Open,
+            },
+        }
+    }
+
+    /// A packet for an application has come in.
+    pub(super) fn enter(&mut self, port: AppPort) {
+        if let Doors::Listed(doors) = self
+            && let Some(door) = doors.iter_mut().find(|door| door.port == port)
+        {
+            door.room = door.room.saturating_sub(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_listed_is_served_while_there_is_room() {
+        let (one, other) = (AppPort(20), AppPort(21));
+        let mut doors = Doors::All;
+        assert_eq!(doors.welcome(one), Welcome::Open);
+        doors.enter(one);
+        doors.close(one);
+        assert_eq!(doors.welcome(one), Welcome::Open, "nobody was ever listed");
+        doors.open(one, 2).unwrap();
+        assert_eq!(
+            (doors.welcome(one), doors.welcome(other)),
+            (Welcome::Open, Welcome::Unserved)
+        );
+        doors.enter(other);
+        doors.enter(one);
+        assert_eq!(doors.welcome(one), Welcome::Open);
+        doors.enter(one);
+        doors.enter(one);
+        assert_eq!(doors.welcome(one), Welcome::Full);
+        doors.open(one, 1).unwrap();
+        assert_eq!(doors.welcome(one), Welcome::Open);
+        doors.close(one);
+        assert_eq!(doors.welcome(one), Welcome::Unserved);
+    }
+
+    #[test]
+    fn there_are_so_many_doors_and_no_more() {
+        let mut doors = Doors::All;
+        for port in 0..DOORS as u8 {
+            doors.open(AppPort(port), 1).unwrap();
+        }
+        assert_eq!(doors.open(AppPort(200), 1), Err(TooManyPorts));
+        assert_eq!(doors.open(AppPort(3), 0), Ok(()), "it is listed");
+        doors.close(AppPort(3));
+        assert_eq!(doors.open(AppPort(200), 1), Ok(()));
+        doors.close_all();
+        assert_eq!(doors.welcome(AppPort(200)), Welcome::Unserved);
+    }
+}

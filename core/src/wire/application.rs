@@ -1,0 +1,89 @@
+//! Applications: which of a node's programs a packet is for, and what becomes of a request to one.
+
+use serde::{Deserialize, Serialize};
+
+use super::body::Body;
+
+/// The number of an application on a node. Not to be confused with the ports of a network, which are numbers of neighbours.
+///
+/// Numbers below [`AppPort::FIRST_FREE`] are Hopwise's own; the others are for users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[serde(transparent)]
+pub struct AppPort(pub u8);
+
+impl AppPort {
+    /// What is for no application.
+    pub const NONE: AppPort = AppPort(0);
+    /// Packets of the [traffic generator](super::Traffic).
+    pub const TRAFFIC: AppPort = AppPort(1);
+    /// Text for whoever reads the log: the button's ping, and what `hopwise send` sends unless told otherwise.
+    pub const TEXT: AppPort = AppPort(2);
+    /// The first number that is the user's.
+    pub const FIRST_FREE: AppPort = AppPort(16);
+
+    /// Whether it is one of Hopwise's own.
+    pub const fn is_reserved(self) -> bool {
+        self.0 < AppPort::FIRST_FREE.0
+    }
+}
+
+/// The body of a datagram or a broadcast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addressed<'a> {
+    /// Whom it is for.
+    pub port: AppPort,
+    /// The rest.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Addressed<'a> {
+    /// Reads the body; `None` if it is none.
+    pub fn read(body: &'a [u8]) -> Option<Self> {
+        let (&port, payload) = body.split_first()?;
+        Some(Addressed {
+            port: AppPort(port),
+            payload,
+        })
+    }
+
+    /// Writes the body; `None` if it is too long.
+    pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
+        let mut body = Body::from_slice(&[self.port.0]).ok()?;
+        body.extend_from_slice(self.payload).ok()?;
+        Some(body)
+    }
+}
+
+/// What became of a request to an application: the first byte of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum AppStatus {
+    /// It has been answered.
+    Answered,
+    /// Nobody serves that port.
+    Unserved,
+    /// The application has no room for it.
+    Busy,
+    /// The application could not make sense of it.
+    Refused,
+}
+
+impl AppStatus {
+    /// The status of a number on the wire.
+    pub const fn from_number(number: u8) -> Option<AppStatus> {
+        Some(match number {
+            0 => AppStatus::Answered,
+            1 => AppStatus::Unserved,
+            2 => AppStatus::Busy,
+            3 => AppStatus::Refused,
+            _ => return None,
+        })
+    }
+
+    /// Takes an answer apart; `None` if it is none.
+    pub fn read(answer: &[u8]) -> Option<(AppStatus, &[u8])> {
+        let (&status, rest) = answer.split_first()?;
+        Some((AppStatus::from_number(status)?, rest))
+    }
+}

@@ -1,0 +1,70 @@
+//! What the descriptions of chips newer than the F4 have in common.
+
+use super::super::backup::Backup;
+use super::super::map::{Gate, Kind, Place};
+use super::super::peripheral::{Peripheral, SerialPort};
+use super::super::timer::Timer;
+use super::super::usart::{Registers, Usart};
+use super::super::{UART_NAMES, UARTS};
+
+/// The serial ports of a chip, with their first addresses.
+pub(super) struct Ports {
+    pub(super) uarts: [Option<Box<dyn SerialPort>>; UARTS],
+    pub(super) addresses: [u32; UARTS],
+}
+
+/// The serial ports at some places, with FIFOs of so many bytes.
+pub(super) fn ports(places: &[Place], fifo: u8) -> Ports {
+    let mut ports = Ports {
+        uarts: Default::default(),
+        addresses: [0; UARTS],
+    };
+    for place in places {
+        if let Kind::Uart(uart) = place.kind {
+            let registers = if UART_NAMES[uart].starts_with("LP") {
+                Registers::LowPower { fifo }
+            } else {
+                Registers::Newer { fifo }
+            };
+            ports.uarts[uart] = Some(Box::new(Usart::new(registers)));
+            ports.addresses[uart] = place.base;
+        }
+    }
+    ports
+}
+
+pub(super) const fn at(
+    base: u32,
+    name: &'static str,
+    kind: Kind,
+    gate: Option<Gate>,
+    interrupts: &'static [usize],
+) -> Place {
+    Place::new(base, name, kind, gate, interrupts)
+}
+
+pub(super) const fn none(base: u32, size: u32, name: &'static str) -> Place {
+    Place::unmodelled(base, size, name)
+}
+
+/// A bit of an enable register.
+pub(super) const fn on(register: u32, bit: u32) -> Option<Gate> {
+    Some(Gate { register, bit })
+}
+
+fn wide_timer() -> Box<dyn Peripheral> {
+    Box::new(Timer::new(true))
+}
+
+fn narrow_timer() -> Box<dyn Peripheral> {
+    Box::new(Timer::new(false))
+}
+
+fn backup() -> Box<dyn Peripheral> {
+    Box::new(Backup::default())
+}
+
+/// Timers of 32 and of 16 bits, and the backup registers.
+pub(super) const WIDE: Kind = Kind::Timer(wide_timer);
+pub(super) const NARROW: Kind = Kind::Timer(narrow_timer);
+pub(super) const BACKUP: Kind = Kind::Own(backup);

@@ -1,0 +1,464 @@
+//! The flash controller of the H7: RM0433 chapter 4. Words of 256 bits are programmed, once after each erase of their sector; sectors have
+//! 128 KiB. Each of the two banks has registers of its own, and can be changed while the core runs from the other.
+
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use super::super::peripheral::{FlashControl, Peripheral};
+use super::super::rules::{Rule, Violation};
+use crate::cpu::{Cycles, NEVER};
+use crate::memory::{FLASH, Memory};
+
+const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
+
+const LOCK: u32 = 1;
+const PG: u32 = 1 << 1;
+const SER: u32 = 1 << 2;
+const BER: u32 = 1 << 3;
+const START: u32 = 1 << 7;
+const EOPIE: u32 = 1 << 16;
+
+const BSY: u32 = 1;
+const WBNE: u32 = 1 << 1;
+const QW: u32 = 1 << 2;
+const EOP: u32 = 1 << 16;
+const PGSERR: u32 = 1 << 18;
+const INCERR: u32 = 1 << 21;
+const DBECCERR: u32 = 1 << 26;
+const ERRORS: u32 = 0x07ee_0000;
+
+/// Bytes of a flash word.
+const WORD: u32 = 32;
+/// Typical and longest times of the data sheet in microseconds, by PSIZE: a flash word; a sector.
+const PROGRAM: [[u64; 2]; 4] = [[290, 580], [180, 360], [130, 260], [100, 200]];
+const ERASE: [[u64; 2]; 4] = [
+    [2_000_000, 4_000_000],
+    [1_800_000, 3_600_000],
+    [1_100_000, 2_200_000],
+    [1_000_000, 2_000_000],
+];
+
+/// The highest HCLK in Hz for each delay between two writes (WRHIGHFREQ), at voltage scale 1.
+const WRITE_DELAYS: [u64; 3] = [70_000_000, 185_000_000, 285_000_000];
+
+#[derive(Clone, Hash)]
+struct Operation {
+    until: Cycles,
+    place: Range<u32>,
+}
+
+#[derive(Hash)]
+struct Bank {
+    status: u32,
+    control: u32,
+    keys: usize,
+    /// The flash word that is being filled: where, and its first bytes.
+    buffer: Option<(u32, Vec<u8>)>,
+    operation: Option<Operation>,
+}
+
+impl Bank {
+    fn new() -> Self {
+        Bank {
+            status: 0,
+            control: LOCK | 3 << 4,
+            keys: 0,
+            buffer: None,
+            operation: None,
+        }
+    }
+
+    fn is_busy(&self, now: Cycles) -> bool {
+        self.operation.as_ref().is_some_and(|operation| now < operation.until)
+    }
+
+    fn parallelism(&self) -> usize {
+        (self.control >> 4 & 3) as usize
+    }
+
+    fn unlock(&mut self, key: u32) {
+        if KEYS.get(self.keys) == Some(&key) {
+            self.keys += 1;
+        } else {
+            // A wrong key locks until the next reset.
+            self.keys = KEYS.len() + 1;
+        }
+        if self.keys == KEYS.len() {
+            self.control &= !LOCK;
+            self.keys = 0;
+        }
+    }
+
+    fn finish(&mut self) {
+        if self.control & EOPIE != 0 {
+            self.status |= EOP;
+        }
+    }
+}
+
+/// The controller.
+#[derive(Hash)]
+pub(in crate::chip) struct FlashH7 {
+    access: u32,
+    banks: [Bank; 2],
+    /// How far its times are from typical to longest, in percent.
+    wear: u32,
+    /// Of the core.
+    hertz: u64,
+    changed: Option<Range<u32>>,
+    torn: Option<Range<u32>>,
+    broken: Vec<Violation>,
+}
+
+impl FlashH7 {
+    pub(in crate::chip) fn new(wear: u32) -> Self {
+        FlashH7 {
+            access: 0x37,
+            banks: [Bank::new(), Bank::new()],
+            wear,
+            hertz: 1,
+            changed: None,
+            torn: None,
+            broken: Vec::new(),
+        }
+    }
+
+    fn breaks(&mut self, how: &str) {
+        let rule = Rule::FlashOrder;
+        self.broken.push(Violation { rule, how: how.into() });
+    }
+
+    fn fail(&mut self, bank: usize, error: u32) {
+        self.breaks(match error {
+            INCERR => "a flash word is left before it is full (INCERR)",
+            _ => "a write or erase out of order (PGSERR)",
+        });
+        self.banks[bank].status |= error;
+        self.banks[bank].buffer = None;
+    }
+
+    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
+        typical + (longest - typical) * u64::from(self.wear) / 100
+    }
+
+    /// Begins an operation. Returns for how many microseconds the core stands still: not at all in the second bank, since the program
+    /// runs from the first.
+    fn begin(&mut self, bank: usize, place: Range<u32>, microseconds: u64, now: Cycles) -> u64 {
+        self.changed = Some(place.clone());
+        if bank == 0 {
+            self.banks[bank].finish();
+            return microseconds;
+        }
+        let until = now + self.hertz * microseconds / 1_000_000;
+        self.banks[bank].operation = Some(Operation { until, place });
+        0
+    }
+
+    /// Programs the flash word that is full.
+    fn program_word(&mut self, bank: usize, at: u32, bytes: &[u8], now: Cycles, memory: &mut Memory) -> u64 {
+        let is_erased = (0..WORD).all(|place| memory.byte(at + place) == Some(0xff)) && !memory.is_torn(at);
+        if !is_erased {
+            // Silicon programs it, with an ECC that belongs to neither.
+            self.breaks(&format!(
+                "the flash word at {at:#010x} is programmed twice without an erase"
+            ));
+            memory.tear(at..at + WORD);
+        }
+        for (place, byte) in (at..).zip(bytes) {
+            if memory.program_byte(place, *byte).is_err() {
+                self.fail(bank, PGSERR);
+                return 0;
+            }
+        }
+        let time = self.time(PROGRAM[self.banks[bank].parallelism()]);
+        self.begin(bank, at..at + WORD, time, now)
+    }
+
+    fn write_bank(&mut self, bank: usize, offset: u32, value: u32, now: Cycles) {
+        let is_busy = self.banks[bank].is_busy(now);
+        let registers = &mut self.banks[bank];
+        match offset {
+            0x04 => registers.unlock(value),
+            0x0c if is_busy => self.breaks("CR is written while the flash is busy"),
+            0x0c if registers.control & LOCK != 0 => {
+                if value & LOCK == 0 || value & !registers.control & !LOCK != 0 {
+                    self.breaks("CR is written while it is locked");
+                }
+            }
+            0x0c => registers.control = value & 0x0fff_8fff,
+            // CCR; SR itself is read only.
+            0x14 => registers.status &= !(value & (EOP | ERRORS)),
+            _ => {}
+        }
+    }
+}
+
+fn bank_of(address: u32, memory: &Memory) -> usize {
+    usize::from(address >= FLASH + memory.flash_size() / 2)
+}
+
+impl FlashControl for FlashH7 {
+    fn set_core_clock(&mut self, hertz: u64) {
+        self.hertz = hertz;
+    }
+
+    fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64 {
+        let bank = bank_of(address, memory);
+        let registers = &mut self.banks[bank];
+        if registers.control & (PG | SER | BER) != PG || registers.status & ERRORS != 0 || registers.is_busy(now) {
+            self.fail(bank, PGSERR);
+            return 0;
+        }
+        let (at, mut filled) = registers.buffer.take().unwrap_or((address, Vec::new()));
+        if at % WORD != 0 || address != at + filled.len() as u32 {
+            self.fail(bank, INCERR);
+            return 0;
+        }
+        filled.extend(&value.to_le_bytes()[..bytes as usize]);
+        if filled.len() < WORD as usize {
+            registers.buffer = Some((at, filled));
+            return 0;
+        }
+        self.program_word(bank, at, &filled, now, memory)
+    }
+
+    fn start_erase(&mut self, now: Cycles, memory: &mut Memory) -> u64 {
+        let in_bank = memory.sectors() / 2;
+        let Some(bank) = (0..2).find(|bank| self.banks[*bank].control & START != 0) else {
+            return 0;
+        };
+        let registers = &mut self.banks[bank];
+        registers.control &= !START;
+        let sector = (registers.control >> 8 & 7) as usize;
+        let sectors = match registers.control & (PG | SER | BER) {
+            SER if sector < in_bank => sector..sector + 1,
+            BER => 0..in_bank,
+            _ => {
+                self.fail(bank, PGSERR);
+                return 0;
+            }
+        };
+        if registers.status & ERRORS != 0 || registers.is_busy(now) {
+            self.fail(bank, PGSERR);
+            return 0;
+        }
+        let first = bank * in_bank;
+        let place = memory.sector_range(first + sectors.start).start..memory.sector_range(first + sectors.end - 1).end;
+        let time = self.time(ERASE[self.banks[bank].parallelism()]) * sectors.len() as u64;
+        sectors.for_each(|sector| memory.erase_sector(first + sector));
+        self.begin(bank, place, time, now)
+    }
+
+    /// The caches are in the core.
+    fn access(&self) -> u32 {
+        self.access & 0xf
+    }
+
+    fn take_change(&mut self) -> Option<Range<u32>> {
+        self.changed.take()
+    }
+
+    fn take_torn(&mut self) -> Option<Range<u32>> {
+        self.torn.take()
+    }
+
+    fn meet_torn(&mut self, address: u32) -> bool {
+        let bank = usize::from(address >= FLASH + 0x10_0000);
+        self.banks[bank].status |= DBECCERR;
+        true
+    }
+
+    fn highest_writing(&self) -> u64 {
+        let delay = (self.access >> 4 & 3) as usize;
+        WRITE_DELAYS[delay.min(2)]
+    }
+}
+
+impl Peripheral for FlashH7 {
+    fn read(&mut self, offset: u32, now: Cycles) -> u32 {
+        let bank = &self.banks[usize::from(offset >= 0x100)];
+        match offset & 0xff {
+            0x10 => {
+                let working = if bank.is_busy(now) { BSY | QW } else { 0 };
+                let filling = if bank.buffer.is_some() { WBNE } else { 0 };
+                bank.status | working | filling
+            }
+            _ => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        match offset {
+            0x000 | 0x100 => self.access = value & 0x3f,
+            offset => self.write_bank(usize::from(offset >= 0x100), offset & 0xff, value, now),
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        let bank = &self.banks[usize::from(offset >= 0x100)];
+        match offset & 0xff {
+            0x00 => self.access,
+            0x0c => bank.control,
+            // The option bytes as delivered.
+            0x18 => 1,
+            0x1c | 0x20 => 0x1bc6_aaf0,
+            _ => 0,
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        for bank in &mut self.banks {
+            if bank.operation.is_some() && !bank.is_busy(now) {
+                bank.operation = None;
+                bank.finish();
+            }
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        let ends = self.banks.iter().filter_map(|bank| bank.operation.as_ref());
+        ends.map(|operation| operation.until).min().unwrap_or(NEVER)
+    }
+
+    fn interrupts(&self) -> u32 {
+        // The enables stand where the flags do.
+        u32::from(
+            self.banks
+                .iter()
+                .any(|bank| bank.status & bank.control & (EOP | ERRORS) != 0),
+        )
+    }
+
+    /// What was being programmed or erased is torn.
+    fn reset(&mut self, now: Cycles) {
+        self.advance(now);
+        let cut_off = self.banks.iter_mut().find_map(|bank| bank.operation.take());
+        let torn = cut_off.map(|operation| operation.place).or(self.torn.take());
+        *self = FlashH7 {
+            hertz: self.hertz,
+            torn,
+            ..FlashH7::new(self.wear)
+        };
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chip::Model;
+    use crate::image::Image;
+
+    /// In the second bank.
+    const PLACE: u32 = 0x081c_0000;
+    const CR2: u32 = 0x10c;
+    const SR2: u32 = 0x110;
+    const CCR2: u32 = 0x114;
+
+    fn unlocked() -> (FlashH7, Memory) {
+        let memory = Memory::new(Model::H743.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
+        let mut flash = FlashH7::new(0);
+        flash.set_core_clock(1_000_000);
+        for key in KEYS {
+            flash.write(0x104, key, 0);
+        }
+        (flash, memory)
+    }
+
+    /// Eight words in a row, and whether the flash was ever busy.
+    fn word(flash: &mut FlashH7, memory: &mut Memory, at: u32, now: Cycles) -> bool {
+        for place in 0..8 {
+            assert_eq!(flash.program(at + 4 * place, 4, place, now, memory), 0);
+        }
+        flash.read(SR2, now) & QW != 0
+    }
+
+    #[test]
+    fn a_flash_word_is_programmed_when_it_is_full() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, PG | 2 << 4, 0);
+        flash.program(PLACE, 4, 0, 0, &mut memory);
+        assert_eq!(flash.read(SR2, 0) & (WBNE | QW), WBNE);
+        assert_eq!(memory.byte(PLACE), Some(0xff));
+        for place in 1..8 {
+            flash.program(PLACE + 4 * place, 4, place, 0, &mut memory);
+        }
+        assert_eq!(memory.byte(PLACE + 28), Some(7));
+        assert_eq!((flash.read(SR2, 129) & QW, flash.read(SR2, 130) & QW), (QW, 0));
+        assert_eq!(flash.take_broken(), []);
+    }
+
+    #[test]
+    fn a_flash_word_that_is_left_is_an_error_that_only_ccr_clears() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, PG, 0);
+        flash.program(PLACE, 4, 0, 0, &mut memory);
+        flash.program(PLACE + 32, 4, 0, 0, &mut memory);
+        assert_eq!(flash.read(SR2, 0) & INCERR, INCERR);
+        flash.write(SR2, u32::MAX, 0);
+        assert_eq!(flash.read(SR2, 0) & INCERR, INCERR, "SR is read only");
+        flash.program(PLACE, 4, 0, 0, &mut memory);
+        assert_eq!(flash.read(SR2, 0) & PGSERR, PGSERR, "with an old error");
+        flash.write(CCR2, INCERR | PGSERR, 0);
+        assert!(word(&mut flash, &mut memory, PLACE, 0));
+        assert_eq!(flash.take_broken().len(), 2);
+    }
+
+    #[test]
+    fn twice_without_an_erase_leaves_a_word_that_cannot_be_read() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, PG, 0);
+        word(&mut flash, &mut memory, PLACE, 0);
+        flash.advance(1000);
+        word(&mut flash, &mut memory, PLACE, 1000);
+        assert_eq!(flash.take_broken().len(), 1);
+        assert!(memory.is_torn(PLACE));
+        assert!(flash.meet_torn(PLACE), "a bus fault");
+        assert_ne!(flash.read(SR2, 1000) & DBECCERR, 0);
+    }
+
+    #[test]
+    fn each_bank_has_its_own_lock_and_sectors() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(0x0c, SER, 0);
+        assert_eq!((flash.take_broken().len(), flash.read(0x0c, 0) & SER), (1, 0), "locked");
+        memory.write_flash(PLACE, &[0; 64]).unwrap();
+        flash.write(CR2, SER | 6 << 8 | 2 << 4, 0);
+        flash.write(CR2, SER | 6 << 8 | 2 << 4 | START, 0);
+        assert_eq!(flash.start_erase(0, &mut memory), 0);
+        assert_eq!(memory.byte(PLACE), Some(0xff));
+        assert_eq!(
+            (flash.read(SR2, 1_099_999) & BSY, flash.read(SR2, 1_100_000) & BSY),
+            (BSY, 0)
+        );
+        flash.write(CR2, 0, 5);
+        assert_eq!(flash.take_broken().len(), 1, "busy");
+    }
+
+    #[test]
+    fn a_reset_during_an_erase_leaves_the_sector_torn() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR2, SER | 6 << 8 | START, 0);
+        flash.start_erase(0, &mut memory);
+        flash.reset(1000);
+        assert_eq!(flash.take_torn(), Some(PLACE..PLACE + 0x2_0000));
+    }
+
+    #[test]
+    fn the_delay_between_writes_belongs_to_the_clock() {
+        let mut flash = FlashH7::new(0);
+        for (access, highest) in [(0x02, 70), (0x12, 185), (0x22, 285)] {
+            flash.write(0x00, access, 0);
+            assert_eq!((flash.access(), flash.highest_writing()), (2, highest * 1_000_000));
+        }
+    }
+}

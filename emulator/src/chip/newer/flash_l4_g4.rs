@@ -1,0 +1,487 @@
+//! The flash controller of L4 and G4: RM0351 chapter 3, RM0440 chapter 3. Double words are programmed, once after each erase of their page, and
+//! pages of 2 KiB are erased. One of the two banks can be changed while the core runs from the other.
+
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use super::super::peripheral::{FlashControl, Peripheral};
+use super::super::rules::{Rule, Violation};
+use crate::cpu::{Cycles, NEVER};
+use crate::memory::{FLASH, Memory};
+
+const ICEN: u32 = 1 << 9;
+const DCEN: u32 = 1 << 10;
+const ICRST: u32 = 1 << 11;
+const DCRST: u32 = 1 << 12;
+
+const KEYS: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
+
+const PG: u32 = 1;
+const PER: u32 = 1 << 1;
+const MER1: u32 = 1 << 2;
+const BKER: u32 = 1 << 11;
+const MER2: u32 = 1 << 15;
+const START: u32 = 1 << 16;
+const FSTPG: u32 = 1 << 18;
+const EOPIE: u32 = 1 << 24;
+const ERRIE: u32 = 1 << 25;
+const LOCK: u32 = 1 << 31;
+
+const EOP: u32 = 1;
+const PROGERR: u32 = 1 << 3;
+const PGAERR: u32 = 1 << 5;
+const SIZERR: u32 = 1 << 6;
+const PGSERR: u32 = 1 << 7;
+const ERRORS: u32 = 0xc3fa;
+const BSY: u32 = 1 << 16;
+
+/// Typical and longest times of the data sheets in microseconds.
+const PROGRAM: [u64; 2] = [82, 91];
+const ERASE: [u64; 2] = [22_020, 24_470];
+
+/// An operation that goes on while the core does.
+#[derive(Clone, Hash)]
+struct Operation {
+    until: Cycles,
+    /// What is changed.
+    place: Range<u32>,
+}
+
+/// The controller.
+#[derive(Hash)]
+pub(in crate::chip) struct FlashL4G4 {
+    /// FLASH_ACR after reset.
+    access_at_reset: u32,
+    access: u32,
+    status: u32,
+    control: u32,
+    ecc: u32,
+    keys: usize,
+    /// How far its times are from typical to longest, in percent.
+    wear: u32,
+    hertz: u64,
+    /// The first half of a double word: where, and what.
+    first_half: Option<(u32, u32)>,
+    operation: Option<Operation>,
+    changed: Option<Range<u32>>,
+    /// What a reset has cut off, until the memory is told.
+    torn: Option<Range<u32>>,
+    broken: Vec<Violation>,
+}
+
+impl FlashL4G4 {
+    pub(in crate::chip) fn new(access_at_reset: u32, wear: u32) -> Self {
+        FlashL4G4 {
+            access_at_reset,
+            access: access_at_reset,
+            status: 0,
+            control: LOCK,
+            ecc: 0,
+            keys: 0,
+            wear,
+            hertz: 1,
+            first_half: None,
+            operation: None,
+            changed: None,
+            torn: None,
+            broken: Vec::new(),
+        }
+    }
+
+    fn breaks(&mut self, rule: Rule, how: &str) {
+        self.broken.push(Violation { rule, how: how.into() });
+    }
+
+    fn time(&self, [typical, longest]: [u64; 2]) -> u64 {
+        typical + (longest - typical) * u64::from(self.wear) / 100
+    }
+
+    fn fail(&mut self, error: u32) {
+        self.breaks(
+            Rule::FlashOrder,
+            match error {
+                PROGERR => "a double word is programmed that is not erased (PROGERR)",
+                PGAERR => "half a double word is followed by another address, or begins in its middle (PGAERR)",
+                SIZERR => "a write that is no word (SIZERR)",
+                _ => "a write or erase out of order (PGSERR)",
+            },
+        );
+        self.status |= error;
+        self.first_half = None;
+    }
+
+    fn is_busy(&self, now: Cycles) -> bool {
+        self.operation.as_ref().is_some_and(|operation| now < operation.until)
+    }
+
+    /// Begins an operation on one place. Returns for how many microseconds the core stands still: not at all if that is in the second
+    /// bank, since the program runs from the first.
+    fn begin(&mut self, place: Range<u32>, microseconds: u64, now: Cycles, memory: &Memory) -> u64 {
+        self.changed = Some(place.clone());
+        let in_second = place.start >= FLASH + memory.flash_size() / 2;
+        if !in_second {
+            self.finish();
+            return microseconds;
+        }
+        let until = now + self.hertz * microseconds / 1_000_000;
+        self.operation = Some(Operation { until, place });
+        0
+    }
+
+    fn finish(&mut self) {
+        if self.control & EOPIE != 0 {
+            self.status |= EOP;
+        }
+    }
+
+    /// A cache is emptied only while it is off.
+    fn set_access(&mut self, value: u32) {
+        let mut taken = value;
+        for (name, enable, reset) in [("ICRST", ICEN, ICRST), ("DCRST", DCEN, DCRST)] {
+            if value & reset != 0 && self.access & enable != 0 {
+                self.breaks(Rule::FlashCache, &format!("{name} is set while the cache is on"));
+                taken &= !reset;
+            }
+        }
+        self.access = taken;
+    }
+
+    fn unlock(&mut self, key: u32) {
+        if KEYS.get(self.keys) == Some(&key) {
+            self.keys += 1;
+        } else {
+            // A wrong key locks until the next reset.
+            self.keys = KEYS.len() + 1;
+        }
+        if self.keys == KEYS.len() {
+            self.control &= !LOCK;
+            self.keys = 0;
+        }
+    }
+
+    fn set_control(&mut self, value: u32, now: Cycles) {
+        if self.is_busy(now) {
+            self.breaks(Rule::FlashOrder, "CR is written while the flash is busy");
+        } else if self.control & LOCK != 0 {
+            self.breaks(Rule::FlashOrder, "CR is written while it is locked");
+        } else {
+            self.control = value;
+        }
+    }
+}
+
+impl FlashControl for FlashL4G4 {
+    fn set_core_clock(&mut self, hertz: u64) {
+        self.hertz = hertz;
+    }
+
+    fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64 {
+        if bytes != 4 {
+            self.fail(SIZERR);
+            return 0;
+        }
+        if self.control & (PG | PER | MER1 | MER2 | FSTPG) != PG || self.status & ERRORS != 0 || self.is_busy(now) {
+            self.fail(PGSERR);
+            return 0;
+        }
+        let Some((first, low)) = self.first_half.take() else {
+            match address % 8 {
+                0 => self.first_half = Some((address, value)),
+                _ => self.fail(PGAERR),
+            }
+            return 0;
+        };
+        if address != first + 4 {
+            self.fail(PGAERR);
+            return 0;
+        }
+        let double = u64::from(value) << 32 | u64::from(low);
+        let is_erased = (0..8).all(|place| memory.byte(first + place) == Some(0xff)) && !memory.is_torn(first);
+        if !is_erased && double != 0 {
+            self.fail(PROGERR);
+            return 0;
+        }
+        for (place, byte) in (first..).zip(double.to_le_bytes()) {
+            if memory.program_byte(place, byte).is_err() {
+                self.fail(PGSERR);
+                return 0;
+            }
+        }
+        self.begin(first..first + 8, self.time(PROGRAM), now, memory)
+    }
+
+    fn start_erase(&mut self, now: Cycles, memory: &mut Memory) -> u64 {
+        if self.control & START == 0 {
+            return 0;
+        }
+        self.control &= !START;
+        let in_bank = memory.sectors() / 2;
+        let page = (self.control >> 3 & 0xff) as usize;
+        let second = usize::from(self.control & BKER != 0) * in_bank;
+        let pages = match self.control & (PG | PER | MER1 | MER2) {
+            PER if page < in_bank => second + page..second + page + 1,
+            MER1 => 0..in_bank,
+            MER2 => in_bank..2 * in_bank,
+            _ => {
+                self.fail(PGSERR);
+                return 0;
+            }
+        };
+        if self.status & ERRORS != 0 || self.is_busy(now) {
+            self.fail(PGSERR);
+            return 0;
+        }
+        let place = memory.sector_range(pages.start).start..memory.sector_range(pages.end - 1).end;
+        pages.for_each(|page| memory.erase_sector(page));
+        self.begin(place, self.time(ERASE), now, memory)
+    }
+
+    fn access(&self) -> u32 {
+        self.access
+    }
+
+    fn take_change(&mut self) -> Option<Range<u32>> {
+        self.changed.take()
+    }
+
+    fn take_torn(&mut self) -> Option<Range<u32>> {
+        self.torn.take()
+    }
+
+    fn meet_torn(&mut self, address: u32) -> bool {
+        const ECCD: u32 = 1 << 31;
+        self.ecc = ECCD | (address - FLASH) >> 3;
+        false
+    }
+}
+
+impl Peripheral for FlashL4G4 {
+    fn read(&mut self, offset: u32, now: Cycles) -> u32 {
+        match offset {
+            0x10 => self.status | if self.is_busy(now) { BSY } else { 0 },
+            0x18 => self.ecc,
+            offset => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        match offset {
+            0x00 => self.set_access(value & 0x0004_7f0f),
+            0x08 => self.unlock(value),
+            0x10 => self.status &= !(value & (EOP | ERRORS)),
+            0x14 => self.set_control(value, now),
+            0x18 => self.ecc &= !(value & 0xc000_0000),
+            _ => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            0x00 => self.access,
+            // SR and ECCR are cleared by ones: bytes that are not written must be zeros.
+            0x14 => self.control,
+            // The option bytes as delivered, with two banks.
+            0x20 => 0xffef_f8aa,
+            _ => 0,
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        if self.operation.is_some() && !self.is_busy(now) {
+            self.operation = None;
+            self.finish();
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        self.operation.as_ref().map_or(NEVER, |operation| operation.until)
+    }
+
+    fn interrupts(&self) -> u32 {
+        let ended = self.status & EOP != 0 && self.control & EOPIE != 0;
+        let failed = self.status & ERRORS != 0 && self.control & ERRIE != 0;
+        u32::from(ended || failed)
+    }
+
+    /// What was being programmed or erased is torn.
+    fn reset(&mut self, now: Cycles) {
+        self.advance(now);
+        let torn = self
+            .operation
+            .take()
+            .map(|operation| operation.place)
+            .or(self.torn.take());
+        *self = FlashL4G4 {
+            hertz: self.hertz,
+            torn,
+            ..FlashL4G4::new(self.access_at_reset, self.wear)
+        };
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chip::Model;
+    use crate::image::Image;
+
+    const CR: u32 = 0x14;
+    const SR: u32 = 0x10;
+    /// In the second bank.
+    const PLACE: u32 = 0x080f_e000;
+
+    fn unlocked() -> (FlashL4G4, Memory) {
+        let memory = Memory::new(Model::L476.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
+        let mut flash = FlashL4G4::new(0x600, 0);
+        flash.set_core_clock(1_000_000);
+        for key in KEYS {
+            flash.write(0x08, key, 0);
+        }
+        (flash, memory)
+    }
+
+    fn rules(flash: &mut FlashL4G4) -> usize {
+        flash.take_broken().len()
+    }
+
+    #[test]
+    fn a_double_word_is_programmed_while_the_core_runs_from_the_other_bank() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        assert_eq!(flash.program(PLACE, 4, 0x0403_0201, 0, &mut memory), 0);
+        assert_eq!(memory.byte(PLACE), Some(0xff), "half of it waits");
+        assert_eq!(flash.program(PLACE + 4, 4, 0x0807_0605, 0, &mut memory), 0);
+        assert_eq!(memory.bytes(PLACE, 8), Some(vec![1, 2, 3, 4, 5, 6, 7, 8]));
+        assert_eq!((flash.read(SR, 81) & BSY, flash.read(SR, 82) & BSY), (BSY, 0));
+        assert_eq!(rules(&mut flash), 0);
+        // In the bank that the core runs from it stands still.
+        let busy = flash.program(FLASH + 0x8000, 4, 0, 100, &mut memory)
+            + flash.program(FLASH + 0x8004, 4, 0, 100, &mut memory);
+        assert_eq!((busy, flash.read(SR, 100) & BSY), (82, 0));
+    }
+
+    #[test]
+    fn writes_in_the_wrong_way_are_refused() {
+        /// What is done to a flash with PG set.
+        type Deed = fn(&mut FlashL4G4, &mut Memory);
+        let deeds: [(u32, Deed); 6] = [
+            (SIZERR, |flash, memory| _ = flash.program(PLACE, 1, 0, 0, memory)),
+            (PGAERR, |flash, memory| _ = flash.program(PLACE + 4, 4, 0, 0, memory)),
+            (PGAERR, |flash, memory| {
+                flash.program(PLACE, 4, 0, 0, memory);
+                flash.program(PLACE + 12, 4, 0, 0, memory);
+            }),
+            (PROGERR, |flash, memory| {
+                for value in [1, 2] {
+                    flash.program(PLACE, 4, value, value.into(), memory);
+                    flash.program(PLACE + 4, 4, value, value.into(), memory);
+                    flash.operation = None;
+                }
+            }),
+            (PGSERR, |flash, memory| {
+                flash.write(CR, 0, 0);
+                flash.program(PLACE, 4, 0, 0, memory);
+            }),
+            (PGSERR, |flash, memory| {
+                flash.program(PLACE, 1, 0, 0, memory);
+                flash.program(PLACE, 4, 0, 0, memory);
+            }),
+        ];
+        for (place, (error, deed)) in deeds.iter().enumerate() {
+            let (mut flash, mut memory) = unlocked();
+            flash.write(CR, PG, 0);
+            deed(&mut flash, &mut memory);
+            assert_eq!(flash.read(SR, 0) & error, *error, "{place}");
+            assert_ne!(rules(&mut flash), 0, "{place}");
+        }
+    }
+
+    #[test]
+    fn zeros_may_be_written_over_anything() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        for (value, now) in [(7, 0), (0, 100)] {
+            flash.program(PLACE, 4, value, now, &mut memory);
+            flash.program(PLACE + 4, 4, value, now, &mut memory);
+        }
+        assert_eq!((rules(&mut flash), memory.bytes(PLACE, 8)), (0, Some(vec![0; 8])));
+    }
+
+    #[test]
+    fn a_page_of_either_bank_is_erased() {
+        for (bank, page, address) in [(0, 3, FLASH + 3 * 2048), (BKER, 252, PLACE)] {
+            let (mut flash, mut memory) = unlocked();
+            memory.write_flash(address, &[0; 2048]).unwrap();
+            memory.write_flash(address - 1, &[0]).unwrap();
+            flash.write(CR, PER | page << 3 | bank | START, 0);
+            let stall = flash.start_erase(0, &mut memory);
+            assert_eq!(stall, if bank == 0 { 22_020 } else { 0 });
+            assert_eq!(
+                (memory.byte(address), memory.byte(address + 2047)),
+                (Some(0xff), Some(0xff))
+            );
+            assert_eq!(memory.byte(address - 1), Some(0), "the page before");
+            assert_eq!(rules(&mut flash), 0);
+        }
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, START, 0);
+        flash.start_erase(0, &mut memory);
+        assert_eq!((flash.read(SR, 0) & PGSERR, rules(&mut flash)), (PGSERR, 1));
+    }
+
+    #[test]
+    fn it_is_left_alone_while_it_is_busy_or_locked() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PER | 252 << 3 | BKER | START, 0);
+        flash.start_erase(0, &mut memory);
+        flash.write(CR, 0, 100);
+        assert_eq!((rules(&mut flash), flash.read(CR, 0) & PER), (1, PER));
+        let mut locked = FlashL4G4::new(0x600, 0);
+        locked.write(CR, PG, 0);
+        assert_eq!((rules(&mut locked), locked.read(CR, 0)), (1, LOCK));
+    }
+
+    #[test]
+    fn what_a_reset_cuts_off_is_torn_until_it_is_erased() {
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        flash.program(PLACE, 4, 1, 0, &mut memory);
+        flash.program(PLACE + 4, 4, 2, 0, &mut memory);
+        flash.reset(81);
+        let torn = flash.take_torn().expect("it was being programmed");
+        assert_eq!(torn, PLACE..PLACE + 8);
+        memory.tear(torn);
+        assert!(memory.is_torn(PLACE + 7) && !memory.is_torn(PLACE + 8));
+        assert!(!flash.meet_torn(PLACE));
+        assert_eq!(flash.read(0x18, 0) >> 31, 1);
+        memory.erase_sector(memory.sectors() - 4);
+        assert!(!memory.is_torn(PLACE));
+        // After its time it is whole.
+        let (mut flash, mut memory) = unlocked();
+        flash.write(CR, PG, 0);
+        flash.program(PLACE, 4, 1, 0, &mut memory);
+        flash.program(PLACE + 4, 4, 2, 0, &mut memory);
+        flash.reset(82);
+        assert_eq!(flash.take_torn(), None);
+    }
+
+    #[test]
+    fn a_cache_is_emptied_only_while_it_is_off() {
+        let (mut flash, _) = unlocked();
+        flash.write(0x00, 0x600 | DCRST, 0);
+        assert_eq!((rules(&mut flash), flash.access() & DCRST), (1, 0));
+        flash.write(0x00, ICEN, 0);
+        flash.write(0x00, ICEN | DCRST, 0);
+        assert_eq!((rules(&mut flash), flash.access() & DCRST), (0, DCRST));
+    }
+}

@@ -1,0 +1,300 @@
+//! Power control of L4 (RM0351 chapter 5), G4 (RM0440 chapter 6) and H7 (RM0433 chapter 6). Flags follow what is set at once.
+
+use std::hash::{Hash, Hasher};
+
+use super::super::clocks::Limits;
+use super::super::peripheral::{Peripheral, PowerControl};
+use super::super::rules::{Rule, Violation};
+use crate::cpu::Cycles;
+
+const MHZ: u64 = 1_000_000;
+
+/// The highest HCLK with each number of wait states.
+const fn steps<const N: usize>(megahertz: [u64; N]) -> [u64; N] {
+    let mut hertz = megahertz;
+    let mut place = 0;
+    while place < N {
+        hertz[place] *= MHZ;
+        place += 1;
+    }
+    hertz
+}
+
+/// A chip whose core and buses may be equally fast.
+const fn even(megahertz: u64, pll_input: (u64, u64), pll_vco: (u64, u64), wait_states: &'static [u64]) -> Limits {
+    Limits {
+        hclk: megahertz * MHZ,
+        ahb: megahertz * MHZ,
+        apb1: megahertz * MHZ,
+        apb2: megahertz * MHZ,
+        pll_input,
+        pll_vco,
+        wait_states,
+    }
+}
+
+/// Voltage ranges of the L4, RM0351 table 9.
+const L4_PLL: ((u64, u64), (u64, u64)) = ((4 * MHZ, 16 * MHZ), (64 * MHZ, 344 * MHZ));
+const L4_RANGE_1: Limits = even(80, L4_PLL.0, L4_PLL.1, &steps([16, 32, 48, 64, 80]));
+const L4_RANGE_2: Limits = even(26, L4_PLL.0, (64 * MHZ, 128 * MHZ), &steps([6, 12, 18, 26]));
+
+/// Voltage ranges of the G4, RM0440 table 9.
+const G4_PLL: ((u64, u64), (u64, u64)) = ((2_660_000, 16 * MHZ), (96 * MHZ, 344 * MHZ));
+const G4_BOOST: Limits = even(170, G4_PLL.0, G4_PLL.1, &steps([34, 68, 102, 136, 170]));
+const G4_RANGE_1: Limits = even(150, G4_PLL.0, G4_PLL.1, &steps([30, 60, 90, 120, 150]));
+const G4_RANGE_2: Limits = even(26, G4_PLL.0, (96 * MHZ, 128 * MHZ), &steps([12, 24, 26]));
+
+/// Voltage scales of the H743 from the lowest: core, HCLK, peripheral buses, and the highest HCLK for each number of wait states. RM0433 table
+/// 17, and the data sheet.
+const H7_SCALES: [Limits; 3] = [
+    // 50 MHz for the peripheral buses in the data sheet; but it comes out of reset with 64.
+    h7(200, 100, 64, &steps([45, 90, 135, 180, 225])),
+    h7(300, 150, 75, &steps([55, 110, 165, 225])),
+    h7(400, 200, 100, &steps([70, 140, 210, 225])),
+];
+
+const fn h7(core: u64, ahb: u64, apb: u64, wait_states: &'static [u64]) -> Limits {
+    Limits {
+        hclk: core * MHZ,
+        ahb: ahb * MHZ,
+        apb1: apb * MHZ,
+        apb2: apb * MHZ,
+        pll_input: (MHZ, 16 * MHZ),
+        pll_vco: (192 * MHZ, 836 * MHZ),
+        wait_states,
+    }
+}
+
+/// Which of the two families.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::chip) enum Kind {
+    L4,
+    G4,
+}
+
+const CR5: u32 = 0x80;
+const NORMAL: u32 = 1 << 8;
+
+/// PWR of L4 and G4.
+#[derive(Hash)]
+pub(in crate::chip) struct PowerL4G4 {
+    kind: Kind,
+    registers: [u32; 0x84 / 4],
+}
+
+impl PowerL4G4 {
+    pub(in crate::chip) fn new(kind: Kind) -> Self {
+        let mut registers = [0; 0x84 / 4];
+        registers[0] = 0x200;
+        registers[2] = 0x8000;
+        registers[CR5 as usize / 4] = NORMAL;
+        PowerL4G4 { kind, registers }
+    }
+}
+
+impl PowerControl for PowerL4G4 {
+    fn limits(&self) -> Limits {
+        let is_range_1 = self.registers[0] >> 9 & 3 == 1;
+        let is_boosted = self.registers[CR5 as usize / 4] & NORMAL == 0;
+        match (self.kind, is_range_1) {
+            (Kind::L4, true) => L4_RANGE_1,
+            (Kind::L4, false) => L4_RANGE_2,
+            (Kind::G4, true) if is_boosted => G4_BOOST,
+            (Kind::G4, true) => G4_RANGE_1,
+            (Kind::G4, false) => G4_RANGE_2,
+        }
+    }
+}
+
+impl Peripheral for PowerL4G4 {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        self.rest(offset)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        match offset {
+            // SR1 and SR2 are read only; SCR only clears flags, of which there are none.
+            0x10..=0x18 => {}
+            CR5 if self.kind == Kind::L4 => {}
+            offset => {
+                if let Some(register) = self.registers.get_mut(offset as usize / 4) {
+                    *register = value;
+                }
+            }
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            // REGLPS: the low-power regulator is ready. Neither it nor a change of voltage is under way.
+            0x14 => 1 << 8,
+            CR5 if self.kind == Kind::L4 => 0,
+            offset => self.registers.get(offset as usize / 4).copied().unwrap_or(0),
+        }
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = PowerL4G4::new(self.kind);
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+const CR1: usize = 0;
+const CR3: usize = 0x0c / 4;
+const D3CR: usize = 0x18 / 4;
+/// BYPASS, LDOEN and SCUEN.
+const SUPPLY: u32 = 7;
+const READY: u32 = 1 << 13;
+
+/// PWR of the H7. How the core is supplied is chosen once after power-on, before its voltage is changed.
+#[derive(Hash)]
+pub(in crate::chip) struct PowerH7 {
+    registers: [u32; 0x30 / 4],
+    is_supply_chosen: bool,
+    broken: Vec<Violation>,
+}
+
+impl PowerH7 {
+    pub(in crate::chip) fn new() -> Self {
+        let mut registers = [0; 0x30 / 4];
+        registers[CR1] = 0xf000_c000;
+        registers[CR3] = 0x6;
+        registers[D3CR] = 0x4000;
+        PowerH7 {
+            registers,
+            is_supply_chosen: false,
+            broken: Vec::new(),
+        }
+    }
+
+    fn scale(&self) -> u32 {
+        self.registers[D3CR] >> 14 & 3
+    }
+
+    fn breaks(&mut self, how: &str) {
+        let rule = Rule::ClockLimits;
+        self.broken.push(Violation { rule, how: how.into() });
+    }
+
+    /// The Nucleo supplies the core by the LDO.
+    fn choose_supply(&mut self, value: u32) {
+        if self.is_supply_chosen {
+            // Only the first write counts.
+            let supply = self.registers[CR3] & SUPPLY;
+            self.registers[CR3] = value & !SUPPLY | supply;
+            return;
+        }
+        if value & 3 != 2 {
+            self.breaks("the core is to be supplied by something else than the LDO (PWR_CR3)");
+        }
+        self.is_supply_chosen = true;
+        self.registers[CR3] = value;
+    }
+
+    fn set_scale(&mut self, value: u32) {
+        if !self.is_supply_chosen && (value ^ self.registers[D3CR]) >> 14 & 3 != 0 {
+            self.breaks("the voltage scale is changed before the supply is chosen (PWR_CR3)");
+        }
+        self.registers[D3CR] = value & 0xc000;
+    }
+}
+
+impl PowerControl for PowerH7 {
+    fn limits(&self) -> Limits {
+        H7_SCALES[self.scale().saturating_sub(1) as usize]
+    }
+}
+
+impl Peripheral for PowerH7 {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            // The voltage is what was asked for, at once.
+            0x04 => READY | self.scale() << 14,
+            0x18 => READY | self.registers[D3CR],
+            offset => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        match offset {
+            0x04 => {}
+            0x0c => self.choose_supply(value),
+            0x18 => self.set_scale(value),
+            offset => {
+                if let Some(register) = self.registers.get_mut(offset as usize / 4) {
+                    *register = value;
+                }
+            }
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        self.registers.get(offset as usize / 4).copied().unwrap_or(0)
+    }
+
+    /// The supply stays as it was chosen.
+    fn reset(&mut self, _now: Cycles) {
+        let (supply, is_chosen) = (self.registers[CR3], self.is_supply_chosen);
+        *self = PowerH7::new();
+        (self.registers[CR3], self.is_supply_chosen) = (supply, is_chosen);
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_and_boost_decide_the_limit() {
+        let mut power = PowerL4G4::new(Kind::G4);
+        assert_eq!(power.limits().hclk, 150 * MHZ);
+        power.write(CR5, 0, 0);
+        assert_eq!(
+            (power.limits().hclk, power.limits().wait_states(170 * MHZ)),
+            (170 * MHZ, 4)
+        );
+        power.write(0, 0x400, 0);
+        assert_eq!(power.limits().hclk, 26 * MHZ);
+        let mut power = PowerL4G4::new(Kind::L4);
+        power.write(CR5, 0, 0);
+        assert_eq!(
+            (power.limits().hclk, power.limits().wait_states(80 * MHZ)),
+            (80 * MHZ, 4)
+        );
+        assert_eq!(power.limits().wait_states(16 * MHZ), 0);
+    }
+
+    #[test]
+    fn the_h7_chooses_its_supply_before_its_voltage() {
+        let mut power = PowerH7::new();
+        power.write(0x18, 0xc000, 0);
+        assert_eq!(power.take_broken().len(), 1, "too early");
+        let mut power = PowerH7::new();
+        power.write(0x0c, 0x6, 0);
+        power.write(0x18, 0xc000, 0);
+        assert_eq!((power.take_broken().len(), power.limits().hclk), (0, 400 * MHZ));
+        assert_eq!(power.read(0x18, 0) & READY, READY);
+        power.write(0x0c, 0x5, 0);
+        assert_eq!(power.read(0x0c, 0) & SUPPLY, 6, "only once");
+        power.reset(0);
+        assert_eq!((power.limits().hclk, power.is_supply_chosen), (200 * MHZ, true));
+    }
+
+    #[test]
+    fn a_supply_that_the_board_does_not_have_is_a_broken_rule() {
+        let mut power = PowerH7::new();
+        power.write(0x0c, 0x1, 0);
+        assert_eq!(power.take_broken().len(), 1);
+    }
+}

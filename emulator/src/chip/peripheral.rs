@@ -1,0 +1,236 @@
+//! What a chip is made of: the traits that its parts implement.
+//!
+//! Most parts are a [`Peripheral`] and no more: registers, a time at which something happens next, interrupt lines. A few
+//! act on others, and have a trait of their own that says how: [`ClockControl`], [`PowerControl`], [`FlashControl`],
+//! [`DmaControl`] and [`SerialPort`]. A family of chips gives one of each ([`Parts`]); [`Chip`](super::Chip) joins them.
+
+use std::hash::Hasher;
+use std::ops::Range;
+
+use super::UARTS;
+use super::clocks::{Clocks, Limits, Pll};
+use super::map::{Gate, Place};
+use super::rules::Violation;
+use super::rx_pin::{Edge, Noise};
+use super::usart::UartCounters;
+use crate::cpu::{Cycles, NEVER};
+use crate::memory::Memory;
+
+/// Registers on a bus. Offsets are those of the reference manual, from the beginning of the peripheral; accesses are whole
+/// words. Time is counted in cycles of the core.
+///
+/// A peripheral that only answers needs `read` and `write`. One that does something by itself also says when
+/// (`next_event`), is called then (`advance`), and requests its interrupts (`interrupts`).
+///
+/// It must do the same whenever it is given the same: it asks the host for nothing.
+pub trait Peripheral: Send {
+    /// Reads a register, with what reading does to it. `advance` has been called with this time.
+    fn read(&mut self, offset: u32, now: Cycles) -> u32;
+
+    /// Writes a register. `advance` has been called with this time.
+    fn write(&mut self, offset: u32, value: u32, now: Cycles);
+
+    /// What a register holds besides the bytes that are written, when a store is narrower than the register.
+    fn rest(&self, _offset: u32) -> u32 {
+        0
+    }
+
+    /// Does all that is due up to `now`.
+    fn advance(&mut self, _now: Cycles) {}
+
+    /// When something is due next. It is asked again after every access and every `advance`.
+    fn next_event(&self) -> Cycles {
+        NEVER
+    }
+
+    /// The interrupts that it requests, one bit for each in the order in which its [`Place`] lists them.
+    fn interrupts(&self) -> u32 {
+        0
+    }
+
+    /// Registers go back to what they are after a reset of the chip, or of this peripheral by the RCC.
+    fn reset(&mut self, _now: Cycles) {}
+
+    /// Its clock has changed: from `now` on one cycle of it takes so many of the core.
+    fn set_clock(&mut self, _cycles: u64, _now: Cycles) {}
+
+    /// A mode in use that the model does not have: it is told once, as something that is not modelled.
+    fn beyond_model(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The rules that software has broken since the last call.
+    fn take_broken(&mut self) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    /// Feeds all state that decides what it will do to a hash: boards that do the same have the same hash. With
+    /// `#[derive(Hash)]`, `self.hash(&mut hasher)` is all there is to it.
+    fn digest(&self, hasher: &mut dyn Hasher);
+}
+
+/// Why the chip was reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetCause {
+    /// It was powered.
+    PowerOn,
+    /// The reset pin was pulled.
+    Pin,
+    /// Software has asked for it.
+    Software,
+    /// The watchdog has run out.
+    Watchdog,
+}
+
+/// Reset and clock control, the RCC.
+pub trait ClockControl: Peripheral {
+    /// The chip is reset; flags that survive it stay.
+    fn reset_by(&mut self, cause: ResetCause);
+
+    /// The frequencies that the registers come to.
+    fn clocks(&self) -> Clocks;
+
+    /// Cycles of the core for one cycle of the clock that a peripheral runs with.
+    fn cycles_of(&self, place: &Place) -> u64;
+
+    /// Whether a clock is on.
+    fn is_on(&self, gate: Gate) -> bool;
+
+    /// The gates whose peripherals software has reset since the last call.
+    fn take_resets(&mut self) -> Vec<Gate>;
+
+    /// The PLL, if it is on.
+    fn running_pll(&self) -> Option<Pll>;
+}
+
+/// Power control, the PWR.
+pub trait PowerControl: Peripheral {
+    /// What the chip bears as it is powered.
+    fn limits(&self) -> Limits;
+}
+
+/// The controller of the flash.
+pub trait FlashControl: Peripheral {
+    /// A store into the flash. Returns for how many microseconds the core stands still.
+    fn program(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> u64;
+
+    /// Does the erase that the last write has started, if it has. Returns for how many microseconds the core stands still.
+    fn start_erase(&mut self, now: Cycles, memory: &mut Memory) -> u64;
+
+    /// The core's clock has changed, in Hz: an operation that goes on while the core runs takes its time.
+    fn set_core_clock(&mut self, _hertz: u64) {}
+
+    /// What the last reset has cut off: reading it is an error.
+    fn take_torn(&mut self) -> Option<Range<u32>> {
+        None
+    }
+
+    /// The core has read what was cut off. Returns whether that is a bus fault; else it is an NMI.
+    fn meet_torn(&mut self, _address: u32) -> bool {
+        false
+    }
+
+    /// The highest HCLK in Hz at which the flash may be written as it is set up.
+    fn highest_writing(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// How the flash is read, as FLASH_ACR of an F4 says it: wait states in the lowest four bits, prefetch, instruction cache
+    /// and data cache in bits 8 to 10, their resets in 11 and 12.
+    fn access(&self) -> u32;
+
+    /// The addresses that were programmed or erased since the last call.
+    fn take_change(&mut self) -> Option<Range<u32>>;
+}
+
+/// All that moves data by itself: controllers, and where there is one, the multiplexer of their requests.
+pub trait DmaControl: Send {
+    /// The registers of one part, by the number that the map gives it.
+    fn part(&mut self, part: usize) -> &mut dyn Peripheral;
+
+    /// How many parts there are.
+    fn parts(&self) -> usize;
+
+    /// Serves the requests of a serial port. Returns whether anything was transferred.
+    fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool;
+
+    /// Does what software has enabled and needs no request: copies of memory to memory.
+    fn copy_memory(&mut self, memory: &mut Memory);
+
+    /// The rules that were broken since the last call.
+    fn take_broken(&mut self) -> Vec<Violation>;
+
+    /// Feeds its state to a hash.
+    fn digest(&self, hasher: &mut dyn Hasher);
+}
+
+/// A serial port: registers on the inside, wires on the outside.
+pub trait SerialPort: Peripheral {
+    /// Says which of the pins with the cable are connected to it.
+    fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles);
+
+    /// Its line has a level from now on, whatever it sends: it has lost its power, or has it back.
+    fn hold_line(&mut self, level: bool, now: Cycles);
+
+    /// Whether it has sent something without its pin since the last call.
+    fn take_sent_nowhere(&mut self) -> bool;
+
+    /// Whether it is to receive and has no pin.
+    fn listens_nowhere(&self) -> bool;
+
+    /// Whether DMA shall take a received byte.
+    fn wants_dma_read(&self) -> bool;
+
+    /// Whether DMA shall give a byte to be sent.
+    fn wants_dma_write(&self) -> bool;
+
+    /// Takes the received byte, as a read of the data register does.
+    fn take_data(&mut self) -> u32;
+
+    /// Gives a byte to be sent, as a write of the data register does.
+    fn give_data(&mut self, value: u32, now: Cycles);
+
+    /// Cycles for one bit.
+    fn bit_time(&self) -> Cycles;
+
+    /// How soon after an edge software can notice it; `None` if the port does not listen.
+    fn reaction_time(&self) -> Option<Cycles>;
+
+    /// When the line will have been idle for a frame, if nothing comes.
+    fn idle_decision(&self) -> Option<Cycles>;
+
+    /// An edge arrives at the receiver.
+    fn push_edge(&mut self, edge: Edge<Cycles>);
+
+    /// Disturbs the receiver's wire from now on, or no longer.
+    fn set_noise(&mut self, noise: Option<Noise>);
+
+    /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
+    fn keep_bytes(&mut self);
+
+    /// The bytes sent since the last call, if they are kept.
+    fn take_bytes(&mut self) -> Vec<u8>;
+
+    /// The edges that the transmitter has put out since the last call.
+    fn take_output(&mut self) -> Vec<Edge<Cycles>>;
+
+    /// Whether there are such edges.
+    fn has_output(&self) -> bool;
+
+    /// What has passed through it.
+    fn counters(&self) -> UartCounters;
+}
+
+/// The parts that a family of chips makes its own way.
+pub struct Parts {
+    /// The RCC.
+    pub clock: Box<dyn ClockControl>,
+    /// The PWR.
+    pub power: Box<dyn PowerControl>,
+    /// The controller of the flash.
+    pub flash: Box<dyn FlashControl>,
+    /// DMA.
+    pub dma: Box<dyn DmaControl>,
+    /// The serial ports that the chip has, by their numbers in [`UART_NAMES`](super::UART_NAMES).
+    pub uarts: [Option<Box<dyn SerialPort>>; UARTS],
+}

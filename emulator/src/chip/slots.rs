@@ -1,0 +1,310 @@
+//! The peripherals of a chip at run time: by address, by date, by interrupt.
+
+use super::gpio;
+use super::map::{Kind, Place, UARTS};
+use super::peripheral::Peripheral;
+use crate::cpu::{Cycles, NEVER};
+
+/// In the bits of what software has touched: the interrupts of DMA, EXTI, flash and RCC are to be looked at.
+pub(super) const LINES: u64 = 1 << 63;
+/// Units that can have a date: their bits are below that one.
+const MOST_TIMED: usize = 63;
+
+/// Where a peripheral is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Clock,
+    Power,
+    Flash,
+    Gpio(usize),
+    Exti,
+    Syscfg,
+    Uart(usize),
+    Dma(usize),
+    Watchdog,
+    DebugControl,
+    Other(usize),
+    Unmodelled,
+}
+
+/// Why a peripheral cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CannotAdd {
+    /// Something else is there.
+    Taken {
+        /// What.
+        by: &'static str,
+    },
+    /// There are too many.
+    TooMany,
+}
+
+impl std::fmt::Display for CannotAdd {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CannotAdd::Taken { by } => write!(out, "the addresses belong to {by}"),
+            CannotAdd::TooMany => write!(
+                out,
+                "a chip has at most {MOST_TIMED} peripherals with a time of their own"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CannotAdd {}
+
+struct Slot {
+    place: Place,
+    unit: Unit,
+    /// What is to be looked at when software has touched it.
+    touches: u64,
+}
+
+/// A unit with interrupts.
+struct Requester {
+    unit: Unit,
+    interrupts: &'static [usize],
+    /// What it requested when it was last looked at.
+    requested: u32,
+}
+
+impl Requester {
+    fn new(unit: Unit, place: &Place) -> Self {
+        Requester {
+            unit,
+            interrupts: place.interrupts,
+            requested: 0,
+        }
+    }
+
+    /// Its interrupts, if what it requests has changed.
+    fn set(&mut self, requested: u32) -> Option<&'static [usize]> {
+        let before = std::mem::replace(&mut self.requested, requested);
+        (before != requested).then_some(self.interrupts)
+    }
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Slots {
+    /// First addresses, in order.
+    bases: Vec<u32>,
+    /// In the same order.
+    slots: Vec<Slot>,
+    /// Units that do something by themselves.
+    timed: Vec<Requester>,
+    /// When each of them does next.
+    dates: Vec<Cycles>,
+    /// Units that are moved by others.
+    lines: Vec<Requester>,
+    /// The bits of the serial ports.
+    uarts: [u64; UARTS],
+}
+
+impl Slots {
+    /// The places of a chip, and the peripherals of their own that they make.
+    pub(super) fn new(places: &[Place]) -> (Self, Vec<Box<dyn Peripheral>>) {
+        let (mut slots, mut others) = (Slots::default(), Vec::new());
+        for place in places {
+            let unit = match place.kind {
+                Kind::Clock => Unit::Clock,
+                Kind::Power => Unit::Power,
+                Kind::Flash => Unit::Flash,
+                Kind::Gpio(port) if port < gpio::PORTS => Unit::Gpio(port),
+                Kind::Exti => Unit::Exti,
+                Kind::Syscfg => Unit::Syscfg,
+                Kind::Uart(uart) if uart < UARTS => Unit::Uart(uart),
+                Kind::Dma(part) => Unit::Dma(part),
+                Kind::Watchdog => Unit::Watchdog,
+                Kind::DebugControl => Unit::DebugControl,
+                Kind::Own(make) | Kind::Timer(make) => {
+                    others.push(make());
+                    Unit::Other(others.len() - 1)
+                }
+                Kind::Unmodelled | Kind::Gpio(_) | Kind::Uart(_) => Unit::Unmodelled,
+            };
+            slots.insert(slots.slots.len(), *place, unit);
+        }
+        let uarts = slots.uarts.iter().fold(0, |all, bit| all | bit);
+        for slot in &mut slots.slots {
+            if let Unit::Dma(_) = slot.unit {
+                slot.touches |= uarts;
+            }
+        }
+        (slots, others)
+    }
+
+    fn insert(&mut self, at: usize, place: Place, unit: Unit) {
+        let bit = 1 << self.timed.len();
+        let touches = match unit {
+            Unit::Uart(uart) => {
+                self.uarts[uart] = bit;
+                bit
+            }
+            Unit::Other(_) | Unit::Watchdog | Unit::Flash => bit,
+            Unit::Dma(_) | Unit::Exti | Unit::Gpio(_) | Unit::Syscfg | Unit::Clock => LINES,
+            Unit::Power | Unit::DebugControl | Unit::Unmodelled => 0,
+        };
+        match unit {
+            Unit::Uart(_) | Unit::Other(_) | Unit::Watchdog | Unit::Flash => {
+                self.timed.push(Requester::new(unit, &place));
+                self.dates.push(NEVER);
+            }
+            Unit::Dma(_) | Unit::Exti | Unit::Clock => self.lines.push(Requester::new(unit, &place)),
+            _ => {}
+        }
+        self.bases.insert(at, place.base);
+        self.slots.insert(at, Slot { place, unit, touches });
+    }
+
+    /// Makes room for a peripheral that will be the other of a number.
+    pub(super) fn add(&mut self, place: Place, other: usize) -> Result<(), CannotAdd> {
+        if self.timed.len() >= MOST_TIMED {
+            return Err(CannotAdd::TooMany);
+        }
+        let end = u64::from(place.base) + u64::from(place.size);
+        let overlaps = |slot: &&Slot| {
+            let slot = &slot.place;
+            u64::from(slot.base) < end && u64::from(slot.base) + u64::from(slot.size) > u64::from(place.base)
+        };
+        let taken = self.slots.iter().filter(overlaps);
+        if let Some(slot) = taken.clone().find(|slot| slot.unit != Unit::Unmodelled) {
+            return Err(CannotAdd::Taken { by: slot.place.name });
+        }
+        let replaced: Vec<u32> = taken.map(|slot| slot.place.base).collect();
+        self.slots.retain(|slot| !replaced.contains(&slot.place.base));
+        self.bases.retain(|base| !replaced.contains(base));
+        let at = self.bases.partition_point(|base| *base <= place.base);
+        self.insert(at, place, Unit::Other(other));
+        Ok(())
+    }
+
+    /// The number of the place that an address belongs to.
+    pub(super) fn find(&self, address: u32) -> Option<usize> {
+        let at = self.bases.partition_point(|base| *base <= address).checked_sub(1)?;
+        let place = &self.slots[at].place;
+        (address - place.base < place.size).then_some(at)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn place(&self, at: usize) -> &Place {
+        &self.slots[at].place
+    }
+
+    pub(super) fn unit(&self, at: usize) -> Unit {
+        self.slots[at].unit
+    }
+
+    pub(super) fn touches(&self, at: usize) -> u64 {
+        self.slots[at].touches
+    }
+
+    pub(super) fn units(&self) -> Vec<Unit> {
+        self.slots.iter().map(|slot| slot.unit).collect()
+    }
+
+    pub(super) fn bit_of_uart(&self, uart: usize) -> u64 {
+        self.uarts[uart]
+    }
+
+    /// The bits of all timed units.
+    pub(super) fn all_timed(&self) -> u64 {
+        (1 << self.timed.len()) - 1
+    }
+
+    /// The bits of those whose date has come.
+    pub(super) fn due(&self, now: Cycles) -> u64 {
+        let dates = self.dates.iter().enumerate();
+        dates.fold(0, |due, (timed, date)| due | u64::from(now >= *date) << timed)
+    }
+
+    pub(super) fn timed(&self, timed: usize) -> Unit {
+        self.timed[timed].unit
+    }
+
+    pub(super) fn dates(&self) -> &[Cycles] {
+        &self.dates
+    }
+
+    /// When a timed unit is due, and what it requests. Returns its interrupts if that has changed.
+    pub(super) fn set_date(&mut self, timed: usize, due: Cycles, requested: u32) -> Option<&'static [usize]> {
+        self.dates[timed] = due;
+        self.timed[timed].set(requested)
+    }
+
+    pub(super) fn line_units(&self) -> usize {
+        self.lines.len()
+    }
+
+    pub(super) fn line_unit(&self, number: usize) -> Unit {
+        self.lines[number].unit
+    }
+
+    /// What one of the other units requests. Returns its interrupts if that has changed.
+    pub(super) fn set_requested(&mut self, number: usize, requested: u32) -> Option<&'static [usize]> {
+        self.lines[number].set(requested)
+    }
+
+    /// No interrupt is requested any more.
+    pub(super) fn forget_lines(&mut self) {
+        for requester in self.timed.iter_mut().chain(&mut self.lines) {
+            requester.requested = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chip::Model;
+
+    #[test]
+    fn places_are_in_order_and_do_not_overlap() {
+        for model in Model::ALL {
+            let chip = model.description();
+            for pair in chip.places.windows(2) {
+                let (first, second) = (pair[0], pair[1]);
+                assert!(
+                    first.base + first.size <= second.base,
+                    "{}: {} and {}",
+                    chip.name,
+                    first.name,
+                    second.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn addresses_are_found() {
+        let (slots, _) = Slots::new(Model::F446.description().places);
+        let name = |address| slots.find(address).map(|at| slots.place(at).name);
+        assert_eq!(name(0x4000_4404), Some("USART2"));
+        assert_eq!(name(0x4000_2400), None);
+        assert_eq!(name(0x5003_ffff), Some("USB OTG FS"));
+    }
+
+    #[test]
+    fn only_what_is_not_modelled_is_replaced() {
+        let (mut slots, others) = Slots::new(Model::F446.description().places);
+        let place = |base, size| Place::unmodelled(base, size, "new");
+        assert_eq!(
+            slots.add(place(0x4000_4700, 0x200), others.len()),
+            Err(CannotAdd::Taken { by: "USART2" })
+        );
+        assert_eq!(slots.add(place(0x4000_5400, 0x400), others.len()), Ok(()));
+        assert_eq!(slots.add(place(0x6000_0000, 4), others.len() + 1), Ok(()));
+        for address in [0x4000_5404, 0x6000_0003] {
+            assert_eq!(slots.find(address).map(|at| slots.place(at).name), Some("new"));
+        }
+        assert_eq!(slots.find(0x6000_0004), None);
+        assert!(slots.bases.is_sorted());
+        assert_eq!(
+            slots.add(place(0x6000_0003, 1), others.len() + 2),
+            Err(CannotAdd::Taken { by: "new" })
+        );
+    }
+}

@@ -1,0 +1,516 @@
+//! Serial ports of chips newer than the F4: RM0351 chapters 40 and 41, RM0440 chapters 37 and 38, RM0433 chapters 48 and 49.
+//!
+//! The flags and most enables stand where the F4 has them, in registers of their own: flags are cleared in ICR, received bytes
+//! are in RDR, bytes to send in TDR. G4 and H7 have FIFOs. A received byte with an error raises no DMA request: it is lost
+//! unless software reads it, or DDRE is set.
+
+use super::super::rules::Rule;
+use super::*;
+
+/// Which registers a serial port has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::chip) enum Registers {
+    /// SR and DR.
+    F4,
+    /// ISR, ICR, RDR and TDR, with FIFOs of so many bytes; 0 if it has none.
+    Newer {
+        /// The bytes of each FIFO.
+        fifo: u8,
+    },
+    /// The same, with a BRR in 256ths of a cycle: LPUART1.
+    LowPower {
+        /// The bytes of each FIFO.
+        fifo: u8,
+    },
+}
+
+const ENABLE: u32 = 1;
+const FIFO_ENABLE: u32 = 1 << 29;
+const OVERRUN_DISABLE: u32 = 1 << 12;
+const DMA_DISABLE_ON_ERROR: u32 = 1 << 13;
+
+/// What is only changed while the port is off: of CR1 word length, wake-up method, parity, oversampling, times of the driver enable, and
+/// the FIFO; of CR2 all but the address of multiprocessor mode; of CR3 all but the enables of interrupts and DMA.
+const FIXED: [u32; 3] = [0x33ff_9e00, 0x007f_ffff, 0x0000_fb3e];
+
+const ISR_CLEARABLE: u32 = PE | FE | NF | ORE | IDLE | TC;
+
+#[derive(Hash)]
+pub(super) struct Newer {
+    pub(super) registers: Registers,
+    /// CR1 as it was written. The F4's form of it is in `control`.
+    control: u32,
+    timeout: u32,
+    prescaler: u32,
+    received: VecDeque<u32>,
+    /// Rules that were broken, in words, until they are asked for.
+    broken: Vec<String>,
+}
+
+impl Newer {
+    pub(super) fn new(registers: Registers) -> Self {
+        Newer {
+            registers,
+            control: 0,
+            timeout: 0,
+            prescaler: 0,
+            received: VecDeque::new(),
+            broken: Vec::new(),
+        }
+    }
+
+    pub(super) fn take_broken(&mut self) -> Vec<Violation> {
+        let broken = self.broken.drain(..);
+        broken.map(|how| Violation { rule: Rule::Uart, how }).collect()
+    }
+
+    fn fifo(&self) -> usize {
+        match self.registers {
+            Registers::Newer { fifo } | Registers::LowPower { fifo } => fifo.into(),
+            Registers::F4 => 0,
+        }
+    }
+
+    /// Bytes that wait in each direction.
+    fn depth(&self) -> usize {
+        if self.control & FIFO_ENABLE != 0 {
+            self.fifo().max(1)
+        } else {
+            1
+        }
+    }
+
+    pub(super) fn bit_time(&self, divider: u32, clock: u64) -> Cycles {
+        const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
+        let prescaler = PRESCALERS.get(self.prescaler as usize).copied().unwrap_or(256);
+        let cycles = u64::from(divider) * prescaler * clock;
+        match self.registers {
+            Registers::LowPower { .. } => cycles / 256,
+            _ => cycles,
+        }
+        .max(1)
+    }
+
+    pub(super) fn beyond_model(&self, control: &[u32; 3]) -> Option<&'static str> {
+        if self.control & 1 << 28 != 0 {
+            Some("a word of seven bits")
+        } else if self.control & 1 << 13 != 0 {
+            Some("the mute mode")
+        } else if control[1] & 0x000f_8000 != 0 {
+            Some("a swapped, inverted or reversed line")
+        } else if control[1] & 1 << 20 != 0 {
+            Some("the automatic baud rate")
+        } else if control[2] & 1 << 14 != 0 {
+            Some("the driver enable")
+        } else {
+            None
+        }
+    }
+}
+
+impl Usart {
+    /// A port as it is after reset.
+    pub(in crate::chip) fn new(registers: Registers) -> Self {
+        Usart {
+            newer: (registers != Registers::F4).then(|| Newer::new(registers)),
+            ..Usart::default()
+        }
+    }
+
+    /// Bytes that wait in each direction.
+    pub(super) fn depth(&self) -> usize {
+        self.newer.as_ref().map_or(1, Newer::depth)
+    }
+
+    /// Takes the byte that came first.
+    pub(super) fn take_oldest(&mut self) -> u32 {
+        let Some(newer) = &mut self.newer else { return 0 };
+        if let Some(byte) = newer.received.pop_front() {
+            self.received = byte;
+        }
+        if newer.received.is_empty() {
+            self.status &= !RXNE;
+        }
+        self.received
+    }
+
+    /// Keeps a byte that was received; false if there is no room. Where DMA takes the bytes, one with an error is not kept,
+    /// unless such a one is to stop DMA.
+    pub(super) fn keep_newer(&mut self, data: u32, errors: u32) -> bool {
+        let (depth, control) = (self.depth(), self.control[2]);
+        let Some(newer) = &mut self.newer else { return false };
+        if errors != 0 && control & (DMAR | DMA_DISABLE_ON_ERROR) == DMAR {
+            return true;
+        }
+        if newer.received.len() >= depth {
+            if control & OVERRUN_DISABLE == 0 {
+                self.status |= ORE;
+                self.counters.overruns += 1;
+                return false;
+            }
+            newer.received.pop_back();
+        }
+        newer.received.push_back(data);
+        self.status |= RXNE;
+        true
+    }
+
+    /// Whether an error keeps DMA from taking bytes until its flag is cleared.
+    pub(super) fn stops_dma(&self) -> bool {
+        self.newer.is_some() && self.control[2] & DMA_DISABLE_ON_ERROR != 0 && self.status & (PE | FE | NF) != 0
+    }
+
+    fn breaks(&mut self, how: &str) {
+        if let Some(newer) = &mut self.newer {
+            newer.broken.push(how.into());
+        }
+    }
+
+    fn is_on(&self) -> bool {
+        self.control[0] & UE != 0
+    }
+
+    fn set_newer_control(&mut self, value: u32, now: Cycles) {
+        let Some(newer) = &mut self.newer else { return };
+        let before = newer.control;
+        newer.control = value;
+        let goes_off = before & ENABLE != 0 && value & ENABLE == 0;
+        if before & value & ENABLE != 0 && (before ^ value) & FIXED[0] != 0 {
+            self.breaks("CR1 is changed besides its enables while the port is on");
+        }
+        // In the F4's form UE stands at 13 and SBK, which is in RQR here, at 0.
+        self.set_control(value & 0xdffe | (value & ENABLE) << 13, now);
+        if goes_off {
+            self.switch_off(now);
+        }
+    }
+
+    /// All operations end and the flags go back to what they are at reset.
+    fn switch_off(&mut self, now: Cycles) {
+        if self.sending_until.take().is_some_and(|end| end > now) {
+            self.output.push(Edge { at: now, level: true });
+        }
+        self.waiting.clear();
+        if let Some(newer) = &mut self.newer {
+            newer.received.clear();
+        }
+        self.status = TXE | TC;
+    }
+
+    fn request(&mut self, value: u32, now: Cycles) {
+        if value & 1 << 3 != 0 {
+            if let Some(newer) = &mut self.newer {
+                newer.received.clear();
+            }
+            self.counters.discarded += u64::from(self.status & RXNE != 0);
+            self.status &= !RXNE;
+        }
+        if value & 1 << 4 != 0 {
+            self.waiting.clear();
+            self.status |= TXE;
+        }
+        if value & 1 << 1 != 0 {
+            self.set_control(self.control[0] | SBK, now);
+        }
+    }
+
+    pub(super) fn read_newer(&mut self, offset: u32) -> u32 {
+        match offset {
+            0x1c => self.interrupt_status(),
+            0x24 => self.take_oldest(),
+            offset => self.rest_newer(offset),
+        }
+    }
+
+    fn interrupt_status(&self) -> u32 {
+        let acknowledged = if self.is_on() { self.control[0] & (TE | RE) } else { 0 };
+        let (waiting, received) = (
+            self.waiting.len(),
+            self.newer.as_ref().map_or(0, |newer| newer.received.len()),
+        );
+        let fifo = self
+            .newer
+            .as_ref()
+            .is_some_and(|newer| newer.control & FIFO_ENABLE != 0);
+        self.status
+            | u32::from(self.receiving_since.is_some()) << 16
+            // TEACK and REACK stand 18 and 20 places above TE and RE.
+            | (acknowledged & TE) << 18
+            | (acknowledged & RE) << 20
+            | u32::from(fifo && waiting == 0) << 23
+            | u32::from(fifo && received == self.depth()) << 24
+    }
+
+    pub(super) fn write_newer(&mut self, offset: u32, value: u32, now: Cycles) {
+        let is_on = self.is_on();
+        match offset {
+            0x00 => self.set_newer_control(value, now),
+            0x04 | 0x08 => {
+                let register = offset as usize / 4;
+                if is_on && (self.control[register] ^ value) & FIXED[register] != 0 {
+                    self.breaks(&format!("CR{} is changed while the port is on", register + 1));
+                }
+                self.control[register] = value;
+            }
+            0x0c | 0x2c if is_on => self.breaks("BRR or PRESC is written while the port is on"),
+            0x0c => self.set_divider(value),
+            0x10 => self.guard = value,
+            0x18 => self.request(value, now),
+            0x20 => self.status &= !(value & ISR_CLEARABLE),
+            0x28 => self.give_data(value, now),
+            _ => {
+                let Some(newer) = &mut self.newer else { return };
+                match offset {
+                    0x14 => newer.timeout = value,
+                    0x2c if newer.fifo() > 0 => newer.prescaler = value & 0xf,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// A divider below the least that the manual allows is a broken rule.
+    fn set_divider(&mut self, value: u32) {
+        let low_power = matches!(
+            self.newer,
+            Some(Newer {
+                registers: Registers::LowPower { .. },
+                ..
+            })
+        );
+        let (mask, least) = if low_power { (0xf_ffff, 0x300) } else { (0xffff, 16) };
+        self.baud = value & mask;
+        if self.baud < least {
+            self.breaks(&format!("BRR is {value:#x}, at least {least:#x}"));
+        }
+    }
+
+    pub(super) fn rest_newer(&self, offset: u32) -> u32 {
+        let Some(newer) = &self.newer else { return 0 };
+        match offset {
+            0x00 => newer.control,
+            0x04 | 0x08 => self.control[offset as usize / 4],
+            0x0c => self.baud,
+            0x10 => self.guard,
+            0x14 => newer.timeout,
+            0x2c => newer.prescaler,
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BIT: u64 = 160;
+    const CR1: u32 = 0x00;
+    const CR3: u32 = 0x08;
+    const BRR: u32 = 0x0c;
+    const ISR: u32 = 0x1c;
+    const ICR: u32 = 0x20;
+    const RDR: u32 = 0x24;
+    const TDR: u32 = 0x28;
+
+    fn port(registers: Registers, control: u32, control3: u32) -> Usart {
+        let mut port = Usart::new(registers);
+        port.set_pins(true, true, 0);
+        let divider = match registers {
+            Registers::LowPower { .. } => BIT * 256,
+            _ => BIT,
+        };
+        port.write(BRR, divider as u32, 0);
+        port.write(CR3, control3, 0);
+        port.write(CR1, ENABLE | TE | RE | control, 0);
+        port
+    }
+
+    fn advance(port: &mut Usart, now: Cycles) {
+        while port.next_event() <= now {
+            let then = port.next_event();
+            port.advance(then);
+            if port.next_event() <= then {
+                break;
+            }
+        }
+        port.advance(now);
+    }
+
+    /// Sends bytes to a port one after the other, with their stop bits at these levels.
+    fn hear(port: &mut Usart, bytes: &[(u8, bool)]) -> Cycles {
+        let mut at = BIT;
+        for (byte, stop) in bytes {
+            let levels = u64::from(*byte) << 1 | u64::from(*stop) << 9 | 1 << 10;
+            for place in 0..11 {
+                let level = levels >> place & 1 != 0;
+                port.push_edge(Edge {
+                    at: at + place * BIT,
+                    level,
+                });
+            }
+            at += 12 * BIT;
+            advance(port, at);
+        }
+        at
+    }
+
+    const KINDS: [Registers; 3] = [
+        Registers::Newer { fifo: 0 },
+        Registers::Newer { fifo: 8 },
+        Registers::LowPower { fifo: 8 },
+    ];
+
+    #[test]
+    fn every_byte_arrives_as_it_was_sent() {
+        for registers in KINDS {
+            for byte in 0..=255 {
+                let (mut from, mut to) = (port(registers, 0, 0), port(registers, 0, 0));
+                from.write(TDR, byte, 1000);
+                for edge in from.take_output() {
+                    to.push_edge(edge);
+                }
+                advance(&mut to, 1000 + BIT * 10);
+                assert_eq!(to.read(ISR, 0) & (RXNE | NF | FE | ORE), RXNE, "{registers:?}");
+                assert_eq!(to.read(RDR, 0), byte);
+                assert_eq!(to.read(ISR, 0) & RXNE, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn flags_are_cleared_in_icr_and_not_by_reading() {
+        let mut port = port(KINDS[0], IDLE, 0);
+        let now = hear(&mut port, &[(7, false), (8, true)]) + 12 * BIT;
+        advance(&mut port, now);
+        assert_eq!(port.read(ISR, 0) & (RXNE | ORE | FE | IDLE), RXNE | ORE | FE | IDLE);
+        assert_eq!(
+            (port.read(RDR, 0), port.read(ISR, 0) & (RXNE | ORE | FE)),
+            (7, ORE | FE)
+        );
+        assert_eq!(port.interrupts(), 1);
+        port.write(ICR, IDLE | ORE, 0);
+        assert_eq!((port.read(ISR, 0) & (ORE | FE | IDLE), port.interrupts()), (FE, 0));
+    }
+
+    #[test]
+    fn dma_is_not_asked_to_take_a_byte_with_an_error() {
+        let bytes = [(1, true), (2, false), (3, true)];
+        for registers in KINDS {
+            let mut taken = port(registers, FIFO_ENABLE, DMAR);
+            let mut got = Vec::new();
+            for byte in bytes {
+                hear_one(&mut taken, byte, &mut got);
+            }
+            assert_eq!(got, [1, 3], "{registers:?}");
+            assert_eq!(taken.read(ISR, 0) & FE, FE);
+            // With DDRE it stays, and DMA stops until the flag is cleared.
+            let mut stopped = port(registers, FIFO_ENABLE, DMAR | DMA_DISABLE_ON_ERROR);
+            let mut got = Vec::new();
+            for byte in &bytes[..2] {
+                hear_one(&mut stopped, *byte, &mut got);
+            }
+            assert_eq!((got, stopped.wants_dma_read()), (vec![1], false));
+            stopped.write(ICR, FE, 0);
+            assert!(stopped.wants_dma_read());
+        }
+    }
+
+    /// A byte, after which DMA takes what it is asked to.
+    fn hear_one(port: &mut Usart, (byte, stop): (u8, bool), got: &mut Vec<u32>) {
+        let at = port.idle_since.unwrap_or(0) + 40 * BIT * (1 + u64::from(byte));
+        let levels = u64::from(byte) << 1 | u64::from(stop) << 9 | 1 << 10;
+        for place in 0..11 {
+            port.push_edge(Edge {
+                at: at + place * BIT,
+                level: levels >> place & 1 != 0,
+            });
+        }
+        advance(port, at + 12 * BIT);
+        while port.wants_dma_read() {
+            got.push(port.take_data());
+        }
+    }
+
+    #[test]
+    fn a_fifo_holds_as_much_as_the_chip_has() {
+        for (fifo, enabled, kept) in [(0, 0, 1), (8, 0, 1), (8, FIFO_ENABLE, 8), (16, FIFO_ENABLE, 16)] {
+            let mut port = port(Registers::Newer { fifo }, enabled, 0);
+            let bytes: Vec<(u8, bool)> = (0..20).map(|byte| (byte, true)).collect();
+            hear(&mut port, &bytes);
+            assert_eq!(port.read(ISR, 0) & ORE, ORE);
+            assert_eq!(port.counters.overruns, 20 - kept);
+            let mut got = 0;
+            while port.read(ISR, 0) & RXNE != 0 {
+                assert_eq!(port.read(RDR, 0), got);
+                got += 1;
+            }
+            assert_eq!(u64::from(got), kept);
+            // To send: one goes to the shift register at once.
+            let mut taken = 0;
+            while port.read(ISR, 0) & TXE != 0 {
+                port.write(TDR, 0x55, 10_000_000);
+                taken += 1;
+            }
+            assert_eq!(taken, kept + 1);
+        }
+    }
+
+    #[test]
+    fn what_is_fixed_while_it_is_on_is_a_broken_rule() {
+        let changes: [(u32, u32, bool); 7] = [
+            (CR1, ENABLE | TE | RE | FIFO_ENABLE, true),
+            (CR1, ENABLE | TE | RE | M, true),
+            (CR1, ENABLE | TE | RE | IDLE, false),
+            (CR3, ONEBIT, true),
+            (CR3, DMAR | DMAT, false),
+            (0x04, 1 << 13, true),
+            (BRR, 99, true),
+        ];
+        for (register, value, breaks) in changes {
+            let mut port = port(KINDS[1], 0, 0);
+            assert!(port.take_broken().is_empty());
+            port.write(register, value, 0);
+            assert_eq!(!port.take_broken().is_empty(), breaks, "{register:#x} {value:#x}");
+            port.write(CR1, 0, 0);
+            port.take_broken();
+            port.write(register, value & !ENABLE, 0);
+            assert!(port.take_broken().is_empty(), "{register:#x} while it is off");
+        }
+    }
+
+    #[test]
+    fn dividers_have_a_least_value() {
+        for (registers, least) in [(KINDS[0], 16), (KINDS[2], 0x300)] {
+            let mut port = Usart::new(registers);
+            port.write(BRR, least, 0);
+            assert!(port.take_broken().is_empty());
+            port.write(BRR, least - 1, 0);
+            assert_eq!(port.take_broken()[0].rule, Rule::Uart);
+        }
+    }
+
+    #[test]
+    fn the_low_power_port_divides_in_256ths_and_prescalers_multiply() {
+        assert_eq!(port(KINDS[2], 0, 0).bit_time(), BIT);
+        let mut port = Usart::new(KINDS[1]);
+        port.write(BRR, 100, 0);
+        port.write(0x2c, 3, 0);
+        assert_eq!(port.bit_time(), 600);
+        // The L4 has no prescaler.
+        let mut port = Usart::new(KINDS[0]);
+        port.write(BRR, 100, 0);
+        port.write(0x2c, 3, 0);
+        assert_eq!(port.bit_time(), 100);
+    }
+
+    #[test]
+    fn switched_off_it_forgets_what_it_had() {
+        let mut port = port(KINDS[1], FIFO_ENABLE, 0);
+        hear(&mut port, &[(1, true), (2, false)]);
+        port.write(TDR, 1, 10_000);
+        assert_ne!(port.read(ISR, 0) & (RXNE | FE), 0);
+        port.write(CR1, 0, 10_001);
+        assert_eq!(port.read(ISR, 0) & 0xff, TXE | TC);
+        assert_eq!(port.take_output().last().map(|edge| edge.level), Some(true));
+    }
+}

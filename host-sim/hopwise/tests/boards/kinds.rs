@@ -1,0 +1,144 @@
+//! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
+
+use hopwise_core::Network;
+use hopwise_core::wire::{Pattern, Traffic};
+use hopwise_emulate::firmware;
+use hopwise_emulate::log::LogReaders;
+use hopwise_emulate::setup::{self, Differences, Program};
+use hopwise_emulator::boards::{self, BoardKind};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::world::World;
+use hopwise_rig::emulated;
+use hopwise_rig::mesh::Mesh;
+
+use crate::firmware_support::{Firmware, Rig, build, load};
+use crate::next_hop::start;
+
+const DIFFERENCES: Differences = Differences {
+    seed: 11,
+    drift_ppm: 30.0,
+};
+
+/// A kind of board with its image, which is built if need be; `None` if there is no ARM compiler.
+fn programmed(name: &str) -> Option<(Program, &'static Firmware)> {
+    let kind = boards::find(name).expect("a board");
+    let firmware: &'static Firmware = Box::leak(Box::new(load(build(&firmware::Firmware::new(kind.name)))?));
+    let image = firmware.image.clone();
+    Some((Program { kind, image }, firmware))
+}
+
+fn assert_flawless(mut rig: Rig) {
+    let report = rig.check();
+    assert_eq!(report.findings, [""; 0]);
+    assert!(report.links_up > 0 && report.pongs > 0);
+    assert_strict(&rig.world);
+}
+
+fn assert_strict(world: &World) {
+    for (number, board) in world.boards().iter().enumerate() {
+        let name = board.kind().name;
+        assert_eq!(board.violations(), [], "board {number}, a {name}");
+        assert_eq!(board.remarks(), [], "board {number}, a {name}");
+        assert!(board.faults().is_empty(), "board {number}, a {name}");
+        assert_eq!(board.resets(), 0, "board {number}, a {name}");
+    }
+}
+
+/// Boards of one kind, as a network whose nodes have as many links as the board.
+pub(crate) fn a_mesh_of_one_kind(name: &str) {
+    let Some((program, firmware)) = programmed(name) else {
+        return;
+    };
+    let nodes = program.kind.links().len() + 1;
+    let network: Network = format!("complete({nodes})").parse().expect("a network");
+    let world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
+    let readers = firmware.format.readers(nodes);
+    assert_flawless(Rig::with_logs(network, world, readers));
+}
+
+/// Six boards of one kind with as much traffic to all five neighbours as the wires take, at one million baud: prints what the wires of one
+/// carry, which is at least so much, and what that costs it. Nothing is lost on any.
+pub(crate) fn five_full_links(name: &str, least: f64) {
+    const TIME: u64 = 100 * MILLISECOND;
+    let Some((program, firmware)) = programmed(name) else {
+        return;
+    };
+    let network: Network = "complete(6)".parse().expect("a network");
+    let world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
+    let mut rig = Rig::with_logs(network, world, firmware.format.readers(6));
+    rig.wait_for_links(SECOND);
+    for board in 0..6 {
+        let traffic = Traffic {
+            rate: 100_000,
+            count: 0,
+            pattern: Pattern::Neighbors,
+            size: 200,
+        };
+        start(&mut rig, board, traffic);
+    }
+    rig.run_for(50 * MILLISECOND);
+    let count = |rig: &Rig| {
+        let board = &rig.world.boards()[0];
+        let links = program.kind.links()[..5].iter();
+        let sent: Vec<u64> = links.map(|link| board.traffic(link.uart).sent).collect();
+        (sent, board.cpu.instructions)
+    };
+    let before = count(&rig);
+    rig.run_for(TIME);
+    let after = count(&rig);
+    let whole = 100_000.0 * TIME as f64 / SECOND as f64;
+    let shares = after
+        .0
+        .iter()
+        .zip(&before.0)
+        .map(|(after, before)| (after - before) as f64 / whole);
+    let shares: Vec<f64> = shares.collect();
+    let (lowest, highest) = (
+        shares.iter().copied().fold(f64::INFINITY, f64::min),
+        shares.iter().copied().fold(0.0, f64::max),
+    );
+    let hclk = rig.world.boards()[0].cpu.bus.clocks().hclk / 1_000_000;
+    let millions = (after.1 - before.1) as f64 / (TIME as f64 / SECOND as f64) / 1e6;
+    println!(
+        "{name}: {:.0} to {:.0} % of the line, {millions:.0} million instructions a second of {hclk} million cycles",
+        lowest * 100.0,
+        highest * 100.0
+    );
+    let all = (0..6).flat_map(|board| (0..5).map(move |link| (board, link)));
+    let losses: Vec<_> = all
+        .map(|(board, link)| (board, link, rig.link_report(board, link).counters))
+        .filter(|(_, _, counters)| counters.damaged + counters.resent + counters.timeouts > 0 || counters.sessions != 1)
+        .collect();
+    assert_eq!(losses, [], "(board, link, counters) of {name}");
+    assert!(lowest > least, "{name}: {shares:?}");
+    assert_strict(&rig.world);
+}
+
+/// Boards of all these kinds in turn, around a ring.
+pub(crate) fn a_ring_of_many_kinds(names: &[&str]) {
+    let programs: Option<Vec<_>> = names.iter().map(|name| programmed(name)).collect();
+    let Some(programs) = programs else { return };
+    let nodes = 2 * names.len();
+    let mut text = format!("network = \"ring({nodes})\"\nboard = \"{}\"\n", names[0]);
+    for (node, name) in names.iter().cycle().take(nodes).enumerate() {
+        text += &format!("[[node]]\naddress = {node}\nboard = \"{name}\"\n");
+    }
+    let mesh = Mesh::parse(&text).expect("a mesh");
+    let (programs, images): (Vec<Program>, Vec<&Firmware>) = programs.into_iter().unzip();
+    let world = emulated::build(&mesh, &programs, DIFFERENCES).expect("boards");
+    let kinds: Vec<&BoardKind> = world.boards().iter().map(|board| board.kind()).collect();
+    assert!(
+        kinds
+            .iter()
+            .zip(names.iter().cycle())
+            .all(|(kind, name)| kind.name == *name)
+    );
+    let formats = (0..nodes).map(|node| &images[node % images.len()].format);
+    let readers = LogReaders::new(formats);
+    assert_flawless(Rig::with_logs(mesh.network.clone(), world, readers));
+}
+
+#[test]
+fn two_kinds_of_boards_make_one_mesh() {
+    a_ring_of_many_kinds(&["nucleo-f401re", "nucleo-f446re"]);
+}

@@ -1,0 +1,111 @@
+//! Images that break a rule of the chip: the exit status is 1 and the rule is named. They are assembled here, so that they are the
+//! same with any compiler, or none.
+
+use crate::rig_support::{Folder, json};
+
+const FLASH: u32 = 0x0800_0000;
+const STACK: u32 = 0x2000_2000;
+/// The clocks of AHB1 and APB1.
+const AHB1ENR: u32 = 0x4002_3830;
+const APB1ENR: u32 = 0x4002_3840;
+const USART2_BRR: u32 = 0x4000_4408;
+const FLASH_KEYR: u32 = 0x4002_3c04;
+const DMA1_S0M0AR: u32 = 0x4002_601c;
+const DMA1_S0CR: u32 = 0x4002_6010;
+
+/// An image that writes words to addresses, one after the other, and then waits for ever.
+fn image(writes: &[(u32, u32)]) -> Vec<u8> {
+    // For each write: ldr r0, address; ldr r1, value; str r1, [r0]; nop. In the end a branch to itself.
+    let code_bytes = 8 * writes.len() as u32 + 4;
+    let mut code = Vec::new();
+    let mut literals = Vec::new();
+    let mut load = |code: &mut Vec<u16>, register: u16, value: u32| {
+        let here = 2 * code.len() as u32;
+        let from = (here + 4) & !3;
+        let offset = (code_bytes + 4 * literals.len() as u32 - from) / 4;
+        code.push(0x4800 | register << 8 | u16::try_from(offset).unwrap());
+        literals.push(value);
+    };
+    for (address, value) in writes {
+        load(&mut code, 0, *address);
+        load(&mut code, 1, *value);
+        code.extend([0x6001, 0xbf00]);
+    }
+    code.extend([0xe7fe, 0xbf00]);
+    let vectors = [STACK, FLASH + 8 + 1];
+    let mut bytes: Vec<u8> = vectors.into_iter().flat_map(u32::to_le_bytes).collect();
+    bytes.extend(code.into_iter().flat_map(u16::to_le_bytes));
+    bytes.extend(literals.into_iter().flat_map(u32::to_le_bytes));
+    elf(&bytes)
+}
+
+/// An ELF file for ARM with one piece, for the beginning of the flash.
+fn elf(bytes: &[u8]) -> Vec<u8> {
+    const HEADER: u32 = 52;
+    const PROGRAM_HEADER: u32 = 32;
+    let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    let mut halves = |values: &[u16]| file.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    let words = |value: u32| [value as u16, (value >> 16) as u16];
+    // Executable, ARM, version 1.
+    halves(&[2, 40, 1, 0]);
+    for value in [FLASH + 9, HEADER, 0, 0x0500_0000] {
+        halves(&words(value));
+    }
+    halves(&[HEADER as u16, PROGRAM_HEADER as u16, 1, 40, 0, 0]);
+    let (offset, size) = (HEADER + PROGRAM_HEADER, bytes.len() as u32);
+    // To be loaded, to be read and executed.
+    for value in [1, offset, FLASH, FLASH, size, size, 5, 4] {
+        halves(&words(value));
+    }
+    file.extend(bytes);
+    file
+}
+
+#[test]
+fn an_image_that_breaks_a_rule_is_told_by_its_name() {
+    let folder = Folder::new("rules");
+    let usart2_clock = (APB1ENR, 1 << 17);
+    let dma1_clock = (AHB1ENR, 1 << 21);
+    let brr = (USART2_BRR, 0x8b);
+    let unlock = [(FLASH_KEYR, 0x4567_0123), (FLASH_KEYR, 0xcdef_89ab)];
+    let cases: [(&str, &[(u32, u32)], Option<&str>); 5] = [
+        ("clock on", &[usart2_clock, brr], None),
+        ("clock off", &[brr], Some("clocked: ")),
+        (
+            "flash written without PG",
+            &[unlock[0], unlock[1], (FLASH + 0x6_0000, 0)],
+            Some("flash-order: "),
+        ),
+        (
+            "DMA off",
+            &[dma1_clock, (DMA1_S0M0AR, STACK), (DMA1_S0M0AR, STACK + 4)],
+            None,
+        ),
+        (
+            "DMA to a place that is moved while it runs",
+            &[
+                dma1_clock,
+                (DMA1_S0M0AR, STACK),
+                (DMA1_S0CR, 1),
+                (DMA1_S0M0AR, STACK + 4),
+            ],
+            Some("dma: "),
+        ),
+    ];
+    let path = folder.path("image.elf");
+    for (name, writes, rule) in cases {
+        std::fs::write(&path, image(writes)).unwrap();
+        let (status, figures) = json(&["emulate", "path(2)", "--elf", &path, "--for", "1ms", "--json"]);
+        let violations = figures["violations"].as_array().expect(name);
+        let named = violations.iter().map(|violation| violation.as_str().unwrap());
+        let named: Vec<&str> = named.collect();
+        assert_eq!(figures["faults"], 0, "{name}: {figures}");
+        match rule {
+            None => assert_eq!((status, &named[..]), (0, &[][..]), "{name}"),
+            Some(rule) => {
+                assert_eq!((status, named.len()), (1, 1), "{name}: {named:?}");
+                assert!(named[0].starts_with(rule), "{name}: {named:?}");
+            }
+        }
+    }
+}

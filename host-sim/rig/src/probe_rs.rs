@@ -1,0 +1,245 @@
+//! The probe-rs program: every command line that it is given, whether it is fit for them, and how it is ended.
+//!
+//! `probe-rs-options.txt` beside this crate's manifest has the options of each version that was tried, written by `tools/probe-rs`,
+//! which also gives every call below to the real program. The oldest version there is the oldest that is taken.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Older ones halt a board at its next reset whatever they are told, or were never tried.
+pub const OLDEST: Version = Version([0, 32, 0]);
+
+/// What probe-rs prints for each line of a log: time, level, text. The mark between them is in no time and no level.
+pub const LOG_FORMAT: &str = "{t}|{L}|{s}";
+
+/// A board that is plugged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// What probe-rs calls its chip.
+    pub chip: &'a str,
+    /// Its probe: vendor, product and number.
+    pub probe: &'a str,
+}
+
+/// What probe-rs is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call<'a> {
+    /// Tells its version.
+    Version,
+    /// Writes a program into the flash, and reads it back.
+    Image(Target<'a>, &'a Path),
+    /// Writes bytes to a place in the flash, and reads them back.
+    Bytes(Target<'a>, u32, &'a Path),
+    /// Starts the board anew.
+    Reset(Target<'a>),
+    /// Prints the log of a running board, whose program is in the file.
+    Log(Target<'a>, &'a Path),
+    /// What cargo runs for the one board of a chip that is plugged in; cargo adds the file.
+    Run(&'a str),
+}
+
+/// A piece of a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// What is to be done.
+    Command(&'static str),
+    /// An option without a value.
+    Flag(&'static str),
+    /// An option with a value.
+    Setting(&'static str, OsString),
+    /// A file.
+    File(OsString),
+}
+
+/// Unless told so, probe-rs halts a board at its next reset or hard fault, and leaves it halted: a board that restarts by itself
+/// would be dead until its power is cut.
+const LETS_RUN: [Word; 2] = [Word::Flag("--no-catch-reset"), Word::Flag("--no-catch-hardfault")];
+
+impl Target<'_> {
+    fn words(self) -> [Word; 2] {
+        [
+            Word::Setting("--chip", self.chip.into()),
+            Word::Setting("--probe", self.probe.into()),
+        ]
+    }
+}
+
+impl Call<'_> {
+    /// The command line, after the name of the program.
+    pub fn words(self) -> Vec<Word> {
+        let file = |path: &Path| [Word::File(path.into())];
+        let checked = [Word::Flag("--disable-progressbars"), Word::Flag("--verify")];
+        match self {
+            Call::Version => vec![Word::Flag("--version")],
+            Call::Image(target, elf) => words("download", &[&target.words(), &checked, &file(elf)]),
+            Call::Bytes(target, address, path) => {
+                let place = [
+                    Word::Setting("--binary-format", "bin".into()),
+                    Word::Setting("--base-address", format!("{address:#010x}").into()),
+                ];
+                words("download", &[&target.words(), &place, &checked, &file(path)])
+            }
+            Call::Reset(target) => words("reset", &[&target.words()]),
+            Call::Log(target, elf) => {
+                let format = [Word::Setting("--log-format", LOG_FORMAT.into())];
+                words("attach", &[&LETS_RUN, &target.words(), &format, &file(elf)])
+            }
+            Call::Run(chip) => words("run", &[&LETS_RUN, &[Word::Setting("--chip", chip.into())]]),
+        }
+    }
+
+    /// The same as arguments of a program.
+    pub fn arguments(self) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        for word in self.words() {
+            match word {
+                Word::Command(text) | Word::Flag(text) => arguments.push(text.into()),
+                Word::Setting(option, value) => arguments.extend([option.into(), value]),
+                Word::File(path) => arguments.push(path),
+            }
+        }
+        arguments
+    }
+
+    /// One of each kind, at a probe that nobody has, for those who try them all.
+    pub fn samples() -> [Call<'static>; 6] {
+        let target = Target {
+            chip: "STM32F446RE",
+            probe: "0483:374b:NOBODYHASTHISONE",
+        };
+        [
+            Call::Version,
+            Call::Image(target, Path::new("image.elf")),
+            Call::Bytes(target, 0x0800_8000, Path::new("page.bin")),
+            Call::Reset(target),
+            Call::Log(target, Path::new("image.elf")),
+            Call::Run(target.chip),
+        ]
+    }
+}
+
+fn words(command: &'static str, parts: &[&[Word]]) -> Vec<Word> {
+    [Word::Command(command)].into_iter().chain(parts.concat()).collect()
+}
+
+/// The version of a probe-rs program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub [u32; 3]);
+
+impl Version {
+    /// From what `probe-rs --version` says: `probe-rs 0.32.0 (git commit: ...)`.
+    pub fn read(said: &str) -> Option<Self> {
+        let numbers = said.trim_start().strip_prefix("probe-rs ")?.split_whitespace().next()?;
+        // A version that is not out yet has more after a sign: 0.33.0-alpha.1.
+        let numbers = numbers.split(['-', '+']).next()?;
+        let numbers: Vec<u32> = numbers.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+        numbers.try_into().ok().map(Version)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Version([major, minor, patch]) = self;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
+/// Why a program is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// There is none of that name.
+    #[error(
+        "there is no program '{0}': https://probe.rs says how probe-rs is installed, and --probe-rs names one that is elsewhere"
+    )]
+    NotThere(String),
+    /// It does not start.
+    #[error("{name}: {error}")]
+    DoesNotStart {
+        /// How it is called.
+        name: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It is something else.
+    #[error("'{0}' is no probe-rs: it does not say which version it has")]
+    NoVersion(String),
+    /// It is too old.
+    #[error(
+        "'{name}' has version {version}, and {OLDEST} or a newer one is needed: cargo install probe-rs-tools --locked"
+    )]
+    TooOld {
+        /// How it is called.
+        name: String,
+        /// Its version.
+        version: Version,
+    },
+}
+
+/// A probe-rs program that is there, and new enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program(String);
+
+impl Program {
+    /// Asks a program for its version.
+    pub fn find(name: &str) -> Result<Self, Unfit> {
+        let program = Program(name.into());
+        let output = program.command(Call::Version).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Unfit::NotThere(name.into()),
+            _ => Unfit::DoesNotStart {
+                name: name.into(),
+                error,
+            },
+        })?;
+        match Version::read(&String::from_utf8_lossy(&output.stdout)) {
+            None => Err(Unfit::NoVersion(name.into())),
+            Some(version) if version < OLDEST => Err(Unfit::TooOld {
+                name: name.into(),
+                version,
+            }),
+            Some(_) => Ok(program),
+        }
+    }
+
+    /// A call, to be started.
+    pub fn command(&self, call: Call<'_>) -> Command {
+        let mut command = Command::new(&self.0);
+        command.args(call.arguments());
+        command
+    }
+}
+
+/// How a program is asked to end, and for how long it may take. One that is killed leaves the board as it is, perhaps halted.
+const ASKED: [(Signal, Duration); 3] = [
+    (Signal::INT, Duration::from_secs(3)),
+    (Signal::TERM, Duration::from_secs(1)),
+    (Signal::KILL, Duration::from_secs(1)),
+];
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Ends programs, all at once: first as Ctrl-C does, then as `kill` does, then for certain.
+pub fn end_all(mut children: Vec<Child>) {
+    for (signal, patience) in ASKED {
+        // Whoever has ended is waited for here, so that no number is used that may be somebody else's by now.
+        children.retain_mut(is_running);
+        for child in &children {
+            // One that ends just now is fine, too.
+            let _ = kill_process(Pid::from_child(child), signal);
+        }
+        let until = Instant::now() + patience;
+        while !children.is_empty() && Instant::now() < until {
+            std::thread::sleep(LOOK);
+            children.retain_mut(is_running);
+        }
+    }
+}
+
+fn is_running(child: &mut Child) -> bool {
+    matches!(child.try_wait(), Ok(None))
+}

@@ -1,0 +1,142 @@
+//! Programs of users on simulated boards, with faults.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use hopwise_app::{AppPort, Outcome, RequestError};
+use hopwise_sim::{Settings, simulate_programs};
+
+use super::on;
+
+const PORT: AppPort = AppPort(16);
+
+fn for_seconds(settings: Settings, seconds: u64) -> Settings {
+    Settings {
+        duration: Some(format!("{seconds}s").parse().unwrap()),
+        ..settings
+    }
+}
+
+/// Cables are pulled and boards reset under requests: each has one answer, or an error, and none is carried out twice.
+#[test]
+fn every_request_has_an_answer_or_an_error_and_none_is_carried_out_twice() {
+    for seed in 1..=20 {
+        let settings = Settings {
+            pull_every: Some("200ms".parse().unwrap()),
+            reset_every: (seed % 2 == 0).then(|| "700ms".parse().unwrap()),
+            seed: Some(seed),
+            ..for_seconds(on("rdn(ring(3),1)"), 20)
+        };
+        // What was asked, by node and number, and how often it was carried out.
+        let carried_out: Rc<RefCell<BTreeMap<(u64, u32), u32>>> = Rc::default();
+        let (asked, answered, failed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let counts = (asked.clone(), answered.clone(), failed.clone(), carried_out.clone());
+        let account = simulate_programs(&settings.run().unwrap(), &move |mesh| {
+            let (asked, answered, failed, carried_out) = counts.clone();
+            Box::pin(async move {
+                if mesh.address() == 0 {
+                    let double = |(node, number): (u64, u32)| {
+                        *carried_out.borrow_mut().entry((node, number)).or_default() += 1;
+                        (node, 2 * number)
+                    };
+                    let Err(error) = mesh.serve(PORT, double).await;
+                    panic!("{error}");
+                }
+                mesh.sleep(500_000 + 10_000 * mesh.address()).await;
+                // Numbers differ from those before a reset.
+                for number in mesh.now() as u32..mesh.now() as u32 + 20 {
+                    asked.set(asked.get() + 1);
+                    match mesh.request::<_, (u64, u32)>(0, PORT, &(mesh.address(), number)).await {
+                        Ok(answer) => {
+                            assert_eq!(answer, (mesh.address(), 2 * number));
+                            answered.set(answered.get() + 1);
+                        }
+                        Err(RequestError::BadFormat | RequestError::Refused | RequestError::NotSent(_)) => {
+                            panic!("seed {seed}")
+                        }
+                        Err(_) => failed.set(failed.get() + 1),
+                    }
+                    mesh.sleep(50_000).await;
+                }
+            })
+        })
+        .unwrap();
+        assert_eq!(account.violation, None, "seed {seed}");
+        let (asked, answered, failed) = (asked.get(), answered.get(), failed.get());
+        assert!(
+            answered > 0 && (seed % 2 == 0 || answered + failed == asked),
+            "seed {seed}: {answered} of {asked} answered, {failed} failed"
+        );
+        assert!(answered * 10 > asked * 7, "seed {seed}: {answered} of {asked}");
+        let twice = carried_out
+            .borrow()
+            .iter()
+            .find(|&(_, &times)| times > 1)
+            .map(|(name, _)| *name);
+        assert_eq!(twice, None, "seed {seed}: carried out twice");
+    }
+}
+
+/// A program begins anew with its board.
+#[test]
+fn a_program_begins_with_its_board() {
+    let starts: Rc<RefCell<Vec<u64>>> = Rc::default();
+    let note = starts.clone();
+    let settings = Settings {
+        events: Some("2s reset 1; 3s off 2; 4s on 2; 5s off 0".into()),
+        ..for_seconds(on("ring(4)"), 6)
+    };
+    let account = simulate_programs(&settings.run().unwrap(), &move |mesh| {
+        let note = note.clone();
+        Box::pin(async move {
+            note.borrow_mut().push(mesh.address());
+            let mut receiver = mesh.receiver(PORT).unwrap();
+            loop {
+                receiver.recv().await;
+            }
+        })
+    })
+    .unwrap();
+    assert_eq!(account.violation, None);
+    let mut starts = starts.borrow().clone();
+    starts.sort();
+    assert_eq!(starts, [0, 1, 1, 2, 2, 3]);
+}
+
+/// Ten thousand boards find the mean of their readings: each sends what it has of its subtree to its parent in the tree of routes to node 0.
+#[test]
+fn ten_thousand_nodes_compute_a_mean() {
+    let result = Rc::new(Cell::new(None));
+    let given = result.clone();
+    let network: hopwise_core::Network = "torus(100,100)".parse().unwrap();
+    let parent = move |node: u64| network.next_hop(node, 0, hopwise_core::Rule::Exact).unwrap();
+    let settings = for_seconds(on("torus(100,100)"), 60);
+    let account = simulate_programs(&settings.run().unwrap(), &move |mesh| {
+        let given = given.clone();
+        Box::pin(async move {
+            let here = mesh.address();
+            let neighbours = mesh.network().neighbors(here).unwrap();
+            let children = neighbours.filter(|&node| node != 0 && parent(node) == here).count();
+            let mut receiver = mesh.receiver(PORT).unwrap();
+            mesh.all_links_up().await;
+            mesh.sleep(100_000).await;
+            let (mut sum, mut nodes) = (here * 3, 1);
+            for _ in 0..children {
+                let incoming = receiver.recv().await;
+                let (more, of) = incoming.bytes().split_at(8);
+                let [more, of] = [more, of].map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
+                (sum, nodes) = (sum + more, nodes + of);
+            }
+            if here == 0 {
+                return given.set(Some((sum, nodes)));
+            }
+            let bytes = [u64::to_le_bytes(sum), u64::to_le_bytes(nodes)].concat();
+            let outcome = mesh.send_confirmed(parent(here), PORT, &bytes).await;
+            assert_eq!(outcome, Ok(Outcome::Delivered), "node {here}");
+        })
+    })
+    .unwrap();
+    assert_eq!(account.violation, None);
+    assert_eq!(result.get(), Some((3 * 9_999 * 10_000 / 2, 10_000)));
+}
