@@ -77,4 +77,5 @@ pub mod image;
 pub mod memory;
 mod rtt;
 pub mod time;
+mod unfinished;
 pub mod world;

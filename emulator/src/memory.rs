@@ -10,6 +10,7 @@ use crate::cpu::decode::decode;
 use crate::cpu::instruction::{Decoded, Op};
 use crate::hash::mix;
 use crate::image::Image;
+use crate::unfinished::Unfinished;
 
 pub use crate::image::FLASH;
 
@@ -50,6 +51,10 @@ pub struct Memory {
     own: Vec<Option<Box<[u8]>>>,
     /// The largest piece of the image, in bytes from the beginning of the flash, that no sector of our own replaces.
     shared: Range<usize>,
+    /// Offsets into the flash that can no longer be programmed.
+    worn_out: Vec<u32>,
+    /// What the flash is doing, or was until it did something else.
+    unfinished: Vec<Unfinished>,
     /// RAM; DMA reaches it too.
     pub sram: Vec<u8>,
     /// Core-coupled memory.
@@ -76,6 +81,8 @@ impl Memory {
             shared: 0..image.bytes().len(),
             image,
             own: vec![None; sizes.sectors.len()],
+            worn_out: Vec::new(),
+            unfinished: Vec::new(),
             sram: vec![0; sizes.sram],
             ccm: vec![0; sizes.ccm],
             torn: Vec::new(),
@@ -271,18 +278,53 @@ impl Memory {
     pub(crate) fn program_byte(&mut self, address: u32, byte: u8) -> Result<(), NotFlash> {
         let offset = address.wrapping_sub(FLASH);
         let (sector, begin) = self.sector_of(offset).ok_or(NotFlash { address })?;
-        self.own_sector(sector, begin)[(offset - begin) as usize] &= byte;
+        let byte = if self.worn_out.contains(&offset) { 0xff } else { byte };
+        let place = &mut self.own_sector(sector, begin)[(offset - begin) as usize];
+        let before = std::mem::replace(place, *place & byte);
+        self.unfinished.push(Unfinished {
+            offset,
+            before: vec![before],
+            is_erase: false,
+        });
         Ok(())
+    }
+
+    /// A byte of the flash can no longer be programmed.
+    pub(crate) fn wear_out(&mut self, address: u32) {
+        self.worn_out.push(address.wrapping_sub(FLASH));
     }
 
     /// Erases a sector; there is nothing to do for one that does not exist.
     pub(crate) fn erase_sector(&mut self, sector: usize) {
         if sector < self.own.len() {
             let begin = self.sizes.sectors[..sector].iter().sum();
-            self.own_sector(sector, begin).fill(0xff);
             let erased = self.sector_range(sector);
             self.torn
                 .retain(|place| place.start < erased.start || place.end > erased.end);
+            let bytes = self.own_sector(sector, begin);
+            let before = bytes.to_vec();
+            bytes.fill(0xff);
+            self.unfinished.push(Unfinished {
+                offset: begin,
+                before,
+                is_erase: true,
+            });
+        }
+    }
+
+    /// What the flash was told to do is done.
+    pub(crate) fn finish(&mut self) {
+        self.unfinished.clear();
+    }
+
+    /// The power has failed before what the flash was told to do was done.
+    pub(crate) fn tear_unfinished(&mut self, seed: u64) {
+        for (place, unfinished) in (1..).zip(std::mem::take(&mut self.unfinished)) {
+            let address = FLASH + unfinished.offset;
+            let after = self.bytes(address, unfinished.before.len()).unwrap_or_default();
+            let torn = unfinished.torn(&after, mix(seed ^ mix(place)));
+            // It was changed before, so it is there.
+            let _ = self.write_flash(address, &torn);
         }
     }
 

@@ -25,7 +25,8 @@ pub(crate) struct About {
     name: String<16, u8>,
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
-    complaint: Option<&'static str>,
+    /// What is wrong with the board itself.
+    pub(crate) complaint: Option<&'static str>,
 }
 
 impl About {

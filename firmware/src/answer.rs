@@ -2,7 +2,7 @@
 
 use hopwise_core::limits::BODY;
 use hopwise_core::link::Micros;
-use hopwise_core::wire::{BoardState, Body, Command, Done, PAGE_BYTES, write_structure};
+use hopwise_core::wire::{BoardState, Body, Command, Done, Failure, PAGE_BYTES, write_structure};
 
 use crate::about::About;
 use crate::configuration;
@@ -12,6 +12,7 @@ pub(crate) enum Deferred {
     Restart,
     WritePage { page: [u8; PAGE_BYTES], on_trial: bool },
     KeepPage,
+    Fail(Failure),
 }
 
 /// The bytes of an answer.
@@ -51,6 +52,10 @@ pub(crate) fn without_mesh(
         },
         Command::KeepPage => {
             *deferred = Some(Deferred::KeepPage);
+            Done::Done
+        }
+        Command::Fail(failure) => {
+            *deferred = Some(Deferred::Fail(failure));
             Done::Done
         }
         Command::Restart => {

@@ -1,12 +1,15 @@
-//! Panics and hard faults: each is kept in words, and the board restarts.
+//! Panics, hard faults and overflows of the stack: each is kept in words, and the board restarts.
 
+use core::arch::naked_asm;
 use core::fmt::Write;
 use core::panic::PanicInfo;
+use core::ptr::addr_of;
 
 use cortex_m::peripheral::SCB;
-use cortex_m_rt::{ExceptionFrame, exception};
+use cortex_m_rt::ExceptionFrame;
 
 use crate::kept::{Trouble, restart_with};
+use crate::stack::_stack_end;
 
 /// Keeps the place, then as much of the message as there is room for.
 ///
@@ -26,13 +29,35 @@ fn panic(info: &PanicInfo) -> ! {
     restart_with(&trouble)
 }
 
+/// The handler of hard faults, in the place of the one of `cortex-m-rt`: where the stack has run over its end there is none to call a
+/// function with, so it begins anew.
+#[unsafe(naked)]
+// SAFETY: the name is the one that the vector table of `cortex-m-rt` has.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn HardFault() -> ! {
+    naked_asm!(
+        "mov r0, sp",
+        "movw r1, #:lower16:_stack_end",
+        "movt r1, #:upper16:_stack_end",
+        "cmp r0, r1",
+        "bhs {fault}",
+        "movw r1, #:lower16:_stack_start",
+        "movt r1, #:upper16:_stack_start",
+        "mov sp, r1",
+        "b {fault}",
+        fault = sym fault,
+    )
+}
+
 /// Keeps where the fault was: the address of the instruction, of its caller, and the fault status register.
-// SAFETY: `cortex-m-rt` calls it as the exception's handler, with the frame that the core has stacked.
-#[exception]
-unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
-    // SAFETY: reading this register changes nothing.
-    let status = unsafe { (*SCB::PTR).cfsr.read() };
+unsafe extern "C" fn fault(stack: *const ExceptionFrame) -> ! {
     let mut trouble = Trouble::new();
+    if (stack as usize) < addr_of!(_stack_end) as usize {
+        let _ = trouble.push_str("stack overflow");
+        restart_with(&trouble);
+    }
+    // SAFETY: the core has put the frame onto the stack, which is whole. Reading the register changes nothing.
+    let (frame, status) = unsafe { (&*stack, (*SCB::PTR).cfsr.read()) };
     let _ = write!(
         trouble,
         "fault at {:x} from {:x} cfsr {:x}",

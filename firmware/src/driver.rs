@@ -16,7 +16,8 @@ use hopwise_core::wire::WIRE;
 
 use crate::about::About;
 use crate::answer::Deferred;
-use crate::boards::PORTS;
+use crate::boards::{self, PORTS};
+use crate::kept;
 use crate::mesh::Mesh;
 use crate::uart::{RING, Receiver};
 use crate::unconfigured::Unconfigured;
@@ -31,6 +32,24 @@ pub(crate) enum Mode {
     Unconfigured(Unconfigured),
 }
 
+/// A task that must live, by its number: receivers by link, from 8 on transmitters by link, and then the others.
+#[derive(Clone, Copy)]
+pub(crate) struct Task(u32);
+
+impl Task {
+    pub(crate) const CLOCK: Task = Task(16);
+    pub(crate) const BUTTON: Task = Task(17);
+    pub(crate) const HOUSEKEEPING: Task = Task(18);
+
+    pub(crate) fn receiver(link: u8) -> Self {
+        Task(link.into())
+    }
+
+    pub(crate) fn transmitter(link: u8) -> Self {
+        Task(8 + u32::from(link))
+    }
+}
+
 pub(crate) struct Driver {
     mode: RefCell<Mode>,
     pub(crate) about: About,
@@ -40,6 +59,10 @@ pub(crate) struct Driver {
     earlier: Signal<NoopRawMutex, ()>,
     /// When the next tick is.
     alarm: Cell<Micros>,
+    /// The tasks that must live, one bit each.
+    tasks: Cell<u32>,
+    /// Those that have not run since the last [call](Self::call_roll).
+    missing: Cell<u32>,
     /// What to do soon, and since when.
     pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
 }
@@ -56,8 +79,34 @@ impl Driver {
             turn: [const { Signal::new() }; PORTS],
             earlier: Signal::new(),
             alarm: Cell::new(0),
+            tasks: Cell::new(0),
+            missing: Cell::new(0),
             deferred: Cell::new(None),
         }
+    }
+
+    /// Says that a task must live from now on.
+    pub(crate) fn add_task(&self, task: Task) {
+        self.tasks.update(|tasks| tasks | 1 << task.0);
+    }
+
+    /// Called by every task whenever it runs.
+    pub(crate) fn is_here(&self, task: Task) {
+        kept::run_task(task.0);
+        self.missing.update(|missing| missing & !(1 << task.0));
+    }
+
+    /// The tasks that have not run since the last call of the roll, one bit each.
+    pub(crate) fn missing_tasks(&self) -> u32 {
+        self.missing.get()
+    }
+
+    /// Has every task run that waits for something.
+    pub(crate) fn call_roll(&self) {
+        self.missing.set(self.tasks.get());
+        boards::wake_receivers();
+        self.turn.iter().for_each(|turn| turn.signal(()));
+        self.earlier.signal(());
     }
 
     /// What the board is, for as long as nothing is awaited.
@@ -75,10 +124,17 @@ impl Driver {
 
     /// Its buffer is on the stack while it is used, and one for all ports.
     fn take_in(&self, link: u8, rx: &mut Receiver) {
+        let mut faults = rx.take_faults();
         match rx.read(&mut [0; RING]) {
             Some([]) => {}
             Some(bytes) => self.receive(link, bytes),
-            None => defmt::warn!("link {}: bytes were overwritten before they were read", link),
+            None => {
+                defmt::warn!("link {}: bytes were overwritten before they were read", link);
+                faults.overrun = true;
+            }
+        }
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.note_line_faults(link, faults);
         }
     }
 
@@ -162,6 +218,7 @@ impl Driver {
 pub(crate) async fn receive(driver: &'static Driver, link: u8, mut rx: Receiver) {
     loop {
         rx.interrupt().await;
+        driver.is_here(Task::receiver(link));
         driver.take_in(link, &mut rx);
     }
 }
@@ -170,6 +227,7 @@ pub(crate) async fn receive(driver: &'static Driver, link: u8, mut rx: Receiver)
 pub(crate) async fn transmit(driver: &'static Driver, link: u8, mut tx: UartTx<'static, Async>) {
     let mut frame = [0; WIRE];
     loop {
+        driver.is_here(Task::transmitter(link));
         match driver.transmit(link, &mut frame) {
             0 => driver.turn[usize::from(link)].wait().await,
             // A write by DMA has no errors.
@@ -181,6 +239,7 @@ pub(crate) async fn transmit(driver: &'static Driver, link: u8, mut tx: UartTx<'
 #[embassy_executor::task]
 pub(crate) async fn keep_time(driver: &'static Driver) {
     loop {
+        driver.is_here(Task::CLOCK);
         driver.tick();
         driver.wake_ports(now());
         let alarm = driver.deadline().max(now() + SHORTEST_WAIT);

@@ -6,15 +6,23 @@ use embassy_stm32::wdg::{IndependentWatchdog, Instance};
 use embassy_time::{Duration, Ticker};
 use hopwise_core::link::Micros;
 use hopwise_core::store::Store;
+use hopwise_core::wire::{BoardState, Failure};
 
 use crate::answer::Deferred;
 use crate::configuration::Slots;
-use crate::driver::{Driver, Mode, now};
+use crate::driver::{Driver, Mode, Task, now};
+use crate::kept;
 use crate::led::Rhythmic;
-use crate::stack::StackProbe;
+use crate::stack::{self, StackProbe};
 
 /// A step of the LED.
 const LED_STEP: Duration = Duration::from_millis(125);
+/// Every so many steps all tasks are called.
+const ROLL_CALL: u32 = 8;
+/// A task that has not come so many steps after a call hangs: two seconds, which is less than the watchdog waits at its fastest.
+const PATIENCE: u32 = 16;
+/// A board that has run for so long does not crash soon after its start.
+const SETTLED: Micros = 10_000_000;
 /// A configuration on trial that nobody has kept by then is given up.
 const TRIAL: Micros = 60_000_000;
 /// By then an answer has left.
@@ -32,8 +40,24 @@ pub(crate) async fn run<W: Instance>(
     let mut ticker = Ticker::every(LED_STEP);
     let mut probe = StackProbe::new();
     let mut rhythmic = Rhythmic::default();
+    let mut since_call = 0;
     loop {
-        watchdog.pet();
+        driver.is_here(Task::HOUSEKEEPING);
+        since_call += 1;
+        match driver.missing_tasks() {
+            0 => {
+                watchdog.pet();
+                if since_call >= ROLL_CALL {
+                    since_call = 0;
+                    driver.call_roll();
+                }
+            }
+            missing if since_call >= PATIENCE => kept::restart_with(&kept::hanging(missing.trailing_zeros())),
+            _ => {}
+        }
+        if now() >= SETTLED && driver.about.state != BoardState::CrashLoop {
+            kept::settle();
+        }
         if let Some(free) = probe.step() {
             driver.set_stack_free(free);
         }
@@ -63,12 +87,21 @@ fn carry_out(deferred: &Deferred, driver: &Driver, store: &mut Store<Slots<'stat
         Deferred::Restart => SCB::sys_reset(),
         Deferred::WritePage { page, on_trial } => store.write_page(page, *on_trial, driver.about.epoch),
         Deferred::KeepPage => store.keep(),
+        Deferred::Fail(Failure::StackOverflow) => {
+            stack::overflow(0);
+            Ok(())
+        }
+        // The watchdog ends it.
+        Deferred::Fail(Failure::Hang) => loop {
+            cortex_m::asm::nop();
+        },
     };
     match (done, deferred) {
         (Err(_), _) => defmt::error!("the configuration could not be written"),
         (Ok(()), Deferred::KeepPage) => driver.about.on_trial.set(false),
         (Ok(()), _) => {
             defmt::info!("the configuration is written");
+            kept::settle();
             SCB::sys_reset();
         }
     }
@@ -82,6 +115,7 @@ pub(crate) async fn watch_button(driver: &'static Driver, button: Input<'static>
     let mut was_pressed = is_pressed();
     loop {
         ticker.next().await;
+        driver.is_here(Task::BUTTON);
         let pressed = is_pressed();
         if pressed && !was_pressed {
             if let Mode::Mesh(mesh) = &mut *driver.mode() {

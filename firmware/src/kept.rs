@@ -1,14 +1,21 @@
-//! What is kept over a reset, in RAM that the start-up code leaves alone: the boot epoch, and what went wrong.
+//! What is kept over a reset, in RAM that the start-up code leaves alone: the boot epoch, what went wrong, and how often in a row.
 
 use core::cell::UnsafeCell;
+use core::fmt::Write;
 use core::mem::MaybeUninit;
+use core::ptr::addr_of_mut;
 
 use cortex_m::peripheral::SCB;
 use heapless::String;
 use hopwise_core::store::next_epoch;
 
+use crate::boards::ResetCause;
+
 /// Tells kept RAM from RAM after power-on.
 const MAGIC: u32 = 0x6b65_7074;
+
+/// After so many crashes in a row, each soon after its start, a board leaves its configuration alone.
+const CRASHES: u32 = 4;
 
 /// What went wrong, in words.
 pub(crate) type Trouble = String<72>;
@@ -19,6 +26,10 @@ struct Kept {
     epoch: u32,
     /// The complement of the epoch, so that half-decayed RAM is not taken for kept.
     epoch_check: u32,
+    /// Runs in a row that ended in a crash before they had [settled](settle).
+    crashes: u32,
+    /// The task that ran last.
+    task: u32,
     /// Bytes of `text`.
     length: u32,
     text: [u8; 72],
@@ -42,16 +53,27 @@ pub(crate) struct Boot {
     /// The number of the start for a board that has none in its flash. Differs from that of the last start, also in its low half, which
     /// is not 0.
     pub(crate) epoch: u32,
-    /// Why the last run ended, if it was a panic or a fault.
+    /// Why the last run ended, if it was a panic, a fault or something that hung.
     pub(crate) trouble: Option<Trouble>,
+    /// Several runs have crashed soon after they began.
+    pub(crate) crashes_again: bool,
 }
 
 /// Takes what the last run left. Called once.
-pub(crate) fn boot(unique_id: &[u8; 12]) -> Boot {
+pub(crate) fn boot(unique_id: &[u8; 12], cause: ResetCause) -> Boot {
     // SAFETY: nothing else runs yet, and any bits are a valid `Kept`. Volatile, since nothing has written them in this run.
     let last = unsafe { kept().read_volatile() };
     let survived = last.magic == MAGIC && last.epoch_check == !last.epoch;
-    let trouble = if survived { read_text(&last) } else { None };
+    let hung = matches!(cause, ResetCause::Watchdog);
+    let trouble = match survived {
+        true if hung => Some(hanging(last.task)),
+        true => read_text(&last),
+        false => None,
+    };
+    // A new beginning, also where the power was away for so short a time that RAM has survived.
+    let is_fresh = !survived || matches!(cause, ResetCause::Power);
+    let crashes = if is_fresh { 0 } else { last.crashes };
+    let crashes = crashes.saturating_add(hung.into());
     let epoch = if survived {
         next_epoch(last.epoch)
     } else {
@@ -68,12 +90,37 @@ pub(crate) fn boot(unique_id: &[u8; 12]) -> Boot {
         magic: MAGIC,
         epoch,
         epoch_check: !epoch,
+        crashes,
+        task: 0,
         length: 0,
         text: last.text,
     };
     // SAFETY: nothing else runs yet.
     unsafe { kept().write(fresh) };
-    Boot { epoch, trouble }
+    Boot {
+        epoch,
+        trouble,
+        crashes_again: crashes >= CRASHES,
+    }
+}
+
+/// That a task hangs, in words.
+pub(crate) fn hanging(task: u32) -> Trouble {
+    let mut trouble = Trouble::new();
+    let _ = write!(trouble, "task {task} hung");
+    trouble
+}
+
+/// Keeps which task runs, in case that it never ends.
+pub(crate) fn run_task(task: u32) {
+    // SAFETY: nobody else uses this field in this run. Volatile, since it is read only in the next.
+    unsafe { addr_of_mut!((*kept()).task).write_volatile(task) };
+}
+
+/// The board runs as it should, or will be another one: crashes are counted anew.
+pub(crate) fn settle() {
+    // SAFETY: as above; a crash uses the field, but never goes on.
+    unsafe { addr_of_mut!((*kept()).crashes).write_volatile(0) };
 }
 
 /// FNV-1a.
@@ -98,6 +145,7 @@ pub(crate) fn restart_with(trouble: &Trouble) -> ! {
             *kept = *byte;
         }
         kept.length = trouble.len() as u32;
+        kept.crashes = kept.crashes.saturating_add(1);
     }
     // Last, in case the log is what failed.
     defmt::error!("{}", trouble.as_str());

@@ -1,13 +1,18 @@
 //! What the LED shows: a rhythm of sixteen steps, inverted every other step while packets pass.
 
+use hopwise_core::wire::BoardState;
+
 use crate::driver::{Driver, Mode};
 
 /// Sixteen steps, the highest bit first.
 type Rhythm = u16;
 const NO_CONFIGURATION: Rhythm = 0b1010_1010_1010_1010;
+const CRASH_LOOP: Rhythm = 0b1100_1100_1100_1100;
 const WAITING: Rhythm = 0b1000_0000_1000_0000;
 const MISWIRED: Rhythm = 0b1010_1000_0000_0000;
 const ALL_UP: Rhythm = 0b1111_1111_1111_1111;
+/// The steps that are inverted where the board itself is not as it should be, whatever else it shows.
+const COMPLAINT: Rhythm = 0b11;
 
 /// Where in its rhythm the LED is.
 #[derive(Default)]
@@ -22,6 +27,7 @@ impl Rhythmic {
     pub(crate) fn step(&mut self, driver: &Driver) -> bool {
         let (rhythm, packets_pass) = rhythm(driver);
         self.inverted = packets_pass && !self.inverted;
+        let rhythm = rhythm ^ driver.about.complaint.map_or(0, |_| COMPLAINT);
         let lit = rhythm << self.step & 0x8000 != 0;
         self.step = (self.step + 1) % Rhythm::BITS;
         lit != self.inverted
@@ -31,6 +37,7 @@ impl Rhythmic {
 /// The rhythm for the state of the board, and whether packets passed since the last call.
 fn rhythm(driver: &Driver) -> (Rhythm, bool) {
     match &mut *driver.mode() {
+        Mode::Unconfigured(_) if driver.about.state == BoardState::CrashLoop => (CRASH_LOOP, false),
         Mode::Unconfigured(_) => (NO_CONFIGURATION, false),
         Mode::Mesh(mesh) => {
             let packets_passed = core::mem::take(&mut mesh.observer.packets_passed);

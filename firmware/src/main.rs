@@ -10,7 +10,7 @@
 //! - [`configuration`]: what is kept in the flash; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
 //! - [`boards`]: one file a board; [`uart`]: serial ports;
 //! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of
-//!   the stack was never used.
+//!   it was never used.
 #![no_std]
 #![no_main]
 
@@ -41,7 +41,7 @@ use static_cell::StaticCell;
 use about::About;
 use boards::LINKS;
 use configuration::Slots;
-use driver::{Driver, Mode, now};
+use driver::{Driver, Mode, Task, now};
 use mesh::Mesh;
 use unconfigured::Unconfigured;
 
@@ -67,10 +67,14 @@ async fn main(spawner: Spawner) {
     for (link, port) in (0..).zip(board.ports) {
         // A board without configuration is silent on its links.
         if in_mesh || link == LINKS as u8 {
+            driver.add_task(Task::receiver(link));
+            driver.add_task(Task::transmitter(link));
             spawner.spawn(driver::receive(driver, link, port.rx).expect(ONCE));
             spawner.spawn(driver::transmit(driver, link, port.tx).expect(ONCE));
         }
     }
+    driver.add_task(Task::CLOCK);
+    driver.add_task(Task::BUTTON);
     spawner.spawn(driver::keep_time(driver).expect(ONCE));
     spawner.spawn(housekeeping::watch_button(driver, board.button, board.pressed_high).expect(ONCE));
     housekeeping::run(driver, board.led, watchdog, Store::new(Slots(board.flash))).await
@@ -82,13 +86,17 @@ async fn main(spawner: Spawner) {
 fn start(slots: Slots<'_>) -> &'static Driver {
     static DRIVER: StaticCell<Driver> = StaticCell::new();
     let unique_id = embassy_stm32::uid::uid();
-    let boot = kept::boot(&unique_id);
+    let cause = boards::reset_cause();
+    let boot = kept::boot(&unique_id, cause);
     let start = Store::new(slots).start(boot.epoch);
     if start.page.is_some() && !start.is_marked {
         defmt::warn!("this start could not be counted in the flash: the next one may have the same epoch");
     }
-    let cause = boards::reset_cause();
-    let found = configuration::understand_start(&start);
+    // What the configuration says may be what the board crashes at.
+    let found = match boot.crashes_again {
+        true => Err(BoardState::CrashLoop),
+        false => configuration::understand_start(&start),
+    };
     let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);
     let page = found.as_ref().ok().map(|(page, _)| page);
     let mut about = About::new(boot, &start, cause, unique_id, state, page);

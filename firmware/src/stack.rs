@@ -1,4 +1,4 @@
-//! How much of the stack was never used.
+//! How much of the stack was never used. It is the first thing in RAM, so that what runs over its end meets nothing, which is a fault.
 //!
 //! The start-up code paints the whole stack. A probe goes up through the paint a little at a time, so that nobody waits for
 //! it. The stack has never been deeper than where the paint ends.
@@ -11,8 +11,8 @@ const PAINT: u32 = 0xcccc_cccc;
 const STRIDE: usize = 2_048;
 
 unsafe extern "C" {
-    // SAFETY: the linker script of cortex-m-rt defines both; memory from the first up to the second is the stack.
-    static _stack_end: u32;
+    // SAFETY: boot.x defines both; memory from the first up to the second is the stack.
+    pub(crate) static _stack_end: u32;
     static _stack_start: u32;
 }
 
@@ -41,4 +41,15 @@ impl StackProbe {
         }
         None
     }
+}
+
+/// Uses more of the stack than there is.
+// What is returned depends on the caller's own bytes, so that the calls do not become a loop.
+#[inline(never)]
+pub(crate) fn overflow(depth: u32) -> u32 {
+    let bytes = core::hint::black_box([depth; 32]);
+    if depth == u32::MAX {
+        return 0;
+    }
+    overflow(depth + 1).wrapping_add(bytes[31])
 }

@@ -21,7 +21,7 @@ use end::End;
 use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
-use crate::wire::{FrameError, Identity, LinkCounters, Offer};
+use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, Offer};
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
@@ -155,6 +155,11 @@ impl<const WIRE: usize> Link<WIRE> {
     /// What has happened so far.
     pub fn counters(&self) -> &LinkCounters {
         &self.end.counters
+    }
+
+    /// Counts what the serial port has found wrong with bytes that came.
+    pub fn note_line_faults(&mut self, faults: LineFaults) {
+        self.end.counters.note(faults);
     }
 
     /// Begins to count anew.

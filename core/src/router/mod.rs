@@ -53,8 +53,8 @@ use crate::limits::{self, INBOX};
 use crate::link::{Link, Micros, Received};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Packet, PacketId, Role,
-    RouterCounters, encoded_len,
+    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Packet, PacketId,
+    Role, RouterCounters, encoded_len,
 };
 use crate::{Network, Node, Port, Rule};
 
@@ -253,6 +253,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// What it has done.
     pub fn counters(&self) -> &RouterCounters {
         &self.counters
+    }
+
+    /// Counts what the serial port of a link has found wrong with bytes that came.
+    pub fn note_line_faults(&mut self, link: u8, faults: LineFaults) {
+        if let Some(link) = self.links.get_mut(usize::from(link)) {
+            link.note_line_faults(faults);
+        }
     }
 
     /// Who this node is.

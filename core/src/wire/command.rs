@@ -33,6 +33,23 @@ pub enum Command<'a> {
     LogPackets(bool),
     /// The configuration is to be kept. The answer is [`Done`].
     KeepPage,
+    /// Fails on purpose, so that one sees it recover. The answer is [`Done`].
+    Fail(Failure),
+}
+
+/// How a board fails when it is told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Failure {
+    /// It hangs: the watchdog restarts it.
+    Hang,
+    /// It uses more stack than there is: the next start says so.
+    StackOverflow,
+}
+
+impl Failure {
+    /// All of them, in the order of their numbers on the wire.
+    pub const ALL: [Failure; 2] = [Failure::Hang, Failure::StackOverflow];
 }
 
 /// What a board answers to a command that has no other answer.
@@ -65,6 +82,7 @@ impl<'a> Command<'a> {
             Command::Traffic => 6,
             Command::LogPackets(_) => 7,
             Command::KeepPage => 8,
+            Command::Fail(_) => 9,
         }
     }
 
@@ -82,6 +100,7 @@ impl<'a> Command<'a> {
             Command::Broadcast(payload) => bytes.extend_from_slice(payload),
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
             Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
+            Command::Fail(failure) => bytes.extend_from_slice(&[failure as u8]),
         };
         // A page fits, and so does all that a node would send.
         let _ = fits;
@@ -100,6 +119,7 @@ impl<'a> Command<'a> {
             6 => Command::Traffic,
             7 => Command::LogPackets(*payload.first()? != 0),
             8 => Command::KeepPage,
+            9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
             _ => return None,
         })
     }
@@ -123,6 +143,9 @@ pub enum BoardState {
     TooFewLinks,
     /// Its expression is of a family of networks that was left out of the board's image.
     NotInImage,
+    /// It crashed several times in a row soon after its start, and leaves its configuration alone until it gets another one or its
+    /// power is cut.
+    CrashLoop,
 }
 
 /// All that a board knows about itself.
@@ -142,7 +165,8 @@ pub struct Status {
     pub uptime_ms: u64,
     /// Name, program, reset cause and free stack, as in the node's report.
     pub card: Card,
-    /// What made it restart last, if it was a panic or a fault.
+    /// What made it restart last, if it was a panic, a fault or something that hung; else what is wrong with the board itself, such as
+    /// a clock that is missing.
     pub trouble: Option<String<72>>,
     /// Its configuration is on trial: see [`Command::WritePage`].
     pub on_trial: bool,
@@ -171,12 +195,17 @@ mod tests {
             Command::Traffic,
             Command::LogPackets(true),
             Command::KeepPage,
+            Command::Fail(Failure::Hang),
         ];
         for (number, command) in commands.into_iter().enumerate() {
             assert_eq!(usize::from(command.number()), number);
             assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
         }
-        assert_eq!(Command::read(9, &[]), None);
+        for failure in Failure::ALL {
+            assert_eq!(Command::read(9, &[failure as u8]), Some(Command::Fail(failure)));
+        }
+        assert_eq!(Command::read(9, &[2]), None);
+        assert_eq!(Command::read(10, &[]), None);
         assert_eq!(Command::read(2, &[0; PAGE_BYTES - 1]), None);
     }
 }

@@ -81,4 +81,33 @@ pub struct LinkCounters {
     pub not_taken: u32,
     /// Times the link came up.
     pub sessions: u32,
+    /// Times the line fell quiet after a byte without a stop bit.
+    pub framing_errors: u32,
+    /// The same after a byte with a bit that was not clearly high or low; only where the serial port looks for that.
+    pub noise_errors: u32,
+    /// The same after bytes that nobody had fetched before the next came.
+    pub overruns: u32,
+}
+
+impl LinkCounters {
+    pub(crate) fn note(&mut self, faults: LineFaults) {
+        for (count, seen) in [
+            (&mut self.framing_errors, faults.framing),
+            (&mut self.noise_errors, faults.noise),
+            (&mut self.overruns, faults.overrun),
+        ] {
+            *count = count.wrapping_add(u32::from(seen));
+        }
+    }
+}
+
+/// What a serial port has found wrong with bytes that came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineFaults {
+    /// One had no stop bit.
+    pub framing: bool,
+    /// One had a bit that was not clearly high or low.
+    pub noise: bool,
+    /// Some were not fetched before the next came.
+    pub overrun: bool,
 }

@@ -351,6 +351,9 @@ fn answers(examples: &mut Examples) {
             refused_by_peer: 4,
             not_taken: 6,
             sessions: 2,
+            framing_errors: 7,
+            noise_errors: 8,
+            overruns: 9,
         },
     };
     structure(examples, "link", &Some(link));
@@ -373,6 +376,7 @@ fn commands(examples: &mut Examples) {
         ("traffic", Command::Traffic),
         ("log packets", Command::LogPackets(true)),
         ("keep page", Command::KeepPage),
+        ("fail", Command::Fail(Failure::StackOverflow)),
     ];
     for (name, command) in commands {
         let payload: heapless::Vec<u8, MAX_PAYLOAD> = command.payload();
@@ -400,6 +404,7 @@ fn commands(examples: &mut Examples) {
         on_trial: true,
     };
     structure(examples, "board status", &status);
+    structure(examples, "crash loop", &BoardState::CrashLoop);
     structure(examples, "done", &Done::Done);
     structure(examples, "not in image", &Done::NotInImage);
     let report = TrafficReport {

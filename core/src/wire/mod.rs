@@ -40,10 +40,10 @@ pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
 pub use body::{Body, Kind};
-pub use command::{BoardState, Command, Done, Status};
+pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
-pub use counters::{LinkCounters, RouterCounters};
+pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub(crate) use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{

@@ -10,6 +10,7 @@ pub(super) const PORTS: usize = 11;
 const OUTPUT: u32 = 1;
 const ALTERNATE: u32 = 2;
 const PULL_UP: u32 = 1;
+const PULL_DOWN: u32 = 2;
 
 /// One port of sixteen pins.
 #[derive(Default, Hash)]
@@ -40,6 +41,11 @@ impl Gpio {
     pub(super) fn alternate_function(&self, pin: u32) -> Option<u32> {
         let bits = self.alternate[pin as usize / 8] >> (4 * (pin % 8)) & 0xf;
         (self.mode_of(pin) == ALTERNATE).then_some(bits)
+    }
+
+    /// Whether a pin is low if nothing drives it.
+    pub(super) fn is_pulled_down(&self, pin: u32) -> bool {
+        self.pull >> (2 * pin) & 3 == PULL_DOWN
     }
 
     /// Puts a level on a pin from outside, or lets go of it.

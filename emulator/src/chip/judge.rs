@@ -69,8 +69,17 @@ impl Chip {
         };
         let (tx, rx) = sockets.map_or((false, false), |both| (connected(both.tx), connected(both.rx)));
         port.set_pins(tx, rx, now);
-        if port.listens_nowhere() {
+        let (listens, listens_nowhere) = (port.reaction_time().is_some(), port.listens_nowhere());
+        if listens_nowhere {
             self.lacks_pin(uart, "receives", sockets.map(|both| both.rx));
+        }
+        let Some(pin) = sockets.map(|both| both.rx.pin).filter(|_| listens) else {
+            return;
+        };
+        let gpio = self.gpio.get(pin.port);
+        if gpio.is_some_and(|gpio| gpio.is_pulled_down(pin.number)) {
+            let name = UART_NAMES[uart];
+            self.violate(Rule::Pull, format!("{name} receives at {pin}, which is pulled down"));
         }
     }
 

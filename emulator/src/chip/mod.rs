@@ -21,6 +21,7 @@ mod rcc;
 pub mod rules;
 pub mod rx_pin;
 mod slots;
+mod supply;
 mod syscfg;
 #[cfg(test)]
 mod tests;

@@ -169,6 +169,9 @@ pub trait SerialPort: Peripheral {
     /// Says which of the pins with the cable are connected to it.
     fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles);
 
+    /// Its line has a level from now on, whatever it sends: it has lost its power, or has it back.
+    fn hold_line(&mut self, level: bool, now: Cycles);
+
     /// Whether it has sent something without its pin since the last call.
     fn take_sent_nowhere(&mut self) -> bool;
 

@@ -202,8 +202,11 @@ impl ClockControl for Rcc {
     /// The flags of earlier resets stay until software removes them; so does the backup domain.
     fn reset_by(&mut self, cause: ResetCause) {
         let mut fresh = Rcc::after(cause, self.hse);
-        *fresh.register(CSR) |= self.value(CSR) & 0xfe00_0000;
-        *fresh.register(BDCR) = self.value(BDCR);
+        // Power-on leaves nothing of before.
+        if !matches!(cause, ResetCause::PowerOn) {
+            *fresh.register(CSR) |= self.value(CSR) & 0xfe00_0000;
+            *fresh.register(BDCR) = self.value(BDCR);
+        }
         *self = fresh;
     }
 

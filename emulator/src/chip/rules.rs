@@ -10,6 +10,8 @@ pub enum Rule {
     Clocked,
     /// A serial port is used at the pins that its cable is plugged into, in the function that belongs to it.
     Pins,
+    /// A pin that receives is not pulled down: a cable that is unplugged would be heard as a break that never ends.
+    Pull,
     /// The HSE is in the mode that the board has: a clock that is fed, or a crystal.
     ExternalClock,
     /// PLL, core and buses are within their limits.
@@ -32,6 +34,7 @@ impl Rule {
         match self {
             Rule::Clocked => "clocked",
             Rule::Pins => "pins",
+            Rule::Pull => "pull",
             Rule::ExternalClock => "external-clock",
             Rule::ClockLimits => "clock-limits",
             Rule::WaitStates => "wait-states",

@@ -484,6 +484,10 @@ impl SerialPort for Usart {
         self.begin_to_listen(was_receiving, now);
     }
 
+    fn hold_line(&mut self, level: bool, now: Cycles) {
+        self.output.push(Edge { at: now, level });
+    }
+
     fn take_sent_nowhere(&mut self) -> bool {
         std::mem::take(&mut self.sent_nowhere)
     }

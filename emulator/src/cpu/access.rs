@@ -180,6 +180,9 @@ impl<B: Bus> Cpu<B> {
             self.write_system(address, bytes, value);
             return Ok(());
         }
+        if self.now >= self.stalled_until {
+            self.memory.finish();
+        }
         self.bus
             .write(address, bytes, value, self.now, &mut self.memory)
             .ok_or(Fault::DataBus(address))?;

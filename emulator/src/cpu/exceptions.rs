@@ -67,16 +67,15 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
-    /// The failure to stack is a fault of its own, taken without stacking again.
+    /// The failure to stack is a fault of its own, taken without stacking again: a hard fault, also on the way to a hard fault. Its
+    /// handler begins with a stack pointer that leads nowhere, and locks up if it uses that.
     fn enter_after_failed_stacking(&mut self, exception: usize, fault: Fault) {
         self.scs.cfsr |= 1 << 12;
         self.scs.hfsr |= 1 << 30;
-        self.report(fault, self.next, exception == HARD_FAULT);
-        if exception == HARD_FAULT {
-            self.lock_up();
-        } else {
-            self.go_to_handler(HARD_FAULT);
+        if exception != HARD_FAULT {
+            self.report(fault, self.next, false);
         }
+        self.go_to_handler(HARD_FAULT);
     }
 
     /// EXC_RETURN: says to the return where to find the registers and what mode to return to.

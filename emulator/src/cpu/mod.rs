@@ -96,6 +96,8 @@ pub enum Sleep {
     ForEvent,
     /// A fault inside a fault handler: only a reset helps.
     LockedUp,
+    /// A debug probe has stopped it, or it has no power.
+    Halted,
 }
 
 /// The processor with its memory and what is around it.
@@ -224,6 +226,36 @@ impl<B: Bus> Cpu<B> {
         self.next = self.memory.boot_word(4) & !1;
         // Without the Thumb bit the first instruction faults, as on silicon.
         self.scs.thumb = self.memory.boot_word(4) & 1 != 0;
+    }
+
+    /// Executes nothing until it is [resumed](Self::resume) or reset.
+    pub fn halt(&mut self) {
+        (self.sleep, self.deadline) = (Sleep::Halted, 0);
+    }
+
+    /// Goes on after a [halt](Self::halt), also if it was waiting before.
+    pub fn resume(&mut self) {
+        if self.is_halted() {
+            (self.sleep, self.next_look) = (Sleep::Awake, 0);
+        }
+    }
+
+    /// Whether it was halted.
+    pub fn is_halted(&self) -> bool {
+        self.sleep == Sleep::Halted
+    }
+
+    /// Whether it stands still because the flash is busy.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.now < self.stalled_until
+    }
+
+    /// The power fails: what the flash has not done by now is torn.
+    pub(crate) fn tear_flash(&mut self, seed: u64) {
+        if self.is_stalled() {
+            self.memory.tear_unfinished(seed);
+        }
+        self.memory.finish();
     }
 
     /// Whether the owner of the core has something to do before it goes on.

@@ -36,7 +36,7 @@ impl<B: Bus> Cpu<B> {
     /// The same, and takes an exception if one is due.
     fn look_up(&mut self) -> Cycles {
         let next = self.sense();
-        if self.sleep != Sleep::LockedUp {
+        if !matches!(self.sleep, Sleep::LockedUp | Sleep::Halted) {
             self.take_exception();
             if self.sleep == Sleep::ForEvent && std::mem::take(&mut self.event) {
                 self.sleep = Sleep::Awake;

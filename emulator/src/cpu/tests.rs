@@ -208,6 +208,23 @@ fn faults_escalate_and_a_fault_in_a_fault_handler_locks_up() {
     assert!(cpu.faults[1].locked_up);
 }
 
+/// The stack has run over the beginning of RAM: the handler is entered without a frame, and may begin a stack of its own.
+#[test]
+fn a_hard_fault_without_a_stack_reaches_its_handler() {
+    // The handler: mov r0, sp.
+    let mut cpu = core(&[0xb401], &[(3, &[0x4668])]); // push {r0}
+    cpu.r[13] = SRAM;
+    cpu.run_until(100);
+    assert_eq!((cpu.exception(), cpu.sleep), (3, Sleep::Awake));
+    assert_eq!(cpu.r[0], SRAM - 0x20);
+    assert_eq!((cpu.faults.len(), cpu.faults[0].fault), (1, Fault::DataBus(SRAM - 4)));
+    // A handler that pushes something locks up.
+    let mut cpu = core(&[0xb401], &[(3, &[0xb401])]);
+    cpu.r[13] = SRAM;
+    cpu.run_until(100);
+    assert_eq!((cpu.sleep, cpu.fault_count), (Sleep::LockedUp, 2));
+}
+
 #[test]
 fn each_way_to_fail_has_its_bit() {
     for (code, set_up, fault, cfsr) in [

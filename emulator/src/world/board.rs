@@ -18,6 +18,8 @@ use crate::memory::{Memory, NotFlash};
 use crate::rtt::Rtt;
 use crate::time::{BoardClock, Time};
 
+use super::supply::Supply;
+
 /// What differs between boards of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardOptions {
@@ -68,6 +70,13 @@ impl BoardOptions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Intervention {
     Reset,
+    Off {
+        at: Time,
+        seed: u64,
+    },
+    On {
+        at: Time,
+    },
     Button(bool),
     Noise {
         uart: usize,
@@ -79,6 +88,7 @@ pub(crate) enum Intervention {
 pub struct Board {
     /// Core and chip.
     pub cpu: Cpu<Chip>,
+    pub(super) supply: Supply,
     options: BoardOptions,
     clock: BoardClock,
     rtt: Option<Rtt>,
@@ -131,6 +141,7 @@ impl Board {
         let rtt = image.address_of("_SEGGER_RTT").map(Rtt::new);
         let mut board = Board {
             cpu: Cpu::new(memory, chip),
+            supply: Supply::default(),
             options,
             clock,
             rtt,
@@ -272,16 +283,25 @@ impl Board {
     /// System reset. RAM stays as it is.
     fn reset(&mut self, cause: ResetCause) {
         self.read_log();
+        self.stop(cause);
+        if !self.supply.catches_resets {
+            self.cpu.resume();
+        }
+        self.resets += 1;
+    }
+
+    /// Everything is as after a reset, and the core is halted.
+    pub(super) fn stop(&mut self, cause: ResetCause) {
         self.cpu.bus.reset(cause, self.cpu.now);
         if let Some(place) = self.cpu.bus.take_torn() {
             self.cpu.memory.tear(place);
         }
         self.cpu.reset();
+        self.cpu.halt();
         self.adapt_clock();
         if let Some(rtt) = &mut self.rtt {
             rtt.detach();
         }
-        self.resets += 1;
     }
 
     /// How often the debug probe reads the log; never if there is none. All the time unless this is called.
@@ -291,7 +311,7 @@ impl Board {
 
     fn read_log(&mut self) {
         let due = self.log_interval.map(|interval| self.log_read.saturating_add(interval));
-        if due.is_none_or(|due| due > self.now()) {
+        if !self.supply.is_on || due.is_none_or(|due| due > self.now()) {
             return;
         }
         self.log_read = self.now();
@@ -378,7 +398,17 @@ impl Board {
 
     pub(crate) fn intervene(&mut self, intervention: Intervention) {
         match intervention {
+            Intervention::Reset if !self.supply.is_on => {}
             Intervention::Reset => self.reset(ResetCause::Pin),
+            // A board that sleeps may not have come so far yet.
+            Intervention::Off { at, seed } => {
+                self.run_until(at);
+                self.cut_power(seed);
+            }
+            Intervention::On { at } => {
+                self.run_until(at);
+                self.restore_power();
+            }
             Intervention::Button(pressed) => self.press(pressed),
             Intervention::Noise { uart, noise } => {
                 let clock = self.clock;
@@ -490,7 +520,7 @@ impl Board {
     pub fn state_hash(&self) -> u64 {
         let mut hash = StateHash::default();
         (&self.cpu, self.clock, self.rtt, self.fed_until).hash(&mut hash);
-        (self.log_hash.finish(), self.resets).hash(&mut hash);
+        (self.log_hash.finish(), self.resets, self.supply).hash(&mut hash);
         hash.finish()
     }
 }

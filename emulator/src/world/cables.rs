@@ -124,6 +124,12 @@ impl Cables {
         }
     }
 
+    /// Leads one conductor to a port, or away.
+    pub(super) fn join(&mut self, from: Port, to: Option<Port>, now: Time, seen: &mut Arrivals) {
+        self.lead(from, to, now, seen);
+        self.set_one(from, Condition::Whole, now, seen);
+    }
+
     /// Whether every event of a script is about a wire or board that there is at that time. Returns the ports that it
     /// plugs wires into.
     pub(super) fn check(&self, script: &Script, is_free: impl Fn(Port) -> bool) -> Result<Vec<Port>, BadWire> {
@@ -137,10 +143,15 @@ impl Cables {
         let mut plugged = Vec::new();
         for (_, action) in script.events() {
             match *action {
-                Action::Press(board) | Action::Release(board) | Action::Reset(board) if board >= boards => {
-                    return Err(BadWire::NoSuchBoard(board));
+                Action::Press(board)
+                | Action::Release(board)
+                | Action::Reset(board)
+                | Action::Off(board)
+                | Action::On(board) => {
+                    if board >= boards {
+                        return Err(BadWire::NoSuchBoard(board));
+                    }
                 }
-                Action::Press(_) | Action::Release(_) | Action::Reset(_) => {}
                 Action::PlugInto(port, to) => {
                     for end in [port, to] {
                         if end.board >= boards || end.uart >= UARTS || port == to {

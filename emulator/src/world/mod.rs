@@ -11,6 +11,7 @@ mod cables;
 mod conductor;
 mod rounds;
 mod script;
+mod supply;
 
 pub use board::{Board, BoardOptions};
 pub use conductor::Port;
@@ -111,6 +112,21 @@ impl World {
             self.take(port)?;
         }
         self.cables.lay(a, b);
+        Ok(())
+    }
+
+    /// Leads one wire from the TX of a port to an RX, also that of the same port, whatever was there before; or takes it away.
+    pub fn join(&mut self, tx: Port, rx: Option<Port>) -> Result<(), BadWire> {
+        for port in rx.into_iter().chain([tx]) {
+            if !self.has(port) {
+                return Err(BadWire::NoSuchPort(port));
+            }
+            self.connected[port.board][port.uart] = true;
+        }
+        self.cables.prepare(tx);
+        let mut seen = Arrivals::new();
+        self.cables.join(tx, rx, self.now, &mut seen);
+        self.on_the_way.extend(seen);
         Ok(())
     }
 
@@ -224,6 +240,11 @@ impl World {
                 Action::Press(board) => interventions.push((board, Intervention::Button(true))),
                 Action::Release(board) => interventions.push((board, Intervention::Button(false))),
                 Action::Reset(board) => interventions.push((board, Intervention::Reset)),
+                Action::Off(board) => {
+                    let seed = mix(self.seed ^ mix(time) ^ mix(board as u64));
+                    interventions.push((board, Intervention::Off { at: now, seed }));
+                }
+                Action::On(board) => interventions.push((board, Intervention::On { at: now })),
             }
         }
         seen

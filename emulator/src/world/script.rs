@@ -35,6 +35,10 @@ pub enum Action {
     Release(usize),
     /// The reset button of a board.
     Reset(usize),
+    /// The power of a board fails.
+    Off(usize),
+    /// It comes back.
+    On(usize),
 }
 
 /// Events in the order of their times.

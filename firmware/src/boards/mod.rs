@@ -27,7 +27,7 @@ mod chosen;
 #[path = "plain_f405rg.rs"]
 mod chosen;
 
-pub(crate) use chosen::{LINKS, NAME, open, watchdog};
+pub(crate) use chosen::{LINKS, NAME, open, wake_receivers, watchdog};
 pub(crate) use family::reset_cause;
 
 #[cfg(chip_f4)]
@@ -212,6 +212,12 @@ macro_rules! board {
 
         $(super::receives!($uart);)*
 
+        /// Has every receiver look, though nothing may have come.
+        pub(crate) fn wake_receivers() {
+            use crate::uart::Receives;
+            $(embassy_stm32::peripherals::$uart::parts().noticed.waker.wake();)*
+        }
+
         pub(crate) fn open(p: embassy_stm32::Peripherals, baud: u32) -> super::Board {
             use embassy_stm32::gpio::{Input, Level, Output, Pull, Speed};
             super::Board {
@@ -251,18 +257,18 @@ macro_rules! serial_port {
 }
 use serial_port;
 
-/// Says where the registers and the waker of a serial port are.
+/// Says where the registers of a serial port are, and what its interrupt handler leaves.
 macro_rules! receives {
     ($uart:ident) => {
         impl crate::uart::Receives for embassy_stm32::peripherals::$uart {
             fn parts() -> crate::uart::ReceiverParts {
-                static WAKER: embassy_sync::waitqueue::AtomicWaker = embassy_sync::waitqueue::AtomicWaker::new();
+                static NOTICED: crate::uart::Noticed = crate::uart::Noticed::new();
                 // SAFETY: the registers used are the same in all kinds of serial ports.
                 let registers =
                     unsafe { embassy_stm32::pac::usart::Usart::from_ptr(embassy_stm32::pac::$uart.as_ptr() as *mut _) };
                 crate::uart::ReceiverParts {
                     registers,
-                    waker: &WAKER,
+                    noticed: &NOTICED,
                 }
             }
         }

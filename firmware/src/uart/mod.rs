@@ -12,6 +12,7 @@ mod registers;
 
 use core::future::poll_fn;
 use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU8, Ordering};
 use core::task::Poll;
 
 use embassy_stm32::dma::{self, ReadableRingBuffer};
@@ -20,6 +21,7 @@ use embassy_stm32::mode::Async;
 use embassy_stm32::pac::usart::Usart;
 use embassy_stm32::usart::UartTx;
 use embassy_sync::waitqueue::AtomicWaker;
+use hopwise_core::wire::LineFaults;
 
 /// Bytes of a ring. A full one is 5 ms at one million baud; each half is read while the other fills. All ports at full speed with a
 /// line in the log for every packet keep a port waiting for more than a millisecond, so half of 256 is not enough.
@@ -35,30 +37,54 @@ pub(crate) struct SerialPort {
 #[derive(Clone, Copy)]
 pub(crate) struct ReceiverParts {
     pub(crate) registers: Usart,
-    pub(crate) waker: &'static AtomicWaker,
+    pub(crate) noticed: &'static Noticed,
 }
+
+/// What an interrupt handler leaves for its receiver.
+pub(crate) struct Noticed {
+    pub(crate) waker: AtomicWaker,
+    /// Flags of the status register that were set since the receiver looked.
+    faults: AtomicU8,
+}
+
+impl Noticed {
+    pub(crate) const fn new() -> Self {
+        Noticed {
+            waker: AtomicWaker::new(),
+            faults: AtomicU8::new(0),
+        }
+    }
+}
+
+/// Flags of the status register, at the same places in all chips.
+const FRAMING: u8 = 1 << 1;
+const NOISE: u8 = 1 << 2;
+const OVERRUN: u8 = 1 << 3;
+const IDLE: u8 = 1 << 4;
 
 /// A peripheral that has a [`Receiver`].
 pub(crate) trait Receives {
     fn parts() -> ReceiverParts;
 }
 
-/// The interrupt handler that wakes the receiver when its line is idle.
+/// The interrupt handler that wakes the receiver when its line is idle, and notes what was wrong until then.
 pub(crate) struct IdleHandler<T>(PhantomData<T>);
 
 impl<T: Receives, I: Interrupt> Handler<I> for IdleHandler<T> {
-    // SAFETY: called by the interrupt only; it touches nothing but registers and the waker.
+    // SAFETY: called by the interrupt only; it touches nothing but registers, the waker and an atomic byte.
     unsafe fn on_interrupt() {
-        let ReceiverParts { registers, waker } = T::parts();
-        if registers::take_idle(registers) {
-            waker.wake();
+        let ReceiverParts { registers, noticed } = T::parts();
+        let flags = registers::take_flags(registers);
+        noticed.faults.fetch_or(flags, Ordering::Relaxed);
+        if flags & IDLE != 0 {
+            noticed.waker.wake();
         }
     }
 }
 
 /// The receiving half of a serial port.
 pub(crate) struct Receiver {
-    waker: &'static AtomicWaker,
+    noticed: &'static Noticed,
     ring: ReadableRingBuffer<'static, u8>,
 }
 
@@ -69,7 +95,7 @@ impl Receiver {
         request: dma::Request,
         ring: &'static mut [u8; RING],
     ) -> Self {
-        let ReceiverParts { registers, waker } = parts;
+        let ReceiverParts { registers, noticed } = parts;
         let data = registers::data_register(registers);
         // SAFETY: the register lives as long as the chip; the ring is used for nothing else.
         let mut ring = unsafe { ReadableRingBuffer::new(channel, request, data, ring, Default::default()) };
@@ -79,7 +105,7 @@ impl Receiver {
             w.set_re(true);
             w.set_idleie(true);
         });
-        Receiver { waker, ring }
+        Receiver { noticed, ring }
     }
 
     /// Waits for an interrupt, even if bytes are there: on a busy line there always are, and they would be taken one by one. An
@@ -87,7 +113,7 @@ impl Receiver {
     pub(crate) async fn interrupt(&mut self) {
         let mut waited = false;
         poll_fn(|context| {
-            self.waker.register(context.waker());
+            self.noticed.waker.register(context.waker());
             self.ring.set_waker(context.waker());
             if core::mem::replace(&mut waited, true) {
                 Poll::Ready(())
@@ -96,6 +122,16 @@ impl Receiver {
             }
         })
         .await
+    }
+
+    /// What was wrong with bytes since the last call.
+    pub(crate) fn take_faults(&mut self) -> LineFaults {
+        let flags = self.noticed.faults.swap(0, Ordering::Relaxed);
+        LineFaults {
+            framing: flags & FRAMING != 0,
+            noise: flags & NOISE != 0,
+            overrun: flags & OVERRUN != 0,
+        }
     }
 
     /// The bytes that have come; `None` if some were overwritten before they were read.

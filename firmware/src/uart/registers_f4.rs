@@ -2,15 +2,15 @@
 
 use embassy_stm32::pac::usart::Usart;
 
-/// Whether the line has fallen idle since the last call. Clears errors too.
-pub(super) fn take_idle(registers: Usart) -> bool {
-    let idle = registers.sr().read().idle();
-    if idle {
+/// The flags of the status register. Clears them if the line has fallen idle.
+pub(super) fn take_flags(registers: Usart) -> u8 {
+    let flags = registers.sr().read();
+    if flags.idle() {
         // Reading the data register after the status clears all flags. The line has been quiet for a whole byte, so it
         // holds none that DMA has not fetched.
         registers.dr().read();
     }
-    idle
+    flags.0 as u8
 }
 
 /// Where received bytes are.

@@ -2,8 +2,8 @@
 
 use embassy_stm32::pac::usart::Usart;
 
-/// Whether the line has fallen idle since the last call. Clears errors too: an overrun would stop the receiver for good.
-pub(super) fn take_idle(registers: Usart) -> bool {
+/// The flags of the status register. Clears them: an overrun would stop the receiver for good.
+pub(super) fn take_flags(registers: Usart) -> u8 {
     let flags = registers.isr().read();
     registers.icr().write(|w| {
         w.set_idle(true);
@@ -11,7 +11,7 @@ pub(super) fn take_idle(registers: Usart) -> bool {
         w.set_fe(true);
         w.set_ne(true);
     });
-    flags.idle()
+    flags.0 as u8
 }
 
 /// Where received bytes are.

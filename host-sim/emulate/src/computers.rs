@@ -67,6 +67,12 @@ impl Computers {
         Ok(Computers { ports })
     }
 
+    /// The address of a board, if it answers.
+    pub fn address(&self, board: usize) -> Option<u64> {
+        let identity = self.ports.get(board)?.board()?;
+        Some(identity.address)
+    }
+
     /// Whether all boards answer.
     pub fn all_up(&self) -> bool {
         self.ports.iter().all(HostPort::is_up)

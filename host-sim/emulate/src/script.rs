@@ -18,9 +18,9 @@ impl<F: Fn(&PortName) -> Result<Port, NoSuchPlace>> Stage for EmulatedBoards<'_,
 
     const NAME: &'static str = "to emulated boards";
 
-    /// Boards are on as long as they are emulated, and a break needs to know the speed of the wire.
+    /// A break needs to know the speed of the wire.
     fn can<P>(action: &Action<P>) -> bool {
-        !matches!(action, Action::Break(..) | Action::Off(_) | Action::On(_))
+        !matches!(action, Action::Break(..))
     }
 
     fn network(&self) -> &Network {
@@ -89,7 +89,9 @@ fn action(action: Action<Port>) -> Option<world::Action> {
         Action::Reset(node) => world::Action::Reset(node as usize),
         Action::Press(node) => world::Action::Press(node as usize),
         Action::Release(node) => world::Action::Release(node as usize),
-        Action::Break(..) | Action::Off(_) | Action::On(_) | Action::All(_) => return None,
+        Action::Off(node) => world::Action::Off(node as usize),
+        Action::On(node) => world::Action::On(node as usize),
+        Action::Break(..) | Action::All(_) => return None,
     })
 }
 
@@ -107,7 +109,8 @@ mod tests {
     #[test]
     fn ports_have_numbers_and_names() {
         let port = |board, uart| Port { board, uart };
-        let text = "1s cut 3.0; 2s plug 3.usart1; 3s cut 3.1\n4s plug 0.0 1.USART6; 5s press 2 for 20ms";
+        let text =
+            "1s cut 3.0; 2s plug 3.usart1; 3s cut 3.1\n4s plug 0.0 1.USART6; 5s press 2 for 20ms; 6s off 4 for 200ms";
         let expected = [
             (1_000, world::Action::Cut(port(3, 0))),
             (2_000, world::Action::Plug(port(3, 0))),
@@ -115,6 +118,8 @@ mod tests {
             (4_000, world::Action::PlugInto(port(0, 0), port(1, 5))),
             (5_000, world::Action::Press(2)),
             (5_020, world::Action::Release(2)),
+            (6_000, world::Action::Off(4)),
+            (6_200, world::Action::On(4)),
         ];
         let expected = expected.map(|(millis, action)| (millis * MILLISECOND, action));
         assert_eq!(script(text).expect("a script").events(), expected);
@@ -124,9 +129,9 @@ mod tests {
     fn what_cannot_happen_is_refused() {
         for (text, sentence) in [
             (
-                "1s off 3",
-                "line 1: 'off' cannot happen to emulated boards; what can is cut, plug, one-way, both-ways, reverse, stuck, \
-                 noise, quiet, burst, swap, reset, press, release",
+                "1s break 3.0",
+                "line 1: 'break' cannot happen to emulated boards; what can is cut, plug, one-way, both-ways, reverse, stuck, \
+                 noise, quiet, burst, swap, reset, off, on, press, release",
             ),
             (
                 "1s cut 3.USART9",

@@ -5,6 +5,7 @@
 //! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
 //! - [`connection`]: a running mesh behind a serial port;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
+//! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
 //! - [`capture`]: the logs of all boards as one trace; [`clocks`]: boards' clocks made one;
 //! - [`probe_logs`]: logs from real boards; [`log_sources`]: logs from elsewhere.
@@ -32,6 +33,7 @@ pub mod capture;
 mod clock_notes;
 pub mod clocks;
 pub mod connection;
+pub mod doctor;
 pub mod drawing;
 pub mod emulated;
 pub mod flash;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopwise_core::wire::{BoardState, Command, LinkReport, NodeReport, Query, Status};
+use serde::Serialize;
 
 use super::mesh::Mesh;
 use super::talk::{Talk, ask_nodes, read};
@@ -27,6 +28,8 @@ pub struct LinkSeen {
     pub peer: Option<Peer>,
     /// The other end hears this one, too.
     pub up: bool,
+    /// How often its serial port found bytes without a stop bit, noise, and bytes that nobody had fetched in time.
+    pub errors: [u32; 3],
 }
 
 /// A board that answered.
@@ -78,6 +81,40 @@ pub fn survey(talk: &mut dyn Talk, mesh: &Mesh, nodes: &[u64]) -> Seen {
     seen
 }
 
+/// A link whose serial port has found something wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LineErrors {
+    /// Which board.
+    pub node: u64,
+    /// Which of its serial ports.
+    pub uart: &'static str,
+    /// How often the line fell quiet after bytes without a stop bit,
+    pub framing_errors: u32,
+    /// after noise,
+    pub noise_errors: u32,
+    /// and after bytes that nobody had fetched in time.
+    pub overruns: u32,
+}
+
+/// The links whose serial ports have found something wrong.
+pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
+    let mut list = Vec::new();
+    for (node, board) in seen {
+        let links = board.links.iter().zip(mesh.kind.links);
+        for (link, uart) in links.filter(|(link, _)| link.errors != [0; 3]) {
+            let [framing_errors, noise_errors, overruns] = link.errors;
+            list.push(LineErrors {
+                node: *node,
+                uart: uart.name,
+                framing_errors,
+                noise_errors,
+                overruns,
+            });
+        }
+    }
+    list
+}
+
 fn link_seen(report: &LinkReport) -> LinkSeen {
     LinkSeen {
         peer: report.peer.map(|(network, address, link)| Peer {
@@ -87,5 +124,10 @@ fn link_seen(report: &LinkReport) -> LinkSeen {
             host: report.host,
         }),
         up: report.up,
+        errors: [
+            report.counters.framing_errors,
+            report.counters.noise_errors,
+            report.counters.overruns,
+        ],
     }
 }

@@ -15,7 +15,7 @@ use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::serial_line::SerialMesh;
-use hopwise_rig::survey::{Seen, survey};
+use hopwise_rig::survey::{LineErrors, Seen, line_errors, survey};
 use hopwise_rig::wiring_check::{Finding, FindingKind, WiringReport, boards_of, compare};
 
 /// After this every board has heard all who are at its links, and found out who does not hear it.
@@ -76,6 +76,7 @@ struct CheckJson<'a> {
     as_planned: bool,
     #[serde(flatten)]
     report: &'a WiringReport,
+    line_errors: &'a [LineErrors],
 }
 
 pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
@@ -97,14 +98,16 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         return Err(Refusal::NoBoards);
     };
     let report = compare(&mesh, &plan, cables, &seen, kind);
+    let errors = line_errors(&seen, &mesh);
     if args.json {
         print_json(&CheckJson {
             network: mesh.network.to_string(),
             as_planned: report.findings.is_empty(),
             report: &report,
+            line_errors: &errors,
         })?;
     } else {
-        print(|out| show(out, &mesh, &report))?;
+        print(|out| show(out, &mesh, &report, &errors))?;
     }
     match report.findings.len() {
         0 => Ok(Outcome::Done),
@@ -139,7 +142,7 @@ fn look_at_emulated(
     Ok(survey(&mut emulated, mesh, boards))
 }
 
-fn show(out: &mut dyn Write, mesh: &Mesh, report: &WiringReport) -> io::Result<()> {
+fn show(out: &mut dyn Write, mesh: &Mesh, report: &WiringReport, errors: &[LineErrors]) -> io::Result<()> {
     writeln!(
         out,
         "{}: {} of {} boards answer, {} of {} cables are right",
@@ -147,6 +150,13 @@ fn show(out: &mut dyn Write, mesh: &Mesh, report: &WiringReport) -> io::Result<(
     )?;
     for finding in &report.findings {
         writeln!(out, "  {}", sentence(finding))?;
+    }
+    for link in errors {
+        writeln!(
+            out,
+            "  line errors {} {}: {} times bytes without a stop bit, {} times noise, {} times bytes not fetched in time",
+            link.node, link.uart, link.framing_errors, link.noise_errors, link.overruns
+        )?;
     }
     if !report.moves.is_empty() {
         writeln!(out, "what to do:")?;

@@ -7,6 +7,7 @@ mod choose;
 mod compare;
 mod deadlock;
 mod demo;
+mod doctor;
 mod drawing;
 mod edges;
 mod emulate;
@@ -89,6 +90,8 @@ enum Command {
     Plan(plan::PlanArgs),
     /// Whether boards are wired as planned, and which cable to move where if not
     Check(check::CheckArgs),
+    /// Examines one board: clock, baud rate, flash, links, watchdog and stack, and writes a report
+    Doctor(doctor::DoctorArgs),
     /// Image and configuration pages into all boards of a mesh, through probe-rs
     Flash(flash::FlashArgs),
     /// The logs of all boards as one trace, on one time line
@@ -127,6 +130,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Mesh(args) => mesh::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Check(args) => check::run(args, &hopwise.repository),
+        Command::Doctor(args) => doctor::run(args, &hopwise.repository),
         Command::Flash(args) => flash::run(args, &hopwise.repository),
         Command::Capture(args) => capture::run(args, &hopwise.repository),
         Command::Ping(args) => talk::ping(args),

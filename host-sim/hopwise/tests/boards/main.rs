@@ -1,10 +1,13 @@
 //! The firmware that people flash, on emulated boards.
 
+mod doctor;
 mod firmware;
 mod firmware_and_sim;
 mod firmware_board;
 mod firmware_copy;
 mod firmware_panic;
+mod firmware_power;
+mod firmware_recovery;
 mod firmware_speed;
 mod firmware_strict;
 mod firmware_support;

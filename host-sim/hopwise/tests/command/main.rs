@@ -12,6 +12,7 @@ mod report;
 mod repository;
 mod rig_capture;
 mod rig_check;
+mod rig_doctor;
 mod rig_flash;
 mod rig_support;
 mod rig_talk;

@@ -21,6 +21,7 @@
 //! 5s     reset      3          # the board restarts
 //! 6s     off        3          # the board is dead
 //! 7s     on         3          # and comes back
+//! 6s     off        3 for 200ms    # both
 //! 7s     off        3,4,5      # several; also on and reset
 //! 7.5s   on         all        # every board; also off and reset
 //! 8s     press      3          # the button
@@ -270,6 +271,8 @@ mod tests {
         ];
         assert_eq!(pairs(&script), expected);
         assert_eq!(pairs(&Script::parse(&on_one_line(text)).unwrap()), expected);
+        let cut = Script::parse("1s off 3 for 200ms").unwrap();
+        assert_eq!(pairs(&cut), [(1_000, Action::Off(3)), (1_200, Action::On(3))]);
         let both = Script::new([(Time::from_millis(5), Action::On(1))]).and(script);
         assert_eq!(both.events().len(), 7);
         assert_eq!(both.events()[0].action, Action::On(1));
@@ -313,6 +316,7 @@ mod tests {
                 "1s press 0 for ever",
                 "line 1: 'ever' is no time such as 1.5s, 20ms or 300us",
             ),
+            ("1s off 0 gently", "line 1: 'off' with too many words"),
             ("1s press 0 gently", "line 1: 'press' with too many words"),
             ("1s cut 0.1 now", "line 1: 'cut' with too many words"),
             ("1s melt 0.1", "line 1: 'melt' is nothing that can happen"),

@@ -117,6 +117,10 @@ pub(super) fn parse_event(words: &[&str]) -> Result<Vec<At>, BadEvent> {
             let (board, end) = (board()?, time.after(length.parse()?));
             return Ok(vec![(time, Action::Press(board)), (end, Action::Release(board))]);
         }
+        ("off", ["for", length]) => {
+            let (board, end) = (board()?, time.after(length.parse()?));
+            return Ok(vec![(time, Action::Off(board)), (end, Action::On(board))]);
+        }
         ("release", []) => Action::Release(board()?),
         ("swap", []) => return Err(BadEvent::Missing("swap", "two ports")),
         ("noise", []) => return Err(BadEvent::Missing("noise", "a chance such as 1e-4")),

@@ -26,6 +26,7 @@ fn seen(mesh: &Mesh, cables: &BTreeMap<NodePort, NodePort>) -> Seen {
                 host: false,
             }),
             up: far.is_some(),
+            ..LinkSeen::default()
         }
     };
     let board = |node: u64| BoardSeen {
@@ -129,6 +130,7 @@ fn a_plug_in_the_wrong_socket_is_moved() {
             host: false,
         }),
         up: true,
+        ..LinkSeen::default()
     };
     boards.get_mut(&1).unwrap().links[0] = LinkSeen::default();
     boards.get_mut(&3).unwrap().links[4] = peer(far.node, mesh.link(far));
@@ -201,6 +203,7 @@ fn a_computer_at_a_link_is_extra() {
     boards.get_mut(&1).unwrap().links[3] = LinkSeen {
         peer: Some(host),
         up: true,
+        ..LinkSeen::default()
     };
     let found = report(&mesh, &boards);
     assert_eq!(rows(&found), ["Extra 1.- - a computer"]);

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_core::wire::{DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Query, RouterCounters};
+use hopwise_core::wire::{Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Query, RouterCounters, Status};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
+use hopwise_emulate::demangle;
 use hopwise_emulate::firmware::{self, BOARDS, CannotBuildFirmware};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
@@ -66,7 +67,7 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     let program = address("__vector_table") - hopwise_emulator::image::FLASH;
     (
         image.bytes().len() - program as usize,
-        address("_stack_end") - address("__sdata"),
+        address("__euninit") - address("__sdata"),
     )
 }
 
@@ -150,6 +151,11 @@ impl Rig {
         self.ask_one::<Option<LinkReport>>(question).expect("a link")
     }
 
+    /// What a board says of itself.
+    pub(crate) fn status(&mut self, board: usize) -> Status {
+        self.ask_one(Question::command(board, &Command::Status))
+    }
+
     pub(crate) fn identity(&mut self, board: usize) -> NodeReport {
         self.ask_one(Question::new(board, board as u64, Query::Identity))
     }
@@ -182,6 +188,19 @@ impl Rig {
 
     pub(crate) fn log(&mut self) -> Vec<BoardLine> {
         self.readers.take_lines(&mut self.world)
+    }
+
+    /// Puts other instructions at the beginning of a function of board 0, and returns those that were there. `path` is part of its
+    /// name, which ends in `name`.
+    pub(crate) fn patch(&mut self, path: &str, name: &str, instructions: &[u8]) -> Vec<u8> {
+        let memory = &mut self.world.boards_mut()[0].cpu.memory;
+        let symbols = memory.image().symbols().iter();
+        let is_wanted = |whole: &str| whole.contains(path) && whole.ends_with(name);
+        let function = symbols.clone().find(|symbol| is_wanted(&demangle(&symbol.name)));
+        let place = function.unwrap_or_else(|| panic!("no function {name}")).address & !1;
+        let before = memory.bytes(place, instructions.len()).expect("code");
+        memory.write_flash(place, instructions).expect("code is in the flash");
+        before
     }
 
     /// No faults, nothing unmodelled, no rule broken, no byte lost by a serial port.

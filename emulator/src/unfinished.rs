@@ -1,0 +1,94 @@
+//! What the flash was doing when the power failed: a word that is half programmed, a sector that is half erased.
+
+use crate::hash::mix;
+
+/// A change of the flash that takes time: what was there before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Unfinished {
+    /// Where, from the beginning of the flash.
+    pub(crate) offset: u32,
+    /// What was there.
+    pub(crate) before: Vec<u8>,
+    /// It is erased; else it is programmed.
+    pub(crate) is_erase: bool,
+}
+
+impl Unfinished {
+    /// What is found there when the power comes back, by a seed; `after` is what there would have been.
+    pub(crate) fn torn(&self, after: &[u8], seed: u64) -> Vec<u8> {
+        let length = self.before.len().max(1) as u64;
+        let how_far = mix(seed) % (length + 1);
+        let chance = |place: u64| mix(seed ^ mix(place));
+        let bytes = (0..).zip(self.before.iter().zip(after));
+        let byte = |(place, (before, after)): (u64, (&u8, &u8))| match (self.is_erase, mix(seed ^ 1) % 3) {
+            // As far as it got, with a border between old and new.
+            (true, 0) => {
+                if place < how_far {
+                    *after
+                } else {
+                    *before
+                }
+            }
+            // Word by word.
+            (true, 1) => {
+                if chance(place / 4) & 1 == 0 {
+                    *after
+                } else {
+                    *before
+                }
+            }
+            // Bit by bit.
+            _ => {
+                let changed = chance(place) as u8;
+                before & !changed | after & changed
+            }
+        };
+        bytes.map(byte).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_word_has_bits_of_before_and_after_and_no_others() {
+        let word = Unfinished {
+            offset: 0,
+            before: vec![0xff; 4],
+            is_erase: false,
+        };
+        let after = [0x0f, 0x00, 0xf0, 0xff];
+        let torn: Vec<Vec<u8>> = (0..200).map(|seed| word.torn(&after, seed)).collect();
+        let possible = |torn: &Vec<u8>| torn.iter().zip(after).all(|(torn, after)| torn & after == after);
+        assert!(torn.iter().all(possible));
+        let different: std::collections::BTreeSet<_> = torn.iter().collect();
+        assert!(different.len() > 150, "{}", different.len());
+    }
+
+    #[test]
+    fn a_torn_erase_leaves_part_of_what_was_there() {
+        let sector = Unfinished {
+            offset: 0,
+            before: (0..255).collect(),
+            is_erase: true,
+        };
+        let (mut some_left, mut borders) = (0, 0);
+        for seed in 0..100 {
+            let torn = sector.torn(&[0xff; 255], seed);
+            assert!(
+                torn.iter()
+                    .zip(&sector.before)
+                    .all(|(torn, before)| torn & before == *before)
+            );
+            let is_old: Vec<bool> = torn
+                .iter()
+                .zip(&sector.before)
+                .map(|(torn, before)| torn == before)
+                .collect();
+            some_left += u32::from(is_old.contains(&true) && is_old.contains(&false));
+            borders += u32::from(is_old.is_sorted());
+        }
+        assert!(some_left > 90 && borders > 20, "{some_left} {borders}");
+    }
+}

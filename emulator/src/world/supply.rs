@@ -1,0 +1,229 @@
+//! What keeps a board from running: a power cut, and a debug probe that halts it.
+
+use super::board::Board;
+use crate::chip::ResetCause;
+use crate::hash::mix;
+
+/// Whether there is power, and what the probe does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Supply {
+    pub(super) is_on: bool,
+    /// VC_CORERESET of DEMCR: the core halts before its first instruction. No reset clears it.
+    pub(super) catches_resets: bool,
+}
+
+impl Default for Supply {
+    fn default() -> Self {
+        Supply {
+            is_on: true,
+            catches_resets: false,
+        }
+    }
+}
+
+impl Board {
+    /// The power fails. A word that is being programmed or a sector that is being erased is torn, and RAM holds anything when the power
+    /// comes back, both by the seed. The lines that the board drives fall.
+    pub fn cut_power(&mut self, seed: u64) {
+        if !self.supply.is_on {
+            return;
+        }
+        self.cpu.tear_flash(seed);
+        self.cpu.memory.scramble(mix(seed));
+        self.stop(ResetCause::PowerOn);
+        self.cpu.bus.lose_power(self.cpu.now);
+        self.supply = Supply {
+            is_on: false,
+            catches_resets: false,
+        };
+    }
+
+    /// The power comes back.
+    pub fn restore_power(&mut self) {
+        if self.supply.is_on {
+            return;
+        }
+        self.supply.is_on = true;
+        self.cpu.bus.regain_power(self.cpu.now);
+        self.cpu.resume();
+    }
+
+    /// A byte of the flash keeps what it has, whatever is written there.
+    pub fn wear_out_flash(&mut self, address: u32) {
+        self.cpu.memory.wear_out(address);
+    }
+
+    /// Whether the flash erases or programs something, and the core stands still.
+    pub fn is_flash_busy(&self) -> bool {
+        self.cpu.is_stalled()
+    }
+
+    /// Whether it has power.
+    pub fn is_powered(&self) -> bool {
+        self.supply.is_on
+    }
+
+    /// A debug probe halts the core at its next reset, or no longer does. A probe that goes without saying so leaves the core to halt
+    /// at every reset until its power is cut.
+    pub fn catch_resets(&mut self, catch: bool) {
+        self.supply.catches_resets = catch;
+    }
+
+    /// A debug probe halts the core. The rest of the chip goes on.
+    pub fn halt(&mut self) {
+        self.cpu.halt();
+    }
+
+    /// And lets it go on.
+    pub fn resume(&mut self) {
+        if self.supply.is_on {
+            self.cpu.resume();
+        }
+    }
+
+    /// Whether the core does not run because of a debug probe or for lack of power.
+    pub fn is_halted(&self) -> bool {
+        self.cpu.is_halted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::super::board::{BoardOptions, Intervention};
+    use super::*;
+    use crate::image::Image;
+    use crate::time::MILLISECOND;
+
+    const FLASH_KEYR: u32 = 0x4002_3c04;
+    const FLASH_CR: u32 = 0x4002_3c10;
+    /// PG, 32 bits at once.
+    const PROGRAM: u32 = 0x201;
+    /// SER and STRT of sector 5, 32 bits at once.
+    const ERASE: u32 = 0x1_022a;
+    /// In sector 5.
+    const PLACE: u32 = 0x0802_0000;
+    const WORD: u32 = 0x1234_5678;
+
+    /// A branch to itself.
+    fn board() -> Board {
+        let mut flash = 0x2000_1000u32.to_le_bytes().to_vec();
+        flash.extend(0x0800_0009u32.to_le_bytes());
+        flash.extend([0xfe, 0xe7]);
+        Board::new(&Arc::new(Image::from_bytes(flash)), BoardOptions::default())
+    }
+
+    fn write(board: &mut Board, registers: &[(u32, u32)]) {
+        for (register, value) in registers {
+            board.cpu.write_register(*register, *value).expect("a register");
+        }
+    }
+
+    fn programming() -> Board {
+        let mut board = board();
+        let keys = [(FLASH_KEYR, 0x4567_0123), (FLASH_KEYR, 0xcdef_89ab)];
+        write(&mut board, &keys);
+        write(&mut board, &[(FLASH_CR, PROGRAM), (PLACE, WORD)]);
+        board
+    }
+
+    fn word(board: &Board) -> u32 {
+        let bytes = board.cpu.memory.bytes(PLACE, 4).expect("flash");
+        bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
+    }
+
+    #[test]
+    fn a_cut_tears_a_word_that_is_being_programmed_and_none_that_has_been() {
+        let torn: BTreeSet<u32> = (0..50)
+            .map(|seed| {
+                let mut board = programming();
+                assert!(board.is_flash_busy());
+                board.cut_power(seed);
+                word(&board)
+            })
+            .collect();
+        assert!(torn.iter().all(|torn| torn & WORD == WORD), "{torn:x?}");
+        assert!(torn.len() > 20, "{torn:x?}");
+        let mut board = programming();
+        board.run_until(MILLISECOND);
+        board.cut_power(1);
+        assert_eq!(word(&board), WORD);
+    }
+
+    #[test]
+    fn a_cut_tears_a_sector_that_is_being_erased() {
+        let mut left = 0;
+        for seed in 0..20 {
+            let mut board = programming();
+            board.run_until(MILLISECOND);
+            write(&mut board, &[(FLASH_CR, ERASE)]);
+            board.run_until(100 * MILLISECOND);
+            assert!(board.is_flash_busy());
+            board.cut_power(seed);
+            let torn = word(&board);
+            assert_eq!(torn & WORD, WORD);
+            left += u32::from(torn != u32::MAX);
+        }
+        assert!((1..20).contains(&left), "{left}");
+    }
+
+    #[test]
+    fn nothing_runs_without_power_and_ram_holds_anything_afterwards() {
+        let mut board = board();
+        board.run_until(MILLISECOND);
+        let (ram, count) = (board.cpu.memory.sram.clone(), board.cpu.instructions);
+        board.cut_power(5);
+        board.run_until(5 * MILLISECOND);
+        assert_eq!((board.cpu.instructions, board.is_powered()), (count, false));
+        assert_ne!(board.cpu.memory.sram, ram);
+        board.restore_power();
+        board.run_until(6 * MILLISECOND);
+        assert!(board.cpu.instructions > count);
+    }
+
+    #[test]
+    fn a_probe_that_catches_resets_halts_the_core_until_power_is_cut() {
+        let mut board = board();
+        board.catch_resets(true);
+        board.run_until(MILLISECOND);
+        assert!(!board.is_halted());
+        board.intervene(Intervention::Reset);
+        let count = board.cpu.instructions;
+        board.run_until(2 * MILLISECOND);
+        assert_eq!((board.is_halted(), board.cpu.instructions), (true, count));
+        board.resume();
+        board.run_until(3 * MILLISECOND);
+        assert!(board.cpu.instructions > count);
+        board.cut_power(1);
+        board.restore_power();
+        board.intervene(Intervention::Reset);
+        assert!(!board.is_halted());
+    }
+
+    #[test]
+    fn a_receiver_must_not_be_pulled_down() {
+        const GPIOA: u32 = 0x4002_0000;
+        const USART1: u32 = 0x4001_1000;
+        // PA10 in alternate function 7.
+        let pins = [
+            (0x4002_3830, 1),
+            (0x4002_3844, 1 << 4),
+            (GPIOA + 0x24, 0x700),
+            (GPIOA, 0xa820_0000),
+        ];
+        let receive = [(USART1 + 8, 16), (USART1 + 0xc, 0x2004)];
+        for (pull, expected) in [(1 << 20, 0), (0, 0), (2 << 20, 1)] {
+            let mut board = board();
+            write(&mut board, &pins);
+            write(&mut board, &[(GPIOA + 0xc, 0x6400_0000 | pull)]);
+            write(&mut board, &receive);
+            let told: Vec<String> = board.violations().iter().map(ToString::to_string).collect();
+            assert_eq!(
+                told,
+                vec!["pull: USART1 receives at PA10, which is pulled down"; expected]
+            );
+        }
+    }
+}

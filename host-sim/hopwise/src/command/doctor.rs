@@ -1,0 +1,125 @@
+//! `hopwise doctor`
+
+use std::fmt::Write as _;
+use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
+
+use clap::Args;
+use hopwise_core::wire::{DEFAULT_BAUD, PAGE_BYTES};
+use hopwise_rig::boards::{KINDS, Uart};
+use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, SerialPatient, examine};
+use hopwise_rig::emulated::Firmware;
+use serde::Serialize;
+
+use super::RepositoryArg;
+use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c, write_file};
+use super::refusal::Refusal;
+
+#[derive(Args)]
+#[command(after_help = "\
+The board must be alone: no cables to other boards. It is restarted several times, and has its configuration back in the end. Links
+are examined with one jumper wire, which joins TX and RX of one link after the other. The exit status is 0 if nothing is wrong, 1 if
+something is, 2 for bad input. docs/doctor.md says what is looked at.")]
+pub(super) struct DoctorArgs {
+    /// The serial port of the board
+    #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
+    port: Option<PathBuf>,
+    /// The baud rate of its configuration
+    #[arg(long, default_value_t = DEFAULT_BAUD, conflicts_with = "emulated")]
+    baud: u32,
+    /// Do not ask for the jumper wire: TX and RX of every link are joined already
+    #[arg(long)]
+    yes: bool,
+    /// Examine an emulated board
+    #[arg(long)]
+    emulated: bool,
+    /// What is wrong with the emulated board: no-external-clock, wrong-clock, cut-jumper=LINK, swapped-port=LINK,LINK,
+    /// noisy-jumper=LINK, flash=SLOT, slow-watchdog
+    #[arg(long, value_name = "FAULT", requires = "emulated")]
+    fault: Vec<BoardFault>,
+    /// The firmware of the emulated board, if not Hopwise's own
+    #[arg(long, value_name = "FILE", requires = "emulated")]
+    elf: Option<PathBuf>,
+    /// Write the report to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The keys are stable.
+#[derive(Serialize)]
+struct DoctorJson<'a> {
+    healthy: bool,
+    findings: &'a [hopwise_rig::doctor::Finding],
+}
+
+pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    if let Some(output) = &args.output {
+        check_output(output, args.elf.as_deref())?;
+    }
+    let (examination, stopped) = match &args.port {
+        Some(port) => {
+            let stop = stop_on_ctrl_c()?;
+            let yes = args.yes;
+            let mut patient = SerialPatient::open(port, args.baud, |uart| yes || ask_for_jumper(uart), stop.clone())?;
+            let examination = examine(&mut patient);
+            (examination, stop.load(std::sync::atomic::Ordering::Relaxed))
+        }
+        None if args.emulated => {
+            let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
+            let mut patient = EmulatedPatient::new(&firmware.image, &[0xff; PAGE_BYTES], &args.fault)?;
+            (examine(&mut patient), false)
+        }
+        None => return Err(Refusal::NoBoards),
+    };
+    let faults = examination.faults().count();
+    let text = report(&examination, args);
+    if let Some(output) = &args.output {
+        write_file(output, &text)?;
+    }
+    if args.json {
+        print_json(&DoctorJson {
+            healthy: faults == 0,
+            findings: &examination.findings,
+        })?;
+    } else if args.output.is_none() {
+        print(|out| write!(out, "{text}"))?;
+    }
+    Ok(match (stopped, faults) {
+        (true, _) => Outcome::Stopped("not all was examined; the board has its configuration back".into()),
+        (false, 0) => Outcome::Done,
+        (false, 1) => Outcome::CheckFailed("something is wrong with the board: 1 fault".into()),
+        (false, faults) => Outcome::CheckFailed(format!("something is wrong with the board: {faults} faults")),
+    })
+}
+
+fn report(examination: &Examination, args: &DoctorArgs) -> String {
+    let place = match args.emulated {
+        true => "an emulated board",
+        false => "a board",
+    };
+    let mut text = format!("hopwise {} has examined {place}\n\n", env!("CARGO_PKG_VERSION"));
+    let _ = write!(text, "{examination}");
+    text
+}
+
+/// Asks a person to plug the jumper wire; without a terminal there is none.
+fn ask_for_jumper(uart: &Uart) -> bool {
+    if !io::stdin().is_terminal() {
+        return false;
+    }
+    let place = |pin: hopwise_rig::boards::Pin| match pin.arduino {
+        "" => format!("{} ({})", pin.name, pin.header),
+        arduino => format!("{} ({}, {arduino})", pin.name, pin.header),
+    };
+    let (tx, rx) = (place(uart.tx), place(uart.rx));
+    say(&format!(
+        "{}: join TX {tx} and RX {rx} with the wire, then press Enter; s and Enter skip it",
+        uart.name
+    ));
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line);
+    read.is_ok_and(|bytes| bytes > 0) && line.trim() != "s"
+}

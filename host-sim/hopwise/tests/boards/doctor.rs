@@ -1,0 +1,105 @@
+//! The doctor passes a good board and names each fault that the emulator can make.
+
+use crate::firmware_support::firmware;
+use hopwise_core::wire::{Command, PAGE_BYTES, Page};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, Verdict, examine};
+use hopwise_rig::talk::Talk;
+
+fn page() -> [u8; PAGE_BYTES] {
+    Page::new("ring(5)", 3).expect("a page").write()
+}
+
+/// What is found, and the page that the board has afterwards.
+fn examined(page: &[u8; PAGE_BYTES], faults: &[BoardFault]) -> Option<(Examination, Vec<u8>)> {
+    let mut patient = EmulatedPatient::new(&firmware()?.image, page, faults).expect("a board");
+    let examination = examine(&mut patient);
+    let question = Question {
+        dest: patient.entrances()[0],
+        ..Question::command(0, &Command::ReadPage)
+    };
+    let stored = match patient.ask(&[question]).remove(0) {
+        Some(Reply::Answer(bytes)) => bytes,
+        _ => Vec::new(),
+    };
+    Some((examination, stored))
+}
+
+fn faults(examination: &Examination) -> Vec<String> {
+    examination
+        .faults()
+        .map(|finding| format!("{}: {}", finding.what, finding.text))
+        .collect()
+}
+
+#[test]
+fn a_good_board_passes_and_keeps_its_page() {
+    for page in [page(), [0xff; PAGE_BYTES]] {
+        let Some((examination, stored)) = examined(&page, &[]) else {
+            return;
+        };
+        assert_eq!(faults(&examination), [""; 0], "{examination}");
+        assert_eq!(stored, page, "its page is back");
+        let good = |what: &str| {
+            let findings = examination.findings.iter();
+            findings
+                .filter(|finding| finding.what == what && finding.verdict == Verdict::Good)
+                .count()
+        };
+        let all = [
+            "board",
+            "configuration",
+            "flash",
+            "clock",
+            "baud",
+            "links",
+            "watchdog",
+            "stack",
+        ]
+        .map(good);
+        assert_eq!(all, [1, 1, 2, 1, 1, 5, 1, 2], "{examination}");
+    }
+}
+
+#[test]
+fn every_fault_is_named() {
+    let cases = [
+        (BoardFault::NoExternalClock, "board: it says: no external clock"),
+        (
+            BoardFault::WrongClock,
+            "clock: +2.00 % against this computer's: no cable carries that",
+        ),
+        (
+            BoardFault::CutJumper(2),
+            "links: UART4: nothing arrives: does the wire join TX PA0 (CN7-28) and RX PA1 (CN7-30)?",
+        ),
+        (
+            BoardFault::SwappedPort(0, 3),
+            "links: USART1: what it sends arrives at UART5: the wire must join TX PA9",
+        ),
+        (BoardFault::NoisyJumper(4), "links: USART6: "),
+        (BoardFault::Flash(1), "flash: one slot does not hold what is written"),
+        (
+            BoardFault::Flash(0),
+            "flash: the other slot does not hold what is written",
+        ),
+        (
+            BoardFault::SlowWatchdog,
+            "watchdog: it does not restart a board that hangs",
+        ),
+    ];
+    for (fault, sentence) in cases {
+        let Some((examination, stored)) = examined(&page(), &[fault]) else {
+            return;
+        };
+        let found = faults(&examination);
+        assert!(
+            found.len() == 1 && found[0].starts_with(sentence),
+            "{fault:?}: {found:?}"
+        );
+        if fault != BoardFault::SlowWatchdog {
+            assert_eq!(stored, page(), "{fault:?}: its page is there");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Power cuts: whatever the flash was doing, a board comes back with the page before or the page after, and with an epoch that nobody
+//! has heard of.
+
+use crate::firmware_support::{Firmware, Rig, firmware};
+use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, Script};
+
+/// For how long the power is away.
+const AWAY: Time = 50 * MILLISECOND;
+/// By then a page that was sent has been written, and the board has started with it and marked that.
+const WRITTEN: Time = 1_200 * MILLISECOND;
+
+/// A page that differs from the others by its name.
+fn page(number: u32) -> [u8; PAGE_BYTES] {
+    let name = format!("page {number}");
+    let page = Page {
+        name: name.as_str().try_into().expect("a name"),
+        ..Page::new("path(2)", 0).expect("a page")
+    };
+    page.write()
+}
+
+/// SplitMix64.
+fn draw(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+/// When the flash is busy after a page was sent: from when to when it is erased, then written, then marked by the next start.
+fn busy_times(firmware: &'static Firmware) -> [(Time, Time); 3] {
+    let mut rig = Rig::single(firmware, &page(0));
+    rig.run_for(300 * MILLISECOND);
+    send(&mut rig, &page(1));
+    let begin = rig.world.now();
+    let mut spans: Vec<(Time, Time)> = Vec::new();
+    while rig.world.now() < begin + WRITTEN {
+        rig.run_for(20 * MICROSECOND);
+        let now = rig.world.now() - begin;
+        if rig.world.boards()[0].is_flash_busy() {
+            match spans.last_mut() {
+                Some(span) if now <= span.1 + MILLISECOND => span.1 = now,
+                _ => spans.push((now, now)),
+            }
+        }
+    }
+    // The erase and the page follow each other; the mark comes after the restart.
+    let [(erase, page), (mark, marked)] = spans[..] else {
+        panic!("{spans:?}")
+    };
+    let erased = page.saturating_sub(3 * MILLISECOND);
+    [
+        (erase, erased),
+        (erased, page),
+        (mark.saturating_sub(MILLISECOND), marked + MILLISECOND),
+    ]
+}
+
+fn send(rig: &mut Rig, page: &[u8; PAGE_BYTES]) {
+    assert_eq!(
+        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(page))),
+        Done::Done
+    );
+}
+
+fn stored(rig: &mut Rig) -> Vec<u8> {
+    match rig.ask(&[Question::command(0, &Command::ReadPage)]).remove(0) {
+        Some(Reply::Answer(bytes)) => bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The epochs of the starts that the log tells of.
+fn epochs(rig: &mut Rig) -> Vec<u32> {
+    let lines = rig.log().into_iter();
+    let epoch = |text: &str| {
+        text.split_once(", epoch ")?
+            .1
+            .split_once(", started by ")?
+            .0
+            .parse()
+            .ok()
+    };
+    lines.filter_map(|line| epoch(&line.text)).collect()
+}
+
+/// One board, whose power is cut so many times while pages are written and starts are marked.
+fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
+    let times = busy_times(firmware);
+    let mut state = seed;
+    let mut rig = Rig::single(firmware, &page(0));
+    rig.run_for(300 * MILLISECOND);
+    let (mut before, mut epoch) = (page(0), 0);
+    let mut starts = 0;
+    let mut kept = [0; 2];
+    for cut in 1..=cuts {
+        let what = format!("seed {seed}, cut {cut}");
+        let after = page(cut);
+        send(&mut rig, &after);
+        // Anywhere, or where the flash is busy.
+        let (from, to) = match draw(&mut state) % 4 {
+            0 => (0, WRITTEN),
+            busy => times[busy as usize - 1],
+        };
+        let at = rig.world.now() + from + draw(&mut state) % (to - from).max(1);
+        let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
+        rig.world.set_script(Script::new(events)).expect("a board");
+        rig.run_for(at + AWAY + 600 * MILLISECOND - rig.world.now());
+        let status = rig.status(0);
+        assert_eq!(status.state, BoardState::Configured, "{what}: {status:?}");
+        let found = stored(&mut rig);
+        let place = [before, after].iter().position(|page| page[..] == found[..]);
+        kept[place.unwrap_or_else(|| panic!("{what}: neither page is there: {found:?}"))] += 1;
+        before = found.try_into().expect("a page");
+        for next in epochs(&mut rig) {
+            assert!(next > epoch, "{what}: epoch {next} after {epoch}");
+            (epoch, starts) = (next, starts + 1);
+        }
+        // A line that the cut has torn is not read.
+        let last = rig.identity(0).epoch;
+        assert!(last >= epoch, "{what}: epoch {last} after {epoch}");
+        epoch = last;
+    }
+    println!(
+        "seed {seed}: {} times the page before, {} times the page after, {starts} starts",
+        kept[0], kept[1]
+    );
+    assert!(starts > cuts, "{starts}");
+    assert!(kept.iter().all(|count| *count > 0) || cuts < 10, "{kept:?}");
+}
+
+#[test]
+fn power_fails_while_pages_are_written_and_starts_are_marked() {
+    let Some(firmware) = firmware() else { return };
+    survive(firmware, 1, 50);
+}
+
+/// For the long tests.
+#[allow(dead_code, reason = "the long tests use it")]
+pub(crate) fn many_power_cuts(seeds: u64) {
+    let Some(firmware) = firmware() else { return };
+    (2..2 + seeds).for_each(|seed| survive(firmware, seed, 200));
+}
+
+#[test]
+fn a_power_cycle_ends_a_crash_loop_and_is_told_as_such() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &page(0));
+    let whole = rig.patch("router::Router", ">::own_deadline", &[0x00, 0xde]);
+    rig.run_for(2 * SECOND);
+    assert_eq!(rig.status(0).state, BoardState::CrashLoop);
+    rig.patch("router::Router", ">::own_deadline", &whole);
+    rig.world.boards_mut()[0].cut_power(3);
+    rig.world.boards_mut()[0].restore_power();
+    rig.run_for(SECOND);
+    let status = rig.status(0);
+    assert_eq!(
+        (status.state, status.card.reset_cause, status.trouble),
+        (BoardState::Configured, 1, None)
+    );
+}
+
+/// What `probe-rs attach` does to a board unless it is told not to.
+#[test]
+fn a_probe_that_catches_resets_stops_a_board_until_its_power_is_cut() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &page(0));
+    rig.run_for(300 * MILLISECOND);
+    rig.world.boards_mut()[0].catch_resets(true);
+    rig.run_for(SECOND);
+    assert!(!rig.world.boards()[0].is_halted(), "attaching alone does nothing");
+    assert_eq!(rig.ask_one::<Done>(Question::command(0, &Command::Restart)), Done::Done);
+    rig.run_for(10 * SECOND);
+    let board = &rig.world.boards()[0];
+    assert!(
+        board.is_halted() && board.resets() == 1,
+        "no watchdog runs before the first instruction"
+    );
+    assert_eq!(rig.ask(&[Question::command(0, &Command::Status)]), [None]);
+    let now = rig.world.now();
+    let events = vec![
+        (now, Action::Reset(0)),
+        (now + SECOND, Action::Off(0)),
+        (now + SECOND + AWAY, Action::On(0)),
+    ];
+    rig.world.set_script(Script::new(events)).expect("a board");
+    rig.run_for(SECOND / 2);
+    assert!(rig.world.boards()[0].is_halted(), "the reset button does not help");
+    rig.run_for(2 * SECOND);
+    assert_eq!(rig.status(0).state, BoardState::Configured);
+}
+
+#[test]
+fn the_watchdog_restarts_a_board_that_a_probe_halts_for_long() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::single(firmware, &page(0));
+    rig.run_for(300 * MILLISECOND);
+    rig.world.boards_mut()[0].halt();
+    rig.run_for(SECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 0);
+    rig.world.boards_mut()[0].resume();
+    rig.run_for(10 * SECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 0, "a short halt is no trouble");
+    rig.world.boards_mut()[0].halt();
+    rig.run_for(8 * SECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 1);
+    assert_eq!(rig.status(0).card.reset_cause, 4);
+}
+
+/// A neighbour without power holds its line low: the others see that, go on, and link up again when it is back.
+#[test]
+fn neighbours_bear_a_power_cut() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(3)");
+    rig.wait_for_links(SECOND);
+    let now = rig.world.now();
+    let events = vec![(now, Action::Off(1)), (now + 2 * SECOND, Action::On(1))];
+    rig.world.set_script(Script::new(events)).expect("a board");
+    rig.run_for(SECOND);
+    assert!(!rig.world.boards()[1].is_powered());
+    assert_eq!([0, 2].map(|board| rig.identity(board).neighbors_up), [0, 0]);
+    rig.run_for(3 * SECOND);
+    rig.wait_for_links(SECOND);
+    // Told once the line is idle again.
+    assert!(
+        rig.link_report(0, 0).counters.framing_errors > 0,
+        "a line that is held low"
+    );
+    assert_eq!([0, 2].map(|board| rig.world.boards()[board].resets()), [0, 0]);
+}

@@ -1,0 +1,213 @@
+//! What a board does about tasks that hang, crashes that come again and again, a stack that is too small, and bytes that are damaged.
+
+use crate::firmware_support::{Firmware, Rig, firmware};
+use hopwise_core::wire::{BoardState, Command, Done, Failure, PAGE_BYTES, Page, Query};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::setup::LINKS;
+use hopwise_emulator::chip::clocks::Hse;
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, BoardOptions, Port, Script};
+
+/// UDF, an instruction that is a fault.
+const FAULT: [u8; 2] = [0x00, 0xde];
+/// Clears bits of the interrupts that are enabled; interrupts 64 to 95.
+const NVIC_ICER2: u32 = 0xe000_e188;
+/// Of DMA2's stream 7, by which link 0 sends.
+const SENT: u32 = 1 << (70 - 64);
+/// The control register of DMA2's stream 5, by which link 0 receives.
+const RECEIVES: u32 = 0x4002_6488;
+
+fn page() -> [u8; PAGE_BYTES] {
+    Page::new("path(2)", 0).expect("a page").write()
+}
+
+fn configured(firmware: &'static Firmware) -> Rig {
+    Rig::single(firmware, &page())
+}
+
+fn lines(rig: &mut Rig) -> Vec<String> {
+    rig.log().into_iter().map(|line| line.text).collect()
+}
+
+/// The LED of board 0 in the middle of each of sixteen steps.
+fn rhythm(rig: &mut Rig) -> String {
+    const STEP: Time = 125 * MILLISECOND;
+    rig.run_for(STEP / 2);
+    let lit = (0..16).map(|_| {
+        rig.run_for(STEP);
+        rig.world.boards()[0].output(0, 5).expect("an output")
+    });
+    lit.map(|lit| if lit { '*' } else { '.' }).collect()
+}
+
+/// The same rhythm, from wherever it was looked at first.
+fn is_rhythm(seen: &str, rhythm: &str) -> bool {
+    seen.len() == rhythm.len() && rhythm.repeat(2).contains(seen)
+}
+
+/// Its transmitter waits for ever, and all others go on: the watchdog alone would never know.
+#[test]
+fn a_single_task_that_hangs_ends_in_a_restart_that_names_it() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = configured(firmware);
+    rig.run_for(500 * MILLISECOND);
+    lines(&mut rig);
+    let cpu = &mut rig.world.boards_mut()[0].cpu;
+    cpu.write_register(NVIC_ICER2, SENT).expect("a register");
+    rig.run_for(4 * SECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 1);
+    let lines = lines(&mut rig);
+    // Transmitters are numbered from 8 on.
+    assert!(
+        lines.iter().any(|line| line == "before the restart: task 8 hung"),
+        "{lines:?}"
+    );
+    assert_eq!(rig.status(0).trouble.as_deref(), Some("task 8 hung"));
+}
+
+#[test]
+fn a_board_whose_tasks_all_live_is_not_restarted() {
+    let Some(firmware) = firmware() else { return };
+    for page in [page(), [0xff; PAGE_BYTES]] {
+        let options = BoardOptions {
+            lsi: 47_000,
+            ..BoardOptions::default()
+        };
+        let mut rig = Rig::special(firmware, &page, options);
+        rig.run_for(20 * SECOND);
+        assert_eq!(rig.world.boards()[0].resets(), 0);
+    }
+}
+
+#[test]
+fn a_board_that_hangs_says_in_which_task() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = configured(firmware);
+    rig.run_for(100 * MILLISECOND);
+    let hang = Command::Fail(Failure::Hang);
+    assert_eq!(rig.ask_one::<Done>(Question::command(0, &hang)), Done::Done);
+    rig.run_for(6 * SECOND);
+    let status = rig.status(0);
+    assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 4));
+    assert_eq!(status.trouble.as_deref(), Some("task 18 hung"));
+}
+
+/// With the stack above the variables the overflow would be found in them, or not at all.
+#[test]
+fn a_stack_overflow_is_a_fault_at_once_and_the_next_start_says_so() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = configured(firmware);
+    rig.run_for(100 * MILLISECOND);
+    let epoch = rig.identity(0).epoch;
+    let overflow = Command::Fail(Failure::StackOverflow);
+    assert_eq!(rig.ask_one::<Done>(Question::command(0, &overflow)), Done::Done);
+    rig.run_for(500 * MILLISECOND);
+    let status = rig.status(0);
+    assert_eq!((status.state, status.card.reset_cause), (BoardState::Configured, 3));
+    assert_eq!(status.trouble.as_deref(), Some("stack overflow"));
+    assert_eq!(rig.identity(0).epoch, epoch + 1, "what is kept is whole");
+}
+
+#[test]
+fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = configured(firmware);
+    // Called by every tick of a node.
+    let whole = rig.patch("router::Router", ">::own_deadline", &FAULT);
+    rig.run_for(3 * SECOND);
+    assert_eq!(rig.world.boards()[0].resets(), 4, "and no more");
+    let lines = lines(&mut rig);
+    assert!(
+        lines.iter().any(|line| line == "not part of a mesh: CrashLoop"),
+        "{lines:?}"
+    );
+    let status = rig.status(0);
+    assert_eq!(status.state, BoardState::CrashLoop);
+    let trouble = status.trouble.unwrap_or_default();
+    assert!(trouble.starts_with("fault at "), "{trouble}");
+    let seen = rhythm(&mut rig);
+    assert!(is_rhythm(&seen, "**..**..**..**.."), "{seen}");
+    assert_eq!(rig.world.boards()[0].traffic(LINKS[0]).sent, 0, "silent on its links");
+    // Neither time nor a restart ends it.
+    rig.run_for(15 * SECOND);
+    assert_eq!(rig.ask_one::<Done>(Question::command(0, &Command::Restart)), Done::Done);
+    rig.run_for(SECOND);
+    assert_eq!(rig.status(0).state, BoardState::CrashLoop);
+    // A new page does.
+    rig.patch("router::Router", ">::own_deadline", &whole);
+    assert_eq!(
+        rig.ask_one::<Done>(Question::command(0, &Command::WritePage(&page()))),
+        Done::Done
+    );
+    rig.run_for(3 * SECOND);
+    assert_eq!(rig.status(0).state, BoardState::Configured);
+}
+
+#[test]
+fn crashes_that_are_far_apart_are_not_a_loop() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = configured(firmware);
+    rig.patch("router::passage", ">::go", &FAULT);
+    for crashes in 1..=5 {
+        rig.run_for(11 * SECOND);
+        rig.ask(&[Question::new(0, 0, Query::Ping)]);
+        assert_eq!(rig.world.boards()[0].resets(), crashes);
+    }
+    let lines = lines(&mut rig);
+    assert!(!lines.iter().any(|line| line.contains("CrashLoop")), "{lines:?}");
+}
+
+#[test]
+fn a_missing_clock_is_shown_by_the_led() {
+    let Some(firmware) = firmware() else { return };
+    let options = BoardOptions {
+        hse: Hse::Absent,
+        ..BoardOptions::default()
+    };
+    let mut rig = Rig::special(firmware, &page(), options);
+    rig.run_for(SECOND);
+    let seen = rhythm(&mut rig);
+    assert!(is_rhythm(&seen, "*.......*.....**"), "{seen}");
+}
+
+#[test]
+fn what_serial_ports_find_wrong_is_counted_by_link() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    let counted = |rig: &mut Rig, board: usize| {
+        let counters = rig.link_report(board, 0).counters;
+        (counters.framing_errors, counters.noise_errors, counters.overruns)
+    };
+    assert_eq!([0, 1].map(|board| counted(&mut rig, board)), [(0, 0, 0); 2]);
+    let here = Port {
+        board: 0,
+        uart: LINKS[0],
+    };
+    let now = rig.world.now();
+    let events = vec![(now, Action::Noise(here, 0.01)), (now + SECOND, Action::Quiet(here))];
+    rig.world.set_script(Script::new(events)).expect("a wire");
+    rig.run_for(2 * SECOND);
+    let seen = rig.world.boards()[0].traffic(LINKS[0]);
+    let (framing, noise, overruns) = counted(&mut rig, 0);
+    assert!(
+        framing > 0 && u64::from(framing) <= seen.framing_errors,
+        "{framing} of {seen:?}"
+    );
+    assert!(
+        noise > 0 && u64::from(noise) <= seen.noise_errors,
+        "{noise} of {seen:?}"
+    );
+    assert_eq!(overruns, 0);
+    assert_eq!(
+        counted(&mut rig, 1),
+        (0, 0, 0),
+        "nothing was wrong in the other direction"
+    );
+    // Nobody fetches what comes.
+    let cpu = &mut rig.world.boards_mut()[1].cpu;
+    cpu.write_register(RECEIVES, 0).expect("a register");
+    rig.run_for(SECOND);
+    let (framing, noise, overruns) = counted(&mut rig, 1);
+    assert!(overruns > 0 && (framing, noise) == (0, 0), "{overruns}");
+}

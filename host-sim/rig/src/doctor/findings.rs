@@ -1,0 +1,66 @@
+//! What an examination has found, as a report to be pasted.
+
+use std::fmt;
+
+use hopwise_core::wire::PAGE_BYTES;
+use serde::Serialize;
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// As it should be.
+    Good,
+    /// Not as it should be.
+    Fault,
+    /// It was not examined.
+    Skipped,
+}
+
+/// One thing that was examined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Of what: board, configuration, flash, clock, baud, links, watchdog or stack.
+    pub what: &'static str,
+    /// How it is.
+    pub verdict: Verdict,
+    /// The same in a sentence.
+    pub text: String,
+}
+
+/// All that was examined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examination {
+    /// In the order in which it was looked at.
+    pub findings: Vec<Finding>,
+    /// The configuration that the board had and has, if it could be read.
+    pub page: Option<[u8; PAGE_BYTES]>,
+}
+
+impl Examination {
+    /// What is not as it should be.
+    pub fn faults(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.verdict == Verdict::Fault)
+    }
+}
+
+impl fmt::Display for Examination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Finding { what, verdict, text } in &self.findings {
+            let mark = match verdict {
+                Verdict::Good => "good ",
+                Verdict::Fault => "FAULT",
+                Verdict::Skipped => "-    ",
+            };
+            writeln!(f, "{mark}  {what:<14}{text}")?;
+        }
+        if let Some(page) = self.page.filter(|page| page.iter().any(|byte| *byte != 0xff)) {
+            writeln!(f, "\nits configuration page:")?;
+            for line in page.chunks(32) {
+                let bytes: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+                writeln!(f, "  {}", bytes.join(" "))?;
+            }
+        }
+        Ok(())
+    }
+}

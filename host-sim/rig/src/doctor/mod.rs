@@ -1,0 +1,432 @@
+//! A self-test of one board: clock, baud rate, flash, links, watchdog and stack, asked through its serial port.
+//!
+//! It needs little of the firmware. A link whose TX is joined with its own RX hears its own hello, so its counters tell whether bytes
+//! come through. The flash is examined by writing the board's own page into both slots, one after the other: at no moment is it
+//! in neither.
+
+mod emulated;
+mod findings;
+mod serial;
+
+pub use emulated::{BoardFault, EmulatedPatient, NoBoardFault};
+pub use findings::{Examination, Finding, Verdict};
+pub use serial::SerialPatient;
+
+use std::time::Duration;
+
+use hopwise_core::wire::{
+    BoardState, Command, Done, Failure, LinkReport, PAGE_BYTES, Page, Query, Status, rates_agree,
+};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+
+use super::boards::{BoardKind, KINDS, Uart};
+use super::talk::{Talk, read};
+
+/// What links are examined with.
+const NETWORK: &str = "path(2)";
+/// A restart is looked for so often, and for so long: a page is written in at most three seconds, and the slowest watchdog takes eight.
+const LOOK: Duration = Duration::from_millis(250);
+const RESTARTS_WITHIN: Duration = Duration::from_secs(12);
+/// For how long the board's clock is compared with this computer's.
+const CLOCK: Duration = Duration::from_secs(5);
+/// The board's clock may be off by this part: more than crystals are, and than the serial port's delays make of them.
+const CLOCK_ERROR: f64 = 0.003;
+/// For how long a link listens to itself. It says hello every 50 ms.
+const LINK: Duration = Duration::from_secs(1);
+const HELLOS: u32 = 5;
+/// Less free stack than this is a fault.
+const FREE_STACK: u32 = 4_096;
+/// The cause of a restart by the watchdog, as boards number them.
+const BY_WATCHDOG: u8 = 4;
+
+/// A board that is examined.
+pub trait Patient: Talk {
+    /// Lets time pass, with the connection kept.
+    fn wait(&mut self, time: Duration);
+
+    /// How much has passed, by a clock that is right.
+    fn elapsed(&self) -> Duration;
+
+    /// Sees to it that TX and RX of one link are joined and those of the others are not; false if nobody can.
+    fn join(&mut self, link: usize, uart: &Uart) -> bool;
+
+    /// Whether the examination is to end early.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Examines a board. What it had for a configuration it has afterwards.
+pub fn examine(patient: &mut dyn Patient) -> Examination {
+    let mut doctor = Doctor {
+        patient,
+        findings: Vec::new(),
+    };
+    let page = doctor.examine();
+    Examination {
+        findings: doctor.findings,
+        page,
+    }
+}
+
+struct Doctor<'a> {
+    patient: &'a mut dyn Patient,
+    findings: Vec<Finding>,
+}
+
+impl Doctor<'_> {
+    fn note(&mut self, what: &'static str, verdict: Verdict, text: String) {
+        self.findings.push(Finding { what, verdict, text });
+    }
+
+    fn good(&mut self, what: &'static str, text: String) {
+        self.note(what, Verdict::Good, text);
+    }
+
+    fn fault(&mut self, what: &'static str, text: String) {
+        self.note(what, Verdict::Fault, text);
+    }
+
+    fn ask(&mut self, query: Query, more: &[u8]) -> Option<Reply> {
+        let dest = self.patient.entrances().first().copied().unwrap_or(0);
+        let question = Question {
+            more: more.to_vec(),
+            ..Question::new(0, dest, query)
+        };
+        self.patient.ask(&[question]).pop().flatten()
+    }
+
+    fn tell(&mut self, command: &Command<'_>) -> Option<Done> {
+        let reply = self.ask(command.query(), &command.payload());
+        read(&reply)
+    }
+
+    fn status(&mut self) -> Option<Status> {
+        let reply = self.ask(Command::Status.query(), &[]);
+        read(&reply)
+    }
+
+    fn page(&mut self) -> Option<[u8; PAGE_BYTES]> {
+        match self.ask(Command::ReadPage.query(), &[]) {
+            Some(Reply::Answer(bytes)) => bytes.try_into().ok(),
+            _ => None,
+        }
+    }
+
+    fn link(&mut self, link: usize) -> Option<LinkReport> {
+        let reply = self.ask(Query::Link, &[link as u8]);
+        read::<Option<LinkReport>>(&reply).flatten()
+    }
+
+    /// Waits for the next start after this moment. How long it took, and what the board says then.
+    fn restarted(&mut self) -> Option<(Duration, Status)> {
+        let begin = self.patient.elapsed();
+        while self.patient.elapsed() < begin + RESTARTS_WITHIN {
+            self.patient.wait(LOOK);
+            let waited = self.patient.elapsed() - begin;
+            let fresh = self
+                .status()
+                .filter(|status| u128::from(status.uptime_ms) < waited.as_millis());
+            if let Some(status) = fresh {
+                let up = Duration::from_millis(status.uptime_ms);
+                return Some((waited.saturating_sub(up), status));
+            }
+        }
+        None
+    }
+
+    /// Everything, in order. Returns the page of the board.
+    fn examine(&mut self) -> Option<[u8; PAGE_BYTES]> {
+        let Some(status) = self.status() else {
+            self.fault("board", "it does not answer".into());
+            return None;
+        };
+        let kind = self.examine_board(&status)?;
+        let page = self.page()?;
+        let may_write = self.examine_configuration(&status);
+        let both_slots = may_write && self.examine_flash(&page);
+        // A clean start says nothing but what is wrong with the board itself.
+        let status = match both_slots {
+            true => self.status(),
+            false => Some(status),
+        };
+        self.examine_clock(status.as_ref(), kind);
+        if both_slots && !self.patient.is_stopped() {
+            let baud = status.map_or(hopwise_core::wire::DEFAULT_BAUD, |status| status.baud);
+            if self.put_on_test_page(baud) {
+                self.examine_links(kind);
+            }
+            if self.write(&page).is_none() {
+                self.fault(
+                    "flash",
+                    "the board's own page could not be written back; the report has its bytes".into(),
+                );
+            }
+        } else {
+            self.note(
+                "links",
+                Verdict::Skipped,
+                "not examined: that needs a page of its own".into(),
+            );
+        }
+        if !self.patient.is_stopped() {
+            if self.examine_watchdog() {
+                self.examine_stack();
+            }
+        }
+        Some(page)
+    }
+
+    fn examine_board(&mut self, status: &Status) -> Option<&'static BoardKind> {
+        let id: String = status.unique_id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = format!("{}, chip {id}, {}", status.board, status.card.program);
+        let kind = KINDS.into_iter().find(|kind| kind.name == status.board.as_str());
+        match kind {
+            Some(_) => self.good("board", text),
+            None => self.fault("board", format!("{text}: there is no such board")),
+        }
+        kind
+    }
+
+    /// Whether pages may be written: the board's own must be one that it would take back.
+    fn examine_configuration(&mut self, status: &Status) -> bool {
+        let state = status.state;
+        match state {
+            BoardState::Configured if status.on_trial => {
+                let text = "its page is on trial and is left alone: examine the board when the page is kept";
+                self.note("configuration", Verdict::Skipped, text.into());
+                return false;
+            }
+            BoardState::Configured | BoardState::NoPage => self.good("configuration", format!("{state:?}")),
+            BoardState::CrashLoop => {
+                let trouble = status.trouble.as_deref().unwrap_or("nothing is known").to_string();
+                self.fault(
+                    "configuration",
+                    format!("it crashed again and again; the last time: {trouble}"),
+                );
+                return false;
+            }
+            _ => {
+                self.fault(
+                    "configuration",
+                    format!("{state:?}: flash its page anew, then examine it again"),
+                );
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Writes the board's own page twice, which takes both slots.
+    fn examine_flash(&mut self, page: &[u8; PAGE_BYTES]) -> bool {
+        for slot in ["one slot", "the other slot"] {
+            match self.write(page) {
+                Some(time) => self.good(
+                    "flash",
+                    format!("{slot} holds what was written, after {:.1} s", time.as_secs_f64()),
+                ),
+                None => {
+                    self.fault("flash", format!("{slot} does not hold what is written"));
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Writes a page; how long until the board has restarted with it.
+    fn write(&mut self, page: &[u8; PAGE_BYTES]) -> Option<Duration> {
+        let taken = self.tell(&Command::WritePage(page)) == Some(Done::Done);
+        let (time, _) = taken.then(|| self.restarted()).flatten()?;
+        (self.page()? == *page).then_some(time)
+    }
+
+    /// Makes the board a node whose links can be asked.
+    fn put_on_test_page(&mut self, baud: u32) -> bool {
+        let page = Page::new(NETWORK, 0).map(|page| Page { baud, ..page }.write());
+        let written = page.ok().and_then(|page| self.write(&page)).is_some();
+        if !written {
+            self.fault(
+                "flash",
+                "a page for the examination of the links could not be written".into(),
+            );
+        }
+        written
+    }
+
+    fn examine_clock(&mut self, status: Option<&Status>, kind: &BoardKind) {
+        if let Some(trouble) = status.and_then(|status| status.trouble.as_deref()) {
+            self.fault("board", format!("it says: {trouble}"));
+        }
+        let Some(error) = self.clock_error() else {
+            self.fault("clock", "it stopped answering".into());
+            return;
+        };
+        let text = format!("{:+.2} % against this computer's", error * 100.0);
+        match error.abs() <= CLOCK_ERROR {
+            true => self.good("clock", text),
+            false => self.fault("clock", format!("{text}: no cable carries that")),
+        }
+        let Some(baud) = status.map(|status| status.baud) else {
+            return;
+        };
+        let rates = kind.buses.iter().map(|bus| {
+            let rate = f64::from(*bus) / (f64::from(*bus) / f64::from(baud)).round().max(1.0);
+            let error = (rate * (1.0 + error) / f64::from(baud) - 1.0) * 100.0;
+            format!("{error:+.2} % on the bus of {} MHz", bus / 1_000_000)
+        });
+        let text = format!("{baud}: {}", rates.collect::<Vec<_>>().join(", "));
+        match rates_agree(kind.buses, baud) {
+            true => self.good("baud", text),
+            false => self.fault("baud", format!("{text}: the ports do not agree")),
+        }
+    }
+
+    /// By what part the board's clock is too fast.
+    fn clock_error(&mut self) -> Option<f64> {
+        let (begin, first) = (self.patient.elapsed(), self.status()?.uptime_ms);
+        let asked = self.patient.elapsed() - begin;
+        self.patient.wait(CLOCK);
+        let (end, last) = (self.patient.elapsed(), self.status()?.uptime_ms);
+        let answered = self.patient.elapsed() - end;
+        // Each answer was given somewhere in the time that it took.
+        let passed = (end + answered / 2).checked_sub(begin + asked / 2)?.as_secs_f64() * 1_000.0;
+        Some(last.checked_sub(first)? as f64 / passed - 1.0)
+    }
+
+    fn examine_links(&mut self, kind: &BoardKind) {
+        for (link, uart) in kind.links.iter().enumerate() {
+            if self.patient.is_stopped() {
+                return;
+            }
+            match self.patient.join(link, uart) {
+                true => self.examine_link(link, uart, kind),
+                false => self.note("links", Verdict::Skipped, format!("{}: not examined", uart.name)),
+            }
+        }
+    }
+
+    fn examine_link(&mut self, link: usize, uart: &Uart, kind: &BoardKind) {
+        let pins = format!(
+            "TX {} ({}) and RX {} ({})",
+            uart.tx.name, uart.tx.header, uart.rx.name, uart.rx.header
+        );
+        // What came while someone held the wire does not count.
+        self.patient.wait(LINK / 2);
+        self.ask(Query::ClearCounters, &[]);
+        self.patient.wait(LINK);
+        let Some(report) = self.link(link) else {
+            return self.fault("links", format!("{}: the board does not answer for it", uart.name));
+        };
+        let counters = report.counters;
+        let bad = counters.damaged + counters.framing_errors + counters.noise_errors + counters.overruns;
+        match report.peer {
+            Some((_, 0, port)) if usize::from(port) == link && bad > 0 => self.fault(
+                "links",
+                format!(
+                    "{}: {} of {} frames are damaged; {} times without a stop bit, {} times noise, {} overruns",
+                    uart.name,
+                    counters.damaged,
+                    counters.damaged + counters.frames_received,
+                    counters.framing_errors,
+                    counters.noise_errors,
+                    counters.overruns
+                ),
+            ),
+            Some((_, 0, port)) if usize::from(port) == link && counters.frames_received >= HELLOS => {
+                self.good(
+                    "links",
+                    format!(
+                        "{}: hears itself, {} frames, none damaged",
+                        uart.name, counters.frames_received
+                    ),
+                );
+            }
+            Some((_, 0, port)) if usize::from(port) != link => {
+                let other = kind
+                    .links
+                    .get(usize::from(port))
+                    .map_or("another port", |uart| uart.name);
+                self.fault(
+                    "links",
+                    format!("{}: it hears {other}: the wire must join {pins}", uart.name),
+                );
+            }
+            Some((_, 0, _)) => self.fault("links", format!("{}: it hears itself now and then only", uart.name)),
+            Some((_, address, port)) => self.fault(
+                "links",
+                format!(
+                    "{}: port {port} of node {address} is there: unplug the cables of the mesh",
+                    uart.name
+                ),
+            ),
+            None => {
+                let elsewhere = self.who_hears(link, kind);
+                let text = match elsewhere {
+                    Some(other) => format!("what it sends arrives at {other}: the wire must join {pins}"),
+                    None => format!("nothing arrives: does the wire join {pins}?"),
+                };
+                self.fault("links", format!("{}: {text}", uart.name));
+            }
+        }
+    }
+
+    /// The other link that hears this one.
+    fn who_hears(&mut self, link: usize, kind: &BoardKind) -> Option<&'static str> {
+        let others = kind.links.iter().enumerate().filter(|(other, _)| *other != link);
+        for (other, uart) in others {
+            let heard = self.link(other).and_then(|report| report.peer);
+            if heard.is_some_and(|(_, address, port)| (address, usize::from(port)) == (0, link)) {
+                return Some(uart.name);
+            }
+        }
+        None
+    }
+
+    /// Whether the board runs afterwards.
+    fn examine_watchdog(&mut self) -> bool {
+        let told = self.tell(&Command::Fail(Failure::Hang)) == Some(Done::Done);
+        let restart = told.then(|| self.restarted()).flatten();
+        let runs = restart.is_some();
+        match restart {
+            Some((time, status)) if status.card.reset_cause == BY_WATCHDOG => {
+                let seconds = time.as_secs_f64();
+                self.good("watchdog", format!("restarts a board that hangs, after {seconds:.1} s"));
+            }
+            Some((_, status)) => {
+                let cause = status.card.reset_cause;
+                self.fault(
+                    "watchdog",
+                    format!("the board hung and was restarted by something else (cause {cause})"),
+                );
+            }
+            None => self.fault("watchdog", "it does not restart a board that hangs".into()),
+        }
+        runs
+    }
+
+    fn examine_stack(&mut self) {
+        let told = self.tell(&Command::Fail(Failure::StackOverflow)) == Some(Done::Done);
+        let Some((_, status)) = told.then(|| self.restarted()).flatten() else {
+            return self.fault("stack", "an overflow does not restart the board".into());
+        };
+        match status.trouble.as_deref() {
+            Some("stack overflow") => self.good("stack", "an overflow is noticed".into()),
+            other => {
+                let said = other.unwrap_or("nothing").to_string();
+                self.fault(
+                    "stack",
+                    format!("an overflow is not noticed as one; the board says: {said}"),
+                );
+            }
+        }
+        // The board looks through its stack a little at a time.
+        self.patient.wait(Duration::from_secs(3));
+        let free = self.status().map_or(0, |status| status.card.stack_free);
+        match free >= FREE_STACK {
+            true => self.good("stack", format!("{free} bytes were never used")),
+            false => self.fault("stack", format!("only {free} bytes were never used")),
+        }
+    }
+}
