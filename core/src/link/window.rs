@@ -215,3 +215,27 @@ impl Receiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_on_the_way_yet_came_before() {
+        for ahead in 1..WINDOW as u8 {
+            assert_eq!(Receiver::default().arrive(ahead, 0), Arrival::Early, "{ahead}");
+        }
+        assert_eq!(Receiver::default().arrive(WINDOW as u8, 0), Arrival::Repeated);
+        assert_eq!(Receiver::default().arrive(SEQUENCE_MASK, 0), Arrival::Repeated);
+    }
+
+    #[test]
+    fn damage_is_worth_a_word_once_in_each_round() {
+        let mut receiver = Receiver::default();
+        assert!(receiver.damaged() && !receiver.damaged());
+        receiver.arrive(3, 1);
+        assert!(!receiver.damaged(), "the early frame was");
+        assert_eq!(receiver.arrive(0, 1), Arrival::InOrder);
+        assert!(receiver.damaged() && !receiver.damaged());
+    }
+}

@@ -311,6 +311,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_packet_began_its_age_ago() {
+        let old = Header {
+            age: 4_000,
+            ..header(1, 0, true)
+        };
+        assert_eq!(born(&old, 9_000_000), 9_000_000 - 4_000 * AGE_UNIT - SLACK);
+        assert_eq!(born(&old, 1_000), 0);
+    }
+
     proptest! {
         /// Whatever comes in whatever order, as a copy or not: nothing is taken twice, and what is not a copy is taken, unless it
         /// comes so late that someone may have kept it.

@@ -117,6 +117,17 @@ fn the_slot_of_a_lane_goes_to_the_link_that_has_waited_longest() {
     assert!(put(&mut pool, Origin::Link(2), 3, 40).is_some());
 }
 
+/// Nothing is kept free for a link that has all it may have.
+#[test]
+fn a_link_with_its_whole_share_is_not_waited_for() {
+    let mut pool = Small::new(LANES_USED);
+    while put(&mut pool, Origin::Link(0), 0, 900).is_some() {}
+    assert_eq!(pool.share_left(0), 0);
+    let free = pool.common() - pool.common_taken();
+    assert!(free > 0);
+    assert_eq!(pool.common_for(1, None), free.min(LINK_SHARE));
+}
+
 #[test]
 fn one_that_does_not_come_back_is_not_waited_for_for_ever() {
     let (mut pool, places) = full();

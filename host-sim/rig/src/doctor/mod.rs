@@ -170,10 +170,8 @@ impl Doctor<'_> {
                 "not examined: that needs a page of its own".into(),
             );
         }
-        if !self.patient.is_stopped() {
-            if self.examine_watchdog() {
-                self.examine_stack();
-            }
+        if !self.patient.is_stopped() && self.examine_watchdog() {
+            self.examine_stack();
         }
         Some(page)
     }
