@@ -1,7 +1,7 @@
 //! What a board does about tasks that hang, crashes that come again and again, a stack that is too small, and bytes that are damaged.
 
 use crate::firmware_support::{Firmware, Rig, firmware};
-use hopwise_core::wire::{BoardState, Command, Done, Failure, PAGE_BYTES, Page, Query};
+use hopwise_core::wire::{BoardState, Command, Done, Failure, PAGE_BYTES, Page};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::setup::LINKS;
 use hopwise_emulator::chip::clocks::Hse;
@@ -147,10 +147,11 @@ fn a_board_that_crashes_again_and_again_leaves_its_configuration_alone() {
 fn crashes_that_are_far_apart_are_not_a_loop() {
     let Some(firmware) = firmware() else { return };
     let mut rig = configured(firmware);
-    rig.patch("router::passage", ">::go", &FAULT);
     for crashes in 1..=5 {
         rig.run_for(11 * SECOND);
-        rig.ask(&[Question::new(0, 0, Query::Ping)]);
+        let overflow = Command::Fail(Failure::StackOverflow);
+        assert_eq!(rig.ask_one::<Done>(Question::command(0, &overflow)), Done::Done);
+        rig.run_for(SECOND);
         assert_eq!(rig.world.boards()[0].resets(), crashes);
     }
     let lines = lines(&mut rig);

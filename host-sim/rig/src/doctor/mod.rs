@@ -28,6 +28,8 @@ const NETWORK: &str = "path(2)";
 /// A restart is looked for so often, and for so long: a page is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);
 const RESTARTS_WITHIN: Duration = Duration::from_secs(12);
+/// A board that has run for less is not told to restart yet.
+const SETTLED_MS: u64 = 3_000;
 /// For how long the board's clock is compared with this computer's.
 const CLOCK: Duration = Duration::from_secs(5);
 /// The board's clock may be off by this part: more than crystals are, and than the serial port's delays make of them.
@@ -119,21 +121,36 @@ impl Doctor<'_> {
         read::<Option<LinkReport>>(&reply).flatten()
     }
 
-    /// Waits for the next start after this moment. How long it took, and what the board says then.
-    fn restarted(&mut self) -> Option<(Duration, Status)> {
+    /// Tells the board something that ends in a restart, and waits for that. How long it took, and what the board says then.
+    ///
+    /// A restart is seen by an uptime that is shorter than before. To compare it with this computer's clock would not do: while the flash
+    /// is erased the board's stands still.
+    fn restart(&mut self, command: &Command<'_>) -> Option<(Duration, Status)> {
+        let before = self.settled()?;
+        if self.tell(command) != Some(Done::Done) {
+            return None;
+        }
         let begin = self.patient.elapsed();
         while self.patient.elapsed() < begin + RESTARTS_WITHIN {
             self.patient.wait(LOOK);
-            let waited = self.patient.elapsed() - begin;
-            let fresh = self
-                .status()
-                .filter(|status| u128::from(status.uptime_ms) < waited.as_millis());
-            if let Some(status) = fresh {
+            if let Some(status) = self.status().filter(|status| status.uptime_ms < before) {
+                let waited = self.patient.elapsed().saturating_sub(begin);
                 let up = Duration::from_millis(status.uptime_ms);
                 return Some((waited.saturating_sub(up), status));
             }
         }
         None
+    }
+
+    /// The uptime of a board that has run for longer than it takes to be asked after a restart.
+    fn settled(&mut self) -> Option<u64> {
+        loop {
+            let uptime = self.status()?.uptime_ms;
+            if uptime >= SETTLED_MS {
+                return Some(uptime);
+            }
+            self.patient.wait(LOOK);
+        }
     }
 
     /// Everything, in order. Returns the page of the board.
@@ -235,8 +252,7 @@ impl Doctor<'_> {
 
     /// Writes a page; how long until the board has restarted with it.
     fn write(&mut self, page: &[u8; PAGE_BYTES]) -> Option<Duration> {
-        let taken = self.tell(&Command::WritePage(page)) == Some(Done::Done);
-        let (time, _) = taken.then(|| self.restarted()).flatten()?;
+        let (time, _) = self.restart(&Command::WritePage(page))?;
         (self.page()? == *page).then_some(time)
     }
 
@@ -384,8 +400,7 @@ impl Doctor<'_> {
 
     /// Whether the board runs afterwards.
     fn examine_watchdog(&mut self) -> bool {
-        let told = self.tell(&Command::Fail(Failure::Hang)) == Some(Done::Done);
-        let restart = told.then(|| self.restarted()).flatten();
+        let restart = self.restart(&Command::Fail(Failure::Hang));
         let runs = restart.is_some();
         match restart {
             Some((time, status)) if status.card.reset_cause == BY_WATCHDOG => {
@@ -405,8 +420,7 @@ impl Doctor<'_> {
     }
 
     fn examine_stack(&mut self) {
-        let told = self.tell(&Command::Fail(Failure::StackOverflow)) == Some(Done::Done);
-        let Some((_, status)) = told.then(|| self.restarted()).flatten() else {
+        let Some((_, status)) = self.restart(&Command::Fail(Failure::StackOverflow)) else {
             return self.fault("stack", "an overflow does not restart the board".into());
         };
         match status.trouble.as_deref() {
