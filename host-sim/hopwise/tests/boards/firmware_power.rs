@@ -31,33 +31,39 @@ fn draw(state: &mut u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// When the flash is busy after a page was sent: from when to when it is erased, then written, then marked by the next start.
-fn busy_times(firmware: &'static Firmware) -> [(Time, Time); 3] {
-    let mut rig = Rig::single(firmware, &page(0));
-    rig.run_for(300 * MILLISECOND);
-    send(&mut rig, &page(1));
-    let begin = rig.world.now();
-    let mut spans: Vec<(Time, Time)> = Vec::new();
-    while rig.world.now() < begin + WRITTEN {
+/// Runs until the flash is busy, or no longer.
+fn run_while_flash(rig: &mut Rig, is_busy: bool) {
+    let end = rig.world.now() + WRITTEN;
+    while rig.world.boards()[0].is_flash_busy() == is_busy {
+        assert!(rig.world.now() < end, "the flash is not used as it should be");
         rig.run_for(20 * MICROSECOND);
-        let now = rig.world.now() - begin;
-        if rig.world.boards()[0].is_flash_busy() {
-            match spans.last_mut() {
-                Some(span) if now <= span.1 + MILLISECOND => span.1 = now,
-                _ => spans.push((now, now)),
-            }
-        }
     }
-    // The erase and the page follow each other; the mark comes after the restart.
-    let [(erase, page), (mark, marked)] = spans[..] else {
-        panic!("{spans:?}")
+}
+
+/// Runs to a moment after which the power is to be cut, and draws how long after it: anywhere, while the slot is erased, while the
+/// page is written, or while the next start is marked.
+fn draw_cut(rig: &mut Rig, state: &mut u64) -> Time {
+    let phase = draw(state) % 4;
+    let length = match phase {
+        0 => WRITTEN,
+        1 => 250 * MILLISECOND,
+        2 => 1_500 * MICROSECOND,
+        _ => 200 * MICROSECOND,
     };
-    let erased = page.saturating_sub(3 * MILLISECOND);
-    [
-        (erase, erased),
-        (erased, page),
-        (mark.saturating_sub(MILLISECOND), marked + MILLISECOND),
-    ]
+    if phase > 0 {
+        run_while_flash(rig, false);
+    }
+    if phase > 1 {
+        run_while_flash(rig, true);
+    }
+    if phase > 2 {
+        let resets = rig.world.boards()[0].resets();
+        while rig.world.boards()[0].resets() == resets {
+            rig.run_for(100 * MICROSECOND);
+        }
+        run_while_flash(rig, false);
+    }
+    rig.world.now() + draw(state) % length
 }
 
 fn send(rig: &mut Rig, page: &[u8; PAGE_BYTES]) {
@@ -90,7 +96,6 @@ fn epochs(rig: &mut Rig) -> Vec<u32> {
 
 /// One board, whose power is cut so many times while pages are written and starts are marked.
 fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
-    let times = busy_times(firmware);
     let mut state = seed;
     let mut rig = Rig::single(firmware, &page(0));
     rig.run_for(300 * MILLISECOND);
@@ -101,12 +106,7 @@ fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
         let what = format!("seed {seed}, cut {cut}");
         let after = page(cut);
         send(&mut rig, &after);
-        // Anywhere, or where the flash is busy.
-        let (from, to) = match draw(&mut state) % 4 {
-            0 => (0, WRITTEN),
-            busy => times[busy as usize - 1],
-        };
-        let at = rig.world.now() + from + draw(&mut state) % (to - from).max(1);
+        let at = draw_cut(&mut rig, &mut state);
         let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
         rig.world.set_script(Script::new(events)).expect("a board");
         rig.run_for(at + AWAY + 600 * MILLISECOND - rig.world.now());
