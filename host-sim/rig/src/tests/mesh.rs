@@ -38,8 +38,8 @@ fn pins_are_those_of_the_firmware() {
     }
 }
 
-/// The regions of a board's flash, in the order of the linker script: name, address, bytes.
-fn flash_regions(kind: &BoardKind) -> Vec<(String, u32, u32)> {
+/// The regions of a board's memory, in the order of the linker script: name, address, bytes.
+fn regions(kind: &BoardKind) -> Vec<(String, u32, u32)> {
     let file = match kind.name {
         "nucleo-f446re" => "memory.x".into(),
         name => format!("firmware/memory/{name}.x"),
@@ -51,14 +51,26 @@ fn flash_regions(kind: &BoardKind) -> Vec<(String, u32, u32)> {
         let address = u32::from_str_radix(address, 16).ok()?;
         Some((name.trim().to_string(), address, kib << 10))
     };
-    let regions = repository(&file).lines().filter_map(region).collect::<Vec<_>>();
-    regions.into_iter().filter(|(name, ..)| name != "RAM").collect()
+    repository(&file).lines().filter_map(region).collect()
+}
+
+/// An overflow of the stack must meet nothing.
+#[test]
+fn the_stack_is_the_first_thing_in_ram() {
+    for kind in KINDS {
+        let regions = regions(kind);
+        let region = |wanted: &str| regions.iter().find(|(name, ..)| name == wanted).expect(kind.name);
+        let (stack, ram) = (region("STACK"), region("RAM"));
+        assert!([0x2000_0000, 0x2400_0000].contains(&stack.1), "{}", kind.name);
+        assert_eq!((stack.1 + stack.2, stack.2 % 8), (ram.1, 0), "{}", kind.name);
+    }
 }
 
 #[test]
 fn the_parts_of_a_flash_are_where_the_linker_leaves_room() {
     for kind in KINDS {
-        let mut regions = flash_regions(kind);
+        let mut regions = regions(kind);
+        regions.retain(|(name, ..)| !["RAM", "STACK"].contains(&name.as_str()));
         let slots = regions.iter().find(|(name, ..)| name == "SLOTS").expect("slots");
         assert_eq!((slots.1, slots.2), (kind.slots, 2 * kind.slot_bytes), "{}", kind.name);
         // The processor starts at the beginning, and no part reaches into another.
