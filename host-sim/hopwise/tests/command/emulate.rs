@@ -105,7 +105,7 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
         (
             "--events",
             "1s break 0.0",
-            "'off' cannot happen to emulated boards; what can is cut, plug",
+            "'break' cannot happen to emulated boards; what can is cut, plug",
         ),
     ] {
         let output = emulate(&["ring(3)", "--elf", elf, option, value]);
