@@ -43,5 +43,6 @@ fn main() {
     }
     for argument in ["--nmagic", "-Tlink.x", "-Tboot.x", "-Tdefmt.x"] {
         println!("cargo:rustc-link-arg-bins={argument}");
+        println!("cargo:rustc-link-arg-examples={argument}");
     }
 }

@@ -24,18 +24,19 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         const BODY: usize,
         const WIRE: usize,
         const PEERS: usize,
+        O: Observer,
     >(
         &self,
         router: &mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>,
         now: Micros,
-        observer: &mut impl Observer,
-        mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, Message<BODY>),
+        observer: &mut O,
+        mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, Message<BODY>),
     ) {
         self.set_now(now);
         let inner = &mut *self.inner.borrow_mut();
         while let Some(message) = router.next_message() {
             if let Some(message) = inner.take_in(message) {
-                others(router, message);
+                others(router, observer, message);
             }
         }
         while let Some((number, outcome)) = router.next_outcome() {

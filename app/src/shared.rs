@@ -208,6 +208,15 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         .await
     }
 
+    /// Whether a message waits for room in the router.
+    pub fn is_waiting(&self) -> bool {
+        let inner = self.inner.borrow();
+        inner
+            .sends
+            .iter()
+            .any(|sending| matches!(sending.stage, Stage::Wanted(_)))
+    }
+
     /// When the next [exchange](Self::exchange) is due if nothing else happens.
     pub fn deadline(&self) -> Micros {
         let inner = self.inner.borrow();

@@ -12,13 +12,16 @@ use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
 use embassy_time::{Instant, Timer};
 use hopwise_core::link::Micros;
-use hopwise_core::wire::WIRE;
+use hopwise_core::router::ConfigError;
+use hopwise_core::wire::{BoardState, Page, WIRE};
+use hopwise_core::{Network, Node};
 
 use crate::about::About;
 use crate::answer::Deferred;
 use crate::boards::{self, PORTS};
 use crate::kept;
 use crate::mesh::Mesh;
+use crate::programs::Programs;
 use crate::uart::{RING, Receiver};
 use crate::unconfigured::Unconfigured;
 
@@ -72,9 +75,10 @@ pub(crate) fn now() -> Micros {
 }
 
 impl Driver {
-    pub(crate) fn new(mode: Mode, about: About) -> Self {
+    /// A board that is part of no mesh yet.
+    pub(crate) fn new(about: About) -> Self {
         Driver {
-            mode: RefCell::new(mode),
+            mode: RefCell::new(Mode::Unconfigured(Unconfigured::new(&about, now()))),
             about,
             turn: [const { Signal::new() }; PORTS],
             earlier: Signal::new(),
@@ -83,6 +87,33 @@ impl Driver {
             missing: Cell::new(0),
             deferred: Cell::new(None),
         }
+    }
+
+    /// Makes the board part of a mesh.
+    // Not inlined: its stack frame, which holds a whole router, ends with it.
+    #[inline(never)]
+    pub(crate) fn join_mesh(
+        &mut self,
+        page: &Page,
+        network: Network,
+        programs: &mut dyn FnMut(Network, Node) -> &'static dyn Programs,
+    ) -> Result<(), ConfigError> {
+        let mode = self.mode.get_mut();
+        // Swapped, not moved: that would take room for another router.
+        match &mut in_mesh(page, network, &self.about, programs) {
+            Ok(made) => core::mem::swap(mode, made),
+            Err(error) => return Err(*error),
+        }
+        if let Mode::Mesh(mesh) = mode {
+            mesh.begin(page, &self.about, now());
+        }
+        Ok(())
+    }
+
+    /// It is part of no mesh, and why.
+    pub(crate) fn remain_alone(&mut self, state: BoardState) {
+        self.about.state = state;
+        *self.mode.get_mut() = Mode::Unconfigured(Unconfigured::new(&self.about, now()));
     }
 
     /// Says that a task must live from now on.
@@ -145,9 +176,7 @@ impl Driver {
             Mode::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now, &mut deferred),
             Mode::Unconfigured(board) => board.receive(bytes, &self.about, now, &mut deferred),
         }
-        if let Some(deferred) = deferred {
-            self.deferred.set(Some((deferred, now)));
-        }
+        self.defer(deferred, now);
         self.wake_ports(now);
         self.set_alarm(self.deadline_after(link));
     }
@@ -166,9 +195,28 @@ impl Driver {
 
     fn tick(&self) {
         let now = now();
+        let mut deferred = None;
         match &mut *self.mode() {
-            Mode::Mesh(mesh) => mesh.tick(now),
+            Mode::Mesh(mesh) => mesh.tick(&self.about, now, &mut deferred),
             Mode::Unconfigured(board) => board.tick(now),
+        }
+        self.defer(deferred, now);
+    }
+
+    /// Programs want something.
+    pub(crate) fn exchange(&self) {
+        let now = now();
+        let mut deferred = None;
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.exchange(&self.about, now, &mut deferred);
+        }
+        self.defer(deferred, now);
+        self.has_changed();
+    }
+
+    fn defer(&self, deferred: Option<Deferred>, now: Micros) {
+        if let Some(deferred) = deferred {
+            self.deferred.set(Some((deferred, now)));
         }
     }
 
@@ -212,6 +260,18 @@ impl Driver {
             self.earlier.signal(());
         }
     }
+}
+
+/// What a board in a mesh is.
+// Not inlined, and made in one piece, so that there are no more copies of a router on the stack than need be.
+#[inline(never)]
+fn in_mesh(
+    page: &Page,
+    network: Network,
+    about: &About,
+    programs: &mut dyn FnMut(Network, Node) -> &'static dyn Programs,
+) -> Result<Mode, ConfigError> {
+    Ok(Mode::Mesh(Mesh::new(page, network, about, programs, now())?))
 }
 
 #[embassy_executor::task(pool_size = PORTS)]

@@ -3,12 +3,13 @@
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
 use hopwise_core::wire::{AppPort, Command, Done, Page, computers_anywhere, packet_logging, paper_rule};
-use hopwise_core::{Network, Rule, limits};
+use hopwise_core::{Network, Node, Rule, limits};
 
 use crate::about::About;
 use crate::answer::{self, Answer, Deferred};
 use crate::boards::{LINKS, PORTS};
 use crate::observer::BoardObserver;
+use crate::programs::Programs;
 use crate::traffic::Generator;
 
 /// Traffic by configuration begins this long after the start: by then the neighbours are there.
@@ -19,10 +20,18 @@ pub(crate) struct Mesh {
     pub(crate) router: Router<PORTS>,
     pub(crate) observer: BoardObserver,
     traffic: Generator,
+    programs: &'static dyn Programs,
 }
 
 impl Mesh {
-    pub(crate) fn new(page: &Page, network: Network, about: &About, now: Micros) -> Result<Self, ConfigError> {
+    #[inline(always)]
+    pub(crate) fn new(
+        page: &Page,
+        network: Network,
+        about: &About,
+        programs: &mut dyn FnMut(Network, Node) -> &'static dyn Programs,
+        now: Micros,
+    ) -> Result<Self, ConfigError> {
         let config = Config {
             network,
             address: page.address,
@@ -40,17 +49,22 @@ impl Mesh {
                 Rule::Exact
             },
         };
-        let mut router = Router::new(&config, now)?;
-        *router.card_mut() = about.card();
-        let mut traffic = Generator::new(u64::from(about.epoch) << 32 | page.address);
-        if let Some(order) = page.traffic {
-            traffic.start(order, now.saturating_add(LINKS_COME_UP));
-        }
         Ok(Mesh {
-            router,
+            router: Router::new(&config, now)?,
             observer: BoardObserver::new(packet_logging(page.options)),
-            traffic,
+            traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
+            programs: programs(network, page.address),
         })
+    }
+
+    /// Begins with what the configuration says.
+    pub(crate) fn begin(&mut self, page: &Page, about: &About, now: Micros) {
+        *self.router.card_mut() = about.card();
+        self.router.serve_nothing();
+        serve_own(&mut self.router);
+        if let Some(order) = page.traffic {
+            self.traffic.start(order, now.saturating_add(LINKS_COME_UP));
+        }
     }
 
     pub(crate) fn receive(
@@ -62,24 +76,31 @@ impl Mesh {
         deferred: &mut Option<Deferred>,
     ) {
         self.router.receive(link, bytes, now, &mut self.observer);
-        self.read_messages(about, now, deferred);
+        if self.router.has_news() || self.programs.is_waiting() {
+            self.exchange(about, now, deferred);
+        }
     }
 
     pub(crate) fn transmit(&mut self, link: u8, out: &mut [u8], now: Micros) -> usize {
         self.router.transmit(link, now, out, &mut self.observer)
     }
 
-    pub(crate) fn tick(&mut self, now: Micros) {
+    pub(crate) fn tick(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
         self.router.tick(now, &mut self.observer);
+        self.exchange(about, now, deferred);
         self.traffic.run(&mut self.router, now, &mut self.observer);
     }
 
     pub(crate) fn deadline(&self) -> Micros {
-        self.router.deadline().min(self.traffic.deadline())
+        self.router.deadline().min(self.own_deadline())
     }
 
     pub(crate) fn deadline_after(&self, link: u8) -> Micros {
-        self.router.deadline_after(link).min(self.traffic.deadline())
+        self.router.deadline_after(link).min(self.own_deadline())
+    }
+
+    fn own_deadline(&self) -> Micros {
+        self.traffic.deadline().min(self.programs.deadline())
     }
 
     /// What the button does.
@@ -90,39 +111,68 @@ impl Mesh {
         }
     }
 
-    fn read_messages(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
-        // No more than the inbox holds: nothing comes in meanwhile.
-        for _ in 0..limits::INBOX {
-            let Some(message) = self.router.next_message() else {
-                break;
-            };
-            match message.kind {
+    /// Gives programs and board what has come for them, and the router what programs want to send.
+    pub(crate) fn exchange(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
+        let Mesh {
+            router,
+            observer,
+            traffic,
+            programs,
+        } = self;
+        programs.exchange(
+            router,
+            now,
+            observer,
+            &mut |router, observer, message| match message.kind {
                 MessageKind::Question { number } => {
-                    let from_afar = message.source != self.router.address();
-                    let answer = self.obey(number, &message.payload, from_afar, about, now, deferred);
-                    if self.router.reply(&message, &answer, now, &mut self.observer).is_err() {
+                    let from_afar = message.source != router.address();
+                    let mut own = Own {
+                        router: &mut *router,
+                        observer: &mut *observer,
+                        traffic,
+                    };
+                    let answer = own.obey(number, &message.payload, from_afar, about, now, deferred);
+                    if router.reply(&message, &answer, now, observer).is_err() {
                         defmt::warn!("no room to answer node {}", message.source);
                     }
                 }
-                MessageKind::Datagram | MessageKind::Broadcast | MessageKind::Confirmed => self.take_in(&message),
+                MessageKind::Datagram | MessageKind::Broadcast | MessageKind::Confirmed => take_in(&message, traffic),
                 MessageKind::Undeliverable { number, dest, reason } => {
                     defmt::warn!("packet {} did not reach {}: {}", number, dest, reason);
                 }
                 MessageKind::Request | MessageKind::Answer(_) => {}
-            }
-        }
+            },
+        );
+        serve_own(router);
     }
+}
 
-    fn take_in(&mut self, message: &Message<{ limits::BODY }>) {
-        if message.port == AppPort::TRAFFIC {
-            self.traffic.count(&message.payload);
-        } else if message.kind == MessageKind::Broadcast {
-            defmt::info!("broadcast {} from node {}", message.number, message.source);
-        } else {
-            defmt::info!("{} bytes from node {}", message.payload.len(), message.source);
-        }
+/// Serves the ports that are the board's own.
+fn serve_own(router: &mut Router<PORTS>) {
+    for port in [AppPort::TRAFFIC, AppPort::TEXT] {
+        // There is room: programs open fewer ports than there are doors. What comes is read at once.
+        let _ = router.serve(port, u8::MAX);
     }
+}
 
+fn take_in(message: &Message<{ limits::BODY }>, traffic: &mut Generator) {
+    if message.port == AppPort::TRAFFIC {
+        traffic.count(&message.payload);
+    } else if message.kind == MessageKind::Broadcast {
+        defmt::info!("broadcast {} from node {}", message.number, message.source);
+    } else {
+        defmt::info!("{} bytes from node {}", message.payload.len(), message.source);
+    }
+}
+
+/// What a board's commands act on.
+struct Own<'a> {
+    router: &'a mut Router<PORTS>,
+    observer: &'a mut BoardObserver,
+    traffic: &'a mut Generator,
+}
+
+impl Own<'_> {
     fn obey(
         &mut self,
         number: u8,
@@ -135,7 +185,7 @@ impl Mesh {
         let done = match Command::read(number, payload) {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {
-                let sent = self.router.broadcast(AppPort::TEXT, payload, now, &mut self.observer);
+                let sent = self.router.broadcast(AppPort::TEXT, payload, now, self.observer);
                 sent.map_or(Done::Busy, |_| Done::Done)
             }
             Some(Command::StartTraffic(order)) => {

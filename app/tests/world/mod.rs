@@ -161,7 +161,7 @@ impl<'a> World<'a> {
             board.shared.take_work();
             board
                 .shared
-                .exchange(&mut board.router, self.now, &mut (), |_, message| {
+                .exchange(&mut board.router, self.now, &mut (), |_, (), message| {
                     panic!("nobody wants {message:?}")
                 });
         }

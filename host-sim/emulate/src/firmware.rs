@@ -52,6 +52,8 @@ pub struct Firmware<'a> {
     /// The firmware's features; base graphs are in every image.
     families: Vec<&'a str>,
     log_level: Option<&'a str>,
+    /// One of the firmware's examples, instead of what is flashed.
+    example: Option<&'a str>,
 }
 
 impl<'a> Firmware<'a> {
@@ -61,6 +63,7 @@ impl<'a> Firmware<'a> {
             board,
             families: vec![ALL_NETWORKS],
             log_level: None,
+            example: None,
         }
     }
 
@@ -76,10 +79,19 @@ impl<'a> Firmware<'a> {
         Firmware { log_level, ..self }
     }
 
+    /// One of the programs in `firmware/examples` instead of what is flashed.
+    pub fn with_example(self, name: &'a str) -> Self {
+        let example = Some(name);
+        Firmware { example, ..self }
+    }
+
     fn name(&self) -> String {
         let mut name = self.board.to_string();
         if self.families != [ALL_NETWORKS] {
             name = format!("{name}-with-{}", self.families.join("-"));
+        }
+        if let Some(example) = self.example {
+            name = format!("{name}-example-{example}");
         }
         match self.log_level {
             Some(level) => format!("{name}-{level}"),
@@ -90,7 +102,11 @@ impl<'a> Firmware<'a> {
     /// Where its ELF file is once it has been built.
     pub fn path(&self, repository: &Repository) -> PathBuf {
         let folder = target_folder(repository, &self.name());
-        folder.join(TARGET).join("release/hopwise-firmware")
+        let folder = folder.join(TARGET).join("release");
+        match self.example {
+            Some(example) => folder.join("examples").join(example),
+            None => folder.join("hopwise-firmware"),
+        }
     }
 
     /// Builds it as far as it has changed, and returns its ELF file. `told` hears, line by line, what there is to wait for;
@@ -125,6 +141,7 @@ impl<'a> Firmware<'a> {
         cargo
             .args(["build", "--release", "--locked", "--no-default-features", "--features"])
             .arg([&[self.board], self.families.as_slice()].concat().join(","))
+            .args(self.example.iter().flat_map(|name| ["--example", name]))
             .current_dir(repository.root().join("firmware"))
             .env("RUSTUP_TOOLCHAIN", toolchain)
             .env("CARGO_TARGET_DIR", target_folder(repository, &self.name()))
@@ -187,6 +204,7 @@ mod tests {
             stock.clone().with_families(&[]),
             stock.clone().with_families(&["rdn"]),
             stock.clone().with_log_level("trace"),
+            stock.clone().with_example("temperature"),
         ];
         let names: std::collections::BTreeSet<String> = images.iter().map(Firmware::name).collect();
         assert_eq!(names.len(), images.len(), "{names:?}");

@@ -152,7 +152,7 @@ impl<S: Shell, const PORTS: usize, const PEERS: usize> Player<'_, S, PORTS, PEER
             let exchanged = self.world.with_node(board, &mut self.notes, |node, now, note| {
                 let mut observer = |event| note(event);
                 // Nobody else is there whom a message could be for.
-                place.shared.exchange(node, now, &mut observer, |_, _| ());
+                place.shared.exchange(node, now, &mut observer, |_, _, _| ());
             });
             if exchanged.is_none() {
                 return true;

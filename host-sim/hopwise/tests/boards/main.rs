@@ -7,6 +7,7 @@ mod firmware_board;
 mod firmware_copy;
 mod firmware_panic;
 mod firmware_power;
+mod firmware_programs;
 mod firmware_recovery;
 mod firmware_speed;
 mod firmware_strict;
