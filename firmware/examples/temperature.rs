@@ -14,7 +14,6 @@ static ROOM: StaticCell<Shared> = StaticCell::new();
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
     hopwise_firmware::run(spawner, &ROOM, |mesh| async move {
-        mesh.all_links_up().await;
         match mesh.address() {
             0 => collect(mesh).await,
             _ => measure(mesh).await,
@@ -24,6 +23,8 @@ async fn main(spawner: Spawner) {
 }
 
 async fn measure(mesh: Handle<'static>) {
+    // Boards that are switched on together are all there by then.
+    mesh.sleep(1_000_000).await;
     loop {
         // A board with a sensor reads it here.
         let tenths_of_a_degree = 200 + mesh.address() as i16;
