@@ -30,13 +30,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         router: &mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>,
         now: Micros,
         observer: &mut O,
-        mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, Message<BODY>),
+        mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, &Message<BODY>),
     ) {
         self.set_now(now);
         let inner = &mut *self.inner.borrow_mut();
         while let Some(message) = router.next_message() {
-            if let Some(message) = inner.take_in(message) {
-                others(router, observer, message);
+            if !inner.take_in(&message) {
+                others(router, observer, &message);
             }
         }
         while let Some((number, outcome)) = router.next_outcome() {
@@ -49,12 +49,13 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
             node,
             is_up: link.is_some(),
         }));
+        self.sum_up(inner);
     }
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS, RECEIVERS, DEPTH> {
-    /// Gives a message to whom it is for; gives it back if that is nobody here.
-    fn take_in<const BODY: usize>(&mut self, message: Message<BODY>) -> Option<Message<BODY>> {
+    /// Gives a message to whom it is for; `false` if that is nobody here.
+    fn take_in<const BODY: usize>(&mut self, message: &Message<BODY>) -> bool {
         let service = match message.kind {
             MessageKind::Datagram => Service::Datagram,
             MessageKind::Broadcast => Service::Broadcast,
@@ -62,20 +63,19 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             MessageKind::Request => Service::Request,
             MessageKind::Answer(Query::Application(_)) => {
                 self.settle(message.number, false, fate_of(&message.payload));
-                return None;
+                return true;
             }
             MessageKind::Undeliverable { number, reason, .. } => {
                 let at = message.source;
                 let fate = Fate::Failed(RequestError::Undeliverable { at, reason });
                 // Of a datagram nobody waits to hear.
-                let known = self.settle(number, false, fate);
-                return (!known).then_some(message);
+                return self.settle(number, false, fate);
             }
-            MessageKind::Answer(_) | MessageKind::Question { .. } => return Some(message),
+            MessageKind::Answer(_) | MessageKind::Question { .. } => return false,
         };
         let open = self.open.iter_mut().flatten().find(|open| open.port == message.port);
         let (Some(open), Ok(payload)) = (open, Bytes::from_slice(&message.payload)) else {
-            return Some(message);
+            return false;
         };
         let incoming = Incoming {
             source: message.source,
@@ -91,7 +91,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         // There is room: the router was told how much.
         let _ = open.queue.push_back(incoming);
         wake(&mut open.waker);
-        None
+        true
     }
 
     /// What became of a message is known. Returns whether anyone waits for that.

@@ -150,6 +150,8 @@ pub struct Shared<const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPT
     pub(crate) network: Network,
     clock: Clock,
     last_exchange: Cell<Micros>,
+    waiting: Cell<bool>,
+    deadline: Cell<Micros>,
     pub(crate) inner: RefCell<Inner<SENDS, RECEIVERS, DEPTH>>,
 }
 
@@ -161,6 +163,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
             network,
             clock,
             last_exchange: Cell::new(0),
+            waiting: Cell::new(false),
+            deadline: Cell::new(Micros::MAX),
             inner: RefCell::new(Inner {
                 sends: core::array::from_fn(|_| Sending {
                     stage: Stage::Free,
@@ -208,23 +212,26 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         .await
     }
 
-    /// Whether a message waits for room in the router.
+    /// Whether a message waits for room in the router, as of the last [exchange](Self::exchange).
     pub fn is_waiting(&self) -> bool {
-        let inner = self.inner.borrow();
-        inner
-            .sends
-            .iter()
-            .any(|sending| matches!(sending.stage, Stage::Wanted(_)))
+        self.waiting.get()
     }
 
-    /// When the next [exchange](Self::exchange) is due if nothing else happens.
+    /// When the next [exchange](Self::exchange) is due if nothing else happens, as of the last one. A program that wants it earlier makes
+    /// [work](Self::take_work).
     pub fn deadline(&self) -> Micros {
-        let inner = self.inner.borrow();
+        self.deadline.get()
+    }
+
+    /// Sums up, at the end of an exchange, what is asked often.
+    pub(crate) fn sum_up(&self, inner: &Inner<SENDS, RECEIVERS, DEPTH>) {
+        let is_wanted = |sending: &Sending| matches!(sending.stage, Stage::Wanted(_));
+        self.waiting.set(inner.sends.iter().any(is_wanted));
         let timers = inner.timers.iter().flatten().map(|timer| timer.at);
         let requests = inner.sends.iter().filter_map(|sending| match sending.stage {
             Stage::UnderWay { until, .. } => Some(until),
             _ => None,
         });
-        timers.chain(requests).min().unwrap_or(Micros::MAX)
+        self.deadline.set(timers.chain(requests).min().unwrap_or(Micros::MAX));
     }
 }

@@ -61,6 +61,8 @@ pub(crate) async fn run<W: Instance>(
         if let Some(free) = probe.step() {
             driver.set_stack_free(free);
         }
+        // Programs learn of links that have come or gone.
+        driver.exchange();
         led.set_level(rhythmic.step(driver).into());
         match driver.deferred.take() {
             Some((deferred, since)) if now() >= since + ANSWER_LEAVES => {

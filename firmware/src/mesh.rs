@@ -76,7 +76,11 @@ impl Mesh {
         deferred: &mut Option<Deferred>,
     ) {
         self.router.receive(link, bytes, now, &mut self.observer);
-        if self.router.has_news() || self.programs.is_waiting() {
+        self.exchange_if_need_be(about, now, deferred);
+    }
+
+    fn exchange_if_need_be(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
+        if self.router.has_news() || self.programs.is_waiting() || self.programs.deadline() <= now {
             self.exchange(about, now, deferred);
         }
     }
@@ -87,7 +91,7 @@ impl Mesh {
 
     pub(crate) fn tick(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
         self.router.tick(now, &mut self.observer);
-        self.exchange(about, now, deferred);
+        self.exchange_if_need_be(about, now, deferred);
         self.traffic.run(&mut self.router, now, &mut self.observer);
     }
 
@@ -132,25 +136,24 @@ impl Mesh {
                         traffic,
                     };
                     let answer = own.obey(number, &message.payload, from_afar, about, now, deferred);
-                    if router.reply(&message, &answer, now, observer).is_err() {
+                    if router.reply(message, &answer, now, observer).is_err() {
                         defmt::warn!("no room to answer node {}", message.source);
                     }
                 }
-                MessageKind::Datagram | MessageKind::Broadcast | MessageKind::Confirmed => take_in(&message, traffic),
+                MessageKind::Datagram | MessageKind::Broadcast | MessageKind::Confirmed => take_in(message, traffic),
                 MessageKind::Undeliverable { number, dest, reason } => {
                     defmt::warn!("packet {} did not reach {}: {}", number, dest, reason);
                 }
                 MessageKind::Request | MessageKind::Answer(_) => {}
             },
         );
-        serve_own(router);
     }
 }
 
 /// Serves the ports that are the board's own.
 fn serve_own(router: &mut Router<PORTS>) {
     for port in [AppPort::TRAFFIC, AppPort::TEXT] {
-        // There is room: programs open fewer ports than there are doors. What comes is read at once.
+        // There is room: nothing else is served yet. What comes is read at once.
         let _ = router.serve(port, u8::MAX);
     }
 }

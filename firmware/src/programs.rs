@@ -10,7 +10,7 @@ use crate::driver::Driver;
 use crate::observer::BoardObserver;
 
 /// What to do with a message that is for no program.
-pub(crate) type Others<'a> = dyn FnMut(&mut Router<PORTS>, &mut BoardObserver, Message<BODY>) + 'a;
+pub(crate) type Others<'a> = dyn FnMut(&mut Router<PORTS>, &mut BoardObserver, &Message<BODY>) + 'a;
 
 /// What the router of a board must know of its programs, however much room they have.
 pub(crate) trait Programs {

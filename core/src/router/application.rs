@@ -272,7 +272,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// From now on only packets for ports that are served are taken, and no more of them than there is room for. Until
-    /// this is first called everything is. An application has room for `room` packets more: to be said again whenever it has read some.
+    /// this is first called everything is. An application has room for `room` packets more, to be said again whenever it has read some; 255 is no limit.
     pub fn serve(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
         self.doors.open(port, room)
     }

@@ -91,7 +91,10 @@ impl Doors {
         if let Doors::Listed(doors) = self
             && let Some(door) = doors.iter_mut().find(|door| door.port == port)
         {
-            door.room = door.room.saturating_sub(1);
+            door.room = match door.room {
+                u8::MAX => u8::MAX,
+                room => room.saturating_sub(1),
+            };
         }
     }
 }
@@ -119,8 +122,9 @@ mod tests {
         doors.enter(one);
         doors.enter(one);
         assert_eq!(doors.welcome(one), Welcome::Full);
-        doors.open(one, 1).unwrap();
-        assert_eq!(doors.welcome(one), Welcome::Open);
+        doors.open(one, u8::MAX).unwrap();
+        (0..1_000).for_each(|_| doors.enter(one));
+        assert_eq!(doors.welcome(one), Welcome::Open, "there is no limit");
         doors.close(one);
         assert_eq!(doors.welcome(one), Welcome::Unserved);
     }
