@@ -33,7 +33,7 @@
 //!     })
 //! })?;
 //! assert_eq!(account.violation, None);
-//! assert_eq!(shown.get(), (1..18).sum());
+//! assert_eq!(shown.get(), (1..18).sum::<u32>());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
