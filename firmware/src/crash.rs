@@ -7,6 +7,8 @@ use core::ptr::addr_of;
 
 use cortex_m::peripheral::SCB;
 use cortex_m_rt::ExceptionFrame;
+#[cfg(any(feature = "nucleo-g474re", feature = "nucleo-l476rg"))]
+use cortex_m_rt::exception;
 
 use crate::kept::{Trouble, restart_with};
 use crate::stack::_stack_end;
