@@ -4,7 +4,8 @@
 use crate::Node;
 use crate::link::Micros;
 use crate::wire::{
-    AppStatus, Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord, write_structure,
+    AppPort, AppStatus, Body, LinkReport, NodeReport, Query, Request, Response, RouterCounters, TraceRecord,
+    write_structure,
 };
 
 /// Whom questions are about.
@@ -15,11 +16,16 @@ pub(crate) trait Subject {
     fn report(&self, now: Micros) -> NodeReport;
     /// What it has done.
     fn counters(&self) -> &RouterCounters;
+    /// Why it does not leave a request to an application. Unless it has applications, it serves none.
+    fn refusal(&self, _port: AppPort) -> AppStatus {
+        AppStatus::Unserved
+    }
     /// The state of a link; `None` if there is none of that number.
     fn link_report(&self, link: u8) -> Option<LinkReport>;
 }
 
-/// The body of the answer to a request of a number; `None` if the question is the board's, or the answer too long. Clearing the
+/// The body of the answer to a request of a number; `None` if the question is the board's, or the answer too long. A request to an
+/// application is refused: one that is not goes to that application. Clearing the
 /// counters is left to the subject.
 pub(crate) fn answer<const BODY: usize>(
     request: &Request<'_>,
@@ -34,7 +40,7 @@ pub(crate) fn answer<const BODY: usize>(
         Query::Counters => write_structure(subject.counters())?,
         Query::Link => write_structure(&request.payload.first().and_then(|&link| subject.link_report(link)))?,
         Query::ClearCounters => Body::new(),
-        Query::Application(_) => Body::from_slice(&[AppStatus::Unserved as u8]).ok()?,
+        Query::Application(port) => Body::from_slice(&[subject.refusal(port) as u8]).ok()?,
         Query::Board(_) => return None,
     };
     let response = Response {
@@ -64,7 +70,7 @@ fn whole_trace<const BODY: usize>(records: &[u8], here: Node) -> Body<BODY> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{AppPort, Card, LinkCounters, read_structure, trace_records};
+    use crate::wire::{Card, LinkCounters, read_structure, trace_records};
     use std::vec::Vec;
 
     struct Someone(RouterCounters);

@@ -8,7 +8,7 @@ use crate::Node;
 use crate::link::Micros;
 use crate::service::{self, Subject};
 use crate::wire::{
-    AppStatus, Content, DropReason, Kind, LinkReport, NodeReport, Packet, Query, Response, Role, RouterCounters,
+    AppPort, AppStatus, Content, DropReason, Kind, LinkReport, NodeReport, Packet, Query, Role, RouterCounters,
     TraceRecord,
 };
 
@@ -37,6 +37,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         &self.counters
     }
 
+    fn refusal(&self, port: AppPort) -> AppStatus {
+        match self.welcome(port) {
+            Welcome::Unserved => AppStatus::Unserved,
+            _ => AppStatus::Busy,
+        }
+    }
+
     fn link_report(&self, link: u8) -> Option<LinkReport> {
         let end = self.links.get(usize::from(link))?;
         let peer = end.peer();
@@ -55,7 +62,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
 {
-    /// Answers a question that has come, or leaves it to the board.
+    /// Answers a question that has come, or leaves it to the board or an application.
     pub(super) fn answer(&mut self, place: Place, now: Micros, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
         let asked = slot.packet.header;
@@ -63,26 +70,16 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.discard(place, DropReason::Malformed, observer);
         };
         let query = request.query;
-        let welcome = self.welcome(query.port());
-        let body = match query {
-            Query::Board(_) => None,
-            Query::Application(_) if welcome == Welcome::Open => None,
-            Query::Application(_) if welcome != Welcome::Unserved => {
-                let busy = Response {
-                    query,
-                    asked: request.asked,
-                    number: asked.number,
-                    payload: &[AppStatus::Busy as u8],
-                };
-                Some(busy.write())
-            }
-            _ => Some(service::answer(&request, asked.number, self, now)),
+        let for_others = match query {
+            Query::Board(_) => true,
+            Query::Application(port) => self.welcome(port) == Welcome::Open,
+            _ => false,
         };
-        let Some(body) = body else {
+        if for_others {
             self.hand_over(place, observer);
             return self.pool.release_if_unused(place);
-        };
-        let Some(body) = body else {
+        }
+        let Some(body) = service::answer(&request, asked.number, self, now) else {
             return self.discard(place, DropReason::Malformed, observer);
         };
         if !self.pool.make_service(place, now) {

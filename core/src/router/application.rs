@@ -272,7 +272,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// From now on only packets for ports that are served are taken, and no more of them than there is room for. Until
-    /// this is first called everything is. An application has room for `room` packets more, to be said again whenever it has read some; 255 is no limit.
+    /// this is first called everything is. An application has room for `room` packets more, to be said again whenever it
+    /// has read some; 255 is no limit.
     pub fn serve(&mut self, port: AppPort, room: u8) -> Result<(), TooManyPorts> {
         self.doors.open(port, room)
     }
@@ -387,16 +388,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub(super) fn hand_over(&mut self, place: Place, observer: &mut impl Observer) {
         let Some(slot) = self.pool.get(place) else { return };
         let header = slot.packet.header;
-        let port = match slot.packet.content() {
-            Some(Content::Datagram(Addressed { port, .. }) | Content::Broadcast(Addressed { port, .. })) => Some(port),
-            Some(Content::Confirmed(confirmed)) => Some(confirmed.port),
-            Some(Content::Request(request)) => match request.query {
-                Query::Application(port) => Some(port),
-                _ => None,
-            },
-            // What this node has asked for itself.
-            _ => None,
-        };
+        let port = slot.packet.content().and_then(|content| content.addressee());
         match port.map_or(Welcome::Open, |port| self.doors.welcome(port)) {
             Welcome::Open => {}
             Welcome::Busy | Welcome::Full => return self.count_drop(&header, DropReason::InboxFull, observer),

@@ -4,7 +4,7 @@ use super::application::{Addressed, AppPort};
 use super::body::{Body, Kind};
 use super::confirmed::{Confirmation, Confirmed};
 use super::flooded::Flooded;
-use super::request::{Request, Response};
+use super::request::{Query, Request, Response};
 use super::undeliverable::Undeliverable;
 
 /// The body of a packet, without the trail of a detour, taken apart as its kind says.
@@ -70,7 +70,20 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// The application it is for; [`AppPort::NONE`] if it is for none.
+    /// The application of the destination that it is for, if it is for one.
+    pub const fn addressee(&self) -> Option<AppPort> {
+        match self {
+            Content::Datagram(addressed) | Content::Broadcast(addressed) => Some(addressed.port),
+            Content::Confirmed(confirmed) => Some(confirmed.port),
+            Content::Request(Request {
+                query: Query::Application(port),
+                ..
+            }) => Some(*port),
+            _ => None,
+        }
+    }
+
+    /// The application that it is for, or from in an answer; [`AppPort::NONE`] if there is none.
     pub const fn port(&self) -> AppPort {
         match self {
             Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.port,
