@@ -1,4 +1,5 @@
-//! ergot's sockets over Hopwise: nodes 0 and 1 are the two ends of an ergot network, whatever lies between them. ergot's frames travel as confirmed messages.
+//! ergot's sockets over Hopwise: the first and the last node are the two ends of an ergot network, whatever lies between them. ergot's frames travel as confirmed
+//! messages.
 #![no_std]
 #![no_main]
 
@@ -43,13 +44,14 @@ async fn main(spawner: Spawner) {
     hopwise_firmware::run(spawner, &ROOM, |mesh| async move {
         let sink = Sink::new(QUEUE.framed_producer(), FRAME);
         let up = |node_id| InterfaceState::Active { net_id: 1, node_id };
+        let last = mesh.network().nodes() - 1;
         match mesh.address() {
             0 => {
                 let profile = DirectEdge::new_controller(sink, up(CENTRAL_NODE_ID));
                 let stack = STACK.init(NetStack::new_with_profile(profile));
-                join3(send(mesh, 1), receive(mesh, stack), ask(mesh, stack)).await;
+                join3(send(mesh, last), receive(mesh, stack), ask(mesh, stack)).await;
             }
-            1 => {
+            here if here == last => {
                 let stack = STACK.init(NetStack::new_with_profile(DirectEdge::new_target(sink)));
                 join3(send(mesh, 0), receive(mesh, stack), answer(stack)).await;
             }

@@ -193,7 +193,11 @@ impl Book {
             }
         }
         for (name, (bytes, end)) in &*self.read.borrow() {
-            assert!(rest_of(*name).starts_with(bytes), "{name:?}: {} bytes are wrong", bytes.len());
+            assert!(
+                rest_of(*name).starts_with(bytes),
+                "{name:?}: {} bytes are wrong",
+                bytes.len()
+            );
             if end.is_ok() {
                 assert_eq!(bytes.len(), LONG, "{name:?} ends early");
             }
@@ -260,6 +264,9 @@ struct Again(u64);
 
 impl Drop for Again {
     fn drop(&mut self) {
-        eprintln!("again: HOPWISE_SEED={} cargo test -p hopwise-sim --test sim pulls", self.0);
+        eprintln!(
+            "again: HOPWISE_SEED={} cargo test -p hopwise-sim --test sim pulls",
+            self.0
+        );
     }
 }
