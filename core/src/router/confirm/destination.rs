@@ -14,7 +14,7 @@ use crate::wire::{Confirmation, DropReason, Header, Verdict};
 const WAITING: usize = 6;
 
 /// So many packets in a row are deferred because too many confirmations wait.
-const MOST_DEFERRED: u8 = 4;
+const MOST_DEFERRED: u8 = 8;
 
 /// A confirmation that has not been sent.
 #[derive(Clone, Copy, Debug)]
