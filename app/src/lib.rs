@@ -37,6 +37,7 @@ mod large;
 mod links;
 mod mesh;
 mod patience;
+mod persistence;
 mod receive;
 mod request;
 mod send;

@@ -1,49 +1,40 @@
-//! How long to wait for an answer before asking again, and when to give up.
+//! Waiting for a reader that has no room.
 
 use hopwise_core::link::Micros;
 
-/// How long an answer may take at least and at most.
-const SHORTEST_WAIT: Micros = 300_000;
-const LONGEST_WAIT: Micros = 8_000_000;
-/// Between a failure and the next attempt, the first time and at most.
+use crate::mesh::Mesh;
+
+/// A reader that has read nothing for so long is not waited for.
+const WAIT_FOR_READER: Micros = 10_000_000;
+/// Between two attempts to send to it, the first time and at most.
 const FIRST_PAUSE: Micros = 5_000;
 const LONGEST_PAUSE: Micros = 500_000;
 
-/// Of one who asks again and again, until something comes of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    wait: Micros,
+/// How long to go on sending to a reader that has no room.
+pub(crate) struct Patience<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
+    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+    end: Micros,
     pause: Micros,
 }
 
-impl Patience {
-    pub(crate) const fn new() -> Self {
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Patience<'a, SENDS, RECEIVERS, DEPTH> {
+    pub(crate) fn new(mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>) -> Self {
         Patience {
-            wait: 2 * SHORTEST_WAIT,
+            mesh,
+            end: mesh.now().saturating_add(WAIT_FOR_READER),
             pause: FIRST_PAUSE,
         }
     }
 
-    /// For how long to wait for an answer.
-    pub(crate) fn wait(&self) -> Micros {
-        self.wait
-    }
-
-    /// An answer came after a time, and there is reason to go on.
-    pub(crate) fn encourage(&mut self, took: Micros) {
-        self.wait = took.saturating_mul(2).clamp(SHORTEST_WAIT, LONGEST_WAIT);
-        self.pause = FIRST_PAUSE;
-    }
-
-    /// No answer came in time. Where answers take longer than one waits none would ever count.
-    pub(crate) fn lengthen(&mut self) {
-        self.wait = self.wait.saturating_mul(2).min(LONGEST_WAIT);
-    }
-
-    /// It did not work. Returns how long to pause.
-    pub(crate) fn pause(&mut self) -> Micros {
-        let pause = self.pause;
-        self.pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
-        pause
+    /// Waits before the next attempt; `false` if there is to be none.
+    pub(crate) async fn wait(&mut self) -> bool {
+        if self.mesh.now() >= self.end {
+            return false;
+        }
+        // Those that were refused together do not come back together.
+        let own = self.mesh.address().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        self.mesh.sleep(self.pause + self.pause * own / (1 << 32)).await;
+        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        true
     }
 }

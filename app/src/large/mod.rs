@@ -11,7 +11,7 @@ use hopwise_core::wire::{AppPort, DropReason, crc32c};
 
 use crate::error::{RequestError, SendError};
 use crate::mesh::Mesh;
-use crate::patience::Patience;
+use crate::persistence::Persistence;
 use crate::time::AwaitWithin;
 
 use ask::{Answer, Ask, PIECE};
@@ -84,7 +84,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
             crc: crc32c([message]),
         };
         let session = self.session().await;
-        let mut patience = Patience::new();
+        let mut persistence = Persistence::new();
         let (mut moved, mut reached) = (self.now(), false);
         // Where to go on, once it has begun.
         let mut next: Option<u32> = None;
@@ -103,8 +103,8 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
             uncertain |= is_last;
             let asked = self.now();
             let ask = ask.write(session);
-            let asking = self.request_bytes(node, port, &ask);
-            let failure = match asking.await_within(self, patience.wait()).await {
+            let asking = self.try_request_bytes(node, port, &ask);
+            let failure = match asking.await_within(self, persistence.wait()).await {
                 Some(Ok(answer)) => match Answer::read(&answer) {
                     Some(Answer::Done) => return Ok(()),
                     Some(Answer::TooLong { room }) => return Err(LargeError::NoRoom { room }),
@@ -116,7 +116,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                         let goes_on = next.is_none_or(|before| offset > before);
                         next = Some(offset.min(length));
                         if goes_on {
-                            patience.encourage(self.now().saturating_sub(asked));
+                            persistence.encourage(self.now().saturating_sub(asked));
                             moved = self.now();
                             continue;
                         }
@@ -140,14 +140,14 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                 Some(Err(RequestError::Busy)) => LargeError::Busy,
                 Some(Err(_)) => LargeError::Gone,
                 None => {
-                    patience.lengthen();
+                    persistence.lengthen();
                     LargeError::Gone
                 }
             };
             if self.now().saturating_sub(moved) >= GIVE_UP {
                 return Err(if uncertain { LargeError::Uncertain } else { failure });
             }
-            self.sleep(patience.pause()).await;
+            self.sleep(persistence.pause()).await;
         }
     }
 }

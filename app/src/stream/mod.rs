@@ -21,7 +21,7 @@ use hopwise_core::wire::{AppPort, AppStatus};
 
 use crate::error::RequestError;
 use crate::mesh::Mesh;
-use crate::patience::Patience;
+use crate::persistence::Persistence;
 use crate::receive::{Incoming, Receiver, Service};
 use crate::send::Ticket;
 use crate::shared::{Fate, How};
@@ -122,7 +122,7 @@ pub struct Stream<
     own: Own,
     peer_room: u32,
     asking: Option<Asking<'a, SENDS, RECEIVERS, DEPTH>>,
-    patience: Patience,
+    persistence: Persistence,
     /// Nothing is asked before.
     pause_until: Micros,
     /// When the other end last said something.
@@ -161,7 +161,7 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
             own: Own::Open,
             peer_room: PIECE as u32,
             asking: None,
-            patience: Patience::new(),
+            persistence: Persistence::new(),
             pause_until: 0,
             heard: None,
             in_vain_since: None,
@@ -333,9 +333,9 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
         let (at, is_end) = (asking.at, asking.is_end);
         let fate = match asking.ticket.poll(context) {
             Poll::Ready(fate) => fate,
-            Poll::Pending if now < at.saturating_add(self.patience.wait()) => return,
+            Poll::Pending if now < at.saturating_add(self.persistence.wait()) => return,
             Poll::Pending => {
-                self.patience.lengthen();
+                self.persistence.lengthen();
                 Fate::Failed(RequestError::TimedOut)
             }
         };
@@ -344,7 +344,7 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
             Fate::Answered(answer) => match Answer::read(&answer) {
                 Some(Answer::Next { offset, room }) => {
                     self.is_alive();
-                    self.patience.encourage(now.saturating_sub(at));
+                    self.persistence.encourage(now.saturating_sub(at));
                     self.peer_room = room;
                     self.acknowledge(offset, is_end);
                     let stuck = room == 0 && !self.going.is_empty();
@@ -360,7 +360,7 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
                     // It is there, and does not read.
                     self.is_alive();
                 }
-                self.pause_until = now.saturating_add(self.patience.pause());
+                self.pause_until = now.saturating_add(self.persistence.pause());
                 let since = *self.in_vain_since.get_or_insert(at);
                 if now.saturating_sub(since) >= GIVE_UP {
                     self.failure = Some(StreamError::Lost);
@@ -461,7 +461,7 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
         let wants = !self.going.is_empty() || self.own == Own::Closing;
         let at = match &self.asking {
             _ if self.failure.is_some() => Micros::MAX,
-            Some(asking) => asking.at.saturating_add(self.patience.wait()),
+            Some(asking) => asking.at.saturating_add(self.persistence.wait()),
             None if wants => self.pause_until,
             None => quiet.max(self.pause_until),
         };

@@ -12,7 +12,7 @@ use super::Stream;
 use super::speech::{Answer, Speech};
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
-use crate::patience::Patience;
+use crate::persistence::Persistence;
 use crate::receive::{Receiver, Service};
 use crate::time::AwaitWithin;
 
@@ -68,7 +68,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
         let session = self.session().await;
         let mut receiver = self.any_receiver().map_err(ConnectError::NoPort)?;
         let speech = Speech::Open.write((receiver.port(), session));
-        let (begin, mut patience) = (self.now(), Patience::new());
+        let (begin, mut persistence) = (self.now(), Persistence::new());
         loop {
             // The other end may be there though its answer was lost: it then says so by itself.
             let opened = async {
@@ -80,8 +80,8 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                     }
                 }
             };
-            let asking = self.request_bytes(node, port, &speech);
-            let answer = select(asking, opened).await_within(self, patience.wait()).await;
+            let asking = self.try_request_bytes(node, port, &speech);
+            let answer = select(asking, opened).await_within(self, persistence.wait()).await;
             let failure = match answer {
                 Some(Either::First(Ok(answer))) => match Answer::read(&answer) {
                     Some(Answer::Opened(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
@@ -97,14 +97,14 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                     RequestError::Busy | RequestError::TimedOut => ConnectError::Busy,
                 },
                 None => {
-                    patience.lengthen();
+                    persistence.lengthen();
                     ConnectError::Busy
                 }
             };
             if self.now().saturating_sub(begin) >= GIVE_UP {
                 return Err(failure);
             }
-            self.sleep(patience.pause()).await;
+            self.sleep(persistence.pause()).await;
         }
     }
 

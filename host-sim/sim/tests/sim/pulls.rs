@@ -62,7 +62,7 @@ impl Book {
             SERVER => {
                 let double = |name: Name| {
                     *self.carried_out.borrow_mut().entry(name).or_default() += 1;
-                    (name, 2)
+                    (name, 2_u32)
                 };
                 let Err(error) = mesh.serve(REQUESTS, double).await;
                 panic!("{error}");
