@@ -12,7 +12,9 @@ mod drawing;
 mod edges;
 mod emulate;
 mod flash;
+mod hint;
 mod load;
+mod manual;
 mod mesh;
 mod neighbors;
 mod output;
@@ -29,6 +31,7 @@ mod topo;
 mod view;
 
 use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -104,6 +107,10 @@ enum Command {
     Counters(talk::CountersArgs),
     /// Send a text to a node of a running mesh
     Send(talk::SendArgs),
+    /// What makes a shell complete the words of this command
+    Completions(manual::CompletionsArgs),
+    /// Manual pages of all commands, as files
+    Man(manual::ManArgs),
 }
 
 /// Exit status after Ctrl-C, as shells have it.
@@ -137,6 +144,8 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
         Command::Send(args) => talk::send(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -150,6 +159,10 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         }
         Err(refusal) => {
             say(&format!("hopwise: {refusal}"));
+            // A script reads one line.
+            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
+                eprintln!("{caret}");
+            }
             ExitCode::from(2)
         }
     }
