@@ -42,7 +42,6 @@ pub mod computers;
 pub mod cortex_m;
 pub mod firmware;
 pub mod gdb;
-pub mod host_port;
 pub mod log;
 pub mod profile;
 pub mod repository;
@@ -50,6 +49,8 @@ pub mod script;
 pub mod serial;
 pub mod session;
 pub mod setup;
+
+pub use hopwise_computer::host_port;
 
 /// The name of a function as its source has it, without the hash.
 pub fn demangle(name: &str) -> String {

@@ -5,6 +5,7 @@ mod capture;
 mod check;
 mod choose;
 mod compare;
+mod computer;
 mod deadlock;
 mod demo;
 mod doctor;
@@ -102,8 +103,14 @@ enum Command {
     Trace(talk::TraceArgs),
     /// What the nodes of a running mesh have done, as a table
     Counters(talk::CountersArgs),
-    /// Send a text to a node of a running mesh
-    Send(talk::SendArgs),
+    /// Send a text or bytes to an application of a node of a running mesh, or to the computer there
+    Send(computer::SendArgs),
+    /// Ask an application of a node of a running mesh, and print its answer
+    Request(computer::RequestArgs),
+    /// What boards and other computers send to this computer
+    Listen(computer::ListenArgs),
+    /// Lines of JSON between programs in any language and a running mesh
+    Bridge(computer::BridgeArgs),
 }
 
 /// Exit status after Ctrl-C, as shells have it.
@@ -136,7 +143,10 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
-        Command::Send(args) => talk::send(args),
+        Command::Send(args) => computer::send(args),
+        Command::Request(args) => computer::request(args),
+        Command::Listen(args) => computer::listen(args),
+        Command::Bridge(args) => computer::bridge(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
