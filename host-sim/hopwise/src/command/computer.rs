@@ -194,6 +194,11 @@ pub(super) fn listen(args: &ListenArgs) -> Result<Outcome, Refusal> {
             .is_some_and(|time| begin.elapsed() >= Duration::from(time))
     };
     let mut receiver = mesh.listen();
+    say(&format!(
+        "listening through node {} of {}",
+        mesh.board(),
+        mesh.network()
+    ));
     let (mut heard, mut missed) = (0, 0);
     while args.count.is_none_or(|count| heard < count) {
         if stop.load(Ordering::Relaxed) {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use hopwise_computer::serial_line::BadPort;
 use hopwise_computer::{NoConnection, SendError, TooLong};
 use hopwise_core::{NoSuchNode, ParseError};
+use hopwise_emulate::app::NoApp;
 use hopwise_emulate::firmware::CannotBuildFirmware;
 use hopwise_emulate::gdb::GdbFailed;
 use hopwise_emulate::repository::NoRepository;
@@ -30,6 +31,8 @@ use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
 use hopwise_view::data::NoPage;
+
+use super::new_app::NoNewApp;
 
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Debug, thiserror::Error)]
@@ -191,6 +194,12 @@ pub(super) enum Refusal {
     /// More than a packet carries.
     #[error(transparent)]
     TooLong(#[from] TooLong),
+    /// A program of a user's that is none.
+    #[error(transparent)]
+    App(#[from] NoApp),
+    /// No new program of a user's.
+    #[error(transparent)]
+    NewApp(#[from] NoNewApp),
     /// A message that could not be sent.
     #[error(transparent)]
     Send(#[from] SendError),
