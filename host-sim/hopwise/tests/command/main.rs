@@ -2,6 +2,7 @@
 
 mod basics;
 mod book;
+mod computer;
 mod emulate;
 mod emulate_rules;
 #[path = "../../../../emulator/tests/support/mod.rs"]
@@ -9,6 +10,7 @@ mod emulate_rules;
 mod emulator_support;
 mod files;
 mod load_sweep;
+mod new_app;
 mod report;
 mod repository;
 mod rig_capture;
@@ -17,6 +19,7 @@ mod rig_doctor;
 mod rig_flash;
 mod rig_support;
 mod rig_talk;
+mod running;
 mod sim;
 mod trace_support;
 mod view;
