@@ -47,6 +47,7 @@
 extern crate std;
 
 mod arith;
+pub mod collective;
 pub mod endpoint;
 pub mod graph;
 pub mod limits;
