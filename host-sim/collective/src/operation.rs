@@ -13,7 +13,7 @@ use crate::bound::{Work, lower_bound, published};
 use crate::fourier::{Complex, Digits, Term, direct};
 use crate::machine::{Conflict, Machine};
 use crate::program::{Folded, Gathered, Held, Wanted, step};
-use crate::route::{Item, route};
+use crate::route::{Hops, Item, route};
 use crate::tree::{Known, Partial};
 use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request};
 
@@ -313,7 +313,11 @@ impl Job<'_> {
         item_bytes: u64,
     ) -> Result<Vec<Vec<T>>, Conflict> {
         let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
-        route(machine, turns.as_ref(), items, item_bytes)
+        let mut hops = match self.request.operation {
+            Operation::AllToAll => Hops::remembered(self.network),
+            _ => Hops::new(self.network),
+        };
+        route(machine, &mut hops, turns.as_ref(), items, item_bytes)
     }
 
     fn all_to_all(&self, machine: &mut Machine) -> Result<Outcome, Conflict> {
@@ -475,7 +479,8 @@ fn compare(
         });
         item.into_iter().collect()
     });
-    let arrived = route(machine, turns, items.collect(), 8)?;
+    let mut hops = Hops::new(machine.network());
+    let arrived = route(machine, &mut hops, turns, items.collect(), 8)?;
     for (node, (comparator, arrived)) in comparators.iter().zip(arrived).enumerate() {
         let Some(comparator) = comparator else { continue };
         let [other] = arrived[..] else {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use hopwise_collective::CannotRun;
 use hopwise_core::{NoSuchNode, ParseError};
 use hopwise_emulate::firmware::CannotBuildFirmware;
 use hopwise_emulate::gdb::GdbFailed;
@@ -80,6 +81,9 @@ pub(super) enum Refusal {
     /// The network is too large to search.
     #[error(transparent)]
     Search(#[from] CannotSearch),
+    /// A collective that cannot be carried out.
+    #[error(transparent)]
+    Collective(#[from] CannotRun),
     /// A paper's claim cannot be measured.
     #[error(transparent)]
     Measure(#[from] CannotMeasure),
