@@ -12,7 +12,7 @@
 
 use crate::arith::{Number, Vertex, div_rem, narrow, wide};
 use crate::collective::{Axis, Ports, Tree};
-use crate::graph::{Base, Factor, Kind, Line};
+use crate::graph::{Base, Kind, Line};
 use crate::network::{Family, Network};
 use crate::topology::{Node, Topology};
 
@@ -120,7 +120,7 @@ impl Expansion<'_> {
             Expansion::Rings(rings, _) => {
                 let nodes = narrow(rings.ring())?;
                 let line = Line {
-                    factor: Factor::Ring,
+                    factor: crate::graph::Factor::Ring,
                     nodes,
                 };
                 (nodes > 1).then_some(Base(Kind::Line(line)))
@@ -143,10 +143,14 @@ impl Expansion<'_> {
         }
     }
 
-    fn frame(&self, _phase: u64) -> Base {
+    #[cfg_attr(
+        not(feature = "re"),
+        allow(unused_variables, reason = "only expansions have frames of their own")
+    )]
+    fn frame(&self, phase: u64) -> Base {
         match self {
             #[cfg(feature = "re")]
-            Expansion::Re(re) => *re.frame(_phase),
+            Expansion::Re(re) => *re.frame(phase),
             _ => Base::complete(2),
         }
     }
@@ -159,6 +163,10 @@ impl Expansion<'_> {
     }
 
     /// The position in the unit at which a phase has all its links; `None` if there is none.
+    #[cfg_attr(
+        not(any(feature = "re", feature = "rcr")),
+        allow(unused_variables, reason = "without units there are no pivots")
+    )]
     fn pivot(&self, phase: u64) -> Option<Vertex> {
         match self {
             #[cfg(feature = "re")]

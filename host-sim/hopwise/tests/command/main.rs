@@ -1,6 +1,7 @@
 //! The command from the outside: what it prints, what it refuses, and with which status it ends.
 
 mod basics;
+mod collective;
 mod emulate;
 mod emulate_rules;
 #[path = "../../../../emulator/tests/support/mod.rs"]
