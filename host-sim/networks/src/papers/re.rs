@@ -419,7 +419,8 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 "Theorem 4, Corollary",
                 "the cost is far below that of a torus of the same size",
             )
-        },
+        }
+        .as_growth(),
     ])
 }
 
@@ -468,7 +469,8 @@ fn theorem_5(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             "Theorem 5, Corollary",
             "the cost is below that of a hypercube of the same size, (log n_r)^2",
             costs,
-        ),
+        )
+        .as_growth(),
     ])
 }
 
