@@ -4,6 +4,7 @@ mod broadcast;
 mod capture;
 mod check;
 mod choose;
+mod collective;
 mod compare;
 mod computer;
 mod deadlock;
@@ -72,6 +73,8 @@ enum Command {
     Route(route::RouteArgs),
     /// The broadcast tree of a node; with --port, a broadcast in a running mesh
     Broadcast(broadcast::BroadcastArgs),
+    /// What all nodes do together, in synchronous rounds: reduce, scan, sort, fft ...
+    Collective(collective::CollectiveArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
     /// Networks side by side
@@ -136,6 +139,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Neighbors(args) => neighbors::run(args),
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
+        Command::Collective(args) => collective::run(args),
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use hopwise_collective::CannotRun;
 use hopwise_computer::serial_line::BadPort;
 use hopwise_computer::{NoConnection, SendError, TooLong};
 use hopwise_core::{NoSuchNode, ParseError};
@@ -85,6 +86,9 @@ pub(super) enum Refusal {
     /// The network is too large to search.
     #[error(transparent)]
     Search(#[from] CannotSearch),
+    /// A collective that cannot be carried out.
+    #[error(transparent)]
+    Collective(#[from] CannotRun),
     /// A paper's claim cannot be measured.
     #[error(transparent)]
     Measure(#[from] CannotMeasure),

@@ -2,6 +2,7 @@
 
 mod basics;
 mod book;
+mod collective;
 mod computer;
 mod emulate;
 mod emulate_rules;
