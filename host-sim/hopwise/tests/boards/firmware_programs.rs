@@ -120,3 +120,36 @@ fn sockets_of_ergot_speak_over_the_mesh() {
     }
     rig.assert_healthy();
 }
+
+/// Two computers, far apart, speak with each other, and a third hears both.
+#[test]
+fn computers_at_two_boards_chat() {
+    let Some(firmware) = example("chat") else { return };
+    const CHAT: AppPort = AppPort(16);
+    let mut rig = Rig::new(firmware, "path(4)");
+    rig.wait_for_links(SECOND);
+    rig.computers.send(0, 0, CHAT, b"is anyone there?");
+    rig.run_for(200 * MILLISECOND);
+    rig.computers.send(3, 3, CHAT, b"yes, at the other end");
+    rig.run_for(200 * MILLISECOND);
+    let heard: Vec<Vec<String>> = (0..4)
+        .map(|board| {
+            let messages = rig.computers.messages(board).into_iter();
+            let of_chat = messages.filter(|message| message.port == CHAT);
+            of_chat
+                .map(|message| String::from_utf8(message.bytes).expect("text"))
+                .collect()
+        })
+        .collect();
+    let (question, answer) = ("0: is anyone there?", "3: yes, at the other end");
+    assert_eq!(
+        heard,
+        [
+            vec![answer],
+            vec![question, answer],
+            vec![question, answer],
+            vec![question]
+        ]
+    );
+    rig.assert_healthy();
+}
