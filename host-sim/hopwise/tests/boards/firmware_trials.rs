@@ -4,7 +4,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use hopwise_core::wire::{AppPort, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, encoded_len};
+use hopwise_core::wire::{
+    AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
+};
+use hopwise_emulate::computers::Question;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_sim::{Settings, simulate_programs};
 
@@ -203,6 +206,15 @@ fn what_programs_cost() {
     let bytes = said.iter().find(|(_, text)| text.starts_with("bytes of"));
     println!("{}", bytes.map_or("", |(_, text)| text));
     assert!(said.iter().any(|(_, text)| text == "sent 100 messages"), "{said:?}");
+    // Whatever the bytes of a program's messages, they are not taken for the board's own traffic, nor for text.
+    let report: TrafficReport = rig.ask_one(Question::command(1, &Command::Traffic));
+    assert_eq!(
+        (
+            report.received,
+            said.iter().filter(|(_, text)| text.contains("bytes from")).count()
+        ),
+        (0, 0)
+    );
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
     let [ask, answer] = instructions(&mut rig, ASK);
