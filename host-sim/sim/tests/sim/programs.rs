@@ -146,7 +146,7 @@ fn ten_thousand_nodes_compute_a_mean() {
 fn cables_are_pulled_under_requests_large_messages_and_streams() {
     let seeds: Vec<u64> = match std::env::var("HOPWISE_SEED") {
         Ok(seed) => vec![seed.parse().expect("a number")],
-        Err(_) => (1..=24).collect(),
+        Err(_) => (1..=100).collect(),
     };
     for &seed in &seeds {
         let successes = pulls::assert_a_seed(seed);
