@@ -334,6 +334,37 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
 }
 
 #[test]
+fn a_board_that_is_switched_off_is_noticed() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("switched-off");
+    let running = Running::with_events(&folder, "ring(3)", elf, "8s off 0");
+    let mut bridge = Ending::of(
+        Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(["bridge", "--port", &running.ports[0]])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped()),
+    );
+    let mut input = bridge.0.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(bridge.0.stdout.take().expect("a pipe")).lines();
+    let mut hear = || -> Value { serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("JSON") };
+    assert!(hear()["hello"].is_object());
+    let mut kinds = Vec::new();
+    for id in 0..20 {
+        writeln!(
+            input,
+            "{{\"id\":{id},\"do\":\"request\",\"node\":1,\"service\":99,\"within\":2}}"
+        )
+        .expect("a reader");
+        kinds.push(hear()["kind"].as_str().expect("nobody answers").to_string());
+        if kinds.last().is_some_and(|kind| kind == "no-board") {
+            return;
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    panic!("nobody has noticed: {kinds:?}");
+}
+
+#[test]
 fn the_python_package_talks_with_boards() {
     let Some(app) = new_app() else { return };
     if Command::new("python3").arg("--version").output().is_err() {
