@@ -4,6 +4,7 @@ mod broadcast;
 mod capture;
 mod check;
 mod choose;
+mod collective;
 mod compare;
 mod computer;
 mod deadlock;
@@ -13,7 +14,9 @@ mod drawing;
 mod edges;
 mod emulate;
 mod flash;
+mod hint;
 mod load;
+mod manual;
 mod mesh;
 mod neighbors;
 mod new_app;
@@ -31,6 +34,7 @@ mod topo;
 mod view;
 
 use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -69,6 +73,8 @@ enum Command {
     Route(route::RouteArgs),
     /// The broadcast tree of a node; with --port, a broadcast in a running mesh
     Broadcast(broadcast::BroadcastArgs),
+    /// What all nodes do together, in synchronous rounds: reduce, scan, sort, fft ...
+    Collective(collective::CollectiveArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
     /// Networks side by side
@@ -115,6 +121,10 @@ enum Command {
     Listen(computer::ListenArgs),
     /// Lines of JSON between programs in any language and a running mesh
     Bridge(computer::BridgeArgs),
+    /// What makes a shell complete the words of this command
+    Completions(manual::CompletionsArgs),
+    /// Manual pages of all commands, as files
+    Man(manual::ManArgs),
 }
 
 /// Exit status after Ctrl-C, as shells have it.
@@ -129,6 +139,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Neighbors(args) => neighbors::run(args),
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
+        Command::Collective(args) => collective::run(args),
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
@@ -152,6 +163,8 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Request(args) => computer::request(args),
         Command::Listen(args) => computer::listen(args),
         Command::Bridge(args) => computer::bridge(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -165,6 +178,10 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         }
         Err(refusal) => {
             say(&format!("hopwise: {refusal}"));
+            // A script reads one line.
+            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
+                eprintln!("{caret}");
+            }
             ExitCode::from(2)
         }
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use hopwise_collective::CannotRun;
 use hopwise_computer::serial_line::BadPort;
 use hopwise_computer::{NoConnection, SendError, TooLong};
 use hopwise_core::{NoSuchNode, ParseError};
@@ -32,13 +33,14 @@ use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
 use hopwise_view::data::NoPage;
 
+use super::hint;
 use super::new_app::NoNewApp;
 
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// The expression is not a network.
-    #[error("'{expression}' is not a network: {error}")]
+    #[error("'{expression}' is not a network: {error}{}", did_you_mean(.expression, .error))]
     Expression {
         /// As it was written.
         expression: String,
@@ -84,6 +86,9 @@ pub(super) enum Refusal {
     /// The network is too large to search.
     #[error(transparent)]
     Search(#[from] CannotSearch),
+    /// A collective that cannot be carried out.
+    #[error(transparent)]
+    Collective(#[from] CannotRun),
     /// A paper's claim cannot be measured.
     #[error(transparent)]
     Measure(#[from] CannotMeasure),
@@ -267,7 +272,22 @@ pub(super) enum Refusal {
     Output(String),
 }
 
+/// The end of a sentence about a word that is nearly right.
+fn did_you_mean(expression: &str, error: &ParseError) -> String {
+    let word = hint::similar_word(expression, error);
+    word.map_or_else(String::new, |word| format!("; did you mean {word}?"))
+}
+
 impl Refusal {
+    /// An expression with a caret under the place that is wrong.
+    pub(super) fn caret(&self) -> Option<String> {
+        match self {
+            Refusal::Expression { expression, error } => hint::caret(expression, error),
+            Refusal::NoFile { refusal, .. } => refusal.caret(),
+            _ => None,
+        }
+    }
+
     /// Of a file.
     pub(super) fn file(path: &Path, reason: impl ToString) -> Self {
         Refusal::File {

@@ -1,6 +1,8 @@
 //! The command from the outside: what it prints, what it refuses, and with which status it ends.
 
 mod basics;
+mod book;
+mod collective;
 mod computer;
 mod emulate;
 mod emulate_rules;
