@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn crates_come_from_where_is_said() {
         let says = |source: Source<'_>| {
-            let files = files("x", &KINDS[1], &source).expect("files");
+            let files = files("x", KINDS[1], &source).expect("files");
             let manifest = &files[0].1;
             let line = manifest.lines().find(|line| line.starts_with("hopwise-firmware = "));
             assert!(
