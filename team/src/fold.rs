@@ -182,7 +182,8 @@ impl Team<'_> {
             };
             let down = letter::write(header, &Answer { total, before }).ok_or(Broken::TooLarge)?;
             // A child that has died has no result; the others have.
-            let _ = self.send(child.node, &down, begun).await;
+            let end = begun.saturating_add(self.patience.saturating_mul(2));
+            let _ = self.send(child.node, &down, end).await;
         }
         Ok(Folded {
             before: meeting.before(&meeting.own, &joined, &answer, operator),

@@ -19,8 +19,8 @@
 //!
 //! A call names its `tag`, a number that grows from call to call and is the same at all boards. Each ends within twice the team's
 //! [patience](Team::set_patience) of its beginning: with a result, which is the same for all boards that have one and into which every
-//! board's value went once, or with [`Broken`]. A board that restarts finds out from [`Broken::Behind`] which tag the others are at,
-//! and joins the next one. Several calls at once take teams on ports of their own.
+//! board's value went once, or with [`Broken`]. A board that is late or has restarted finds out from [`Broken::Behind`] which tag the
+//! others are at, and joins them with that tag. Several calls at once take teams on ports of their own.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -148,9 +148,10 @@ impl<'a> Team<'a> {
     async fn send(&self, to: Node, letter: &[u8], deadline: Micros) -> Result<(), Broken> {
         let node = self.group.first.saturating_add(to);
         loop {
-            match self.mesh.send_confirmed(node, self.receiver.port(), letter).await {
-                Ok(Outcome::Delivered) => return Ok(()),
-                Ok(Outcome::Undeliverable { .. }) if self.mesh.now() < deadline => self.mesh.sleep(PAUSE).await,
+            let sent = self.mesh.send_confirmed(node, self.receiver.port(), letter);
+            match until(self.mesh, deadline, sent).await {
+                Some(Ok(Outcome::Delivered)) => return Ok(()),
+                Some(Ok(Outcome::Undeliverable { .. })) if self.mesh.now() < deadline => self.mesh.sleep(PAUSE).await,
                 _ => return Err(Broken::Missing(to)),
             }
         }
@@ -176,7 +177,8 @@ impl<'a> Team<'a> {
                 // A board that is late, or has restarted: it is told where the others are.
                 if kept.header.kind == Kind::Up {
                     let told = letter::behind(kept.header.tag, tag);
-                    let _ = self.mesh.send(incoming.source, self.receiver.port(), &told).await;
+                    let sent = self.mesh.send(incoming.source, self.receiver.port(), &told);
+                    until(self.mesh, deadline, sent).await;
                 }
                 continue;
             }
@@ -188,7 +190,9 @@ impl<'a> Team<'a> {
     async fn tell_broken(&self, to: Node, tag: u32) {
         let told = letter::broken(tag);
         let node = self.group.first.saturating_add(to);
-        let _ = self.mesh.send(node, self.receiver.port(), &told).await;
+        // Who does not hear of it finds out by waiting.
+        let deadline = self.mesh.now().saturating_add(PAUSE);
+        until(self.mesh, deadline, self.mesh.send(node, self.receiver.port(), &told)).await;
     }
 }
 
