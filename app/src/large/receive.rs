@@ -16,7 +16,7 @@ use crate::receive::{Incoming, Receiver, Service};
 /// A message of which nothing came for so long is left, if another sender wants to begin.
 const IDLE: Micros = 5_000_000;
 /// Messages that a receiver remembers to have had.
-const REMEMBERED: usize = 4;
+const REMEMBERED: usize = 8;
 
 impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
     /// Opens a port for messages of [`send_large`](Self::send_large).

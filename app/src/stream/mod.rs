@@ -382,9 +382,9 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
         }
     }
 
-    /// The other end has gone. Whoever has told it the end has told it all.
+    /// The other end has gone. If it had closed the stream as well, and has had all, that is no trouble.
     fn is_gone(&mut self, is_end: bool) {
-        if is_end {
+        if is_end && self.is_whole {
             self.own = Own::Closed;
         }
         self.failure = Some(StreamError::Reset);

@@ -149,10 +149,8 @@ impl Book {
 
     async fn run(&self, mesh: Mesh<'_>) {
         if mesh.address() > READER {
-            self.open.set(self.open.get() + 1);
-            self.speak(mesh).await;
-            self.open.set(self.open.get() - 1);
-            return;
+            let _speaking = Speaking::begin(&self.open);
+            return self.speak(mesh).await;
         }
         let all_done = async {
             mesh.sleep(2_000_000).await;
@@ -218,6 +216,22 @@ impl Book {
     }
 }
 
+/// Someone has something to send, until this is dropped: by a reset, too.
+struct Speaking<'a>(&'a Cell<u32>);
+
+impl<'a> Speaking<'a> {
+    fn begin(open: &'a Cell<u32>) -> Self {
+        open.set(open.get() + 1);
+        Speaking(open)
+    }
+}
+
+impl Drop for Speaking<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
 /// How many of what was tried succeeded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Successes {
@@ -235,7 +249,7 @@ pub(crate) fn assert_a_seed(seed: u64) -> Successes {
         pull_every: Some(if seed % 2 == 0 { "300ms" } else { "150ms" }.parse().unwrap()),
         reset_every: resets.then(|| "3s".parse().unwrap()),
         seed: Some(seed),
-        duration: Some("120s".parse().unwrap()),
+        duration: Some("400s".parse().unwrap()),
         ..on(NETWORKS[seed as usize % NETWORKS.len()])
     };
     // Whatever fails below, this is how to see it again.
