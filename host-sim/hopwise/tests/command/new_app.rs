@@ -156,5 +156,16 @@ fn nothing_is_overwritten_and_bad_names_are_refused() {
         sentence.starts_with("hopwise: there is no board 'toaster', only nucleo-f446re"),
         "{sentence}"
     );
+    let nowhere = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["new-app", "x"])
+        .current_dir(folder.folder())
+        .env_remove("HOPWISE_REPO")
+        .output()
+        .expect("the command starts");
+    let sentence = String::from_utf8_lossy(&nowhere.stderr).into_owned();
+    assert!(
+        sentence.starts_with("hopwise: say where Hopwise's crates are: "),
+        "{sentence}"
+    );
     assert!(!folder.folder().join("x").exists());
 }
