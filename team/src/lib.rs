@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A call goes up the tree of node 0 and down again: every board sends its parent one message, and gets one back. Values are folded in
-//! node order, so that an operator need not be commutative. What is sent is reliable; boards need not come at the same time.
+//! node order, so that an operator need not commute, unless it is said that it does. What is sent is reliable; boards need not come at the same time.
 //!
 //! # When boards fail
 //!
@@ -38,6 +38,7 @@ use hopwise_core::collective::{Ports, Tree};
 
 pub use error::Broken;
 pub use fold::Folded;
+use fold::Order;
 use letter::{Header, Kept, Kind};
 pub use letter::{MAX_CHILDREN, MAX_PIECES};
 
@@ -104,7 +105,7 @@ impl<'a> Team<'a> {
 
     /// Returns when all boards have called it.
     pub async fn barrier(&mut self, tag: u32) -> Result<(), Broken> {
-        self.fold(tag, (), |(), ()| ()).await.map(|_| ())
+        self.fold_by(Order::Any, tag, (), |(), ()| ()).await.map(|_| ())
     }
 
     /// All values folded in node order, for every board.
@@ -115,6 +116,16 @@ impl<'a> Team<'a> {
         operator: impl Fn(T, T) -> T,
     ) -> Result<T, Broken> {
         Ok(self.fold(tag, value, operator).await?.total)
+    }
+
+    /// The same with an operator that commutes: messages carry one value, however the network is numbered.
+    pub async fn all_reduce_any_order<T: letter::Value>(
+        &mut self,
+        tag: u32,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<T, Broken> {
+        Ok(self.fold_by(Order::Any, tag, value, operator).await?.total)
     }
 
     /// The values up to this board's own, folded in node order.
@@ -135,7 +146,7 @@ impl<'a> Team<'a> {
     pub async fn broadcast<T: letter::Value>(&mut self, tag: u32, root: Node, value: T) -> Result<T, Broken> {
         let at_root = (self.place()? == root).then_some(value);
         let first = |a: Option<T>, b: Option<T>| a.or(b);
-        let found = self.fold(tag, at_root, first).await?.total;
+        let found = self.fold_by(Order::Any, tag, at_root, first).await?.total;
         found.ok_or(Broken::NotAMember)
     }
 
