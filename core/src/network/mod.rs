@@ -27,7 +27,7 @@ mod rdn;
 mod re;
 #[cfg(feature = "rsn")]
 mod rsn;
-mod spelling;
+pub(crate) mod spelling;
 #[cfg(feature = "wk")]
 mod wk;
 

@@ -68,7 +68,11 @@ fn every_word_of_the_language_is_listed() {
         .collect();
     described.sort_unstable();
     described.dedup();
-    let mut listed: Vec<&str> = Family::WORDS.iter().copied().chain(Base::WORDS).collect();
+    let mut listed: Vec<&str> = Family::WORDS
+        .iter()
+        .copied()
+        .chain(Base::WORDS.iter().copied())
+        .collect();
     listed.sort_unstable();
     assert_eq!(listed, described);
 }
