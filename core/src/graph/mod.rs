@@ -22,7 +22,7 @@ mod factor;
 mod fixed;
 mod hypercube;
 #[cfg(feature = "lift")]
-mod lift;
+pub(crate) mod lift;
 mod line;
 mod nstar;
 mod product;
@@ -218,6 +218,10 @@ impl Base {
         #[cfg(feature = "lift")]
         "lift",
     ];
+
+    /// The words of lifts that have names; they are printed as `lift(..)`.
+    #[cfg(feature = "names")]
+    pub const NAMES: &'static [&'static str] = &lift::WORDS;
 
     /// `complete(n)`.
     pub(crate) const fn complete(nodes: Number) -> Self {

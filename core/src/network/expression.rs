@@ -3,6 +3,9 @@
 //! ```text
 //! base   ring(n) path(n) complete(n) star(n) hypercube(n) folded-hypercube(n) torus(a,b,..) mesh(a,b,..) ghc(a,b,..)
 //!        nstar(n) petersen heawood lift(m,LINKS,..)
+//! named lifts
+//!        moebius-kantor pappus mcgee tutte-coxeter hoffman-singleton cage(d,g) generalized-petersen(n,s) circulant(n,s,..)
+//!        chordal-ring(n,c)
 //! RDN    rdn(BASE,k)
 //! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
 //! RCR    rcr(k,r,j)
@@ -22,6 +25,8 @@ use core::str::FromStr;
 use crate::arith::{MAX_NODES, Number, wide};
 #[cfg(feature = "lift")]
 use crate::graph::Lift;
+#[cfg(feature = "names")]
+use crate::graph::lift;
 use crate::graph::{Base, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star};
 use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_SYMBOLS};
 
@@ -279,6 +284,8 @@ impl<'a> Reader<'a> {
             "nstar" => Kind::NStar(NStar {
                 symbols: self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8,
             }),
+            #[cfg(feature = "names")]
+            _ if lift::WORDS.contains(&word) => Kind::Lift(Lift::named(word, self)?),
             _ => return self.refuse(parameter, BrokenRule::Expected(expected)),
         }))
     }

@@ -43,6 +43,7 @@ pub mod figures;
 pub mod graph;
 pub mod isomorphism;
 pub mod levels;
+pub mod lifts;
 pub mod papers;
 pub mod profile;
 pub mod routes;

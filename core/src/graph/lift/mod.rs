@@ -14,6 +14,8 @@
 //! is computed when it is asked for: a breadth-first search from the destination, in which all places of an orbit make a step
 //! in one rotation of a word. It takes two bits for every node, and nothing is kept.
 
+#[cfg(feature = "names")]
+mod names;
 mod parse;
 mod search;
 
@@ -22,6 +24,8 @@ use core::fmt;
 use super::Graph;
 use crate::arith::{Number, Vertex, div_rem_short, sub_mod, wide, wrap};
 use crate::network::spelling::Pen;
+#[cfg(feature = "names")]
+pub(crate) use names::WORDS;
 use search::Search;
 
 /// A lift has at most this many orbits, one for each letter.
@@ -209,19 +213,13 @@ impl Lift {
                 pen.text(",");
                 orbit = Some(orbit.map_or(0, |orbit| orbit + 1));
             }
-            pen.text(letter(link.to));
+            pen.text(str::from_utf8(&[b'a' + link.to]).unwrap_or_default());
             if link.shift > 0 {
                 pen.number(link.shift);
             }
         }
         pen.text(")")
     }
-}
-
-/// The letter of an orbit.
-fn letter(orbit: u8) -> &'static str {
-    let orbit = usize::from(orbit);
-    "abcdefghijklmnopqrstuvwxyz".get(orbit..orbit + 1).unwrap_or_default()
 }
 
 impl OrbitLink {
@@ -304,6 +302,6 @@ impl Graph for Lift {
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (orbit, place) = self.split(node);
-        write!(out, "{}{place}", letter(orbit as u8))
+        write!(out, "{}{place}", char::from(b'a' + orbit as u8))
     }
 }

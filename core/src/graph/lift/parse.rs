@@ -52,13 +52,24 @@ impl Lift {
         if lists > orbits {
             return reader.refuse(LINKS, BrokenRule::AtMostItems(orbits.into()));
         }
+        Lift::joined(reader, PLACES, places, &links)
+    }
+
+    /// The lift of these links, if it fits and they join all nodes; `parameter` is what says how many those are.
+    pub(super) fn joined(
+        reader: &mut Reader<'_>,
+        parameter: &'static str,
+        places: Number,
+        links: &[OrbitLink],
+    ) -> Option<Self> {
+        let orbits = links.iter().map(|link| link.to).max().unwrap_or(0) + 1;
         if places * Number::from(orbits) < 2 {
-            return reader.refuse(PLACES, BrokenRule::OneNode);
+            return reader.refuse(parameter, BrokenRule::OneNode);
         }
         if !Lift::fits(places, orbits) {
-            return reader.refuse(PLACES, BrokenRule::TooManyForLift);
+            return reader.refuse(parameter, BrokenRule::TooManyForLift);
         }
-        let Some(lift) = Lift::of(places, orbits, &links) else {
+        let Some(lift) = Lift::of(places, orbits, links) else {
             return reader.refuse(LINKS, BrokenRule::TooManyLinks);
         };
         if !Search::from(&lift, 0).reach_all().is_everyone_reached() {

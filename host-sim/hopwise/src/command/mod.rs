@@ -12,6 +12,7 @@ mod drawing;
 mod edges;
 mod emulate;
 mod flash;
+mod lifts;
 mod load;
 mod mesh;
 mod neighbors;
@@ -72,6 +73,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// The best networks for a number of boards with a number of ports
     Choose(choose::ChooseArgs),
+    /// Looks for lifts of short distances, and keeps the best: what `choose` lists
+    Lifts(lifts::LiftsArgs),
     /// The claims of the papers, measured afresh
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
@@ -121,6 +124,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
+        Command::Lifts(args) => lifts::run(args),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args, &hopwise.repository),
         Command::Sim(args) => sim::run(args),
