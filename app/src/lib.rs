@@ -35,6 +35,7 @@ mod error;
 mod exchange;
 mod links;
 mod mesh;
+mod patience;
 mod receive;
 mod request;
 mod send;

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::MAX_MESSAGE;
 use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
+use crate::patience::Patience;
 use crate::receive::{Incoming, Service};
 use crate::shared::{Bytes, Fate, How};
 
@@ -17,7 +18,8 @@ use crate::shared::{Bytes, Fate, How};
 const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SENDS, RECEIVERS, DEPTH> {
-    /// Asks an application of a node, and waits for its answer. It is asked once at most; whoever wants to ask again may.
+    /// Asks an application of a node, and waits for its answer. It is asked once at most; whoever wants to ask again may. While the
+    /// application has no room for requests, this waits, for up to ten seconds.
     pub async fn request<T: Serialize, U: DeserializeOwned>(
         self,
         node: Node,
@@ -32,6 +34,22 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
 
     /// The same with bytes.
     pub async fn request_bytes(
+        self,
+        node: Node,
+        port: AppPort,
+        request: &[u8],
+    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
+        let mut patience = Patience::new(self);
+        loop {
+            let answer = self.try_request_bytes(node, port, request).await;
+            if answer != Err(RequestError::Busy) || !patience.wait().await {
+                return answer;
+            }
+        }
+    }
+
+    /// The same, but if the application has no room that is the answer.
+    pub async fn try_request_bytes(
         self,
         node: Node,
         port: AppPort,

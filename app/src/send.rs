@@ -4,20 +4,14 @@ use core::future::poll_fn;
 use core::task::{Context, Poll};
 
 use hopwise_core::Node;
-use hopwise_core::link::Micros;
 use hopwise_core::router::Outcome;
 use hopwise_core::wire::{AppPort, DropReason};
 
 use crate::error::SendError;
 use crate::mesh::Mesh;
+use crate::patience::Patience;
 use crate::shared::{Bytes, Fate, How, Job, Stage};
 use crate::wakers::keep;
-
-/// A reader who has read nothing for so long is not waited for.
-const WAIT_FOR_READER: Micros = 10_000_000;
-/// Between two attempts to send to him, the first time and at most.
-const FIRST_PAUSE: Micros = 5_000;
-const LONGEST_PAUSE: Micros = 500_000;
 
 /// A place among the messages that are sent. Who gives it up gives up the message as well, as far as that has not left.
 struct Ticket<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
@@ -77,7 +71,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
     /// Sends a message to an application of a node, and waits until it is known what became of it. It arrives once, unless an end
     /// restarts. While the application does not read what it has, this waits, for up to ten seconds.
     pub async fn send_confirmed(self, node: Node, port: AppPort, message: &[u8]) -> Result<Outcome, SendError> {
-        let (end, mut pause) = (self.now().saturating_add(WAIT_FOR_READER), FIRST_PAUSE);
+        let mut patience = Patience::new(self);
         loop {
             let outcome = self.try_send_confirmed(node, port, message).await?;
             let full = matches!(
@@ -87,11 +81,9 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                     ..
                 }
             );
-            if !full || self.now() >= end {
+            if !full || !patience.wait().await {
                 return Ok(outcome);
             }
-            self.sleep(pause).await;
-            pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }
 

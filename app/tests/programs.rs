@@ -130,12 +130,37 @@ fn a_program_that_never_reads_costs_others_nothing() {
         for number in 0..100 {
             assert_eq!(mesh.send_confirmed(1, PORT, &[number]).await, Ok(Outcome::Delivered));
         }
-        let busy: Result<u8, _> = mesh.request(1, OTHER, &0_u8).await;
+        let busy = mesh.try_request_bytes(1, OTHER, &[0]).await;
         assert_eq!(busy, Err(RequestError::Busy));
     });
     world.run(5 * SECOND);
     assert_eq!(world.ended(), 1);
     assert_eq!(waiting.get(), 2, "as many as the port has room for");
+}
+
+/// All boards ask one at the same moment, which has room for few of them: the others wait.
+#[test]
+fn a_board_that_all_ask_at_once_answers_all() {
+    for expression in ["rdn(ring(3),1)", "complete(7)", "path(12)", "hypercube(5)"] {
+        let shared = World::shared(expression);
+        let mut world = World::new(&shared);
+        world.start(0, |mesh| async move {
+            let _ = mesh.serve(PORT, |value: u64| value + 1).await;
+        });
+        let answered = Rc::new(Cell::new(0));
+        for node in 1..shared.len() as u64 {
+            for _ in 0..3 {
+                let answered = answered.clone();
+                world.start(node, move |mesh| async move {
+                    let answer = mesh.request(0, PORT, &mesh.address()).await;
+                    assert_eq!(answer, Ok(mesh.address() + 1), "{expression}: node {}", mesh.address());
+                    answered.set(answered.get() + 1);
+                });
+            }
+        }
+        world.run(SECOND);
+        assert_eq!(answered.get(), 3 * (shared.len() - 1), "{expression}");
+    }
 }
 
 #[test]

@@ -23,8 +23,8 @@ async fn main(spawner: Spawner) {
 }
 
 async fn measure(mesh: Handle<'static>) {
-    // Boards that are switched on together are all there by then. Not all ask at the same moment.
-    mesh.sleep(1_000_000 + 20_000 * mesh.address()).await;
+    // Boards that are switched on together are all there by then.
+    mesh.sleep(1_000_000).await;
     loop {
         // A board with a sensor reads it here.
         let tenths_of_a_degree = 200 + mesh.address() as i16;

@@ -20,6 +20,7 @@ mod application;
 mod attach;
 mod broadcast;
 mod confirm;
+mod deferral;
 mod doors;
 mod event;
 mod forward;

@@ -43,8 +43,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if !host && self.drop_known(link, &header, observer) {
             return;
         }
-        let for_word = header.kind == Kind::Confirmed && header.dest == self.here;
-        if for_word && self.destination.is_busy() {
+        if header.dest == self.here && self.cannot_answer_yet(header.kind) {
             // It waits at the neighbour, so that it need not be sent again from its source.
             return;
         }
@@ -60,6 +59,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.discard(place, DropReason::Malformed, observer);
         } else {
             self.go(place, now, observer);
+        }
+    }
+
+    /// Whether a packet for this node had better come later, because there is no room for what its sender is to be told.
+    fn cannot_answer_yet(&mut self, kind: Kind) -> bool {
+        match kind {
+            Kind::Confirmed => self.destination.is_busy(),
+            Kind::Request => self.pool.defers_request(),
+            _ => false,
         }
     }
 

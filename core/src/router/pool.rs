@@ -5,6 +5,7 @@
 //! rest is, a packet that arrives in an empty lane finds room. That is what makes lanes free of deadlock; see
 //! [`router`](super). Links that were refused wait for their [turn](super::turns).
 
+use super::deferral::Deferral;
 use super::served::{Served, Share};
 use super::turns::{Claim, Turns, Waiting};
 use crate::limits::{INBOX, LANES, LINK_SHARE, OUTBOX, SERVICE};
@@ -105,6 +106,8 @@ pub(super) struct Pool<const PORTS: usize, const BUFFERS: usize, const BODY: usi
     /// Packets that were refused to links, and whose turn it is.
     turns: Turns,
     served: Served,
+    /// Requests to this node that came while there was no room to answer.
+    deferred: Deferral,
     /// Something has come or gone since it was last asked.
     changed: bool,
     /// All links were offered all they could send.
@@ -116,6 +119,9 @@ const OWN: usize = 1;
 
 /// Kept free of broadcasts that begin here, or a mesh in which all send at once would be full of what has not left yet.
 const PASSING: usize = 6;
+
+/// So many requests in a row are deferred because too many answers wait.
+const MOST_DEFERRED: u8 = 16;
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BUFFERS, BODY> {
     const CHECKED: () = {
@@ -143,6 +149,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             inbox: 0,
             turns: Turns::new(),
             served: Served::new(),
+            deferred: Deferral::new(MOST_DEFERRED),
             changed: true,
             open: false,
         }
@@ -252,6 +259,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
     pub(super) fn service_has_room(&self) -> bool {
         let more = self.common().saturating_sub(self.common_taken()) > PASSING;
         usize::from(self.service) < SERVICE || more && usize::from(self.service) < 2 * SERVICE
+    }
+
+    /// Whether a request to this node had better come later, since there is no room to answer it.
+    pub(super) fn defers_request(&mut self) -> bool {
+        let no_room = !self.service_has_room();
+        self.deferred.defer(no_room)
     }
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
@@ -428,7 +441,12 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
                 return;
             }
             Account::Outbox => &mut self.outbox,
-            Account::Service => &mut self.service,
+            Account::Service => {
+                if by < 0 {
+                    self.deferred.room_was_made();
+                }
+                &mut self.service
+            }
             Account::Inbox => return,
         };
         *counter = counter.saturating_add_signed(by);

@@ -2,6 +2,7 @@
 
 use heapless::Deque;
 
+use super::super::deferral::Deferral;
 use super::super::doors::Welcome;
 use super::super::times::{CONFIRM_WITHIN, DRIFT, LIFETIME, SLACK};
 use super::peers::{Peers, Standing};
@@ -12,8 +13,8 @@ use crate::wire::{Confirmation, DropReason, Header, Verdict};
 /// Confirmations that wait to be sent.
 const WAITING: usize = 6;
 
-/// So many packets in a row are refused because too many confirmations wait.
-const MOST_REFUSED: u8 = 4;
+/// So many packets in a row are deferred because too many confirmations wait.
+const MOST_DEFERRED: u8 = 8;
 
 /// A confirmation that has not been sent.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,8 @@ pub(in super::super) struct Reply {
 pub(in super::super) struct Destination<const PEERS: usize> {
     pub(in super::super) peers: Peers<PEERS>,
     owed: Deque<Owed, WAITING>,
-    /// Packets that were refused since the last confirmation was sent.
-    refused: u8,
+    /// Packets that came while too many confirmations waited.
+    deferred: Deferral,
     /// Of this node, the low half.
     epoch: u16,
     started: Micros,
@@ -56,18 +57,15 @@ impl<const PEERS: usize> Destination<PEERS> {
         Destination {
             peers: Peers::new(),
             owed: Deque::new(),
-            refused: 0,
+            deferred: Deferral::new(MOST_DEFERRED),
             epoch,
             started,
         }
     }
 
-    /// Whether a packet had better come later, since too many confirmations wait to be sent. After [`MOST_REFUSED`] such packets
-    /// in a row it may come: the confirmations may be waiting for room at neighbours that are full of just these packets.
+    /// Whether a packet had better come later, since too many confirmations wait to be sent.
     pub(in super::super) fn is_busy(&mut self) -> bool {
-        let busy = self.owed.is_full() && self.refused < MOST_REFUSED;
-        self.refused += u8::from(busy);
-        busy
+        self.deferred.defer(self.owed.is_full())
     }
 
     /// Whether a packet that has come is to be delivered now, or why it is not. Its sender will be told, if there is anything to
@@ -138,7 +136,7 @@ impl<const PEERS: usize> Destination<PEERS> {
     /// The next confirmation to send.
     pub(in super::super) fn next_reply(&mut self, now: Micros) -> Option<Reply> {
         let owed = self.owed.pop_front()?;
-        self.refused = 0;
+        self.deferred.room_was_made();
         Some(Reply {
             dest: owed.dest,
             to_host: owed.to_host,
@@ -292,7 +290,7 @@ mod tests {
         here.next_reply(NOW).unwrap();
         assert!(!here.is_busy());
         fill(&mut here, 1);
-        assert_eq!((0..99).filter(|_| here.is_busy()).count(), usize::from(MOST_REFUSED));
+        assert_eq!((0..99).filter(|_| here.is_busy()).count(), usize::from(MOST_DEFERRED));
     }
 
     #[test]

@@ -12,8 +12,10 @@ mod drawing;
 mod edges;
 mod emulate;
 mod flash;
+mod hint;
 mod lifts;
 mod load;
+mod manual;
 mod mesh;
 mod neighbors;
 mod output;
@@ -30,6 +32,7 @@ mod topo;
 mod view;
 
 use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -107,6 +110,10 @@ enum Command {
     Counters(talk::CountersArgs),
     /// Send a text to a node of a running mesh
     Send(talk::SendArgs),
+    /// What makes a shell complete the words of this command
+    Completions(manual::CompletionsArgs),
+    /// Manual pages of all commands, as files
+    Man(manual::ManArgs),
 }
 
 /// Exit status after Ctrl-C, as shells have it.
@@ -141,6 +148,8 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
         Command::Send(args) => talk::send(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
     };
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
@@ -154,6 +163,10 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         }
         Err(refusal) => {
             say(&format!("hopwise: {refusal}"));
+            // A script reads one line.
+            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
+                eprintln!("{caret}");
+            }
             ExitCode::from(2)
         }
     }

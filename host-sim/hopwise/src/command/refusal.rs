@@ -30,11 +30,13 @@ use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
 use hopwise_view::data::NoPage;
 
+use super::hint;
+
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// The expression is not a network.
-    #[error("'{expression}' is not a network: {error}")]
+    #[error("'{expression}' is not a network: {error}{}", did_you_mean(.expression, .error))]
     Expression {
         /// As it was written.
         expression: String,
@@ -240,7 +242,22 @@ pub(super) enum Refusal {
     Output(String),
 }
 
+/// The end of a sentence about a word that is nearly right.
+fn did_you_mean(expression: &str, error: &ParseError) -> String {
+    let word = hint::similar_word(expression, error);
+    word.map_or_else(String::new, |word| format!("; did you mean {word}?"))
+}
+
 impl Refusal {
+    /// An expression with a caret under the place that is wrong.
+    pub(super) fn caret(&self) -> Option<String> {
+        match self {
+            Refusal::Expression { expression, error } => hint::caret(expression, error),
+            Refusal::NoFile { refusal, .. } => refusal.caret(),
+            _ => None,
+        }
+    }
+
     /// Of a file.
     pub(super) fn file(path: &Path, reason: impl ToString) -> Self {
         Refusal::File {

@@ -34,6 +34,34 @@ fn the_demo_checks_itself() {
 }
 
 #[test]
+fn a_word_that_is_nearly_right_is_recognised() {
+    let output = hopwise(&["topo", "rdn(rung(3),1)"]);
+    let sentence = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(sentence.ends_with("; did you mean ring?\n"), "{sentence}");
+    assert_eq!(sentence.lines().count(), 1, "the caret is for terminals: {sentence}");
+}
+
+#[test]
+fn shells_and_man_are_told_of_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = hopwise(&["completions", shell]);
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && script.contains("emulate"), "{shell}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man");
+    let output = hopwise(&["man", pages.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for page in ["hopwise.1", "hopwise-sim.1", "hopwise-mesh-new.1"] {
+        let text = std::fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
+    }
+    let output = hopwise(&["man", "/dev/null"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn topo_has_its_keys() {
     let figures = json(&["topo", "rdn(ring(3),2)", "--json"]);
     assert_eq!(figures["nodes"], 648);

@@ -1,0 +1,40 @@
+//! Waiting for a reader that has no room.
+
+use hopwise_core::link::Micros;
+
+use crate::mesh::Mesh;
+
+/// A reader that has read nothing for so long is not waited for.
+const WAIT_FOR_READER: Micros = 10_000_000;
+/// Between two attempts to send to it, the first time and at most.
+const FIRST_PAUSE: Micros = 5_000;
+const LONGEST_PAUSE: Micros = 500_000;
+
+/// How long to go on sending to a reader that has no room.
+pub(crate) struct Patience<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
+    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+    end: Micros,
+    pause: Micros,
+}
+
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Patience<'a, SENDS, RECEIVERS, DEPTH> {
+    pub(crate) fn new(mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>) -> Self {
+        Patience {
+            mesh,
+            end: mesh.now().saturating_add(WAIT_FOR_READER),
+            pause: FIRST_PAUSE,
+        }
+    }
+
+    /// Waits before the next attempt; `false` if there is to be none.
+    pub(crate) async fn wait(&mut self) -> bool {
+        if self.mesh.now() >= self.end {
+            return false;
+        }
+        // Those that were refused together do not come back together.
+        let own = self.mesh.address().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        self.mesh.sleep(self.pause + self.pause * own / (1 << 32)).await;
+        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        true
+    }
+}

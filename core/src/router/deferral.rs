@@ -1,0 +1,43 @@
+//! Packets for this node that had better come later, because there is no room for what their senders are to be told.
+
+/// How many such packets in a row wait at the neighbour. The next may come nevertheless: what is in the way may itself wait for room
+/// at neighbours that are full of just these packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deferral {
+    most: u8,
+    in_a_row: u8,
+}
+
+impl Deferral {
+    pub(super) const fn new(most: u8) -> Self {
+        Deferral { most, in_a_row: 0 }
+    }
+
+    /// Whether a packet is to wait, while there is no room to answer it.
+    pub(super) fn defer(&mut self, no_room: bool) -> bool {
+        let waits = no_room && self.in_a_row < self.most;
+        self.in_a_row += u8::from(waits);
+        waits
+    }
+
+    /// An answer has left, and others will.
+    pub(super) fn room_was_made(&mut self) {
+        self.in_a_row = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_wait_in_a_row_and_no_more() {
+        let mut deferral = Deferral::new(3);
+        assert!(!deferral.defer(false));
+        let waits = [(); 6].map(|()| deferral.defer(true));
+        assert_eq!(waits, [true, true, true, false, false, false]);
+        deferral.room_was_made();
+        assert!(!deferral.defer(false));
+        assert!(deferral.defer(true));
+    }
+}

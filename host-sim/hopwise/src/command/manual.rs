@@ -1,0 +1,47 @@
+//! What a shell and `man` want to know of the command.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::Hopwise;
+use super::output::{Outcome, print, print_coloured};
+use super::refusal::Refusal;
+
+#[derive(Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints what makes a shell complete the command's words.
+pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, Refusal> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Hopwise::command(), "hopwise", &mut script);
+    // It is ours, and tabs are part of it.
+    print_coloured(|out| out.write_all(&script))?;
+    Ok(Outcome::Done)
+}
+
+#[derive(Args)]
+pub(super) struct ManArgs {
+    /// The folder to write the pages into, one for each command; it is made if it is not there
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
+/// Writes the manual pages.
+pub(super) fn man(args: &ManArgs) -> Result<Outcome, Refusal> {
+    let written =
+        std::fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(Hopwise::command(), &args.folder));
+    written.map_err(|error| Refusal::output(&args.folder, &error))?;
+    let folder = args.folder.display();
+    print(|out| {
+        writeln!(
+            out,
+            "wrote the manual pages into {folder} (read one with: man -l {folder}/hopwise.1)"
+        )
+    })?;
+    Ok(Outcome::Done)
+}
