@@ -13,6 +13,8 @@
 //!        folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
 //! Swapped networks
 //!        rsn(l,G[,diameter]) hcn(n) hfn(n) hsn(l,G) hcn3(n) partial-swapped wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
+//! from a file, routed by tables, on a computer only
+//!        graph:FILE
 //! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
@@ -70,6 +72,8 @@ pub enum BrokenRule {
     TooManyLinks,
     /// A lift would have more nodes than a search has room for.
     TooManyForLift,
+    /// The file of a graph cannot be read.
+    Unreadable(&'static str),
     /// The family of the network was left out when the program was built: see the crate's features.
     NotBuilt,
 }
@@ -106,6 +110,7 @@ impl fmt::Display for ParseError {
                 f.write_str("makes more nodes than a lift can have, which is 1024 or some more")
             }
             BrokenRule::TooManyLinks => f.write_str("are more than there is room for"),
+            BrokenRule::Unreadable(why) => write!(f, "cannot be read: {why}"),
             BrokenRule::NotBuilt => f.write_str("is of a family that was left out when this program was built"),
         }
     }
@@ -230,6 +235,12 @@ impl<'a> Reader<'a> {
         } else {
             Some(number)
         }
+    }
+
+    /// All that is left of the text, without blanks around it.
+    #[cfg(feature = "tables")]
+    pub(crate) fn rest(&mut self) -> &'a str {
+        self.take(|_| true).trim_ascii_end()
     }
 
     /// A number, whatever follows it; `None` if there are no digits.

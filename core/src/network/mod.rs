@@ -28,6 +28,8 @@ mod re;
 #[cfg(feature = "rsn")]
 mod rsn;
 pub(crate) mod spelling;
+#[cfg(feature = "tables")]
+pub mod table;
 #[cfg(feature = "wk")]
 mod wk;
 

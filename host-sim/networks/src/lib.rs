@@ -48,3 +48,5 @@ pub mod papers;
 pub mod profile;
 pub mod routes;
 pub mod stretch;
+pub mod tables;
+pub mod usage;

@@ -124,7 +124,8 @@ pub fn table(name: &str, graph: &Graph) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopwise_core::{Network, Rule};
+    use crate::audit::Audit;
+    use hopwise_core::Network;
 
     #[test]
     fn what_is_no_list_of_edges_is_refused() {
@@ -136,7 +137,11 @@ mod tests {
             ("0 4096\n", "line 1 has a node above 4095"),
             ("0 1\n2 3\n", "it falls into 2 parts without an edge between them"),
         ] {
-            assert_eq!(read(text).err().map(|error| error.to_string()).as_deref(), Some(why), "{text}");
+            assert_eq!(
+                read(text).err().map(|error| error.to_string()).as_deref(),
+                Some(why),
+                "{text}"
+            );
         }
     }
 
@@ -158,8 +163,9 @@ mod tests {
                 assert_eq!(network.distance(from, to), original.distance(from, to));
             }
         }
-        let faults = crate::audit::audit(&network, Rule::Exact);
-        assert!(faults.is_ok(), "{faults:?}");
+        let graph = Graph::build(&network).expect("it is small");
+        let audit = Audit::of(&network, &graph).expect("sound routes");
+        assert!(audit.passed(), "{audit:?}");
         assert!("graph:no-such-file".parse::<Network>().is_err());
     }
 }

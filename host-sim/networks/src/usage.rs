@@ -85,7 +85,13 @@ mod tests {
         // Every link carries the packets of one pair each way.
         assert_eq!(usage("complete(5)").saturation, 4.0);
         // Over the middle link of a path of 4 go 2 x 2 of the routes.
-        assert_eq!(usage("path(4)"), Usage { lanes: 2, saturation: 3.0 / 4.0 });
+        assert_eq!(
+            usage("path(4)"),
+            Usage {
+                lanes: 2,
+                saturation: 3.0 / 4.0
+            }
+        );
         // A ring turns at the wrap.
         assert_eq!(usage("ring(5)").lanes, 3);
     }

@@ -5,6 +5,7 @@
 
 pub mod anneal;
 pub mod bound;
+pub mod grow;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
