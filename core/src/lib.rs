@@ -15,6 +15,9 @@
 //!    [`graph`] that they are built from, such as rings, tori and hypercubes.
 //! 5. Then back: the router gives the packet to that link, the link writes it as a frame, and bytes go out.
 //!
+//! [`collective`] is what nodes do together, a reduction or a sort: who sends what to whom, round by round, again from addresses alone. It
+//! uses network and graph and nothing else.
+//!
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
 //! [`store`] is what a board keeps in its flash. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
 //! network uses graph.
@@ -47,6 +50,7 @@
 extern crate std;
 
 mod arith;
+pub mod collective;
 pub mod endpoint;
 pub mod graph;
 pub mod limits;

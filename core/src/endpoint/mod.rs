@@ -126,6 +126,13 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
         self.outgoing.is_empty()
     }
 
+    /// Whether a packet of a kind and number that was sent is still here.
+    pub fn holds(&self, kind: Kind, number: u32) -> bool {
+        let is_it =
+            |outgoing: &Outgoing| (outgoing.packet.header.kind, outgoing.packet.header.number) == (kind, number);
+        self.outgoing.iter().any(is_it)
+    }
+
     /// A question to a node; [`send`](Self::send) asks it.
     pub fn question(&mut self, dest: Node, query: Query, payload: &[u8], now: Micros) -> Option<Packet<BODY>> {
         let asked = now as u32;

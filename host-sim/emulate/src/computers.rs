@@ -7,7 +7,7 @@ use hopwise_core::wire::Query;
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 
-use crate::host_port::{HostPort, Reply};
+use crate::host_port::{HostPort, Incoming, Reply};
 
 /// How often bytes go from board to computer and back.
 const SLICE: Time = 250 * MICROSECOND;
@@ -92,6 +92,12 @@ impl Computers {
                 }
             }
         }
+    }
+
+    /// What has come for the computer at a board since the last call.
+    pub fn messages(&mut self, board: usize) -> Vec<Incoming> {
+        let port = self.ports.get_mut(board);
+        port.map(|port| port.messages().into()).unwrap_or_default()
     }
 
     /// Asks all questions, a few at once at each board, and returns the replies in the same order; `None` where there was

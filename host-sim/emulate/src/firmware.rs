@@ -162,7 +162,7 @@ impl<'a> Firmware<'a> {
 }
 
 /// Whether a line of cargo's tells more than that an image is up to date, or that another cargo is at work.
-fn is_news(line: &str) -> bool {
+pub(crate) fn is_news(line: &str) -> bool {
     let line = line.trim_start();
     !line.starts_with("Finished") && !line.starts_with("Blocking")
 }
@@ -172,7 +172,7 @@ fn target_folder(repository: &Repository, name: &str) -> PathBuf {
 }
 
 /// The toolchain that compiles for ARM, by the name that rustup knows it by.
-fn toolchain(repository: &Repository) -> Option<String> {
+pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
     let output = Command::new(repository.root().join("tools/arm-target"))
         .arg("--check")
         .output()

@@ -3,7 +3,7 @@
 //! [`firmware`] builds the image from the [`repository`], [`setup`] wires the boards, a [`session`] runs them. Around it are
 //! what one has on a desk: a computer at every board's serial port ([`computers`]), the logs ([`log`]), other programs at a
 //! serial port ([`serial`]), a debugger ([`gdb`]), a profile of the instructions ([`profile`]), and [`check`], which asks the
-//! whole mesh whether it does what it should.
+//! whole mesh whether it does what it should. [`app`] builds programs of users, and a [`bench::Bench`] runs them in tests.
 //!
 //! Three boards with a program of two instructions; an image from a file is read with `Image::from_elf`:
 //!
@@ -37,12 +37,13 @@
 //! }
 //! ```
 
+pub mod app;
+pub mod bench;
 pub mod check;
 pub mod computers;
 pub mod cortex_m;
 pub mod firmware;
 pub mod gdb;
-pub mod host_port;
 pub mod log;
 pub mod profile;
 pub mod repository;
@@ -50,6 +51,8 @@ pub mod script;
 pub mod serial;
 pub mod session;
 pub mod setup;
+
+pub use hopwise_computer::host_port;
 
 /// The name of a function as its source has it, without the hash.
 pub fn demangle(name: &str) -> String {

@@ -3,7 +3,6 @@
 //! - [`boards`]: which pins are links, on every kind of board; [`mesh`]: the mesh file;
 //! - [`plan`]: which cable goes where, and in which order; [`drawing`]: the same as a picture;
 //! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
-//! - [`connection`]: a running mesh behind a serial port;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
@@ -32,7 +31,6 @@ pub mod boards;
 pub mod capture;
 mod clock_notes;
 pub mod clocks;
-pub mod connection;
 pub mod doctor;
 pub mod drawing;
 pub mod emulated;

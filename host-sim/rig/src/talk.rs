@@ -1,6 +1,6 @@
 //! Asking boards, through serial ports that are real or emulated.
 
-use hopwise_core::wire::{DropReason, Query};
+use hopwise_core::wire::Query;
 use serde::de::DeserializeOwned;
 
 use hopwise_emulate::computers::Question;
@@ -54,30 +54,5 @@ pub fn read<T: DeserializeOwned>(reply: &Option<Reply>) -> Option<T> {
     match reply {
         Some(Reply::Answer(bytes)) => postcard::from_bytes(bytes).ok(),
         _ => None,
-    }
-}
-
-/// Why a question has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoAnswer {
-    /// It was not delivered.
-    #[error("undeliverable: {}", .0.name())]
-    Undeliverable(DropReason),
-    /// Something came that is none.
-    #[error("an answer that cannot be read")]
-    Unreadable,
-    /// Nothing came in time.
-    #[error("no answer")]
-    Silence,
-}
-
-impl NoAnswer {
-    /// Of a reply that was not what was hoped for.
-    pub fn of(reply: &Option<Reply>) -> Self {
-        match reply {
-            Some(Reply::Undeliverable(reason)) => NoAnswer::Undeliverable(*reason),
-            Some(_) => NoAnswer::Unreadable,
-            None => NoAnswer::Silence,
-        }
     }
 }

@@ -17,7 +17,7 @@ use hopwise_trace::line::Record;
 use super::emulate::picoseconds;
 use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg, one_kind};
+use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
 
 /// How long emulated boards run unless told.
 const USUAL_TIME: Time = 2 * SECOND;
@@ -61,9 +61,8 @@ pub(super) struct CaptureArgs {
     /// Show no lines
     #[arg(long)]
     quiet: bool,
-    /// The firmware on the boards, if not Hopwise's own
-    #[arg(long, value_name = "FILE")]
-    elf: Option<PathBuf>,
+    #[command(flatten)]
+    image: ImageArg,
     /// The probe-rs program
     #[arg(long, value_name = "PROGRAM", default_value = "probe-rs")]
     probe_rs: String,
@@ -131,10 +130,10 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         from_unaligned(path, &mut capture)?;
     } else if let Some(folder) = &args.recorded {
         let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
-        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
+        let elf = args.image.find(repository, kind.name)?;
         from_streams(&mesh, &elf, folder, &mut capture)?;
     } else if args.emulated || mesh.is_emulated() {
-        let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
+        let firmware = Firmware::load(&args.image.find(repository, KINDS[0].name)?)?;
         let run = EmulatedRun {
             seed: args.seed,
             duration: args.duration.unwrap_or(USUAL_TIME),
@@ -144,7 +143,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
         from_emulated(&mesh, &firmware, &run, &mut capture, &stop)?;
     } else {
         let kind = one_kind(mesh.kinds(), "one image must do to read the logs of all")?;
-        let elf = repository.elf(args.elf.as_deref(), kind.name)?;
+        let elf = args.image.find(repository, kind.name)?;
         let run = ProbeRun {
             program: &args.probe_rs,
             elf: &elf,
@@ -173,7 +172,7 @@ pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outc
 /// The files that are read.
 fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
     let mut inputs = vec![args.mesh.path.clone()];
-    inputs.extend(args.elf.iter().chain(&args.unaligned).cloned());
+    inputs.extend(args.image.files().chain(&args.unaligned).cloned());
     let streams = args.recorded.as_ref().and_then(|folder| folder.read_dir().ok());
     inputs.extend(
         streams

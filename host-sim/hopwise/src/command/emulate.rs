@@ -17,7 +17,7 @@ use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 
 use super::output::{Outcome, print, print_coloured, print_json, progress_bar, say};
 use super::refusal::Refusal;
-use super::{RepositoryArg, parse};
+use super::{ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
 use hopwise_emulate::gdb::GdbServer;
 use hopwise_emulate::log::{BoardLine, LogFormat, LogReaders};
@@ -36,9 +36,8 @@ pub(super) struct EmulateArgs {
     /// Which boards: nucleo-f446re unless given; a mesh file says it itself
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
-    /// The firmware: the ELF file that is flashed; Hopwise's own unless given
-    #[arg(long, value_name = "FILE")]
-    elf: Option<PathBuf>,
+    #[command(flatten)]
+    image: ImageArg,
     /// How much virtual time to run: 10s, 500ms ...
     #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = picoseconds)]
     duration: Time,
@@ -211,7 +210,7 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
     let subject = Subject::of(args)?;
     subject.check_size()?;
     let kinds = subject.kinds()?;
-    if args.elf.is_some() && kinds.len() > 1 {
+    if args.image.elf.is_some() && kinds.len() > 1 {
         return Err(Refusal::OneImage);
     }
     let (mut programs, mut formats) = (Vec::new(), Vec::new());
@@ -277,7 +276,7 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
 
 /// The firmware of a kind of board, and how to read its log.
 fn load(args: &EmulateArgs, repository: &RepositoryArg, kind: &BoardKind) -> Result<(Arc<Image>, LogFormat), Refusal> {
-    let path = repository.elf(args.elf.as_deref(), kind.name)?;
+    let path = args.image.find(repository, kind.name)?;
     let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
     let image = Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?;
     let format = LogFormat::of_elf(&elf).map_err(|error| Refusal::file(&path, error))?;

@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar};
 
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg, one_kind};
+use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
 use hopwise_emulate::host_port::Reply;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
@@ -34,9 +34,8 @@ pub(super) struct FlashArgs {
     /// Print the commands, and do nothing
     #[arg(long)]
     dry_run: bool,
-    /// The image, if not Hopwise's own
-    #[arg(long, value_name = "FILE")]
-    elf: Option<PathBuf>,
+    #[command(flatten)]
+    image: ImageArg,
     /// How many boards at once
     #[arg(long, value_name = "N", default_value_t = 8)]
     at_once: usize,
@@ -73,12 +72,16 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         slots: kind.slots,
     };
     if args.dry_run {
-        let elf = args.elf.clone().map_or_else(|| repository.elf_path(kind.name), Ok)?;
+        let elf = match (&args.image.elf, &args.image.app) {
+            (Some(path), _) => path.clone(),
+            (None, Some(_)) => args.image.find(repository, kind.name)?,
+            (None, None) => repository.elf_path(kind.name)?,
+        };
         return show_commands(&args.probe_rs, &flasher(elf), &jobs);
     }
     // Said once, not once a board, and before an image is built.
     let program = Program::find(&args.probe_rs)?;
-    let flasher = flasher(repository.elf(args.elf.as_deref(), kind.name)?);
+    let flasher = flasher(args.image.find(repository, kind.name)?);
     let refused = |error: std::io::Error| Refusal::file(&folder, error);
     std::fs::create_dir_all(&folder).map_err(refused)?;
     let written = write_pages(&mesh, &jobs);
@@ -169,7 +172,7 @@ fn flash_emulated(
         print(|out| writeln!(out, "nothing to do: the boards are emulated"))?;
         return Ok(Outcome::Done);
     }
-    let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
+    let firmware = Firmware::load(&args.image.find(repository, KINDS[0].name)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[])?;
     emulated.run_for(START);
     let replies = ask_nodes(&mut emulated, nodes, Command::ReadPage.query(), &[]);

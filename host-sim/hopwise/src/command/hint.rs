@@ -21,11 +21,11 @@ pub(super) fn similar_word(expression: &str, error: &ParseError) -> Option<&'sta
         return None;
     }
     let word = word.to_ascii_lowercase();
-    let likeness = |known: &str| strsim::damerau_levenshtein(&word, known);
-    // A third of its letters may be wrong.
-    words()
-        .filter(|known| likeness(known) <= (word.len() / 3).max(1))
-        .min_by_key(|known| likeness(known))
+    // A third of its letters may be wrong; of several words the one that begins like it is meant.
+    let most_wrong = (word.len() / 3).max(1);
+    let near = words().filter(|known| strsim::damerau_levenshtein(&word, known) <= most_wrong);
+    let likeness = |known: &str| strsim::jaro_winkler(&word, known);
+    near.max_by(|one, other| likeness(one).total_cmp(&likeness(other)))
 }
 
 /// The expression, with a caret under the place that is wrong; `None` if it cannot be shown on a line.

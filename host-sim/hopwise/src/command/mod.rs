@@ -4,7 +4,9 @@ mod broadcast;
 mod capture;
 mod check;
 mod choose;
+mod collective;
 mod compare;
+mod computer;
 mod deadlock;
 mod demo;
 mod doctor;
@@ -18,6 +20,7 @@ mod load;
 mod manual;
 mod mesh;
 mod neighbors;
+mod new_app;
 mod output;
 mod paper;
 mod plan;
@@ -39,6 +42,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hopwise_core::{Network, Node, Rule};
 
+use hopwise_emulate::app;
 use hopwise_emulate::firmware::Firmware;
 use hopwise_emulate::repository::Repository;
 use hopwise_rig::boards::{BoardKind, kind};
@@ -70,6 +74,8 @@ enum Command {
     Route(route::RouteArgs),
     /// The broadcast tree of a node; with --port, a broadcast in a running mesh
     Broadcast(broadcast::BroadcastArgs),
+    /// What all nodes do together, in synchronous rounds: reduce, scan, sort, fft ...
+    Collective(collective::CollectiveArgs),
     /// Whether a rule with its buffer classes can deadlock
     Deadlock(deadlock::DeadlockArgs),
     /// Networks side by side
@@ -102,14 +108,22 @@ enum Command {
     Flash(flash::FlashArgs),
     /// The logs of all boards as one trace, on one time line
     Capture(Box<capture::CaptureArgs>),
+    /// A new crate with a program of yours for boards, and tests of it on emulated ones
+    NewApp(new_app::NewAppArgs),
     /// Ask a node of a running mesh whether it is there, and how long that takes
     Ping(talk::PingArgs),
     /// The path to a node of a running mesh, and how long a packet was at each node
     Trace(talk::TraceArgs),
     /// What the nodes of a running mesh have done, as a table
     Counters(talk::CountersArgs),
-    /// Send a text to a node of a running mesh
-    Send(talk::SendArgs),
+    /// Send a text or bytes to an application of a node of a running mesh, or to the computer there
+    Send(computer::SendArgs),
+    /// Ask an application of a node of a running mesh, and print its answer
+    Request(computer::RequestArgs),
+    /// What boards and other computers send to this computer
+    Listen(computer::ListenArgs),
+    /// Lines of JSON between programs in any language and a running mesh
+    Bridge(computer::BridgeArgs),
     /// What makes a shell complete the words of this command
     Completions(manual::CompletionsArgs),
     /// Manual pages of all commands, as files
@@ -128,6 +142,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Neighbors(args) => neighbors::run(args),
         Command::Route(args) => route::run(args),
         Command::Broadcast(args) => broadcast::run(args),
+        Command::Collective(args) => collective::run(args),
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
@@ -144,10 +159,14 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Doctor(args) => doctor::run(args, &hopwise.repository),
         Command::Flash(args) => flash::run(args, &hopwise.repository),
         Command::Capture(args) => capture::run(args, &hopwise.repository),
+        Command::NewApp(args) => new_app::run(args, &hopwise.repository),
         Command::Ping(args) => talk::ping(args),
         Command::Trace(args) => talk::trace(args),
         Command::Counters(args) => talk::counters(args),
-        Command::Send(args) => talk::send(args),
+        Command::Send(args) => computer::send(args),
+        Command::Request(args) => computer::request(args),
+        Command::Listen(args) => computer::listen(args),
+        Command::Bridge(args) => computer::bridge(args),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),
     };
@@ -196,6 +215,32 @@ impl RepositoryArg {
                 Ok(Firmware::new(board).build(&repository, say)?)
             }
         }
+    }
+}
+
+/// What runs on the boards, if not Hopwise's own image.
+#[derive(Args)]
+struct ImageArg {
+    /// The firmware: the ELF file that is flashed; Hopwise's own unless given
+    #[arg(long, value_name = "FILE", conflicts_with = "app")]
+    elf: Option<PathBuf>,
+    /// A program of yours: its crate, which is built, or an ELF file
+    #[arg(long, value_name = "PATH")]
+    app: Option<PathBuf>,
+}
+
+impl ImageArg {
+    /// The image for a board, built if need be.
+    fn find(&self, repository: &RepositoryArg, board: &str) -> Result<PathBuf, Refusal> {
+        match &self.app {
+            Some(path) => Ok(app::elf(path, board, say)?),
+            None => repository.elf(self.elf.as_deref(), board),
+        }
+    }
+
+    /// The files that are read.
+    fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.elf.iter().chain(&self.app)
     }
 }
 

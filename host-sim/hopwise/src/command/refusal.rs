@@ -1,9 +1,14 @@
 //! Why a command cannot be carried out.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use hopwise_collective::CannotRun;
+use hopwise_computer::serial_line::BadPort;
+use hopwise_computer::{NoConnection, SendError, TooLong};
 use hopwise_core::{NoSuchNode, ParseError};
+use hopwise_emulate::app::NoApp;
 use hopwise_emulate::firmware::CannotBuildFirmware;
 use hopwise_emulate::gdb::GdbFailed;
 use hopwise_emulate::repository::NoRepository;
@@ -19,18 +24,17 @@ use hopwise_networks::graph::CannotBuildOut;
 use hopwise_networks::papers::CannotMeasure;
 use hopwise_networks::routes::CannotRoute;
 use hopwise_rig::capture::CannotCapture;
-use hopwise_rig::connection::{NoConnection, TooLong};
 use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
 use hopwise_rig::flash::{NoPageWritten, NoProbes};
 use hopwise_rig::mesh::{BadMesh, MeshRule};
 use hopwise_rig::probe_rs::Unfit;
-use hopwise_rig::serial_line::BadPort;
 use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
 use hopwise_view::data::NoPage;
 
 use super::hint;
+use super::new_app::NoNewApp;
 
 /// Bad input, said in one sentence; the exit status is 2.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +86,9 @@ pub(super) enum Refusal {
     /// The network is too large to search.
     #[error(transparent)]
     Search(#[from] CannotSearch),
+    /// A collective that cannot be carried out.
+    #[error(transparent)]
+    Collective(#[from] CannotRun),
     /// A paper's claim cannot be measured.
     #[error(transparent)]
     Measure(#[from] CannotMeasure),
@@ -192,6 +199,29 @@ pub(super) enum Refusal {
     /// More than a packet carries.
     #[error(transparent)]
     TooLong(#[from] TooLong),
+    /// A program of a user's that is none.
+    #[error(transparent)]
+    App(#[from] NoApp),
+    /// No new program of a user's.
+    #[error(transparent)]
+    NewApp(#[from] NoNewApp),
+    /// A message that could not be sent.
+    #[error(transparent)]
+    Send(#[from] SendError),
+    /// Bytes that are none.
+    #[error("'{0}' is not made of bytes: two hexadecimal digits each")]
+    Hex(String),
+    /// A place where only programs of this computer may come.
+    #[error("--listen takes an address of this computer only, such as 127.0.0.1:7000, not {0}")]
+    NotLoopback(SocketAddr),
+    /// A socket that cannot be opened.
+    #[error("--listen {address}: {error}")]
+    Socket {
+        /// Where it was to be.
+        address: SocketAddr,
+        /// Why it is not.
+        error: io::Error,
+    },
     /// Boards that no probe is named for.
     #[error(transparent)]
     NoProbes(#[from] NoProbes),

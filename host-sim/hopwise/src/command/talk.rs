@@ -1,14 +1,13 @@
-//! `hopwise ping`, `trace`, `counters`, `send` and `broadcast --port`: a running mesh, asked through the serial port of any of
-//! its boards.
+//! `hopwise ping`, `trace`, `counters` and `broadcast --port`: a running mesh, asked through the serial port of any of its boards.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use hopwise_computer::{Mesh, NodeState, SendError, check_length};
 use hopwise_core::Network;
-use hopwise_core::wire::{AppPort, DEFAULT_BAUD, DropReason};
-use hopwise_rig::connection::{Connection, Fate, NodeState, check_length};
+use hopwise_core::wire::{DEFAULT_BAUD, DropReason};
 use serde_json::{Map, Value, json};
 
 use super::output::{Outcome, print, print_coloured, print_json};
@@ -71,46 +70,27 @@ pub(super) struct CountersArgs {
     json: bool,
 }
 
-#[derive(Args)]
-pub(super) struct SendArgs {
-    /// The node it is for
-    node: u64,
-    /// What to send
-    text: String,
-    #[command(flatten)]
-    at: PortArg,
-    /// Wait until the node confirms that it has it
-    #[arg(long)]
-    confirmed: bool,
-    /// The application that it is for: the number of a port
-    #[arg(long, value_name = "PORT", default_value_t = AppPort::TEXT.0)]
-    service: u8,
-    /// Print a JSON object
-    #[arg(long)]
-    json: bool,
-}
-
 impl PortArg {
-    fn connect(&self) -> Result<Connection, Refusal> {
-        Ok(Connection::open(&self.port, self.baud)?)
+    pub(super) fn connect(&self) -> Result<Mesh, Refusal> {
+        Ok(Mesh::open(&self.port, self.baud)?)
     }
 }
 
 /// A node, if the mesh has it.
-fn check_node(connection: &Connection, node: u64) -> Result<u64, Refusal> {
-    connection.check(node).map_err(|error| Refusal::Node {
-        expression: connection.network.to_string(),
+pub(super) fn check_node(mesh: &Mesh, node: u64) -> Result<u64, Refusal> {
+    mesh.check(node).map_err(|error| Refusal::Node {
+        expression: mesh.network().to_string(),
         error,
     })
 }
 
 pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
-    let mut connection = args.at.connect()?;
-    check_node(&connection, args.node)?;
+    let mesh = args.at.connect()?;
+    check_node(&mesh, args.node)?;
     let mut times = Vec::new();
     let mut failure = None;
     for number in 1..=args.count {
-        let what = match connection.ping(args.node) {
+        let what = match mesh.ping(args.node) {
             Ok(took) => {
                 let millis = took.as_secs_f64() * 1e3;
                 times.push(millis);
@@ -119,14 +99,14 @@ pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
             Err(why) => failure.insert(why).to_string(),
         };
         if !args.json {
-            let (node, from) = (args.node, connection.board);
+            let (node, from) = (args.node, mesh.board());
             print(|out| writeln!(out, "{number}: node {node} from node {from}: {what}"))?;
         }
     }
     if args.json {
         print_json(&json!({
             "node": args.node,
-            "from": connection.board,
+            "from": mesh.board(),
             "sent": args.count,
             "answered": times.len(),
             "milliseconds": times,
@@ -144,9 +124,9 @@ pub(super) fn ping(args: &PingArgs) -> Result<Outcome, Refusal> {
 }
 
 pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
-    let mut connection = args.at.connect()?;
-    check_node(&connection, args.node)?;
-    let hops = match connection.trace(args.node) {
+    let mesh = args.at.connect()?;
+    check_node(&mesh, args.node)?;
+    let hops = match mesh.trace(args.node) {
         Ok(hops) => hops,
         Err(why) => {
             let node = args.node;
@@ -170,24 +150,25 @@ pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
 }
 
 pub(super) fn counters(args: &CountersArgs) -> Result<Outcome, Refusal> {
-    let mut connection = args.at.connect()?;
+    let mesh = args.at.connect()?;
     let nodes = match args.nodes.is_empty() {
-        true => (0..connection.network.nodes()).collect(),
+        true => (0..mesh.network().nodes()).collect(),
         false => args.nodes.clone(),
     };
-    nodes
-        .iter()
-        .try_for_each(|node| check_node(&connection, *node).map(drop))?;
+    nodes.iter().try_for_each(|node| check_node(&mesh, *node).map(drop))?;
     let rounds = if args.watch { args.rounds.unwrap_or(u32::MAX) } else { 1 };
     let pause = Duration::from_secs_f64(args.every.clamp(0.0, 3600.0));
     let mut silent = 0;
     for round in 0..rounds {
         if round > 0 {
-            connection.idle(pause)?;
+            std::thread::sleep(pause);
+            if let Some(fault) = mesh.fault() {
+                return Err(SendError::Gone(fault).into());
+            }
         }
-        let states = connection.counters(&nodes);
+        let states = mesh.counters(&nodes);
         silent = states.iter().filter(|state| state.counters.is_none()).count();
-        show_states(args, &connection.network, &states)?;
+        show_states(args, mesh.network(), &states)?;
     }
     Ok(match silent {
         0 => Outcome::Done,
@@ -273,42 +254,12 @@ fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> 
     print(|out| writeln!(out, "{network}\n{text}"))
 }
 
-pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {
-    check_length(args.text.as_bytes())?;
-    let mut connection = args.at.connect()?;
-    check_node(&connection, args.node)?;
-    let fate = connection.send(args.node, AppPort(args.service), args.text.as_bytes(), args.confirmed)?;
-    let (outcome, failed) = match fate {
-        Fate::NoRoom => {
-            let board = connection.board;
-            return Ok(Outcome::CheckFailed(format!(
-                "board {board} has no room for the packet"
-            )));
-        }
-        Fate::Delivered => ("delivered", None),
-        Fate::Sent => ("sent", None),
-        Fate::Busy => ("busy", Some("the node takes no more at present")),
-        Fate::Interrupted => ("interrupted", Some("the node has restarted")),
-        Fate::Undeliverable(reason) => ("undeliverable", Some(reason.name())),
-        Fate::Unknown => ("unknown", Some("no answer")),
-    };
-    if args.json {
-        print_json(&json!({"node": args.node, "bytes": args.text.len(), "outcome": outcome}))?;
-    } else if failed.is_none() {
-        print(|out| writeln!(out, "{} bytes to node {}: {outcome}", args.text.len(), args.node))?;
-    }
-    Ok(match failed {
-        None => Outcome::Done,
-        Some(why) => Outcome::CheckFailed(format!("the packet to node {}: {outcome} ({why})", args.node)),
-    })
-}
-
 /// Broadcasts from the board at the port, or from another.
 pub(super) fn broadcast(at: &PortArg, from: Option<u64>, text: &str, json: bool) -> Result<Outcome, Refusal> {
     check_length(text.as_bytes())?;
-    let mut connection = at.connect()?;
-    let from = check_node(&connection, from.unwrap_or(connection.board))?;
-    let done = connection.broadcast(from, text.as_bytes());
+    let mesh = at.connect()?;
+    let from = check_node(&mesh, from.unwrap_or(mesh.board()))?;
+    let done = mesh.broadcast_from(from, text.as_bytes());
     if json {
         print_json(&json!({"source": from, "bytes": text.len(), "sent": done.is_ok()}))?;
     } else if done.is_ok() {

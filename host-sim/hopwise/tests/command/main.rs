@@ -1,6 +1,9 @@
 //! The command from the outside: what it prints, what it refuses, and with which status it ends.
 
 mod basics;
+mod book;
+mod collective;
+mod computer;
 mod emulate;
 mod emulate_rules;
 #[path = "../../../../emulator/tests/support/mod.rs"]
@@ -8,6 +11,7 @@ mod emulate_rules;
 mod emulator_support;
 mod files;
 mod load_sweep;
+mod new_app;
 mod report;
 mod repository;
 mod rig_capture;
@@ -16,6 +20,7 @@ mod rig_doctor;
 mod rig_flash;
 mod rig_support;
 mod rig_talk;
+mod running;
 mod sim;
 mod trace_support;
 mod view;

@@ -65,6 +65,8 @@ pub enum How {
     Exhaustive,
     /// The smallest cut into halves that was found: all cuts tried up to 32 nodes, local search above.
     BestCut,
+    /// Searched for at random; what was found is checked, what was not may still be there.
+    Found,
 }
 
 impl How {
@@ -78,6 +80,7 @@ impl How {
             How::AsPrinted => "done as printed",
             How::Exhaustive => "all cases tried",
             How::BestCut => "best cut found",
+            How::Found => "random search",
         }
     }
 }
@@ -91,8 +94,12 @@ pub enum Verdict {
     HoldsAsABound,
     /// It is not so; the counterexample tells.
     False,
-    /// The paper can be read in ways that come to different answers, or contradicts itself.
+    /// The paper can be read in ways that come to different answers, contradicts itself, or what would decide is lost.
     Ambiguous,
+    /// Said of growth without bound: the sizes that were measured do not contradict it, and no more can be said.
+    Consistent,
+    /// Not in the paper: found here, and so on all that was measured.
+    Finding,
 }
 
 impl Verdict {
@@ -103,6 +110,8 @@ impl Verdict {
             Verdict::HoldsAsABound => "holds as a bound",
             Verdict::False => "false",
             Verdict::Ambiguous => "ambiguous",
+            Verdict::Consistent => "consistent with",
+            Verdict::Finding => "our finding",
         }
     }
 
@@ -144,6 +153,22 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The same as something that the paper does not say, if it holds.
+    pub(super) fn as_finding(mut self) -> Claim {
+        if self.verdict == Verdict::Holds {
+            self.verdict = Verdict::Finding;
+        }
+        self
+    }
+
+    /// The same as something said of growth without bound, if it holds.
+    pub(super) fn as_growth(mut self) -> Claim {
+        if self.verdict == Verdict::Holds {
+            self.verdict = Verdict::Consistent;
+        }
+        self
+    }
+
     /// A claim that nothing was measured for yet.
     pub fn at(paper: Paper, place: &str, says: &str) -> Claim {
         Claim {

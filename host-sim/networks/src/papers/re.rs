@@ -405,7 +405,8 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 "Theorem 4(c)",
                 "k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)",
             )
-        },
+        }
+        .as_growth(),
         Claim {
             measured: format!(
                 "n = 9: degree x diameter {} against {torus_cost} of torus({torus_side},{torus_side}), {:.0} times less",
@@ -418,7 +419,8 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 "Theorem 4, Corollary",
                 "the cost is far below that of a torus of the same size",
             )
-        },
+        }
+        .as_growth(),
     ])
 }
 
@@ -449,22 +451,26 @@ fn theorem_5(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             "Theorem 5.1",
             "hypercube in hypercube, r = O(n): n_r = n^O(n) (here n^(r+1))",
             sizes,
-        ),
+        )
+        .as_growth(),
         row(
             "Theorem 5.2",
             "d_r = O(log log n_r) (measured: at most 2 times that)",
             degrees,
-        ),
+        )
+        .as_growth(),
         row(
             "Theorem 5.3",
             "k_r = O(log n_r) (measured: at most 2 times that)",
             diameters,
-        ),
+        )
+        .as_growth(),
         row(
             "Theorem 5, Corollary",
             "the cost is below that of a hypercube of the same size, (log n_r)^2",
             costs,
-        ),
+        )
+        .as_growth(),
     ])
 }
 

@@ -1,6 +1,7 @@
 //! Swapped networks, by Yeh and Parhami.
 
 mod emulation;
+mod growth;
 
 use hopwise_core::{Network, Rule};
 
@@ -23,7 +24,9 @@ pub(super) const MEASUREMENTS: &[Measurement] = &[
     hcn_diameter,
     emulation::ascend,
     emulation::single_dimension,
+    emulation::all_port,
     complete_nuclei,
+    growth::optimal_diameter,
     mesh_nuclei,
     three_levels,
     one_link_a_pair,
@@ -182,13 +185,14 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 longer.join(", ")
             ),
             how: How::AllPairs,
-            verdict: Verdict::of(longer.is_empty()),
+            verdict: Verdict::of(!longer.is_empty()),
             counterexample: example,
             ..claim(
                 "Section 2.5",
-                "recursive routing takes shortest paths (the paper only bounds it)",
+                "recursive routing does not always take shortest paths (the paper only bounds it)",
             )
-        },
+        }
+        .as_finding(),
     ])
 }
 
@@ -334,7 +338,8 @@ fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             "its diameter is n + floor((n+1)/3) + 1 (not in the paper)",
             Said::Exactly,
             &exact,
-        ),
+        )
+        .as_finding(),
     ])
 }
 

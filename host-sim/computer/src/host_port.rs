@@ -9,9 +9,13 @@ use hopwise_core::endpoint::{Endpoint, Heard};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::{Down, Micros, WINDOW};
 use hopwise_core::wire::{
-    Addressed, AppPort, Command, Confirmed, Content, DropReason, Identity, Packet, Query, Verdict, WIRE, read_structure,
+    Addressed, AppPort, Command, Confirmed, Content, DropReason, Identity, Kind, Packet, Query, Verdict, WIRE,
+    read_structure,
 };
 use serde::Deserialize;
+
+/// Messages that are kept until someone asks for them; what comes after those is lost.
+const MOST_MESSAGES: usize = 256;
 
 /// What came back for a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,12 +52,41 @@ impl Reply {
     }
 }
 
+/// A message for this computer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incoming {
+    /// The node that sent it.
+    pub source: u64,
+    /// Whether the computer at that node sent it, not the node.
+    pub from_computer: bool,
+    /// The application that it is for.
+    pub port: AppPort,
+    /// What it says.
+    pub bytes: Vec<u8>,
+}
+
+impl Incoming {
+    /// What a packet says to this computer, if it says something to it.
+    fn of(packet: &Packet<BODY>) -> Option<Self> {
+        let Some(Content::Datagram(Addressed { port, payload })) = packet.content() else {
+            return None;
+        };
+        Some(Incoming {
+            source: packet.header.source,
+            from_computer: packet.header.from_host,
+            port,
+            bytes: payload.to_vec(),
+        })
+    }
+}
+
 /// A computer at a board's serial port.
 #[derive(Debug)]
 pub struct HostPort {
     endpoint: Endpoint<WINDOW>,
     waiting: VecDeque<Packet<BODY>>,
     replies: Vec<(u32, Reply)>,
+    messages: VecDeque<Incoming>,
     free_at: Micros,
     refused: bool,
 }
@@ -65,6 +98,7 @@ impl HostPort {
             endpoint: Endpoint::computer(epoch, baud, now),
             waiting: VecDeque::new(),
             replies: Vec::new(),
+            messages: VecDeque::new(),
             free_at: now,
             refused: false,
         }
@@ -99,6 +133,24 @@ impl HostPort {
         self.send(packet)
     }
 
+    /// The same to the computer at a node.
+    pub fn datagram_to_computer(&mut self, at: u64, port: AppPort, payload: &[u8]) -> u32 {
+        let content = Content::Datagram(Addressed { port, payload });
+        let mut packet = self.endpoint.packet(at, &content);
+        if let Some(packet) = &mut packet {
+            packet.header.to_host = true;
+        }
+        self.send(packet)
+    }
+
+    /// Sends a message to every node but the one at whose serial port this is; returns its number.
+    pub fn broadcast(&mut self, port: AppPort, payload: &[u8]) -> u32 {
+        let board = self.board().map_or(0, |board| board.address);
+        let content = Content::Broadcast(Addressed { port, payload });
+        let packet = self.endpoint.packet(board, &content);
+        self.send(packet)
+    }
+
     /// Sends a packet that its destination confirms; returns its number. Such packets have numbers of their own.
     pub fn confirmed(&mut self, dest: u64, port: AppPort, payload: &[u8]) -> u32 {
         let content = Content::Confirmed(Confirmed {
@@ -128,11 +180,27 @@ impl HostPort {
         self.waiting.is_empty() && self.endpoint.is_idle()
     }
 
+    /// Whether a packet is still here, not with the board.
+    pub fn holds(&self, kind: Kind, number: u32) -> bool {
+        let waits = |packet: &Packet<BODY>| (packet.header.kind, packet.header.number) == (kind, number);
+        self.waiting.iter().any(waits) || self.endpoint.holds(kind, number)
+    }
+
+    /// Gives up a packet that the link has not begun to send.
+    pub fn give_up(&mut self, kind: Kind, number: u32) {
+        self.waiting
+            .retain(|packet| (packet.header.kind, packet.header.number) != (kind, number));
+    }
+
     /// Takes in what came from the board.
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
-                Heard::Packet(packet) => self.replies.extend(Reply::of(&packet)),
+                Heard::Packet(packet) => {
+                    self.replies.extend(Reply::of(&packet));
+                    let room = MOST_MESSAGES - self.messages.len();
+                    self.messages.extend(Incoming::of(&packet).into_iter().take(room));
+                }
                 Heard::Up(_) => self.refused = false,
                 Heard::Down(_) | Heard::Question(_) => {}
             }
@@ -142,6 +210,11 @@ impl HostPort {
     /// The replies that have come since the last call, with the numbers of their questions.
     pub fn replies(&mut self) -> Vec<(u32, Reply)> {
         std::mem::take(&mut self.replies)
+    }
+
+    /// The messages for this computer that have come since the last call.
+    pub fn messages(&mut self) -> VecDeque<Incoming> {
+        std::mem::take(&mut self.messages)
     }
 
     /// The bytes to send now; none while those before are still on the wire.

@@ -1,0 +1,48 @@
+//! The phases of every operation, and who sends to whom in them.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+
+use hopwise_core::Network;
+use hopwise_core::collective::{Operation, Phase, Plan, Ports, Step, Turns};
+use hopwise_panics as _;
+
+#[unsafe(no_mangle)]
+extern "C" fn _start() {
+    let Ok(network) = black_box("").parse::<Network>() else { return };
+    let (node, round, ports) = (black_box(0), black_box(0), black_box(Ports::One));
+    let Ok(plan) = Plan::new(&network, black_box(Operation::Scan), ports, node) else {
+        return;
+    };
+    match plan.phase(round) {
+        Some(Phase::Up(tree) | Phase::Down(tree)) => {
+            let _ = black_box((tree.parent(node), tree.told(node), tree.rounds(), tree.period()));
+            if let Ok(sends) = tree.sends_down(node, round, round) {
+                black_box(sends.count());
+            }
+        }
+        Some(Phase::Step(Step::Share(axis))) => {
+            black_box((axis.rounds(ports), axis.digit(node), axis.sends(node, round, ports).count()));
+        }
+        Some(Phase::Step(Step::Swap(swap) | Step::Return(swap))) => {
+            black_box((swap.partner(node), swap.kind(node)));
+        }
+        Some(Phase::Step(Step::Pass(pass))) => {
+            black_box((pass.rounds(), pass.send(node, round)));
+        }
+        Some(Phase::Step(Step::Tell(tell))) => {
+            let unit = tell.unit();
+            black_box(tell.tree(&unit, ports).rounds());
+        }
+        Some(Phase::Compare(sorting, stage)) => {
+            black_box(sorting.comparator(stage, node));
+        }
+        Some(Phase::Route) => {
+            let turns = Turns::new(&network);
+            black_box((turns.count(), turns.of(&network, node, round)));
+        }
+        None => (),
+    }
+}

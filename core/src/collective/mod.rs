@@ -1,0 +1,211 @@
+//! Collectives: what all nodes of a network do together, each knowing its part from its address alone.
+//!
+//! A [`Plan`] says of which [phases](Phase) an operation on a network consists, and a phase says for any node and round who
+//! sends what to whom: no coordinator, no tables, nothing stored per node. There are four kinds of phases.
+//!
+//! - [`Tree`]: down or up the spanning tree that a broadcast of the root takes. Serves every network.
+//! - [`Step`], of a [`Program`]: node numbers are read as digits, and one digit after the other is worked on along links. Networks that
+//!   are built of digits have one: products digit by digit, dual-nets by the dual-net recursion, swapped networks by swap phases,
+//!   expansions and cubes of rings unit by unit.
+//! - [`Sorting`]: comparators between pairs of nodes, stage by stage.
+//! - Routing: everything goes to its destination by next hops. Where a node can send only one message a round, [`Turns`] says
+//!   whose turn it is.
+//!
+//! What is folded is folded in node order: blocks of consecutive numbers are put together, so an operator need not be commutative.
+//!
+//! ```
+//! use hopwise_core::Network;
+//! use hopwise_core::collective::{Operation, Phase, Plan, Ports, Step};
+//!
+//! let network: Network = "rdn(ring(3),1)".parse()?;
+//! let plan = Plan::new(&network, Operation::Scan, Ports::All, 0)?;
+//! // The digits of the cluster, a crossing, the digits of the other cluster, and back.
+//! let kinds: Vec<_> = (0..).map_while(|index| plan.phase(index)).collect();
+//! assert!(matches!(kinds[..], [
+//!     Phase::Step(Step::Share(_)),
+//!     Phase::Step(Step::Swap(_)),
+//!     Phase::Step(Step::Share(_)),
+//!     Phase::Step(Step::Return(_)),
+//! ]));
+//! // What node 4 sends in the first round: its own item, to the two others of its ring.
+//! let Phase::Step(Step::Share(axis)) = kinds[0] else { unreachable!() };
+//! let sent: Vec<_> = axis.sends(4, 0, Ports::All).collect();
+//! assert_eq!(sent, [(5, 1), (3, 1)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod axis;
+mod program;
+mod sorting;
+mod tree;
+mod turns;
+
+pub use axis::Axis;
+pub use program::{Pass, Program, Step, Swap, Tell};
+pub use sorting::{Comparator, Sorting};
+pub use tree::Tree;
+pub use turns::Turns;
+
+use crate::network::Network;
+use crate::topology::{NoSuchNode, Node};
+
+/// How many messages a node can send, and how many it can receive, in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ports {
+    /// One of each.
+    One,
+    /// One of each through every port.
+    All,
+}
+
+/// What all nodes do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// Nobody goes on before all have come.
+    Barrier,
+    /// Everyone gets what the root has.
+    Broadcast,
+    /// The root gets all values folded in node order.
+    Reduce,
+    /// Everyone gets all values folded in node order.
+    AllReduce,
+    /// Everyone gets the values up to its own folded in node order.
+    Scan,
+    /// The same without its own.
+    ExclusiveScan,
+    /// The root gets all values.
+    Gather,
+    /// Everyone gets its own of the values that the root has.
+    Scatter,
+    /// Everyone gets all values.
+    AllGather,
+    /// Everyone has a value for everyone.
+    AllToAll,
+    /// Every value goes to another node.
+    Permute,
+    /// Node i gets the i-th smallest value.
+    Sort,
+    /// Node i gets term i of the discrete Fourier transform.
+    Fft,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Operation; 13] = [
+        Operation::Barrier,
+        Operation::Broadcast,
+        Operation::Reduce,
+        Operation::AllReduce,
+        Operation::Scan,
+        Operation::ExclusiveScan,
+        Operation::Gather,
+        Operation::Scatter,
+        Operation::AllGather,
+        Operation::AllToAll,
+        Operation::Permute,
+        Operation::Sort,
+        Operation::Fft,
+    ];
+
+    /// Its name, as commands have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Barrier => "barrier",
+            Operation::Broadcast => "broadcast",
+            Operation::Reduce => "reduce",
+            Operation::AllReduce => "all-reduce",
+            Operation::Scan => "scan",
+            Operation::ExclusiveScan => "exclusive-scan",
+            Operation::Gather => "gather",
+            Operation::Scatter => "scatter",
+            Operation::AllGather => "all-gather",
+            Operation::AllToAll => "all-to-all",
+            Operation::Permute => "permute",
+            Operation::Sort => "sort",
+            Operation::Fft => "fft",
+        }
+    }
+}
+
+/// A part of a collective that all nodes go through together, with rounds of its own from 0.
+#[derive(Clone, Copy, Debug)]
+pub enum Phase<'a> {
+    /// From the leaves of a tree to its root.
+    Up(Tree<'a>),
+    /// From the root of a tree to its leaves.
+    Down(Tree<'a>),
+    /// A step of the network's program.
+    Step(Step),
+    /// The comparators of a stage; the two values change places over the routes between the nodes.
+    Compare(Sorting, u64),
+    /// Everything goes to its destination by next hops.
+    Route,
+}
+
+/// How an operation is carried out on a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a> {
+    network: &'a Network,
+    operation: Operation,
+    ports: Ports,
+    root: Node,
+    program: Option<Program<'a>>,
+}
+
+impl<'a> Plan<'a> {
+    /// The root is where a broadcast comes from and a reduction goes to; without a program, all others go through it too.
+    pub fn new(network: &'a Network, operation: Operation, ports: Ports, root: Node) -> Result<Self, NoSuchNode> {
+        network.check(root)?;
+        let program = match operation {
+            Operation::Barrier | Operation::AllReduce | Operation::AllGather => Program::of_totals(network),
+            Operation::Scan | Operation::ExclusiveScan => Program::new(network),
+            Operation::Fft => Program::new(network).filter(Program::moves_every_item),
+            _ => None,
+        };
+        Ok(Plan {
+            network,
+            operation,
+            ports,
+            root,
+            program,
+        })
+    }
+
+    /// The program of the network, if the operation follows it.
+    pub fn program(&self) -> Option<&Program<'a>> {
+        self.program.as_ref()
+    }
+
+    /// The tree of the root.
+    pub fn tree(&self) -> Tree<'a> {
+        Tree::of_checked(self.network, self.root, self.ports)
+    }
+
+    /// The phase of a number, from 0; `None` after the last.
+    pub fn phase(&self, index: u64) -> Option<Phase<'a>> {
+        if let Some(program) = &self.program {
+            let length = program.length();
+            // A transform begins with the highest digit: the step of each needs the terms that the higher ones came to. Then
+            // result k, which is where its digits stand in reverse, goes to node k.
+            return match self.operation {
+                Operation::Fft if index == length => Some(Phase::Route),
+                Operation::Fft => program
+                    .step(length.checked_sub(index)?.checked_sub(1)?)
+                    .map(Phase::Step),
+                _ => program.step(index).map(Phase::Step),
+            };
+        }
+        let (up, down) = (Phase::Up(self.tree()), Phase::Down(self.tree()));
+        let phases: [Option<Phase<'a>>; 2] = match self.operation {
+            Operation::Broadcast | Operation::Scatter => [Some(down), None],
+            Operation::Reduce | Operation::Gather => [Some(up), None],
+            Operation::AllToAll | Operation::Permute => [Some(Phase::Route), None],
+            Operation::Sort => {
+                let sorting = Sorting::new(self.network.nodes());
+                return (index < sorting.stages()).then_some(Phase::Compare(sorting, index));
+            }
+            _ => [Some(up), Some(down)],
+        };
+        phases.get(usize::try_from(index).ok()?).copied().flatten()
+    }
+}

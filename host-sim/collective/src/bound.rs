@@ -1,0 +1,121 @@
+//! The fewest rounds that are possible, and those that were published.
+
+use hopwise_core::collective::{Operation, Ports};
+use hopwise_core::{Base, Family, Network, Node};
+use hopwise_networks::bisection;
+use hopwise_networks::figures::Figures;
+use hopwise_networks::graph::Graph;
+
+/// Cuts are searched for in networks of up to so many nodes; in larger ones the halves by number are taken.
+const SEARCH_CUTS: usize = 256;
+
+/// What a lower bound depends on besides the network.
+pub struct Work<'a> {
+    /// The operation.
+    pub operation: Operation,
+    /// What a node can send and receive in a round.
+    pub ports: Ports,
+    /// The root.
+    pub root: Node,
+    /// By node, where its value goes, if it goes to one node only.
+    pub permutation: Option<&'a [Node]>,
+    /// The most values that one message carried.
+    pub values_max: u64,
+}
+
+/// No schedule with messages of that size takes fewer rounds.
+///
+/// A value takes a round for each hop to the farthest node that needs it. With one port the number of nodes that know of a value at
+/// most doubles in a round. And where halves of the nodes have to exchange values, as in an all-to-all exchange or, at worst, in
+/// a sort, all of them go over the links between the halves.
+pub fn lower_bound(network: &Network, graph: &Graph, work: &Work) -> u64 {
+    let nodes = network.nodes();
+    let farthest = |node: Node| {
+        let hops = hopwise_networks::distances::hops_from(graph, node as usize);
+        hops.iter().copied().max().map_or(0, u64::from)
+    };
+    let diameter = || {
+        let known = network.diameter();
+        let searched = || Figures::by_search(network, |_, _| ()).ok()?.diameter;
+        known.or_else(searched).unwrap_or_else(|| farthest(0))
+    };
+    let hops = match (work.operation, work.permutation) {
+        (Operation::Permute, Some(to)) => longest_way(graph, to),
+        (Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter, _) => farthest(work.root),
+        _ => diameter(),
+    };
+    let doubling = match (work.ports, work.operation) {
+        (Ports::One, operation) if operation != Operation::Permute => u64::from(nodes.next_power_of_two().ilog2()),
+        _ => 0,
+    };
+    let half = nodes / 2;
+    let crossing = match work.operation {
+        Operation::AllToAll => half * (nodes - half),
+        Operation::Sort => half,
+        _ => 0,
+    };
+    let cut = if crossing > 0 { smallest_cut(graph) } else { 1 };
+    let over_cut = crossing.div_ceil(cut.max(1) * work.values_max.max(1));
+    hops.max(doubling).max(over_cut)
+}
+
+fn longest_way(graph: &Graph, to: &[Node]) -> u64 {
+    let hops =
+        |(from, &to): (usize, &Node)| u64::from(hopwise_networks::distances::hops_from(graph, from)[to as usize]);
+    to.iter().enumerate().map(hops).max().unwrap_or(0)
+}
+
+/// The links of a cut into halves, the best that was found.
+fn smallest_cut(graph: &Graph) -> u64 {
+    let by_number: Vec<bool> = (0..graph.nodes()).map(|node| node < graph.nodes() / 2).collect();
+    let plain = bisection::cut_size(graph, &by_number);
+    if graph.nodes() > SEARCH_CUTS {
+        return plain;
+    }
+    plain.min(bisection::cut_size(graph, &bisection::best_cut(graph)))
+}
+
+/// The bits of a hypercube.
+fn cube_bits(base: &Base) -> Option<u64> {
+    match base.shape() {
+        hopwise_core::graph::Shape::Hypercube(bits) | hopwise_core::graph::Shape::FoldedHypercube(bits) => {
+            Some(u64::from(bits))
+        }
+        _ => None,
+    }
+}
+
+/// The rounds that the network's paper gives, if it does. `base_rounds` is what the operation takes on the base graph alone.
+///
+/// - Dual-nets: one-port broadcast 2^k B(0) + 2^(k+1) - 2 (Theorem 3); prefix 2^k T(0) + 2^(k+1) - 2 (the same authors, later).
+/// - Swapped networks over cubes of n bits: ascend 2^(l-1) n + 2^l, and 2l - 1 for a step of a hypercube, of which a bitonic
+///   sorter has m (m + 1) / 2, m = 2^(l-1) n.
+/// - Cubes of rings: all-port broadcast k + j + ceil(log2 r) + floor(r/2) (Theorem 2).
+pub fn published(network: &Network, operation: Operation, ports: Ports, base_rounds: Option<u64>) -> Option<u64> {
+    match network.family() {
+        Family::Rdn(rdn) => {
+            let levels = rdn.levels();
+            let fits = match operation {
+                Operation::Broadcast => ports == Ports::One,
+                Operation::Scan | Operation::ExclusiveScan => true,
+                _ => false,
+            };
+            let base = base_rounds.filter(|_| fits)?;
+            Some((base << levels) + (2 << levels) - 2)
+        }
+        Family::Rsn(rsn) => {
+            let (levels, bits) = (rsn.levels(), cube_bits(rsn.nucleus())?);
+            let all = bits << (levels - 1);
+            match operation {
+                Operation::Fft => Some(all + (1 << levels)),
+                Operation::Sort => Some(all * (all + 1) / 2 * (2 * levels - 1)),
+                _ => None,
+            }
+        }
+        Family::Rcr(rings) if operation == Operation::Broadcast && ports == Ports::All => {
+            let ring = rings.ring();
+            Some(rings.word_bits() + u64::from(ring.next_power_of_two().ilog2()) + ring / 2)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,165 @@
+//! Collectives in synchronous rounds: the schedules of [`hopwise_core::collective`] carried out on a [machine](machine) that refuses
+//! what links or ports cannot carry, and every result checked against a sequential computation.
+//!
+//! ```
+//! use hopwise_collective::{Operator, Request, run};
+//! use hopwise_core::Network;
+//! use hopwise_core::collective::Operation;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let network: Network = "rdn(ring(3),1)".parse()?;
+//!     let request = Request::new(Operation::AllReduce, (1..=18).collect());
+//!     let done = run(&network, &request)?;
+//!     assert!(done.report.correct);
+//!     assert_eq!((done.report.rounds, done.report.bound), (4, 4));
+//!     assert_eq!(done.held[7], "171");
+//!     Ok(())
+//! }
+//! ```
+
+pub mod bound;
+pub mod fourier;
+pub mod machine;
+mod operation;
+pub mod operator;
+pub mod program;
+pub mod route;
+pub mod tree;
+
+use hopwise_core::collective::{Operation, Ports};
+use hopwise_core::{NoSuchNode, Node};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use machine::Conflict;
+pub use operation::run;
+pub use operator::Operator;
+
+/// Larger networks are not built out.
+pub const MAX_NODES: u64 = 1 << 16;
+
+/// Where every node ends up with as many values as there are nodes, or goes through so many, there can be so many values in all.
+pub const MAX_VALUES: u64 = 1 << 24;
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The operation.
+    pub operation: Operation,
+    /// What a node can send and receive in a round.
+    pub ports: Ports,
+    /// The value of each node, in node order.
+    pub values: Vec<i64>,
+    /// What values are folded with.
+    pub operator: Operator,
+    /// The root of what has one.
+    pub root: Node,
+    /// The blocks of a broadcast.
+    pub blocks: u64,
+    /// What a permutation is drawn from.
+    pub seed: u64,
+}
+
+impl Request {
+    /// All ports, sums, root 0, one block, seed 1.
+    pub fn new(operation: Operation, values: Vec<i64>) -> Self {
+        Request {
+            operation,
+            ports: Ports::All,
+            values,
+            operator: Operator::Sum,
+            root: 0,
+            blocks: 1,
+            seed: 1,
+        }
+    }
+}
+
+/// What was done. The names are those of its JSON keys.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The network.
+    pub network: String,
+    /// The operation.
+    pub op: &'static str,
+    /// `one` or `all`.
+    pub port_model: &'static str,
+    /// How it went about it.
+    pub method: String,
+    /// How many nodes there are.
+    pub nodes: u64,
+    /// The rounds it took.
+    pub rounds: u64,
+    /// Of a transform: the further rounds that bring term k from where it came about to node k.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder_rounds: Option<u64>,
+    /// All messages over all links.
+    pub messages: u64,
+    /// The largest message: 8 bytes a value, 16 a complex number; addresses, which follow from the schedule, are not counted.
+    pub bytes_max: u64,
+    /// The most messages over one link in one direction.
+    pub link_load: u64,
+    /// Whether every node holds what a sequential computation says.
+    pub correct: bool,
+    /// The fewest rounds possible with messages of at most this size.
+    pub bound: u64,
+    /// The rounds of the network's paper, if it has any.
+    pub published: Option<u64>,
+}
+
+/// What was done, and what every node holds in the end.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The report.
+    pub report: Report,
+    /// By node.
+    pub held: Vec<String>,
+}
+
+/// Why an operation is not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CannotRun {
+    /// Too many nodes.
+    #[error("{network} has {nodes} nodes, too many to carry out {operation} on (at most {most})")]
+    TooLarge {
+        /// The network.
+        network: String,
+        /// How many nodes it has.
+        nodes: u64,
+        /// What was to be done.
+        operation: &'static str,
+        /// How many are possible.
+        most: u64,
+    },
+    /// Not one value for each node.
+    #[error("{network} has {nodes} nodes, and there are {values} values")]
+    Values {
+        /// The network.
+        network: String,
+        /// How many nodes it has.
+        nodes: u64,
+        /// How many values there are.
+        values: usize,
+    },
+    /// No such root.
+    #[error(transparent)]
+    Root(#[from] NoSuchNode),
+    /// Blocks of a broadcast.
+    #[error("a broadcast has 1 to {most} blocks, not {blocks}")]
+    Blocks {
+        /// How many were asked for.
+        blocks: u64,
+        /// How many are possible.
+        most: u64,
+    },
+    /// The schedule is broken.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
+}
+
+/// Values for the nodes of a network, by seed.
+pub fn values(nodes: u64, seed: u64) -> Vec<i64> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    (0..nodes).map(|_| rng.random_range(-999..=999)).collect()
+}

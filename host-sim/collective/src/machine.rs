@@ -1,0 +1,176 @@
+//! A machine of synchronous rounds: what is sent in a round is there at its end. It refuses what links or ports cannot carry.
+
+use std::collections::HashMap;
+
+use hopwise_core::collective::Ports;
+use hopwise_core::{Network, Node};
+
+/// A message of one round.
+#[derive(Clone, Debug)]
+pub struct Message<T> {
+    /// The sender.
+    pub from: Node,
+    /// A neighbour of the sender.
+    pub to: Node,
+    /// The size of what it carries.
+    pub bytes: u64,
+    /// What it carries.
+    pub body: T,
+}
+
+/// Why a round is refused: the schedule is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// A message between nodes that are not linked.
+    #[error("round {round}: node {from} sends to node {to}, which is no neighbour")]
+    NoLink {
+        /// Counted from 0.
+        round: u64,
+        /// The sender.
+        from: Node,
+        /// The receiver.
+        to: Node,
+    },
+    /// Two messages over one link in one direction.
+    #[error("round {round}: two messages from node {from} to node {to}")]
+    TwiceOnLink {
+        /// Counted from 0.
+        round: u64,
+        /// The sender.
+        from: Node,
+        /// The receiver.
+        to: Node,
+    },
+    /// Two messages sent by a node that has one port.
+    #[error("round {round}: node {node} sends two messages, with one port")]
+    SendsTwice {
+        /// Counted from 0.
+        round: u64,
+        /// The sender.
+        node: Node,
+    },
+    /// Two messages received by a node that has one port.
+    #[error("round {round}: node {node} receives two messages, with one port")]
+    ReceivesTwice {
+        /// Counted from 0.
+        round: u64,
+        /// The receiver.
+        node: Node,
+    },
+    /// A node should send what it does not have.
+    #[error("round {round}: node {node} should send what it does not have")]
+    HasNot {
+        /// Counted from 0.
+        round: u64,
+        /// The sender.
+        node: Node,
+    },
+    /// Something is still under way when it should have arrived.
+    #[error("round {round}: node {node} lacks what it should have by now")]
+    Lacks {
+        /// Counted from 0.
+        round: u64,
+        /// The node.
+        node: Node,
+    },
+}
+
+/// What one direction of a link has carried.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    messages: u64,
+    /// The last round in which it was used, plus one.
+    used: u64,
+}
+
+/// The machine, and what it has counted.
+pub struct Machine<'a> {
+    network: &'a Network,
+    ports: Ports,
+    rounds: u64,
+    messages: u64,
+    bytes_max: u64,
+    loads: HashMap<(Node, Node), Load>,
+    /// By node, the last round in which it sent and received, plus one.
+    sent: Vec<u64>,
+    received: Vec<u64>,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine that has done nothing.
+    pub fn new(network: &'a Network, ports: Ports) -> Self {
+        let nodes = network.nodes() as usize;
+        Machine {
+            network,
+            ports,
+            rounds: 0,
+            messages: 0,
+            bytes_max: 0,
+            loads: HashMap::new(),
+            sent: vec![0; nodes],
+            received: vec![0; nodes],
+        }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &'a Network {
+        self.network
+    }
+
+    /// What a node can send and receive in a round.
+    pub fn ports(&self) -> Ports {
+        self.ports
+    }
+
+    /// The rounds so far.
+    pub fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// The messages so far.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    /// The largest message so far.
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
+    /// The most messages that one link has carried in one direction.
+    pub fn link_load(&self) -> u64 {
+        self.loads.values().map(|load| load.messages).max().unwrap_or(0)
+    }
+
+    /// One round with these messages.
+    pub fn round<T>(&mut self, messages: &[Message<T>]) -> Result<(), Conflict> {
+        let round = self.rounds;
+        let mark = round + 1;
+        for &Message { from, to, bytes, .. } in messages {
+            let load = self.loads.entry((from, to)).or_default();
+            // A link that was used once is there.
+            if load.messages == 0 && !matches!(self.network.port_to(from, to), Ok(Some(_))) {
+                return Err(Conflict::NoLink { round, from, to });
+            }
+            if load.used == mark {
+                return Err(Conflict::TwiceOnLink { round, from, to });
+            }
+            *load = Load {
+                messages: load.messages + 1,
+                used: mark,
+            };
+            let sent = std::mem::replace(&mut self.sent[from as usize], mark);
+            let received = std::mem::replace(&mut self.received[to as usize], mark);
+            if self.ports == Ports::One && sent == mark {
+                return Err(Conflict::SendsTwice { round, node: from });
+            }
+            if self.ports == Ports::One && received == mark {
+                return Err(Conflict::ReceivesTwice { round, node: to });
+            }
+            self.messages += 1;
+            self.bytes_max = self.bytes_max.max(bytes);
+        }
+        self.rounds += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,522 @@
+//! The operations: what nodes begin with, the phases of the plan, and what must come out.
+
+use std::sync::Arc;
+
+use hopwise_core::collective::{Operation, Phase, Plan, Ports, Program, Sorting, Step, Turns};
+use hopwise_core::{Base, Family, Network, Node};
+use hopwise_networks::graph::Graph;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::bound::{Work, lower_bound, published};
+use crate::fourier::{Complex, Digits, Term, direct};
+use crate::machine::{Conflict, Machine};
+use crate::program::{Folded, Gathered, Held, Wanted, step};
+use crate::route::{Hops, Item, route};
+use crate::tree::{Known, Partial};
+use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request};
+
+/// What the nodes hold in the end.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    /// A value each.
+    One(Vec<i64>),
+    /// Several values each.
+    Many(Vec<Vec<i64>>),
+    /// A complex number each.
+    Terms(Vec<Complex>),
+}
+
+impl Outcome {
+    /// Whether it is what it should be. Rounding makes up to 2^-40 of the sum of all values.
+    fn agrees(&self, expected: &Outcome, values: &[i64]) -> bool {
+        match (self, expected) {
+            (Outcome::Terms(found), Outcome::Terms(expected)) => {
+                let scale: f64 = values.iter().map(|&value| (value as f64).abs()).sum();
+                let near = |(found, expected): (&Complex, &Complex)| {
+                    found.distance(*expected) <= scale / 1e12_f64.min(2f64.powi(40))
+                };
+                found.len() == expected.len() && found.iter().zip(expected).all(near)
+            }
+            _ => self == expected,
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Outcome::One(values) => values.iter().map(ToString::to_string).collect(),
+            Outcome::Many(values) => values
+                .iter()
+                .map(|values| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+                .collect(),
+            Outcome::Terms(terms) => terms.iter().map(|term| format!("{} {}", term.re, term.im)).collect(),
+        }
+    }
+}
+
+/// Carries out an operation and checks it.
+pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
+    check(network, request)?;
+    let plan = Plan::new(network, request.operation, request.ports, request.root)?;
+    let permutation = permutation(network.nodes(), request.seed);
+    let job = Job {
+        network,
+        request,
+        plan: &plan,
+        permutation: &permutation,
+    };
+    let mut machine = Machine::new(network, request.ports);
+    let mut reorder_rounds = None;
+    let held = job.carry_out(&mut machine, &mut reorder_rounds)?;
+    let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
+    let work = Work {
+        operation: request.operation,
+        ports: request.ports,
+        root: request.root,
+        permutation: Some(&permutation),
+        values_max: machine.bytes_max() / 8,
+    };
+    Ok(Done {
+        report: Report {
+            network: network.to_string(),
+            op: request.operation.name(),
+            port_model: if request.ports == Ports::One { "one" } else { "all" },
+            method: job.method(),
+            nodes: network.nodes(),
+            rounds: machine.rounds() - reorder_rounds.unwrap_or(0),
+            reorder_rounds,
+            messages: machine.messages(),
+            bytes_max: machine.bytes_max(),
+            link_load: machine.link_load(),
+            correct: held.agrees(&job.expected(), &request.values),
+            bound: lower_bound(network, &graph, &work),
+            published: job.published(),
+        },
+        held: held.lines(),
+    })
+}
+
+fn too_large(network: &Network, operation: Operation, most: u64) -> CannotRun {
+    CannotRun::TooLarge {
+        network: network.to_string(),
+        nodes: network.nodes(),
+        operation: operation.name(),
+        most,
+    }
+}
+
+fn check(network: &Network, request: &Request) -> Result<(), CannotRun> {
+    let nodes = network.nodes();
+    if nodes > MAX_NODES {
+        return Err(too_large(network, request.operation, MAX_NODES));
+    }
+    let fills = matches!(
+        request.operation,
+        Operation::AllGather | Operation::AllToAll | Operation::Fft
+    );
+    if fills && nodes * nodes > MAX_VALUES {
+        return Err(too_large(network, request.operation, MAX_VALUES.isqrt()));
+    }
+    if request.values.len() as u64 != nodes {
+        return Err(CannotRun::Values {
+            network: network.to_string(),
+            nodes,
+            values: request.values.len(),
+        });
+    }
+    if !(1..=MAX_NODES).contains(&request.blocks) {
+        return Err(CannotRun::Blocks {
+            blocks: request.blocks,
+            most: MAX_NODES,
+        });
+    }
+    network.check(request.root)?;
+    Ok(())
+}
+
+/// Where the value of each node goes.
+fn permutation(nodes: u64, seed: u64) -> Vec<Node> {
+    let mut to: Vec<Node> = (0..nodes).collect();
+    to.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    to
+}
+
+/// What node `from` has for node `to` in an all-to-all exchange.
+fn personal(value: i64, to: Node) -> i64 {
+    value.wrapping_add(to as i64)
+}
+
+struct Job<'a> {
+    network: &'a Network,
+    request: &'a Request,
+    plan: &'a Plan<'a>,
+    permutation: &'a [Node],
+}
+
+impl Job<'_> {
+    fn nodes(&self) -> usize {
+        self.request.values.len()
+    }
+
+    fn carry_out(&self, machine: &mut Machine, reorder: &mut Option<u64>) -> Result<Outcome, Conflict> {
+        let Request {
+            operation,
+            operator,
+            values,
+            root,
+            ..
+        } = self.request;
+        let fold = |wanted| move |value: &i64| Folded::new(*operator, wanted, *value);
+        let begin = |wanted| values.iter().map(fold(wanted)).collect::<Vec<_>>();
+        Ok(match operation {
+            Operation::Barrier if self.plan.program().is_some() => {
+                // It carries nothing; that everyone has heard of everyone is told by counting.
+                let ones = values
+                    .iter()
+                    .map(|_| Folded::new(crate::Operator::Sum, Wanted::Arrival, 1));
+                let held = self.follow(machine, ones.collect())?;
+                Outcome::One(held.iter().map(Folded::total).collect())
+            }
+            Operation::Barrier => {
+                let tree = Known::new(self.plan.tree());
+                let come = tree.up(machine, vec![1; self.nodes()], |_| 0, |all, more| *all += more)?;
+                let told = tree.broadcast(machine, 0, 1)?;
+                Outcome::One(told.iter().map(|&told| told as i64 * come).collect())
+            }
+            Operation::Broadcast => {
+                let blocks = self.request.blocks;
+                let told = Known::new(self.plan.tree()).broadcast(machine, 8, blocks)?;
+                let value = values[*root as usize];
+                let has_all = |(own, &told): (&i64, &u64)| if told == blocks { value } else { *own };
+                Outcome::One(values.iter().zip(&told).map(has_all).collect())
+            }
+            Operation::Reduce => {
+                let total = self.reduce(machine, &Known::new(self.plan.tree()))?;
+                let mut held = values.clone();
+                held[*root as usize] = total;
+                Outcome::One(held)
+            }
+            Operation::AllReduce if self.plan.program().is_some() => {
+                let held = self.follow(machine, begin(Wanted::Total))?;
+                Outcome::One(held.iter().map(Folded::total).collect())
+            }
+            Operation::AllReduce => {
+                let tree = Known::new(self.plan.tree());
+                let total = self.reduce(machine, &tree)?;
+                let told = tree.broadcast(machine, 8, 1)?;
+                let has = |(own, &told): (&i64, &u64)| if told == 1 { total } else { *own };
+                Outcome::One(values.iter().zip(&told).map(has).collect())
+            }
+            Operation::Scan | Operation::ExclusiveScan if self.plan.program().is_some() => {
+                let held = self.follow(machine, begin(Wanted::Prefix))?;
+                let own = |(held, value): (&Folded, &i64)| match operation {
+                    Operation::Scan => operator.fold(held.prefix(), *value),
+                    _ => held.prefix(),
+                };
+                Outcome::One(held.iter().zip(values).map(own).collect())
+            }
+            Operation::Scan | Operation::ExclusiveScan => {
+                let tree = Known::new(self.plan.tree());
+                let all = self.gather(machine, &tree)?;
+                let prefixes = self.prefixes(&all, *operation == Operation::Scan);
+                Outcome::One(tree.scatter(machine, prefixes, 8)?)
+            }
+            Operation::Gather => {
+                let all = self.gather(machine, &Known::new(self.plan.tree()))?;
+                let mut held: Vec<Vec<i64>> = values.iter().map(|&value| vec![value]).collect();
+                held[*root as usize] = all;
+                Outcome::Many(held)
+            }
+            Operation::Scatter => Outcome::One(Known::new(self.plan.tree()).scatter(machine, values.clone(), 8)?),
+            Operation::AllGather if self.plan.program().is_some() => {
+                let begin = (0..).zip(values).map(|(node, &value)| Gathered::new(node, value));
+                let held = self.follow(machine, begin.collect())?;
+                Outcome::Many(held.iter().map(Gathered::in_order).collect())
+            }
+            Operation::AllGather => {
+                let tree = Known::new(self.plan.tree());
+                let all = self.gather(machine, &tree)?;
+                let told = tree.broadcast(machine, 8 * self.nodes() as u64, 1)?;
+                Outcome::Many(
+                    told.iter()
+                        .map(|&told| if told == 1 { all.clone() } else { Vec::new() })
+                        .collect(),
+                )
+            }
+            Operation::AllToAll => self.all_to_all(machine)?,
+            Operation::Permute => {
+                let items = values
+                    .iter()
+                    .zip(self.permutation)
+                    .map(|(&body, &to)| vec![Item { to, body }]);
+                let arrived = self.route(machine, items.collect(), 8)?;
+                Outcome::Many(arrived)
+            }
+            Operation::Sort => Outcome::One(self.sort(machine)?),
+            Operation::Fft => self.transform(machine, reorder)?,
+        })
+    }
+
+    /// Goes through all steps of the program, in the order of the plan.
+    fn follow<H: Held>(&self, machine: &mut Machine, mut held: Vec<H>) -> Result<Vec<H>, Conflict> {
+        let phases = (0..).map_while(|index| self.plan.phase(index));
+        for phase in phases {
+            if let Phase::Step(next) = phase {
+                step(machine, &next, &mut held)?;
+            }
+        }
+        Ok(held)
+    }
+
+    fn reduce(&self, machine: &mut Machine, tree: &Known) -> Result<i64, Conflict> {
+        let Request {
+            operator, values, root, ..
+        } = self.request;
+        let begin = (0..)
+            .zip(values)
+            .map(|(node, &value)| Partial::new(*operator, node, value));
+        let all = tree.up(machine, begin.collect(), Partial::bytes, Partial::join)?;
+        all.total().ok_or(Conflict::Lacks {
+            round: machine.rounds(),
+            node: *root,
+        })
+    }
+
+    /// All values at the root, in node order.
+    fn gather(&self, machine: &mut Machine, tree: &Known) -> Result<Vec<i64>, Conflict> {
+        let begin = (0..)
+            .zip(&self.request.values)
+            .map(|(node, &value)| vec![(node as Node, value)]);
+        let bytes = |held: &Vec<(Node, i64)>| 8 * held.len() as u64;
+        let mut all = tree.up(machine, begin.collect(), bytes, |all, more| all.extend(more))?;
+        all.sort_unstable_by_key(|value| value.0);
+        Ok(all.into_iter().map(|value| value.1).collect())
+    }
+
+    /// What the values before each come to, or with each.
+    fn prefixes(&self, values: &[i64], inclusive: bool) -> Vec<i64> {
+        let operator = self.request.operator;
+        let mut so_far = operator.identity();
+        let next = |&value: &i64| {
+            let before = so_far;
+            so_far = operator.fold(so_far, value);
+            if inclusive { so_far } else { before }
+        };
+        values.iter().map(next).collect()
+    }
+
+    fn route<T>(
+        &self,
+        machine: &mut Machine,
+        items: Vec<Vec<Item<T>>>,
+        item_bytes: u64,
+    ) -> Result<Vec<Vec<T>>, Conflict> {
+        let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
+        let mut hops = match self.request.operation {
+            Operation::AllToAll => Hops::remembered(self.network),
+            _ => Hops::new(self.network),
+        };
+        route(machine, &mut hops, turns.as_ref(), items, item_bytes)
+    }
+
+    fn all_to_all(&self, machine: &mut Machine) -> Result<Outcome, Conflict> {
+        let nodes = self.nodes() as Node;
+        let for_all = |(from, &value): (u32, &i64)| {
+            let item = |to| Item {
+                to,
+                body: (from, personal(value, to)),
+            };
+            (0..nodes).map(item).collect()
+        };
+        let items = (0..).zip(&self.request.values).map(for_all);
+        let arrived = self.route(machine, items.collect(), 8)?;
+        let in_order = |mut items: Vec<(u32, i64)>| {
+            items.sort_unstable_by_key(|item| item.0);
+            items.into_iter().map(|item| item.1).collect()
+        };
+        Ok(Outcome::Many(arrived.into_iter().map(in_order).collect()))
+    }
+
+    fn sort(&self, machine: &mut Machine) -> Result<Vec<i64>, Conflict> {
+        let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
+        let mut held = self.request.values.clone();
+        let stages = (0..).map_while(|index| self.plan.phase(index));
+        for phase in stages {
+            if let Phase::Compare(sorting, stage) = phase {
+                compare(machine, turns.as_ref(), sorting, stage, &mut held)?;
+            }
+        }
+        Ok(held)
+    }
+
+    fn transform(&self, machine: &mut Machine, reorder: &mut Option<u64>) -> Result<Outcome, Conflict> {
+        let values = &self.request.values;
+        let Some(program) = self.plan.program() else {
+            let tree = Known::new(self.plan.tree());
+            let all = self.gather(machine, &tree)?;
+            return Ok(Outcome::Terms(tree.scatter(machine, direct(&all), 16)?));
+        };
+        let digits = Arc::new(digits(program));
+        let begin = (0..)
+            .zip(values)
+            .map(|(node, &value)| Term::new(digits.clone(), node, value));
+        let held = self.follow(machine, begin.collect())?;
+        let before = machine.rounds();
+        let items = (0..).zip(&held).map(|(node, term)| {
+            vec![Item {
+                to: digits.reversed(node),
+                body: term.value,
+            }]
+        });
+        let arrived = self.route(machine, items.collect(), 16)?;
+        *reorder = Some(machine.rounds() - before);
+        let lacks = |node| Conflict::Lacks {
+            round: machine.rounds(),
+            node,
+        };
+        let own = (0..)
+            .zip(arrived)
+            .map(|(node, mut items)| items.pop().ok_or(lacks(node)));
+        Ok(Outcome::Terms(own.collect::<Result<_, _>>()?))
+    }
+
+    /// What must come out, computed in one place.
+    fn expected(&self) -> Outcome {
+        let Request {
+            operation,
+            operator,
+            values,
+            root,
+            ..
+        } = self.request;
+        let nodes = self.nodes();
+        let total = || operator.fold_all(values.iter().copied());
+        let at_root = |value: i64| {
+            let mut held = values.clone();
+            held[*root as usize] = value;
+            held
+        };
+        match operation {
+            Operation::Barrier => Outcome::One(vec![nodes as i64; nodes]),
+            Operation::Broadcast => Outcome::One(vec![values[*root as usize]; nodes]),
+            Operation::Reduce => Outcome::One(at_root(total())),
+            Operation::AllReduce => Outcome::One(vec![total(); nodes]),
+            Operation::Scan => Outcome::One(self.prefixes(values, true)),
+            Operation::ExclusiveScan => Outcome::One(self.prefixes(values, false)),
+            Operation::Gather => {
+                let mut held: Vec<Vec<i64>> = values.iter().map(|&value| vec![value]).collect();
+                held[*root as usize] = values.clone();
+                Outcome::Many(held)
+            }
+            Operation::Scatter => Outcome::One(values.clone()),
+            Operation::AllGather => Outcome::Many(vec![values.clone(); nodes]),
+            Operation::AllToAll => {
+                let received = |to| values.iter().map(|&value| personal(value, to)).collect();
+                Outcome::Many((0..nodes as Node).map(received).collect())
+            }
+            Operation::Permute => {
+                let mut held = vec![Vec::new(); nodes];
+                for (&value, &to) in values.iter().zip(self.permutation) {
+                    held[to as usize].push(value);
+                }
+                Outcome::Many(held)
+            }
+            Operation::Sort => {
+                let mut held = values.clone();
+                held.sort_unstable();
+                Outcome::One(held)
+            }
+            Operation::Fft => Outcome::Terms(direct(values)),
+        }
+    }
+
+    /// In words.
+    fn method(&self) -> String {
+        let root = self.request.root;
+        match self.request.operation {
+            Operation::Sort if self.network.nodes().is_power_of_two() => {
+                "bitonic sorter, pairs over their routes".into()
+            }
+            Operation::Sort => "odd-even merge sort, pairs over their routes".into(),
+            Operation::AllToAll | Operation::Permute => "routes".into(),
+            Operation::Fft if self.plan.program().is_none() => {
+                format!("no program of digits: gathered, transformed at node {root}, scattered")
+            }
+            Operation::Scan | Operation::ExclusiveScan if self.plan.program().is_none() => {
+                format!("no program of digits: gathered, folded at node {root}, scattered")
+            }
+            _ if self.plan.program().is_some() => "digit by digit".into(),
+            _ => format!("tree of node {root}"),
+        }
+    }
+
+    fn published(&self) -> Option<u64> {
+        let Request { operation, ports, .. } = *self.request;
+        let base_rounds = match self.network.family() {
+            Family::Rdn(rdn) => rounds_on(rdn.base(), operation, ports),
+            _ => None,
+        };
+        published(self.network, operation, ports, base_rounds)
+    }
+}
+
+/// The comparators of a stage.
+fn compare(
+    machine: &mut Machine,
+    turns: Option<&Turns>,
+    sorting: Sorting,
+    stage: u64,
+    held: &mut [i64],
+) -> Result<(), Conflict> {
+    let comparators: Vec<_> = (0..held.len() as Node)
+        .map(|node| sorting.comparator(stage, node))
+        .collect();
+    let items = comparators.iter().zip(held.iter()).map(|(comparator, &body)| {
+        let item = comparator.map(|comparator| Item {
+            to: comparator.partner,
+            body,
+        });
+        item.into_iter().collect()
+    });
+    let mut hops = Hops::new(machine.network());
+    let arrived = route(machine, &mut hops, turns, items.collect(), 8)?;
+    for (node, (comparator, arrived)) in comparators.iter().zip(arrived).enumerate() {
+        let Some(comparator) = comparator else { continue };
+        let [other] = arrived[..] else {
+            return Err(Conflict::Lacks {
+                round: machine.rounds(),
+                node: node as Node,
+            });
+        };
+        held[node] = if comparator.keeps_smaller {
+            held[node].min(other)
+        } else {
+            held[node].max(other)
+        };
+    }
+    Ok(())
+}
+
+/// The digits that a program works on, the lowest first.
+fn digits(program: &Program) -> Digits {
+    let steps = (0..).map_while(|index| program.step(index));
+    let sizes = steps.filter_map(|step| match step {
+        Step::Share(axis) => Some(axis.size()),
+        _ => None,
+    });
+    Digits::new(sizes.collect())
+}
+
+/// The rounds that an operation takes on a base graph alone.
+fn rounds_on(base: &Base, operation: Operation, ports: Ports) -> Option<u64> {
+    let network = Network::from(*base);
+    let plan = Plan::new(&network, operation, ports, 0).ok()?;
+    let phases = (0..).map_while(|index| plan.phase(index));
+    let rounds = phases.map(|phase| match phase {
+        Phase::Down(tree) | Phase::Up(tree) => Some(tree.rounds()),
+        Phase::Step(Step::Share(axis)) => Some(axis.rounds(ports)),
+        _ => None,
+    });
+    rounds.sum()
+}

@@ -1,0 +1,151 @@
+//! Schedules that are broken on purpose: the machine refuses them.
+
+use hopwise_collective::Operator;
+use hopwise_collective::machine::{Conflict, Machine, Message};
+use hopwise_collective::program::{Folded, Wanted, step};
+use hopwise_collective::route::{Hops, Item, route};
+use hopwise_collective::tree::Known;
+use hopwise_core::collective::{Ports, Program, Step, Tree, Turns};
+use hopwise_core::{Network, Node};
+
+use crate::support::network;
+
+fn sent(from: Node, to: Node) -> Message<()> {
+    Message {
+        from,
+        to,
+        bytes: 8,
+        body: (),
+    }
+}
+
+#[test]
+fn what_no_link_carries_is_refused() {
+    let ring = network("ring(5)");
+    let mut machine = Machine::new(&ring, Ports::All);
+    let refused = machine.round(&[sent(0, 2)]);
+    assert_eq!(
+        refused,
+        Err(Conflict::NoLink {
+            round: 0,
+            from: 0,
+            to: 2
+        })
+    );
+}
+
+#[test]
+fn two_messages_on_one_link_are_refused_and_both_directions_are_not() {
+    let ring = network("ring(5)");
+    let mut machine = Machine::new(&ring, Ports::One);
+    assert_eq!(machine.round(&[sent(0, 1), sent(1, 0)]), Ok(()));
+    let mut machine = Machine::new(&ring, Ports::All);
+    assert_eq!(machine.round(&[sent(3, 4), sent(3, 2)]), Ok(()));
+    let refused = machine.round(&[sent(0, 1), sent(0, 1)]);
+    assert_eq!(
+        refused,
+        Err(Conflict::TwiceOnLink {
+            round: 1,
+            from: 0,
+            to: 1
+        })
+    );
+}
+
+#[test]
+fn one_port_sends_and_receives_one_message() {
+    let ring = network("ring(5)");
+    let refused = Machine::new(&ring, Ports::One).round(&[sent(0, 1), sent(0, 4)]);
+    assert_eq!(refused, Err(Conflict::SendsTwice { round: 0, node: 0 }));
+    let refused = Machine::new(&ring, Ports::One).round(&[sent(0, 1), sent(2, 1)]);
+    assert_eq!(refused, Err(Conflict::ReceivesTwice { round: 0, node: 1 }));
+}
+
+/// The same schedules that pass elsewhere, made for all ports and run with one.
+#[test]
+fn schedules_for_all_ports_do_not_pass_with_one() {
+    let torus = network("torus(3,3)");
+    let tree = Known::new(Tree::new(&torus, 0, Ports::All).unwrap());
+    let broadcast = tree.broadcast(&mut Machine::new(&torus, Ports::One), 8, 1);
+    assert_eq!(broadcast, Err(Conflict::SendsTwice { round: 0, node: 0 }));
+    let gathered = tree.up(
+        &mut Machine::new(&torus, Ports::One),
+        vec![1; 9],
+        |_| 8,
+        |all, more| *all += more,
+    );
+    assert!(matches!(gathered, Err(Conflict::ReceivesTwice { .. })), "{gathered:?}");
+    let items = |network: &Network| {
+        let all = |from| (0..network.nodes()).map(move |to| Item { to, body: from }).collect();
+        (0..network.nodes()).map(all).collect()
+    };
+    let routed = route(
+        &mut Machine::new(&torus, Ports::One),
+        &mut Hops::new(&torus),
+        None,
+        items(&torus),
+        8,
+    );
+    assert!(matches!(routed, Err(Conflict::SendsTwice { .. })), "{routed:?}");
+    // The turns of a network in which ports are directions, in one in which they are not.
+    let (star, ring) = (network("star(5)"), network("ring(5)"));
+    let wrong = Turns::new(&ring);
+    let routed = route(
+        &mut Machine::new(&star, Ports::One),
+        &mut Hops::new(&star),
+        Some(&wrong),
+        items(&star),
+        8,
+    );
+    assert!(matches!(routed, Err(Conflict::ReceivesTwice { .. })), "{routed:?}");
+}
+
+#[test]
+fn blocks_that_follow_too_fast_collide() {
+    let star = network("star(4)");
+    let tree = Known::new(Tree::new(&star, 0, Ports::One).unwrap());
+    // Right with the period of the tree, three children; as if all ports could send, wrong.
+    assert!(tree.broadcast(&mut Machine::new(&star, Ports::One), 8, 4).is_ok());
+    let hasty = Known::new(Tree::new(&star, 0, Ports::All).unwrap());
+    assert!(hasty.broadcast(&mut Machine::new(&star, Ports::One), 8, 4).is_err());
+}
+
+/// A program of another network goes over links that are not there; a step left out gives a wrong total.
+#[test]
+fn a_step_of_another_network_or_a_missing_one_is_noticed() {
+    let (dual, cube) = (network("rdn(hypercube(1),1)"), network("hypercube(3)"));
+    // A bit of its own for each node shows who was heard of, and how often.
+    let begin = || {
+        (0..8)
+            .map(|node| Folded::new(Operator::Sum, Wanted::Total, 1 << (8 * node)))
+            .collect::<Vec<_>>()
+    };
+    let all = 0x0101_0101_0101_0101;
+    let run = |network: &Network, program: &Program, left_out: Option<u64>| {
+        let (mut machine, mut held) = (Machine::new(network, Ports::All), begin());
+        for index in (0..program.length()).filter(|&index| Some(index) != left_out) {
+            let next: Step = program.step(index).unwrap();
+            step(&mut machine, &next, &mut held)?;
+        }
+        Ok::<_, Conflict>(held.iter().map(Folded::total).collect::<Vec<_>>())
+    };
+    let program = Program::new(&cube).unwrap();
+    assert_eq!(run(&cube, &program, None), Ok(vec![all; 8]));
+    assert!(matches!(run(&dual, &program, None), Err(Conflict::NoLink { .. })));
+    for index in 0..program.length() {
+        assert_ne!(
+            run(&cube, &program, Some(index)),
+            Ok(vec![all; 8]),
+            "without step {index}"
+        );
+    }
+    let program = Program::new(&dual).unwrap();
+    assert_eq!(run(&dual, &program, None), Ok(vec![all; 8]));
+    for index in 0..program.length() {
+        assert_ne!(
+            run(&dual, &program, Some(index)),
+            Ok(vec![all; 8]),
+            "without step {index}"
+        );
+    }
+}

@@ -1,0 +1,182 @@
+//! Every operation, on golden and on random networks.
+
+use hopwise_collective::{CannotRun, Operator, Request, run, values};
+use hopwise_core::Network;
+use hopwise_core::collective::{Operation, Ports};
+use proptest::prelude::*;
+
+use crate::support::{all_operations, golden, network, right};
+
+/// Larger ones are the long target's.
+const SMALL: u64 = 200;
+
+#[test]
+fn every_operation_is_right_on_golden_networks() {
+    let networks = golden(SMALL);
+    assert!(networks.len() > 30);
+    for (seed, network) in (1..).zip(networks) {
+        all_operations(&network, seed);
+    }
+}
+
+/// A family whose smallest members the golden file does not have.
+#[test]
+fn every_operation_is_right_on_the_smallest_networks() {
+    for expression in [
+        "path(2)",
+        "complete(2)",
+        "star(2)",
+        "ring(3)",
+        "torus(2,2)",
+        "mesh(2,3)",
+        "ghc(3,2)",
+        "hypercube(1)",
+        "folded-hypercube(2)",
+        "nstar(2)",
+        "nstar(3)",
+        "rdn(path(2),0)",
+        "rdn(complete(2),1)",
+        "bsw(star(3))",
+        "dualcube(2)",
+        "re(complete(2),complete(2),1)",
+        "re(path(3),star(4),2)",
+        "re([ring(3),complete(2)],ring(4),sd)",
+        "re-heawood-2(2)",
+        "rcr(1,1,0)",
+        "rcr(2,1,0)",
+        "rcr(1,2,1)",
+        "rcr(0,3,0)",
+        "rcr(2,3,1)",
+        "ccc(3)",
+        "cor(1,2)",
+        "folded(ring(3),1)",
+        "root-folded(ring(3),2)",
+        "flooded(ring(3),2)",
+        "rsn(1,path(2))",
+        "rsn(2,star(3))",
+        "rsn(3,path(2),diameter)",
+        "hcn(1)",
+        "hfn(2)",
+        "hsn(2,path(2))",
+        "hsn(3,mesh(2,2))",
+        "hcn3(1)",
+        "wk(2,2)",
+        "symmetric-hypernet(1,2)",
+        "hypernet(3,2)",
+        "exchanged-hypercube(1,1)",
+    ] {
+        all_operations(&network(expression), 3);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_operation_is_right_on_random_networks(network in small_network(), seed in any::<u64>()) {
+        all_operations(&network, seed);
+    }
+
+    /// Commutative operators fold what is not next to each other, too.
+    #[test]
+    fn every_operator_folds_in_node_order(
+        network in small_network(),
+        which in 0..Operator::ALL.len(),
+        seed in any::<u64>(),
+    ) {
+        for operation in [Operation::Reduce, Operation::AllReduce, Operation::Scan, Operation::ExclusiveScan] {
+            let begin = Request::new(operation, values(network.nodes(), seed));
+            right(&network, &Request { operator: Operator::ALL[which], seed, ..begin });
+        }
+    }
+
+    #[test]
+    fn long_broadcasts_follow_each_other(
+        network in small_network(),
+        blocks in 1..20u64,
+        one_port in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let ports = if one_port { Ports::One } else { Ports::All };
+        let root = seed % network.nodes();
+        let request = Request {
+            ports,
+            root,
+            blocks,
+            seed,
+            ..Request::new(Operation::Broadcast, values(network.nodes(), seed))
+        };
+        let report = right(&network, &request);
+        let single = right(&network, &Request { blocks: 1, ..request });
+        let most = network.nodes() - 1;
+        prop_assert!(report.rounds >= single.rounds + blocks - 1);
+        let longest_period = if one_port { most } else { 1 };
+        prop_assert!(report.rounds <= single.rounds + (blocks - 1) * longest_period);
+        prop_assert_eq!(report.messages, blocks * most);
+    }
+}
+
+/// A base graph of a few nodes.
+fn small_base() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (3..6u32).prop_map(|n| format!("ring({n})")),
+        (2..5u32).prop_map(|n| format!("path({n})")),
+        (2..5u32).prop_map(|n| format!("complete({n})")),
+        (2..5u32).prop_map(|n| format!("star({n})")),
+        (1..3u32).prop_map(|n| format!("hypercube({n})")),
+        (2..4u32, 2..4u32).prop_map(|(a, b)| format!("torus({a},{b})")),
+        (2..4u32, 2..3u32).prop_map(|(a, b)| format!("mesh({a},{b})")),
+        Just("nstar(3)".to_string()),
+        Just("petersen".to_string()),
+    ]
+}
+
+/// A network of at most 130 nodes.
+fn small_network() -> impl Strategy<Value = Network> {
+    let expression = prop_oneof![
+        small_base(),
+        (small_base(), 0..2u32).prop_map(|(base, k)| format!("rdn({base},{k})")),
+        (small_base(), small_base(), 1..3u32, any::<bool>())
+            .prop_map(|(f, u, r, sd)| format!("re({f},{u},{r}{})", if sd { ",sd" } else { "" })),
+        (1..3u32, 1..5u32, 0..3u32).prop_map(|(k, r, j)| format!("rcr({k},{r},{j})")),
+        (1..3u32, 2..4u32).prop_map(|(k, r)| format!("cor({k},{r})")),
+        (small_base(), 1..3u32).prop_map(|(base, n)| format!("folded({base},{n})")),
+        (small_base(), 1..3u32).prop_map(|(base, n)| format!("root-folded({base},{n})")),
+        (small_base(), 1..3u32).prop_map(|(base, n)| format!("flooded({base},{n})")),
+        (1..4u32, small_base(), any::<bool>())
+            .prop_map(|(l, base, links)| format!("rsn({l},{base}{})", if links { ",diameter" } else { "" })),
+        (2..4u32, small_base()).prop_map(|(l, base)| format!("hsn({l},{base})")),
+        (2..5u32, 1..4u32).prop_map(|(n, t)| format!("wk({n},{t})")),
+        (1..3u32, 1..3u32).prop_map(|(s, t)| format!("exchanged-hypercube({s},{t})")),
+    ];
+    let parsed = expression.prop_filter_map("no network of a few nodes", |text| {
+        let network: Network = text.parse().ok()?;
+        (network.nodes() <= 130).then(|| network.with_search_memory(usize::MAX))
+    });
+    parsed.boxed()
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_a_sentence() {
+    let ring = network("ring(5)");
+    let refusal = |request: Request| run(&ring, &request).unwrap_err().to_string();
+    let sum = || Request::new(Operation::Reduce, vec![1; 5]);
+    assert_eq!(
+        refusal(Request {
+            values: vec![1; 4],
+            ..sum()
+        }),
+        "ring(5) has 5 nodes, and there are 4 values"
+    );
+    assert_eq!(
+        refusal(Request { root: 5, ..sum() }),
+        "there is no node 5: the network has nodes 0 to 4"
+    );
+    assert_eq!(
+        refusal(Request { blocks: 0, ..sum() }),
+        "a broadcast has 1 to 65536 blocks, not 0"
+    );
+    let large = network("hypercube(13)");
+    let error = run(&large, &Request::new(Operation::AllToAll, vec![1; 1 << 13])).unwrap_err();
+    assert!(matches!(error, CannotRun::TooLarge { most: 4096, .. }), "{error}");
+}

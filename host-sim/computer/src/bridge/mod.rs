@@ -1,0 +1,208 @@
+//! Lines of JSON for programs in any language: through a pipe, or at a loopback socket for several at once. `docs/bridge.md` has the protocol.
+
+mod line;
+mod outbox;
+
+use std::io::{self, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::mesh::Mesh;
+use crate::worker::News;
+use line::{BadLine, Wish};
+pub use line::{Filter, from_hex, to_hex};
+use outbox::{AT_ONCE, Outbox};
+
+/// Bytes of a client's line, at most.
+const LONGEST_LINE: usize = 4096;
+/// Clients at the socket at once.
+const MOST_CLIENTS: usize = 16;
+
+/// Lets others have a mesh.
+#[derive(Clone, Debug)]
+pub struct Bridge {
+    mesh: Mesh,
+    /// At the socket.
+    clients: Arc<AtomicUsize>,
+}
+
+/// What a client wants to hear. Nothing until it says so.
+type Wanted = Mutex<Option<Filter>>;
+
+impl Bridge {
+    /// To a mesh.
+    pub fn new(mesh: Mesh) -> Self {
+        Bridge {
+            mesh,
+            clients: Arc::default(),
+        }
+    }
+
+    /// Serves one client. Returns when the client has said all and been answered, or is gone.
+    pub fn serve(&self, input: impl Read + Send + 'static, output: impl Write) {
+        let outbox = Arc::new(Outbox::default());
+        outbox.say(line::hello(&self.mesh));
+        let wanted: Arc<Wanted> = Arc::default();
+        self.pass_on_messages(&outbox, &wanted);
+        let (mesh, heard) = (self.mesh.clone(), outbox.clone());
+        std::thread::spawn(move || {
+            read_lines(input, &mut |line| obey(&mesh, &heard, &wanted, line));
+            heard.end_input();
+        });
+        outbox.write(output);
+    }
+
+    fn pass_on_messages(&self, outbox: &Arc<Outbox>, wanted: &Arc<Wanted>) {
+        let (outbox, wanted) = (outbox.clone(), wanted.clone());
+        self.mesh.subscribe(Box::new(move |news| {
+            let incoming = match news {
+                News::Message(incoming) => incoming,
+                News::Gone(fault) => {
+                    outbox.say_last(line::error(&Value::Null, "port-gone", &fault.to_string()));
+                    return false;
+                }
+            };
+            let wanted = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            match wanted.is_some_and(|filter| filter.passes(incoming)) {
+                true => outbox.message(|| line::message(incoming), line::missed),
+                false => outbox.is_open(),
+            }
+        }));
+    }
+
+    /// Serves clients at a local socket from now on, and returns where that is.
+    pub fn listen(&self, address: SocketAddr) -> io::Result<SocketAddr> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let bridge = self.clone();
+        std::thread::spawn(move || listener.incoming().flatten().for_each(|stream| bridge.welcome(stream)));
+        Ok(address)
+    }
+
+    fn welcome(&self, stream: TcpStream) {
+        if self.clients.fetch_add(1, Ordering::Relaxed) >= MOST_CLIENTS {
+            self.clients.fetch_sub(1, Ordering::Relaxed);
+            let sentence = format!("there are {MOST_CLIENTS} clients already");
+            // Who does not wait for the answer misses it.
+            let _ = writeln!(&stream, "{}", line::error(&Value::Null, "too-many", &sentence));
+            return;
+        }
+        let bridge = self.clone();
+        std::thread::spawn(move || {
+            if let Ok(input) = stream.try_clone() {
+                bridge.serve(input, &stream);
+            }
+            // Whoever still reads from it comes to an end.
+            let _ = stream.shutdown(Shutdown::Both);
+            bridge.clients.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+}
+
+/// A piece of a client's input.
+enum Line<'a> {
+    Whole(&'a [u8]),
+    TooLong,
+}
+
+/// Gives the lines of an input to someone, until that one has enough or there are no more. Of a line that is too long nothing is kept.
+fn read_lines(input: impl Read, take: &mut dyn FnMut(Line<'_>) -> bool) {
+    let mut line = Vec::new();
+    let mut too_long = false;
+    for byte in BufReader::new(input).bytes().map_while(Result::ok) {
+        match byte {
+            b'\n' => {
+                let line = std::mem::take(&mut line);
+                let line = if too_long { Line::TooLong } else { Line::Whole(&line) };
+                if !take(line) {
+                    return;
+                }
+                too_long = false;
+            }
+            _ if line.len() == LONGEST_LINE => too_long = true,
+            byte => line.push(byte),
+        }
+    }
+    if !line.is_empty() {
+        take(if too_long { Line::TooLong } else { Line::Whole(&line) });
+    }
+}
+
+/// Whether a line is the first of a web browser: a page that has it send requests here is nobody's client.
+fn is_of_browser(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    text.trim_end()
+        .rsplit_once(' ')
+        .is_some_and(|(_, last)| last.starts_with("HTTP/"))
+}
+
+/// Does what a line says. Says whether to go on.
+fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> bool {
+    let line = match line {
+        Line::TooLong => {
+            let sentence = format!("a line has at most {LONGEST_LINE} bytes");
+            return outbox.say(line::error(&Value::Null, "bad-line", &sentence));
+        }
+        Line::Whole(line) if is_of_browser(line) => {
+            outbox.say(line::error(&Value::Null, "bad-line", "this is no web server"));
+            return false;
+        }
+        // An empty line is nothing.
+        Line::Whole(line) if line.trim_ascii().is_empty() => return true,
+        Line::Whole(line) => line,
+    };
+    let (id, wish) = match line::read(line) {
+        Ok(read) => read,
+        Err(BadLine { id, sentence }) => return outbox.say(line::error(&id, "bad-line", &sentence)),
+    };
+    let errand = match wish {
+        Wish::Errand(errand) => errand,
+        Wish::Hear(what) => {
+            *wanted.lock().unwrap_or_else(PoisonError::into_inner) = what;
+            let outcome = if what.is_some() { "listening" } else { "quiet" };
+            return outbox.say(line::done(&id, outcome));
+        }
+    };
+    if !outbox.begin() {
+        let sentence = format!("{AT_ONCE} requests are under way: wait for an answer");
+        return outbox.say(line::error(&id, "too-many", &sentence));
+    }
+    let (mesh, outbox) = (mesh.clone(), outbox.clone());
+    std::thread::spawn(move || outbox.complete(line::carry_out(&mesh, &id, &errand)));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(input: &[u8]) -> Vec<Option<usize>> {
+        let mut found = Vec::new();
+        read_lines(input, &mut |line| {
+            found.push(match line {
+                Line::Whole(line) => Some(line.len()),
+                Line::TooLong => None,
+            });
+            true
+        });
+        found
+    }
+
+    #[test]
+    fn lines_are_bounded_and_the_one_after_a_long_one_is_read() {
+        assert_eq!(lines(b"ab\n\ncd"), [Some(2), Some(0), Some(2)]);
+        let long = [&[b'x'; LONGEST_LINE + 1][..], b"\nab\n"].concat();
+        assert_eq!(lines(&long), [None, Some(2)]);
+        let just = [&[b'x'; LONGEST_LINE][..], b"\n"].concat();
+        assert_eq!(lines(&just), [Some(LONGEST_LINE)]);
+    }
+
+    #[test]
+    fn a_browser_is_known_by_its_first_line() {
+        assert!(is_of_browser(b"POST / HTTP/1.1\r"));
+        assert!(!is_of_browser(br#"{"do":"send","text":"HTTP/1.1"}"#));
+    }
+}

@@ -1,0 +1,371 @@
+//! The handle.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use hopwise_core::limits::MAX_PAYLOAD;
+use hopwise_core::wire::{AppPort, AppStatus, BoardState, Command, DropReason, Page, Query, Status, Verdict};
+use hopwise_core::{Network, NoSuchNode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Fate, NoConnection, RequestError, SendError, check_length};
+use crate::host_port::{Incoming, Reply};
+use crate::serial_line::{BadPort, SerialLine, wait_for_bytes};
+use crate::worker::{Common, End, Errand, Job, News, Outlet, SETTLED_WITHIN, run};
+
+/// A request that is not answered by then has no answer: longer than packets live, there and back.
+pub const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+/// Word that a datagram is undeliverable comes within this, if it comes.
+const BAD_NEWS_WITHIN: Duration = Duration::from_millis(300);
+/// A reader who has read nothing for so long is not waited for.
+const WAIT_FOR_READER: Duration = Duration::from_secs(10);
+/// Between two attempts to send to him, the first time and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Errands that wait for others; who has one more waits himself.
+const WAITING: usize = 64;
+/// Messages that wait for a reader; what comes after those is lost, and counted.
+const UNREAD: usize = 256;
+
+/// A mesh of boards, through the serial port of one of them. It may be cloned and given to other threads; the port is closed with the last
+/// clone.
+#[derive(Clone)]
+pub struct Mesh {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    jobs: SyncSender<Job>,
+    common: Arc<Common>,
+    board: u64,
+    network: Network,
+}
+
+impl std::fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mesh({} at node {})", self.inner.network, self.inner.board)
+    }
+}
+
+impl Mesh {
+    /// Opens a serial port, and asks the board there for its network.
+    pub fn open(port: impl AsRef<Path>, baud: u32) -> Result<Self, NoConnection> {
+        let path = port.as_ref();
+        let mut line = SerialLine::open(path, baud)?;
+        while !line.port.is_up() {
+            if let Some(missing) = line.missing() {
+                return Err(missing.into());
+            }
+            wait_for_bytes([&line]);
+            line.exchange()?;
+        }
+        let board = line.port.board().map_or(0, |board| board.address);
+        let (jobs, queue) = sync_channel(WAITING);
+        let common = Arc::new(Common::default());
+        let shared = common.clone();
+        std::thread::spawn(move || run(line, &queue, &shared));
+        let port = path.display().to_string();
+        let ask = |command: Command<'_>| {
+            let bytes = command.payload().to_vec();
+            match carry(
+                &jobs,
+                &common,
+                Errand::Ask(command.query()),
+                board,
+                bytes,
+                SETTLED_WITHIN,
+            ) {
+                End::Reply(Reply::Answer(bytes)) => bytes,
+                _ => Vec::new(),
+            }
+        };
+        match postcard::from_bytes::<Status>(&ask(Command::Status)).map(|status| status.state) {
+            Ok(BoardState::Configured) => {}
+            Ok(BoardState::NotInImage) => return Err(NoConnection::NotInImage(port)),
+            Ok(state) => return Err(NoConnection::NoMesh { port, state }),
+            Err(_) => return Err(NoConnection::NoAnswer(port)),
+        }
+        // The network is what the board's configuration page says.
+        let page = ask(Command::ReadPage);
+        let page = page.as_slice().try_into().ok().and_then(|bytes| Page::read(bytes).ok());
+        let network = page.and_then(|page| page.network().ok());
+        let network = network.ok_or(NoConnection::NoNetwork(port))?;
+        let inner = Inner {
+            jobs,
+            common,
+            board,
+            network,
+        };
+        Ok(Mesh { inner: Arc::new(inner) })
+    }
+
+    /// The node at the serial port.
+    pub fn board(&self) -> u64 {
+        self.inner.board
+    }
+
+    /// The network, as that board says.
+    pub fn network(&self) -> &Network {
+        &self.inner.network
+    }
+
+    /// A node, if the mesh has it.
+    pub fn check(&self, node: u64) -> Result<u64, NoSuchNode> {
+        self.inner.network.check(node)
+    }
+
+    /// Why the serial port does not work any more, if it does not.
+    pub fn fault(&self) -> Option<Arc<BadPort>> {
+        self.inner.common.fault.get().cloned()
+    }
+
+    /// Sends a message to an application of a node; returns when the board at the port has taken it. It is lost if a board dies with it.
+    pub fn send(&self, node: u64, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        self.sent(Errand::Datagram(port), node, message, Duration::ZERO)
+            .map(drop)
+    }
+
+    /// The same to the computer at a node.
+    pub fn send_to_computer(&self, at: u64, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        self.sent(Errand::ToComputer(port), at, message, Duration::ZERO)
+            .map(drop)
+    }
+
+    /// Sends a message to an application of a node, or to the computer there, and waits a moment for bad news.
+    pub fn send_and_hear(
+        &self,
+        node: u64,
+        to_computer: bool,
+        port: AppPort,
+        message: &[u8],
+    ) -> Result<Option<DropReason>, SendError> {
+        let errand = if to_computer {
+            Errand::ToComputer
+        } else {
+            Errand::Datagram
+        };
+        self.sent(errand(port), node, message, BAD_NEWS_WITHIN)
+    }
+
+    /// Sends a message to an application of every node; returns when the board at the port has taken it.
+    pub fn broadcast(&self, port: AppPort, message: &[u8]) -> Result<(), SendError> {
+        let errand = Errand::Broadcast(port);
+        self.sent(errand, self.inner.board, message, Duration::ZERO).map(drop)
+    }
+
+    /// Sends a message to an application of a node, and waits until it is known what became of it. While the application does not read what
+    /// it has, this waits, for up to ten seconds.
+    pub fn send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+        let (end, mut pause) = (Instant::now() + WAIT_FOR_READER, FIRST_PAUSE);
+        loop {
+            let fate = self.try_send_confirmed(node, port, message)?;
+            if fate != Fate::Undeliverable(DropReason::InboxFull) || Instant::now() >= end {
+                return Ok(fate);
+            }
+            std::thread::sleep(pause);
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The same, but if the application has no room that is its fate.
+    pub fn try_send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+        let end = self.carry(Errand::Confirmed(port), node, message, SETTLED_WITHIN)?;
+        fate_of(end)
+    }
+
+    /// Asks an application of a node, in postcard format, and waits for its answer. It is asked once at most; whoever wants to ask again may.
+    pub fn request<T: Serialize, U: DeserializeOwned>(
+        &self,
+        node: u64,
+        port: AppPort,
+        request: &T,
+    ) -> Result<U, RequestError> {
+        let mut bytes = [0; MAX_PAYLOAD];
+        let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
+        let answer = self.request_bytes(node, port, bytes, ANSWER_WITHIN)?;
+        postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
+    }
+
+    /// The same with bytes, and a time limit.
+    pub fn request_bytes(
+        &self,
+        node: u64,
+        port: AppPort,
+        request: &[u8],
+        within: Duration,
+    ) -> Result<Vec<u8>, RequestError> {
+        let end = self.carry(Errand::Ask(Query::Application(port)), node, request, within)?;
+        answer_of(end)
+    }
+
+    /// What comes for a port of this computer, from now on.
+    pub fn receiver(&self, port: AppPort) -> Receiver {
+        self.receiver_of(move |message| message.port == port)
+    }
+
+    /// All that comes for this computer, from now on.
+    pub fn listen(&self) -> Receiver {
+        self.receiver_of(|_| true)
+    }
+
+    fn receiver_of(&self, wanted: impl Fn(&Incoming) -> bool + Send + 'static) -> Receiver {
+        let (sender, messages) = sync_channel(UNREAD);
+        let missed = Arc::new(AtomicU64::new(0));
+        let counter = missed.clone();
+        self.subscribe(Box::new(move |news| {
+            let News::Message(message) = news else { return false };
+            if !wanted(message) {
+                return true;
+            }
+            match sender.try_send(message.clone()) {
+                Ok(()) => true,
+                Err(TrySendError::Full(_)) => {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    true
+                }
+                Err(TrySendError::Disconnected(_)) => false,
+            }
+        }));
+        Receiver { messages, missed }
+    }
+
+    /// Has every message from now on given to someone.
+    pub(crate) fn subscribe(&self, mut outlet: Outlet) {
+        let common = &self.inner.common;
+        let mut outlets = common.outlets.lock().unwrap_or_else(PoisonError::into_inner);
+        match common.fault.get() {
+            None => outlets.push(outlet),
+            Some(fault) => {
+                outlet(News::Gone(fault));
+            }
+        }
+    }
+
+    /// Sends something and waits for word of it.
+    fn carry(&self, errand: Errand, dest: u64, bytes: &[u8], patience: Duration) -> Result<End, SendError> {
+        let bytes = self.checked(dest, bytes)?;
+        let Inner { jobs, common, .. } = &*self.inner;
+        match carry(jobs, common, errand, dest, bytes, patience) {
+            End::NotTaken => Err(SendError::NoRoom),
+            End::Gone(fault) => Err(SendError::Gone(fault)),
+            end => Ok(end),
+        }
+    }
+
+    fn checked(&self, dest: u64, bytes: &[u8]) -> Result<Vec<u8>, SendError> {
+        check_length(bytes)?;
+        self.check(dest)?;
+        Ok(bytes.to_vec())
+    }
+
+    fn sent(
+        &self,
+        errand: Errand,
+        dest: u64,
+        bytes: &[u8],
+        patience: Duration,
+    ) -> Result<Option<DropReason>, SendError> {
+        match self.carry(errand, dest, bytes, patience)? {
+            End::Reply(Reply::Undeliverable(reason)) => Ok(Some(reason)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Asks a node itself, not an application of it.
+    pub(crate) fn ask(&self, node: u64, query: Query, bytes: &[u8], within: Duration) -> Option<Reply> {
+        match self.carry(Errand::Ask(query), node, bytes, within) {
+            Ok(End::Reply(reply)) => Some(reply),
+            _ => None,
+        }
+    }
+}
+
+fn carry(
+    jobs: &SyncSender<Job>,
+    common: &Common,
+    errand: Errand,
+    dest: u64,
+    bytes: Vec<u8>,
+    patience: Duration,
+) -> End {
+    let (told, heard) = sync_channel(1);
+    let job = Job {
+        errand,
+        dest,
+        bytes,
+        patience,
+        done: told,
+    };
+    // Who takes no errands, or drops one, has ended.
+    let end = jobs.send(job).ok().and_then(|()| heard.recv().ok());
+    match (end, common.fault.get()) {
+        (Some(end), _) => end,
+        (None, Some(fault)) => End::Gone(fault.clone()),
+        (None, None) => End::NotTaken,
+    }
+}
+
+/// What became of a confirmed message.
+pub(crate) fn fate_of(end: End) -> Result<Fate, SendError> {
+    Ok(match end {
+        End::Reply(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
+        End::Reply(Reply::Confirmed(Verdict::Busy)) => Fate::Busy,
+        End::Reply(Reply::Confirmed(Verdict::Restarted)) => Fate::Interrupted,
+        End::Reply(Reply::Confirmed(Verdict::Full)) => Fate::Undeliverable(DropReason::InboxFull),
+        End::Reply(Reply::Confirmed(Verdict::Unserved)) => Fate::Undeliverable(DropReason::Unserved),
+        End::Reply(Reply::Undeliverable(reason)) => Fate::Undeliverable(reason),
+        End::Reply(Reply::Answer(_)) | End::Silence => Fate::Unknown,
+        End::NotTaken => return Err(SendError::NoRoom),
+        End::Gone(fault) => return Err(SendError::Gone(fault)),
+    })
+}
+
+/// The answer to a request.
+pub(crate) fn answer_of(end: End) -> Result<Vec<u8>, RequestError> {
+    Err(match end {
+        End::Reply(Reply::Answer(bytes)) => match AppStatus::read(&bytes) {
+            Some((AppStatus::Answered, answer)) => return Ok(answer.to_vec()),
+            Some((AppStatus::Unserved, _)) => RequestError::Unserved,
+            Some((AppStatus::Busy, _)) => RequestError::Busy,
+            Some((AppStatus::Refused, _)) => RequestError::Refused,
+            None => RequestError::BadFormat,
+        },
+        End::Reply(Reply::Undeliverable(reason)) => RequestError::Undeliverable(reason),
+        End::Reply(Reply::Confirmed(_)) => RequestError::BadFormat,
+        End::Silence => RequestError::TimedOut,
+        End::NotTaken => RequestError::NotSent(SendError::NoRoom),
+        End::Gone(fault) => RequestError::NotSent(SendError::Gone(fault)),
+    })
+}
+
+/// What comes for this computer.
+#[derive(Debug)]
+pub struct Receiver {
+    messages: mpsc::Receiver<Incoming>,
+    missed: Arc<AtomicU64>,
+}
+
+/// No message, and none will come: the serial port has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the serial port has failed")]
+pub struct Ended;
+
+impl Receiver {
+    /// The next message; `None` if none comes in time.
+    pub fn recv(&mut self, within: Duration) -> Result<Option<Incoming>, Ended> {
+        match self.messages.recv_timeout(within) {
+            Ok(message) => Ok(Some(message)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Ended),
+        }
+    }
+
+    /// How many messages were lost because nobody read.
+    pub fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,231 @@
+//! Programs of users: crates outside the repository, as `hopwise new-app` writes them, and images of theirs.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use hopwise_emulator::boards::{self, BoardKind};
+use hopwise_emulator::image::{Image, NotFirmware};
+use serde_json::Value;
+
+use crate::firmware::{BOARDS, is_news, toolchain};
+use crate::repository::Repository;
+use crate::setup::configuration_slots;
+
+/// Why there is no image of a program.
+#[derive(Debug, thiserror::Error)]
+pub enum NoApp {
+    /// There is neither a crate nor a file.
+    #[error(
+        "{0}: there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one"
+    )]
+    Nothing(String),
+    /// Cargo cannot be run.
+    #[error("{crate_}: cargo cannot be run: {error}")]
+    NoCargo {
+        /// The crate.
+        crate_: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The compiler failed. What it said has been passed on.
+    #[error("{0} does not build; cargo says why above")]
+    Failed(String),
+    /// There is no program in the crate, or more than one.
+    #[error("{crate_} has {programs} programs; one is needed, or the ELF file of one")]
+    Programs {
+        /// The crate.
+        crate_: String,
+        /// How many there are.
+        programs: usize,
+    },
+    /// The file cannot be read.
+    #[error("{file}: {error}")]
+    Unreadable {
+        /// Which.
+        file: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The file is no image.
+    #[error("{file}: {error}")]
+    NotFirmware {
+        /// Which.
+        file: String,
+        /// What is wrong with it.
+        error: NotFirmware,
+    },
+    /// The image has no place for a board's address and network.
+    #[error("{0} is not built on hopwise-firmware: it has no place for the configuration")]
+    NotHopwise(String),
+    /// The image is for other boards.
+    #[error("{file} is an image for {image}, and the board is a {board}")]
+    OtherBoard {
+        /// The image.
+        file: String,
+        /// What it is for.
+        image: &'static str,
+        /// What the board is.
+        board: String,
+    },
+}
+
+/// The board that an image is for; `None` if it does not say.
+pub fn board_of(image: &Image) -> Option<&'static BoardKind> {
+    let is_for = |board: &&str| {
+        image
+            .address_of(&format!("_board_{}", board.replace('-', "_")))
+            .is_some()
+    };
+    boards::find(BOARDS.into_iter().find(is_for)?)
+}
+
+/// The image of a program for a board, as an ELF file: `path` is that, or a crate, which is built as far as it has changed. `told` hears, line by
+/// line, what there is to wait for.
+pub fn elf(path: &Path, board: &str, told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
+    let name = || path.display().to_string();
+    let elf = match path.is_dir() {
+        true if path.join("Cargo.toml").is_file() => build(path, board, told)?,
+        false if path.is_file() => path.to_path_buf(),
+        _ => return Err(NoApp::Nothing(name())),
+    };
+    let unreadable = |error| NoApp::Unreadable { file: name(), error };
+    let image = Image::from_elf(&std::fs::read(&elf).map_err(unreadable)?)
+        .map_err(|error| NoApp::NotFirmware { file: name(), error })?;
+    match board_of(&image) {
+        _ if configuration_slots(&image).is_none() => Err(NoApp::NotHopwise(name())),
+        Some(kind) if kind.name != board => Err(NoApp::OtherBoard {
+            file: name(),
+            image: kind.name,
+            board: board.into(),
+        }),
+        _ => Ok(elf),
+    }
+}
+
+fn build(folder: &Path, board: &str, mut told: impl FnMut(&str)) -> Result<PathBuf, NoApp> {
+    let name = folder.display().to_string();
+    let no_cargo = |error| NoApp::NoCargo {
+        crate_: name.clone(),
+        error,
+    };
+    let mut cargo = cargo(folder);
+    cargo.args([
+        "build",
+        "--release",
+        "--bins",
+        "--message-format=json-render-diagnostics",
+    ]);
+    if !is_default_board(folder, board) {
+        cargo.args(["--no-default-features", "--features", board]);
+    }
+    let mut running = cargo
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(no_cargo)?;
+    let stdout = running.stdout.take();
+    let reports = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        stdout.map(|mut stream| stream.read_to_end(&mut text));
+        text
+    });
+    let lines = running.stderr.take().into_iter();
+    let lines = lines.flat_map(|stream| BufReader::new(stream).lines().map_while(Result::ok));
+    lines.filter(|line| is_news(line)).for_each(|line| told(&line));
+    if !running.wait().map_err(no_cargo)?.success() {
+        return Err(NoApp::Failed(name));
+    }
+    let mut programs = programs(&reports.join().unwrap_or_default());
+    match (programs.pop(), programs.len()) {
+        (Some(program), 0) => Ok(program),
+        (last, others) => Err(NoApp::Programs {
+            crate_: name,
+            programs: others + usize::from(last.is_some()),
+        }),
+    }
+}
+
+/// Cargo in a crate's folder, as its user would run it.
+fn cargo(folder: &Path) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .current_dir(folder)
+        // Set by the cargo that may run this, for its own compiler.
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env_remove("RUSTFLAGS")
+        .stdin(Stdio::null());
+    // Where the compiler for ARM is not the one that rustup would take, the repository knows which.
+    let repository = Repository::find(None).or_else(|_| Repository::around(folder)).ok();
+    if let Some(toolchain) = repository.and_then(|repository| toolchain(&repository)) {
+        cargo.env("RUSTUP_TOOLCHAIN", toolchain);
+    }
+    cargo
+}
+
+/// Whether a crate is built for a board unless told otherwise, or cannot be told.
+fn is_default_board(folder: &Path, board: &str) -> bool {
+    let output = cargo(folder)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .output();
+    let metadata: Value = output
+        .ok()
+        .and_then(|output| serde_json::from_slice(&output.stdout).ok())
+        .unwrap_or_default();
+    let manifest = folder.join("Cargo.toml").canonicalize().unwrap_or_default();
+    let packages = metadata["packages"].as_array();
+    let package = packages.and_then(|packages| {
+        let is_it = |package: &&Value| package["manifest_path"].as_str().map(Path::new) == Some(&manifest);
+        packages.iter().find(is_it)
+    });
+    let features = package.map(|package| &package["features"]);
+    let known = features.is_some_and(|features| !features[board].is_null());
+    let default = features.and_then(|features| features["default"].as_array());
+    !known || default.is_some_and(|default| default.iter().any(|feature| feature == board))
+}
+
+/// The programs among what cargo says that it has made.
+fn programs(reports: &[u8]) -> Vec<PathBuf> {
+    let values = reports
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    values
+        .filter_map(|value| Some(PathBuf::from(value["executable"].as_str()?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_what_cargo_says() {
+        let reports = b"{\"reason\":\"compiler-artifact\",\"executable\":null}\nnoise\n\
+            {\"reason\":\"compiler-artifact\",\"executable\":\"/x/app\"}\n{\"reason\":\"build-finished\"}\n";
+        assert_eq!(programs(reports), [PathBuf::from("/x/app")]);
+    }
+
+    #[test]
+    fn every_board_is_known_by_its_layout() {
+        let firmware = Path::new("../../firmware");
+        for board in BOARDS {
+            let file = match board {
+                "nucleo-f446re" => firmware.join("../memory.x"),
+                other => firmware.join(format!("memory/{other}.x")),
+            };
+            let layout = std::fs::read_to_string(file).expect("a layout");
+            let symbols: Vec<&str> = layout.lines().filter(|line| line.starts_with("_board_")).collect();
+            assert_eq!(symbols, [format!("_board_{} = 1;", board.replace('-', "_"))]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_program_is_said() {
+        let sentence = |path: &Path| elf(path, BOARDS[0], |_| {}).expect_err("no program").to_string();
+        assert!(sentence(Path::new("/nowhere")).starts_with("/nowhere: there is neither a crate nor an image"));
+        assert!(sentence(Path::new("src")).starts_with("src: there is neither a crate nor an image"));
+        assert!(sentence(Path::new("Cargo.toml")).starts_with("Cargo.toml: "));
+    }
+}

@@ -1,0 +1,327 @@
+//! `hopwise collective`: an operation of all nodes together, in synchronous rounds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use hopwise_collective::{CannotRun, Operator, Report, Request, run as carry_out, values};
+use hopwise_core::collective::{Operation, Ports};
+use hopwise_core::{Network, Node};
+
+use super::output::{Outcome, check_output, print, print_facts, print_json, write_file};
+use super::refusal::Refusal;
+use super::{parse, table};
+
+#[derive(Args)]
+pub(super) struct CollectiveArgs {
+    /// The network, as an expression: rdn(ring(3),1), rsn(2,hypercube(2)), torus(4,4) ...
+    #[arg(value_name = "EXPR", required_unless_present = "markdown")]
+    expression: Option<String>,
+    /// What all nodes do together
+    #[arg(long, value_enum, required_unless_present = "markdown")]
+    op: Option<OperationArg>,
+    /// How many messages a node can send, and how many it can receive, in a round
+    #[arg(long, value_enum, default_value_t = PortModelArg::All)]
+    port_model: PortModelArg,
+    /// A whole number a line, one for each node in node order; drawn by the seed unless given
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Write a line for each node in node order with what it holds at the end
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What values are folded with
+    #[arg(long, value_enum, default_value_t = OperatorArg::Sum)]
+    operator: OperatorArg,
+    /// Where a broadcast or scatter comes from, and a reduction or gather goes to
+    #[arg(long, value_name = "NODE", default_value_t = 0)]
+    root: Node,
+    /// The blocks of a broadcast, which follow each other
+    #[arg(long, default_value_t = 1)]
+    blocks: u64,
+    /// What permutations, and values without --input, are drawn from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print the tables of docs/collectives.md: rounds against lower bounds and published figures, for every family
+    #[arg(long, conflicts_with_all = ["expression", "op", "input", "output", "json"])]
+    markdown: bool,
+}
+
+/// The operations that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum OperationArg {
+    /// Nobody goes on before all have come
+    Barrier,
+    /// Everyone gets what the root has
+    Broadcast,
+    /// The root gets all values folded in node order
+    Reduce,
+    /// Everyone gets all values folded in node order
+    AllReduce,
+    /// Everyone gets the values up to its own folded in node order
+    Scan,
+    /// The same without its own
+    ExclusiveScan,
+    /// The root gets all values
+    Gather,
+    /// Everyone gets its own of the values that the root has
+    Scatter,
+    /// Everyone gets all values
+    AllGather,
+    /// Everyone has a value for everyone: node i its input plus j for node j
+    AllToAll,
+    /// Every value goes to another node, drawn by the seed
+    Permute,
+    /// Node i gets the i-th smallest value
+    Sort,
+    /// Node i gets term i of the discrete Fourier transform
+    Fft,
+}
+
+impl From<OperationArg> for Operation {
+    fn from(operation: OperationArg) -> Operation {
+        match operation {
+            OperationArg::Barrier => Operation::Barrier,
+            OperationArg::Broadcast => Operation::Broadcast,
+            OperationArg::Reduce => Operation::Reduce,
+            OperationArg::AllReduce => Operation::AllReduce,
+            OperationArg::Scan => Operation::Scan,
+            OperationArg::ExclusiveScan => Operation::ExclusiveScan,
+            OperationArg::Gather => Operation::Gather,
+            OperationArg::Scatter => Operation::Scatter,
+            OperationArg::AllGather => Operation::AllGather,
+            OperationArg::AllToAll => Operation::AllToAll,
+            OperationArg::Permute => Operation::Permute,
+            OperationArg::Sort => Operation::Sort,
+            OperationArg::Fft => Operation::Fft,
+        }
+    }
+}
+
+/// The port models that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum PortModelArg {
+    /// One message each way
+    One,
+    /// One message each way through every port
+    All,
+}
+
+impl From<PortModelArg> for Ports {
+    fn from(model: PortModelArg) -> Ports {
+        match model {
+            PortModelArg::One => Ports::One,
+            PortModelArg::All => Ports::All,
+        }
+    }
+}
+
+/// The operators that can be asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum OperatorArg {
+    /// The sum, modulo 2^64
+    Sum,
+    /// The product, modulo 2^64
+    Product,
+    /// The smallest
+    Min,
+    /// The largest
+    Max,
+    /// Bit by bit
+    And,
+    /// Bit by bit
+    Or,
+    /// Bit by bit
+    Xor,
+    /// Maps x -> a x + b modulo 2^32, a the upper and b the lower 32 bits of a number, one after the other: not commutative
+    Affine,
+}
+
+impl From<OperatorArg> for Operator {
+    fn from(operator: OperatorArg) -> Operator {
+        match operator {
+            OperatorArg::Sum => Operator::Sum,
+            OperatorArg::Product => Operator::Product,
+            OperatorArg::Min => Operator::Min,
+            OperatorArg::Max => Operator::Max,
+            OperatorArg::And => Operator::And,
+            OperatorArg::Or => Operator::Or,
+            OperatorArg::Xor => Operator::Xor,
+            OperatorArg::Affine => Operator::Affine,
+        }
+    }
+}
+
+pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
+    let (Some(expression), Some(op)) = (&args.expression, args.op) else {
+        return markdown();
+    };
+    let network = parse(expression)?;
+    if let Some(output) = &args.output {
+        check_output(output, args.input.as_deref())?;
+    }
+    let begin = match &args.input {
+        Some(path) => read(path)?,
+        None => values(network.nodes().min(hopwise_collective::MAX_NODES), args.seed),
+    };
+    let request = Request {
+        operation: op.into(),
+        ports: args.port_model.into(),
+        values: begin,
+        operator: args.operator.into(),
+        root: args.root,
+        blocks: args.blocks,
+        seed: args.seed,
+    };
+    let done = match carry_out(&network, &request) {
+        Ok(done) => done,
+        Err(CannotRun::Conflict(conflict)) => return Ok(Outcome::CheckFailed(format!("{network}: {conflict}"))),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(output) = &args.output {
+        write_file(output, &(done.held.join("\n") + "\n"))?;
+    }
+    let report = done.report;
+    if args.json {
+        print_json(&report)?;
+    } else {
+        show(&report)?;
+    }
+    if report.correct {
+        Ok(Outcome::Done)
+    } else {
+        let op = report.op;
+        Ok(Outcome::CheckFailed(format!(
+            "{network}: {op} does not come to what a sequential computation says"
+        )))
+    }
+}
+
+/// A whole number a line.
+fn read(path: &Path) -> Result<Vec<i64>, Refusal> {
+    let text = fs::read_to_string(path).map_err(|error| Refusal::file(path, error))?;
+    let number = |(line, text): (usize, &str)| {
+        let wrong = |_| Refusal::file(path, format!("line {line}: '{}' is not a whole number", text.trim()));
+        text.trim().parse().map_err(wrong)
+    };
+    (1..).zip(text.lines()).map(number).collect()
+}
+
+fn show(report: &Report) -> Result<(), Refusal> {
+    let rounds = match report.reorder_rounds {
+        Some(more) => format!("{}, and {more} to bring term k to node k", report.rounds),
+        None => report.rounds.to_string(),
+    };
+    let published = report.published.map_or("none".into(), |rounds| rounds.to_string());
+    let correct = if report.correct { "yes" } else { "no" };
+    print_facts(
+        &format!("{}, {}", report.network, report.op),
+        &[
+            ("nodes", report.nodes.to_string()),
+            ("ports", report.port_model.into()),
+            ("method", report.method.clone()),
+            ("rounds", rounds),
+            ("at least", report.bound.to_string()),
+            ("published", published),
+            ("messages", report.messages.to_string()),
+            ("largest", format!("{} bytes", report.bytes_max)),
+            ("busiest link", format!("{} messages", report.link_load)),
+            ("correct", correct.into()),
+        ],
+    )
+}
+
+/// One network or two of every family.
+const FAMILIES: &[&str] = &[
+    "ring(9)",
+    "path(8)",
+    "complete(8)",
+    "star(8)",
+    "hypercube(6)",
+    "folded-hypercube(6)",
+    "torus(5,5)",
+    "mesh(4,4)",
+    "ghc(4,4)",
+    "nstar(4)",
+    "petersen",
+    "heawood",
+    "rdn(ring(3),1)",
+    "rdn(ring(3),2)",
+    "rdn(hypercube(2),1)",
+    "re(ring(4),complete(3),3)",
+    "re(ring(4),ring(4),2,sd)",
+    "rcr(2,3,1)",
+    "rcr(2,4,2)",
+    "cor(2,3)",
+    "ccc(4)",
+    "folded(heawood,2)",
+    "root-folded(petersen,2)",
+    "flooded(heawood,2)",
+    "re-heawood-2(2)",
+    "rsn(2,hypercube(2))",
+    "rsn(3,hypercube(2))",
+    "rsn(2,complete(5))",
+    "hcn(3)",
+    "hfn(3)",
+    "hsn(3,hypercube(2))",
+    "hcn3(2)",
+    "wk(4,3)",
+    "symmetric-hypernet(2,3)",
+    "hypernet(3,2)",
+    "partial-swapped",
+    "dualcube(4)",
+    "bsw(ring(5))",
+    "exchanged-hypercube(3,3)",
+];
+
+/// What the tables have columns for.
+const COLUMNS: [Operation; 7] = [
+    Operation::Broadcast,
+    Operation::AllReduce,
+    Operation::Scan,
+    Operation::AllGather,
+    Operation::AllToAll,
+    Operation::Sort,
+    Operation::Fft,
+];
+
+fn markdown() -> Result<Outcome, Refusal> {
+    for (ports, title) in [(Ports::All, "All ports"), (Ports::One, "One port")] {
+        let mut rows = Vec::new();
+        for expression in FAMILIES {
+            let network = parse(expression)?;
+            let mut row = vec![format!("`{network}`"), network.nodes().to_string()];
+            for operation in COLUMNS {
+                row.push(cell(&network, operation, ports)?);
+            }
+            rows.push(row);
+        }
+        let mut titles = vec!["network", "nodes"];
+        titles.extend(COLUMNS.map(Operation::name));
+        let text = table::markdown(&titles, rows.into_iter());
+        print(|out| write!(out, "## {title}\n\n{text}\n"))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Rounds, the fewest possible if that is less, and the published figure if there is one.
+fn cell(network: &Network, operation: Operation, ports: Ports) -> Result<String, Refusal> {
+    let request = Request {
+        ports,
+        ..Request::new(operation, values(network.nodes(), 1))
+    };
+    let report = carry_out(network, &request)?.report;
+    let mut cell = report.rounds.to_string();
+    if report.bound < report.rounds {
+        cell += &format!(" ≥ {}", report.bound);
+    }
+    if let Some(published) = report.published {
+        cell += &format!(" (published {published})");
+    }
+    if !report.correct {
+        cell += " WRONG";
+    }
+    Ok(cell)
+}

@@ -1,0 +1,238 @@
+//! `hopwise new-app`: a crate outside the repository with a program for boards.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hopwise_emulate::repository::Repository;
+use hopwise_rig::boards::{BoardKind, KINDS, kind};
+
+use super::RepositoryArg;
+use super::output::{Outcome, print};
+use super::refusal::Refusal;
+
+/// Letters of a crate's name, at most.
+const LONGEST_NAME: usize = 64;
+/// Names that crates cannot have, or that others here have already.
+const TAKEN: [&str; 20] = [
+    "alloc",
+    "async",
+    "const",
+    "core",
+    "cortex-m-rt",
+    "crate",
+    "defmt",
+    "embassy-executor",
+    "embassy-futures",
+    "fn",
+    "hopwise-firmware",
+    "let",
+    "loop",
+    "mod",
+    "self",
+    "static",
+    "static-cell",
+    "std",
+    "super",
+    "test",
+];
+
+#[derive(Args)]
+#[command(after_help = "\
+The crates that the program is built on are those of the repository (--repo, HOPWISE_REPO, or around the working folder), unless --git or --release
+says otherwise. Nothing is overwritten.")]
+pub(super) struct NewAppArgs {
+    /// The crate: the folder to make, whose last part is its name
+    #[arg(value_name = "NAME")]
+    folder: PathBuf,
+    /// The kind of board that it is built for unless told otherwise
+    #[arg(long, value_name = "NAME", default_value = KINDS[0].name)]
+    board: String,
+    /// Build on a git repository of Hopwise
+    #[arg(long, value_name = "URL", conflicts_with = "release")]
+    git: Option<String>,
+    /// Of which this commit or tag
+    #[arg(long, value_name = "REV", requires = "git")]
+    rev: Option<String>,
+    /// Build on this release of Hopwise's crates
+    #[arg(long, value_name = "VERSION")]
+    release: Option<String>,
+}
+
+/// Why there is no new crate.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoNewApp {
+    #[error(
+        "'{0}' is no name for a crate: letters, digits, - and _, of which the first is a letter, and no word that means something else"
+    )]
+    Name(String),
+    #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]
+    Board(String),
+    #[error("{}: there is something of that name already", .0.display())]
+    Exists(PathBuf),
+    #[error("'{0}' cannot stand in a Cargo.toml")]
+    Source(String),
+}
+
+/// Where Hopwise's crates are, as a Cargo.toml says it.
+enum Source<'a> {
+    Path(Repository),
+    Git(&'a str, Option<&'a str>),
+    Release(&'a str),
+}
+
+impl Source<'_> {
+    fn dependency(&self, folder: &str) -> Result<String, NoNewApp> {
+        let quoted = |text: &str| match text.contains(['"', '\\']) || text.contains(char::is_control) {
+            true => Err(NoNewApp::Source(text.into())),
+            false => Ok(format!("\"{text}\"")),
+        };
+        Ok(match self {
+            Source::Path(repository) => {
+                let path = repository.root().join(folder);
+                format!("path = {}", quoted(&path.to_string_lossy())?)
+            }
+            Source::Git(url, None) => format!("git = {}", quoted(url)?),
+            Source::Git(url, Some(rev)) => format!("git = {}, rev = {}", quoted(url)?, quoted(rev)?),
+            Source::Release(version) => format!("version = {}", quoted(version)?),
+        })
+    }
+}
+
+pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    let name = name_of(&args.folder)?;
+    let board = kind(&args.board).ok_or_else(|| NoNewApp::Board(args.board.clone()))?;
+    let source = match (&args.git, &args.release) {
+        (Some(url), _) => Source::Git(url, args.rev.as_deref()),
+        (None, Some(version)) => Source::Release(version),
+        (None, None) => Source::Path(Repository::find(repository.repo.as_deref())?),
+    };
+    let files = files(name, board, &source)?;
+    write(&args.folder, &files)?;
+    let folder = args.folder.display();
+    print(|out| {
+        writeln!(out, "{folder}: a program for {} boards", board.name)?;
+        writeln!(
+            out,
+            "  cd {folder} && cargo emulated          tests it on emulated boards"
+        )?;
+        writeln!(out, "  cd {folder} && cargo run --release     flashes one board")?;
+        writeln!(out, "  hopwise emulate 'ring(4)' --app {folder}")
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn name_of(folder: &Path) -> Result<&str, NoNewApp> {
+    let bad = || NoNewApp::Name(folder.display().to_string());
+    let name = folder.file_name().and_then(|name| name.to_str()).ok_or_else(bad)?;
+    let is_right = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+        && name.len() <= LONGEST_NAME
+        && !TAKEN.contains(&name.replace('_', "-").as_str());
+    if is_right { Ok(name) } else { Err(bad()) }
+}
+
+/// The files of the crate, and what is in them.
+fn files(name: &str, board: &BoardKind, source: &Source<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
+    let features = KINDS.map(|kind| format!("{0} = [\"hopwise-firmware/{0}\"]", kind.name));
+    let (firmware, emulate) = (source.dependency("firmware")?, source.dependency("host-sim/emulate")?);
+    let fill = |template: &str| {
+        template
+            .replace("{name}", name)
+            .replace("{boards}", &features.join("\n"))
+            .replace("{board}", board.name)
+            .replace("{chip}", board.chip)
+            .replace("{firmware}", &firmware)
+            .replace("{emulate}", &emulate)
+    };
+    let mut files = vec![
+        ("Cargo.toml", fill(include_str!("Cargo.toml.txt"))),
+        ("build.rs", fill(include_str!("build.rs.txt"))),
+        ("rust-toolchain.toml", fill(include_str!("rust-toolchain.toml.txt"))),
+        (".gitignore", "target\n".into()),
+        ("README.md", fill(include_str!("README.md.txt"))),
+        (".cargo/config.toml", fill(include_str!("config.toml.txt"))),
+        ("src/main.rs", fill(include_str!("main.rs.txt"))),
+        ("tests/Cargo.toml", fill(include_str!("tests_Cargo.toml.txt"))),
+        ("tests/.cargo/config.toml", fill(include_str!("tests_config.toml.txt"))),
+        ("tests/mesh.rs", fill(include_str!("mesh.rs.txt"))),
+    ];
+    if let Source::Path(repository) = source {
+        // The versions that are known to work together.
+        for (from, to) in [
+            ("firmware/Cargo.lock", "Cargo.lock"),
+            ("Cargo.lock", "tests/Cargo.lock"),
+        ] {
+            let path = repository.root().join(from);
+            let lock = std::fs::read_to_string(&path).map_err(|error| Refusal::file(&path, error))?;
+            files.push((to, lock));
+        }
+    }
+    Ok(files)
+}
+
+fn write(folder: &Path, files: &[(&'static str, String)]) -> Result<(), Refusal> {
+    std::fs::create_dir(folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => NoNewApp::Exists(folder.into()).into(),
+        _ => Refusal::output(folder, &error),
+    })?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&path, text))
+            .map_err(|error| Refusal::output(&path, &error))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_crates() {
+        for name in ["blink", "x/y/my-app", "a_1"] {
+            assert!(name_of(Path::new(name)).is_ok(), "{name}");
+        }
+        for name in [
+            "",
+            "/",
+            "..",
+            "1st",
+            "-x",
+            "a b",
+            "naïve",
+            "fn",
+            "static_cell",
+            "x/core",
+            &"x".repeat(65),
+        ] {
+            assert!(name_of(Path::new(name)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn crates_come_from_where_is_said() {
+        let says = |source: Source<'_>| {
+            let files = files("x", &KINDS[1], &source).expect("files");
+            let manifest = &files[0].1;
+            let line = manifest.lines().find(|line| line.starts_with("hopwise-firmware = "));
+            assert!(
+                !manifest.contains("{"[..].repeat(2).as_str()) && manifest.contains("default = [\"nucleo-f401re\"]")
+            );
+            line.expect("a dependency").to_string()
+        };
+        let rest = "default-features = false, features = [\"all-networks\"] }";
+        assert_eq!(
+            says(Source::Git("https://x/y", Some("v1"))),
+            format!("hopwise-firmware = {{ git = \"https://x/y\", rev = \"v1\", {rest}")
+        );
+        assert_eq!(
+            says(Source::Release("0.1")),
+            format!("hopwise-firmware = {{ version = \"0.1\", {rest}")
+        );
+        let nasty = Source::Release("0.1\" }\n[x");
+        assert!(nasty.dependency("firmware").is_err());
+    }
+}

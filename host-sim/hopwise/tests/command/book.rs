@@ -1,0 +1,118 @@
+//! The book in docs/: what it shows is what the command prints, and what it points to is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Stands for what differs from run to run; on a line of its own, for all that follows.
+const ANYTHING: &str = "[..]";
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The pages of the book, and the README.
+fn pages() -> Vec<(PathBuf, String)> {
+    let folder = fs::read_dir(repository().join("docs")).unwrap();
+    let mut paths: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| repository().join(name)));
+    paths.sort();
+    let read = |path: PathBuf| (path.clone(), fs::read_to_string(path).unwrap());
+    paths.into_iter().map(read).collect()
+}
+
+/// The words of a command line; quotes hold blanks together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![];
+    for (place, part) in line.split('\'').enumerate() {
+        match place % 2 {
+            0 => words.extend(part.split_whitespace().map(String::from)),
+            _ => words.push(part.into()),
+        }
+    }
+    words
+}
+
+/// Whether a text is as it was expected.
+fn is_as_shown(shown: &str, printed: &str) -> bool {
+    let mut printed = printed.lines();
+    for line in shown.lines() {
+        if line == ANYTHING {
+            return true;
+        }
+        let Some(found) = printed.next() else { return false };
+        let alike = match line.split_once(ANYTHING) {
+            Some((before, after)) => found.starts_with(before) && found.ends_with(after),
+            None => found == line,
+        };
+        if !alike {
+            return false;
+        }
+    }
+    printed.next().is_none()
+}
+
+#[test]
+fn commands_print_what_the_book_shows() {
+    let mut commands = 0;
+    for (path, text) in pages() {
+        for block in text.split("```console\n").skip(1) {
+            let block = block.split("```").next().unwrap();
+            let (line, shown) = block.split_once('\n').expect("a command and its output");
+            let arguments = words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
+            let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+                .args(&arguments)
+                .output()
+                .unwrap();
+            let printed = String::from_utf8(output.stdout).unwrap();
+            assert!(output.status.success(), "{}: {line}", path.display());
+            assert!(
+                is_as_shown(shown, &printed),
+                "{}: {line} prints\n{printed}",
+                path.display()
+            );
+            commands += 1;
+        }
+    }
+    assert!(commands >= 5, "{commands} commands");
+}
+
+#[test]
+fn what_differs_is_noticed() {
+    assert!(is_as_shown("a\nb [..] c\n[..]\n", "a\nb 17 c\nd\ne\n"));
+    for printed in ["a\n", "a\nb\n", "a\nb 17 d\nd\n", "b\nb 1 c\nd\n", ""] {
+        assert!(!is_as_shown("a\nb [..] c\n", printed), "{printed}");
+    }
+    assert!(!is_as_shown("a\n", "a\nb\n"));
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut links = 0;
+    for (path, text) in pages() {
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            if file.is_empty() || file.contains("://") {
+                continue;
+            }
+            let there = path.parent().unwrap().join(file).exists();
+            assert!(there, "{}: there is no {target}", path.display());
+            links += 1;
+        }
+    }
+    assert!(links > 50, "{links} links");
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let summary = fs::read_to_string(repository().join("docs/SUMMARY.md")).unwrap();
+    for (path, _) in pages() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let in_docs = path.parent().unwrap().ends_with("docs");
+        assert!(
+            !in_docs || name == "SUMMARY.md" || summary.contains(&format!("({name})")),
+            "docs/SUMMARY.md lacks {name}"
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! `hopwise collective` as a script sees it: keys, files, refusals.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn hopwise(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(args)
+        .output()
+        .expect("the command starts")
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = hopwise(args);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {said}");
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+/// A folder of its own, and the paths of two files in it.
+fn files(name: &str, input: &str) -> (String, String) {
+    let folder = std::env::temp_dir().join(format!("hopwise-collective-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = |file: &str| folder.join(file).display().to_string();
+    fs::write(path("in"), input).unwrap();
+    (path("in"), path("out"))
+}
+
+/// What the nodes hold after an operation on these values.
+fn held(op: &str, extra: &[&str]) -> Vec<String> {
+    let (input, output) = files(&format!("{op}{}", extra.join("")), "5\n3\n-1\n8\n");
+    let mut args = vec![
+        "collective",
+        "ring(4)",
+        "--op",
+        op,
+        "--input",
+        &input,
+        "--output",
+        &output,
+        "--json",
+    ];
+    args.extend(extra);
+    assert_eq!(json(&args)["correct"], true);
+    fs::read_to_string(output)
+        .unwrap()
+        .lines()
+        .map(str::to_string)
+        .collect()
+}
+
+#[test]
+fn the_report_has_its_keys() {
+    let report = json(&[
+        "collective",
+        "rdn(ring(3),2)",
+        "--op",
+        "broadcast",
+        "--port-model",
+        "one",
+        "--json",
+    ]);
+    assert_eq!(report["op"], "broadcast");
+    assert_eq!(report["nodes"], 648);
+    assert_eq!(report["rounds"], 14);
+    assert_eq!(report["messages"], 647);
+    assert_eq!(report["bytes_max"], 8);
+    assert_eq!(report["correct"], true);
+    assert_eq!(report["bound"], 10);
+    assert_eq!(report["published"], 14);
+    let report = json(&["collective", "torus(4,4)", "--op", "scan", "--json"]);
+    assert_eq!(
+        (&report["published"], &report["rounds"]),
+        (&Value::Null, &Value::from(4))
+    );
+}
+
+#[test]
+fn every_node_holds_what_it_should() {
+    assert_eq!(held("sort", &[]), ["-1", "3", "5", "8"]);
+    assert_eq!(held("scan", &[]), ["5", "8", "7", "15"]);
+    assert_eq!(held("exclusive-scan", &[]), ["0", "5", "8", "7"]);
+    assert_eq!(held("all-reduce", &[]), ["15"; 4]);
+    assert_eq!(held("all-reduce", &["--operator", "min"]), ["-1"; 4]);
+    assert_eq!(held("reduce", &["--root", "2"]), ["5", "3", "15", "8"]);
+    assert_eq!(held("broadcast", &["--root", "3", "--blocks", "5"]), ["8"; 4]);
+    assert_eq!(held("gather", &[]), ["5 3 -1 8", "3", "-1", "8"]);
+    assert_eq!(held("scatter", &[]), ["5", "3", "-1", "8"]);
+    assert_eq!(held("all-gather", &[]), ["5 3 -1 8"; 4]);
+    assert_eq!(held("all-to-all", &[]), ["5 3 -1 8", "6 4 0 9", "7 5 1 10", "8 6 2 11"]);
+    assert_eq!(held("barrier", &[]), ["4"; 4]);
+    let mut permuted = held("permute", &["--seed", "7"]);
+    permuted.sort();
+    assert_eq!(permuted, ["-1", "3", "5", "8"]);
+    let terms = held("fft", &[]);
+    let parts = |line: &String| {
+        line.split(' ')
+            .map(|part| part.parse::<f64>().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let expected = [[15.0, 0.0], [6.0, 5.0], [-7.0, 0.0], [6.0, -5.0]];
+    for (term, expected) in terms.iter().zip(expected) {
+        let near = parts(term)
+            .iter()
+            .zip(expected)
+            .all(|(found, expected)| (found - expected).abs() < 1e-9);
+        assert!(near, "{terms:?}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_in_a_sentence() {
+    let refused = |args: &[&str], sentence: &str| {
+        let output = hopwise(args);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(sentence), "{args:?}: {said}");
+    };
+    let (short, output) = files("short", "1\n2\n");
+    let (words, _) = files("words", "1\ntwo\n3\n");
+    refused(
+        &["collective", "ring(3)", "--op", "sort", "--input", &short],
+        "ring(3) has 3 nodes, and there are 2 values",
+    );
+    refused(
+        &["collective", "ring(3)", "--op", "sort", "--input", &words],
+        "line 2: 'two' is not a whole number",
+    );
+    refused(
+        &[
+            "collective",
+            "ring(2)",
+            "--op",
+            "sort",
+            "--input",
+            &short,
+            "--output",
+            &output,
+        ],
+        "'ring(2)' is not a network",
+    );
+    refused(
+        &[
+            "collective",
+            "complete(2)",
+            "--op",
+            "sort",
+            "--input",
+            &short,
+            "--output",
+            &short,
+        ],
+        "this file is read",
+    );
+    refused(
+        &["collective", "ring(3)", "--op", "reduce", "--root", "3"],
+        "there is no node 3",
+    );
+    refused(
+        &["collective", "hypercube(40)", "--op", "scan"],
+        "too many to carry out scan on (at most 65536)",
+    );
+    refused(&["collective", "ring(3)", "--op", "dance"], "invalid value 'dance'");
+}

@@ -1,0 +1,119 @@
+//! Programs of users outside the repository: `hopwise new-app`, and `--app` of the commands that run or flash images.
+
+use crate::rig_support::{Folder, hopwise, json, refusal};
+use crate::running::{building, new_app};
+
+#[test]
+fn a_new_program_runs_on_emulated_boards() {
+    let Some(app) = new_app() else { return };
+    let folder = Folder::new("new-app");
+    let output = building(&["emulate", "ring(3)", "--for", "3s", "--app"])
+        .arg(&app.folder)
+        .output();
+    let output = output.expect("the command starts");
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(output.status.success(), "{text}");
+    for node in 0..3 {
+        let hello = format!("info  hello from node {node}");
+        assert_eq!(text.lines().filter(|line| line.contains(&hello)).count(), 2, "{text}");
+    }
+    let mesh = folder.write(
+        "mesh.toml",
+        "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 0\nprobe = \"a\"\n[[node]]\naddress = 1\nprobe = \"b\"\n",
+    );
+    let trace = folder.path("trace.jsonl");
+    let captured = json(&[
+        "capture",
+        &mesh,
+        "--emulated",
+        "--app",
+        &app.elf,
+        "--for",
+        "2500ms",
+        "-o",
+        &trace,
+        "--json",
+    ]);
+    assert_eq!((captured.0, captured.1["nodes"].as_u64()), (0, Some(2)));
+    let trace = std::fs::read_to_string(trace).expect("a trace");
+    assert!(trace.contains("hello from node 1"), "its log is in the trace");
+    let planned = building(&["flash", &mesh, "--dry-run", "--app"])
+        .arg(&app.folder)
+        .output();
+    let planned = String::from_utf8(planned.expect("the command starts").stdout).expect("text");
+    let images = planned.lines().filter(|line| line.contains(&app.elf)).count();
+    assert_eq!(images, 2, "the image of each board: {planned}");
+}
+
+#[test]
+fn what_is_no_program_for_these_boards_is_refused() {
+    let Some(app) = new_app() else { return };
+    let folder = Folder::new("no-app");
+    let image = std::fs::read(&app.elf).expect("the image");
+    // The same image with another word in its table of symbols.
+    let altered = |name: &str, from: &[u8], to: &[u8]| {
+        let at = image
+            .windows(from.len())
+            .rposition(|window| window == from)
+            .expect("a symbol");
+        let mut image = image.clone();
+        image[at..at + to.len()].copy_from_slice(to);
+        let path = folder.path(name);
+        std::fs::write(&path, image).expect("a file");
+        path
+    };
+    let other = altered("other", b"_board_nucleo_f446re", b"_board_nucleo_f411re");
+    let sentence = refusal(&["emulate", "ring(3)", "--app", &other]);
+    assert_eq!(
+        sentence,
+        format!("hopwise: {other} is an image for nucleo-f411re, and the board is a nucleo-f446re")
+    );
+    let without = altered("without", b"_configuration_slots", b"_configuration_slotz");
+    let sentence = refusal(&["emulate", "ring(3)", "--app", &without]);
+    assert_eq!(
+        sentence,
+        format!("hopwise: {without} is not built on hopwise-firmware: it has no place for the configuration")
+    );
+    let text = folder.write("text", "no image\n");
+    assert!(refusal(&["emulate", "ring(3)", "--app", &text]).starts_with(&format!("hopwise: {text}: ")));
+    let nothing =
+        "there is neither a crate nor an image: a crate is a folder with a Cargo.toml, `hopwise new-app` writes one";
+    assert_eq!(
+        refusal(&["emulate", "ring(3)", "--app", "/nowhere"]),
+        format!("hopwise: /nowhere: {nothing}")
+    );
+    let broken = folder.path("broken");
+    std::fs::create_dir(&broken).expect("a folder");
+    folder.write("broken/Cargo.toml", "[package]\n");
+    let output = hopwise(&["emulate", "ring(3)", "--app", &broken]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let last = format!("hopwise: {broken} does not build; cargo says why above");
+    assert_eq!(said.lines().last(), Some(last.as_str()), "{said}");
+}
+
+#[test]
+fn nothing_is_overwritten_and_bad_names_are_refused() {
+    let folder = Folder::new("new-app-refused");
+    let mine = folder.path("mine");
+    assert!(
+        hopwise(&["new-app", &mine, "--git", "https://example.org/hopwise"])
+            .status
+            .success()
+    );
+    folder.write("mine/src/main.rs", "precious");
+    assert_eq!(
+        refusal(&["new-app", &mine, "--release", "0.1"]),
+        format!("hopwise: {mine}: there is something of that name already")
+    );
+    let kept = std::fs::read_to_string(folder.path("mine/src/main.rs")).expect("my file");
+    assert_eq!(kept, "precious");
+    let sentence = refusal(&["new-app", &folder.path("1st")]);
+    assert!(sentence.contains("1st' is no name for a crate"), "{sentence}");
+    let sentence = refusal(&["new-app", &folder.path("x"), "--board", "toaster"]);
+    assert!(
+        sentence.starts_with("hopwise: there is no board 'toaster', only nucleo-f446re"),
+        "{sentence}"
+    );
+    assert!(!folder.folder().join("x").exists());
+}

@@ -1,0 +1,270 @@
+r"""A mesh of boards that run Hopwise, through the serial port of one of them.
+
+    from hopwise import Mesh
+
+    with Mesh("/dev/ttyACM0") as mesh:
+        mesh.send(5, 16, b"on")
+        answer = mesh.request(5, 17, b"\x15")
+        for message in mesh.listen(service=16, seconds=10):
+            print(message.node, message.bytes)
+
+The calls are those of programs on boards. Below is the bridge of the `hopwise` command: lines of JSON, docs/bridge.md.
+"""
+
+import json
+import os
+import queue
+import shlex
+import socket
+import subprocess
+import threading
+import time
+from typing import Iterator, List, NamedTuple, Optional
+
+__all__ = ["HopwiseError", "Mesh", "Message"]
+
+#: The number of the bridge's protocol.
+_VERSION = 1
+#: A bridge that is there says hello within so many seconds.
+_HELLO_WITHIN = 30.0
+#: The bridge answers everything; who hears nothing for so long, beyond what was allowed, has lost it.
+_GRACE = 30.0
+#: Messages that wait for listen(); what comes after those is lost.
+_UNREAD = 4096
+
+
+class HopwiseError(Exception):
+    """Something was not done. The text is a sentence, `kind` a word for programs."""
+
+    def __init__(self, kind: str, sentence: str):
+        super().__init__(sentence)
+        self.kind = kind
+
+
+class Message(NamedTuple):
+    """What a board, or another computer, has sent to this computer."""
+
+    #: The node that sent it.
+    node: int
+    #: Whether the computer at that node sent it.
+    from_computer: bool
+    #: The application that it is for.
+    service: int
+    #: What it says.
+    bytes: bytes
+
+
+class Mesh:
+    """A mesh, through a serial port or a bridge that runs already."""
+
+    def __init__(self, port: str, baud: Optional[int] = None, command: Optional[List[str]] = None):
+        """`port` is a serial port, such as /dev/ttyACM0, or the address of a bridge, such as 127.0.0.1:7000."""
+        self._lock = threading.Lock()
+        self._next_id = 0
+        self._waiting = {}
+        self._messages = queue.Queue(maxsize=_UNREAD)
+        self._gone: Optional[HopwiseError] = None
+        self._process = None
+        self._socket = None
+        if os.sep not in port and port.count(":") == 1:
+            self._connect(port, baud)
+        else:
+            self._start(port, baud, command)
+        hello = queue.Queue(maxsize=1)
+        threading.Thread(target=self._read, args=(hello,), daemon=True).start()
+        try:
+            first = hello.get(timeout=_HELLO_WITHIN)
+        except queue.Empty:
+            first = HopwiseError("no-bridge", f"{port}: the bridge says nothing")
+        if isinstance(first, HopwiseError):
+            self.close()
+            raise first
+        if first.get("version") != _VERSION:
+            self.close()
+            raise HopwiseError("no-bridge", f"{port}: the bridge speaks version {first.get('version')}, not {_VERSION}")
+        #: The network, as an expression.
+        self.network: str = first["network"]
+        #: How many nodes it has.
+        self.nodes: int = first["nodes"]
+        #: The node at the serial port.
+        self.board: int = first["board"]
+
+    def _connect(self, port, baud):
+        if baud is not None:
+            raise ValueError("the bridge at that address has been told the baud rate already")
+        host, _, number = port.rpartition(":")
+        try:
+            self._socket = socket.create_connection((host, int(number)), timeout=_HELLO_WITHIN)
+        except (OSError, ValueError, OverflowError) as error:
+            raise HopwiseError("no-bridge", f"{port}: {error}") from None
+        self._socket.settimeout(None)
+        self._input = self._socket.makefile("wb")
+        self._output = self._socket.makefile("rb")
+
+    def _start(self, port, baud, command):
+        command = command or shlex.split(os.environ.get("HOPWISE", "hopwise"))
+        options = [] if baud is None else ["--baud", str(baud)]
+        try:
+            self._process = subprocess.Popen(
+                [*command, "bridge", "--port", port, *options],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            raise HopwiseError("no-bridge", f"the command {command[0]} cannot be run: {error.strerror}") from None
+        self._input, self._output = self._process.stdin, self._process.stdout
+
+    def send(self, node: int, service: int, message: bytes) -> None:
+        """Sends a message to an application of a node. It is lost if a board dies with it."""
+        self._ask("send", node=node, service=service, message=message)
+
+    def send_confirmed(self, node: int, service: int, message: bytes) -> None:
+        """Sends a message to an application of a node, and returns when it has it."""
+        self._ask("send_confirmed", node=node, service=service, message=message)
+
+    def send_to_computer(self, node: int, service: int, message: bytes) -> None:
+        """Sends a message to the computer at a node."""
+        self._ask("send_to_computer", node=node, service=service, message=message)
+
+    def broadcast(self, service: int, message: bytes) -> None:
+        """Sends a message to an application of every node."""
+        self._ask("broadcast", service=service, message=message)
+
+    def request(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
+        """Asks an application of a node, once, and returns its answer."""
+        answer = self._ask("request", node=node, service=service, message=message, within=within)
+        return bytes.fromhex(answer["hex"])
+
+    def listen(
+        self, service: Optional[int] = None, node: Optional[int] = None, seconds: Optional[float] = None
+    ) -> Iterator[Message]:
+        """The messages for this computer, from a node or for a service if you say so, as they come; until the time is over, or without end.
+
+        Listening begins with the call, not with the first message that is taken."""
+        filters = {"service": service, "node": node}
+        self._ask("listen", **{name: value for name, value in filters.items() if value is not None})
+        end = None if seconds is None else time.monotonic() + seconds
+        return self._heard(end)
+
+    def _heard(self, end):
+        try:
+            while True:
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0:
+                    return
+                try:
+                    # In pieces, so that Ctrl-C is heard.
+                    message = self._messages.get(timeout=0.2 if left is None else min(left, 0.2))
+                except queue.Empty:
+                    if self._gone is not None:
+                        raise self._gone from None
+                    continue
+                yield message
+        finally:
+            if self._gone is None:
+                self._ask("quiet")
+
+    def close(self) -> None:
+        """Lets go of the serial port."""
+        with self._lock:
+            self._gone = self._gone or HopwiseError("closed", "the mesh is closed")
+        if self._process is not None:
+            try:
+                self._process.stdin.close()
+            except OSError:
+                pass
+            try:
+                self._process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._socket is not None:
+            try:
+                self._socket.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            self._socket.close()
+
+    def __enter__(self) -> "Mesh":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def _ask(self, what, message=None, **fields):
+        answers = queue.Queue(maxsize=1)
+        if message is not None:
+            fields["hex"] = bytes(message).hex()
+        with self._lock:
+            if self._gone is not None:
+                raise self._gone
+            self._next_id += 1
+            number = self._next_id
+            self._waiting[number] = answers
+            line = json.dumps({"id": number, "do": what, **fields}) + "\n"
+            try:
+                self._input.write(line.encode())
+                self._input.flush()
+            except (OSError, ValueError):
+                # Whoever reads finds out why, and tells.
+                pass
+        try:
+            answer = answers.get(timeout=fields.get("within", 0.0) + _GRACE)
+        except queue.Empty:
+            answer = HopwiseError("no-bridge", "the bridge does not answer")
+        finally:
+            with self._lock:
+                self._waiting.pop(number, None)
+        if isinstance(answer, HopwiseError):
+            raise answer
+        if "error" in answer:
+            raise HopwiseError(answer["kind"], answer["error"])
+        return answer
+
+    def _read(self, hello):
+        fault = None
+        try:
+            for line in self._output:
+                value = json.loads(line)
+                if "hello" in value:
+                    hello.put(value["hello"])
+                elif "message" in value:
+                    self._take(value["message"])
+                elif value.get("id") is not None:
+                    with self._lock:
+                        answers = self._waiting.get(value["id"])
+                    if answers is not None:
+                        answers.put(value)
+                elif "error" in value:
+                    fault = HopwiseError(value["kind"], value["error"])
+        except (OSError, ValueError):
+            pass
+        if fault is None:
+            fault = HopwiseError("no-bridge", self._last_words() or "the bridge has ended")
+        with self._lock:
+            self._gone = self._gone or fault
+            waiting = list(self._waiting.values())
+        for answers in waiting:
+            try:
+                answers.put_nowait(self._gone)
+            except queue.Full:
+                pass
+        try:
+            hello.put_nowait(self._gone)
+        except queue.Full:
+            pass
+
+    def _last_words(self):
+        """What the command said when it ended."""
+        if self._process is None:
+            return ""
+        said = self._process.stderr.read().decode(errors="replace").strip()
+        return said.splitlines()[-1].removeprefix("hopwise: ") if said else ""
+
+    def _take(self, message):
+        heard = Message(message["node"], message["from_computer"], message["service"], bytes.fromhex(message["hex"]))
+        try:
+            self._messages.put_nowait(heard)
+        except queue.Full:
+            pass

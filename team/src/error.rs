@@ -1,0 +1,43 @@
+//! Why a call has no result.
+
+use core::fmt;
+
+use hopwise_app::Node;
+
+/// Why a call has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// This board, by its number in the group, did not come or cannot be reached.
+    Missing(Node),
+    /// This board came twice: it has restarted.
+    Restarted(Node),
+    /// Another board says that it has come to nothing.
+    ToldSo,
+    /// The others are at this tag already.
+    Behind(u32),
+    /// No result came in time.
+    TimedOut,
+    /// A message would have more pieces or bytes than there is room for.
+    TooLarge,
+    /// The board is not in the group.
+    NotAMember,
+    /// The port is not open.
+    Closed,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Missing(node) => write!(f, "board {node} did not come"),
+            Broken::Restarted(node) => write!(f, "board {node} has restarted"),
+            Broken::ToldSo => f.write_str("another board says that it has come to nothing"),
+            Broken::Behind(tag) => write!(f, "the others are at tag {tag}"),
+            Broken::TimedOut => f.write_str("no result came in time"),
+            Broken::TooLarge => f.write_str("a message would be too large"),
+            Broken::NotAMember => f.write_str("the board is not in the group"),
+            Broken::Closed => f.write_str("the port is not open"),
+        }
+    }
+}
+
+impl core::error::Error for Broken {}
