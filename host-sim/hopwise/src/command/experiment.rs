@@ -61,13 +61,13 @@ pub(super) struct ExperimentArgs {
 
 /// What a job found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Done {
+struct Done {
     /// What was done.
-    pub(super) job: Job,
+    job: Job,
     /// Whether all checks of the run passed.
-    pub(super) passed: bool,
+    passed: bool,
     /// What the command printed.
-    pub(super) result: Value,
+    result: Value,
 }
 
 pub(super) fn run(args: &ExperimentArgs) -> Result<Outcome, Refusal> {
@@ -124,7 +124,12 @@ fn do_once(folder: &Path, number: usize, job: &Job) -> Result<Done, Refusal> {
     if let Ok(text) = std::fs::read_to_string(&path) {
         match serde_json::from_str::<Done>(&text) {
             Ok(done) if done.job == *job => return Ok(done),
-            Ok(_) => return Err(Refusal::file(&path, "it holds a job of another plan; choose another folder")),
+            Ok(_) => {
+                return Err(Refusal::file(
+                    &path,
+                    "it holds a job of another plan; choose another folder",
+                ));
+            }
             // Damaged: it is done again.
             Err(_) => (),
         }

@@ -13,6 +13,7 @@ mod doctor;
 mod drawing;
 mod edges;
 mod emulate;
+mod experiment;
 mod flash;
 mod hint;
 mod lifts;
@@ -90,7 +91,9 @@ enum Command {
     Emulate(emulate::EmulateArgs),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
     Sim(Box<sim::SimArgs>),
-    /// What a trace tells: delivery, latency, paths, cables and drops
+    /// Runs networks, loads, faults and seeds of one file by load, sim and emulate: a table and a page that compare
+    Experiment(experiment::ExperimentArgs),
+    /// What traces tell: delivery, latency, paths, cables and drops; several side by side
     Report(report::ReportArgs),
     /// A page that draws a network and replays a trace on it
     View(view::ViewArgs),
@@ -150,6 +153,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args, &hopwise.repository),
         Command::Sim(args) => sim::run(args),
+        Command::Experiment(args) => experiment::run(args),
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),

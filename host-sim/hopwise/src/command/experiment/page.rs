@@ -53,8 +53,14 @@ pub(super) fn html(results: &Results) -> String {
         "<h2>All figures</h2>\n<table><tr><th>command<th>network<th>scenario<th>figure<th>mean<th>± 95%<th>seeds<th>one run</tr>\n",
     );
     for figure in &results.figures {
-        let [kind, network, scenario, name, command] =
-            [&figure.kind, &figure.network, &figure.scenario, &figure.figure, &figure.command].map(|text| escape(text));
+        let [kind, network, scenario, name, command] = [
+            &figure.kind,
+            &figure.network,
+            &figure.scenario,
+            &figure.figure,
+            &figure.command,
+        ]
+        .map(|text| escape(text));
         let interval = figure.ci95.map_or("unknown".into(), number);
         let _ = writeln!(
             out,
@@ -91,7 +97,12 @@ fn chart(figures: &[&Figure]) -> String {
     networks.dedup();
     for (row, figure) in figures.iter().enumerate() {
         let y = LINE * (row as f64 + 1.0);
-        let hue = networks.iter().position(|network| *network == figure.network).unwrap_or(0) * 67 % 360;
+        let hue = networks
+            .iter()
+            .position(|network| *network == figure.network)
+            .unwrap_or(0)
+            * 67
+            % 360;
         let half = figure.ci95.unwrap_or(0.0);
         let label = escape(&format!("{} {}", figure.network, figure.scenario));
         let _ = write!(

@@ -38,7 +38,11 @@ impl Job {
     pub(super) fn command(&self) -> String {
         let quoted = |text: &String| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.,:/".contains(&byte);
-            if text.bytes().all(plain) { text.clone() } else { format!("'{text}'") }
+            if text.bytes().all(plain) {
+                text.clone()
+            } else {
+                format!("'{text}'")
+            }
         };
         let words: Vec<String> = self.arguments().iter().map(quoted).collect();
         format!("hopwise {}", words.join(" "))
@@ -83,16 +87,28 @@ pub(super) enum BadPlan {
 
 impl Plan {
     pub(super) fn read(text: &str) -> Result<Plan, BadPlan> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| BadPlan::Toml(error.to_string()))?;
-        let networks = table.get("networks").and_then(Value::as_array).ok_or(BadPlan::Networks)?;
+        let table: toml::Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| BadPlan::Toml(error.to_string()))?;
+        let networks = table
+            .get("networks")
+            .and_then(Value::as_array)
+            .ok_or(BadPlan::Networks)?;
         let networks: Option<Vec<&str>> = networks.iter().map(Value::as_str).collect();
-        let networks = networks.filter(|networks| !networks.is_empty()).ok_or(BadPlan::Networks)?;
+        let networks = networks
+            .filter(|networks| !networks.is_empty())
+            .ok_or(BadPlan::Networks)?;
         let seeds = match table.get("seeds") {
             None => 5,
-            Some(seeds) => seeds.as_integer().filter(|seeds| (1..=10_000).contains(seeds)).ok_or(BadPlan::Seeds)?,
+            Some(seeds) => seeds
+                .as_integer()
+                .filter(|seeds| (1..=10_000).contains(seeds))
+                .ok_or(BadPlan::Seeds)?,
         };
         let mut jobs = Vec::new();
-        let tables = table.iter().filter(|(name, _)| !["networks", "seeds"].contains(&name.as_str()));
+        let tables = table
+            .iter()
+            .filter(|(name, _)| !["networks", "seeds"].contains(&name.as_str()));
         for (kind, options) in tables {
             let options = options.as_table().filter(|_| KINDS.contains(&kind.as_str()));
             let options = options.ok_or_else(|| BadPlan::Kind(kind.clone()))?;
@@ -130,7 +146,9 @@ fn combine(kind: &str, options: &toml::Table) -> Result<Vec<BTreeMap<String, Str
             Value::Array(values) => values.iter().map(written).collect(),
             value => written(value).map(|value| vec![value]),
         };
-        let list = list.filter(|list| !list.is_empty()).ok_or(BadPlan::Option { kind, key: key.clone() })?;
+        let list = list
+            .filter(|list| !list.is_empty())
+            .ok_or(BadPlan::Option { kind, key: key.clone() })?;
         combinations = combinations
             .iter()
             .flat_map(|before| {
@@ -172,7 +190,10 @@ mod tests {
         );
         let plan = plan.expect("it is sound");
         assert_eq!(plan.jobs.len(), 2 * 2 * 2 + 2 * 2 * 2);
-        assert_eq!(plan.jobs[0].command(), "hopwise load 'ring(5)' --rate 0.05 --seed 1 --json");
+        assert_eq!(
+            plan.jobs[0].command(),
+            "hopwise load 'ring(5)' --rate 0.05 --seed 1 --json"
+        );
         let last = plan.jobs.last().expect("there are some");
         assert_eq!(
             last.command(),
@@ -185,7 +206,10 @@ mod tests {
     fn what_is_no_experiment_is_refused() {
         for (text, why) in [
             ("seeds = 1\n[load]\n", "'networks' must be a list of expressions"),
-            ("networks = ['ring(5)']\nseeds = 0\n[load]\n", "'seeds' must be a number from 1 to 10000"),
+            (
+                "networks = ['ring(5)']\nseeds = 0\n[load]\n",
+                "'seeds' must be a number from 1 to 10000",
+            ),
             (
                 "networks = ['ring(5)']\n",
                 "there is nothing to run: a table [load], [sim] or [emulate] is missing",

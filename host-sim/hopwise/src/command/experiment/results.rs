@@ -76,7 +76,9 @@ impl Results {
                     .filter(|(other, _)| *other == name)
                     .map(|(_, value)| value)
                     .collect();
-                let Some((mean, ci95)) = confidence(&values) else { continue };
+                let Some((mean, ci95)) = confidence(&values) else {
+                    continue;
+                };
                 figures.push(Figure {
                     kind: first.job.kind.clone(),
                     network: first.job.network.clone(),
@@ -91,7 +93,10 @@ impl Results {
             let failed = runs.iter().filter(|run| !run.passed).count();
             if failed > 0 {
                 let of = runs.len();
-                remarks.push(format!("A check failed in {failed} of {of} runs of {}", first.job.command()));
+                remarks.push(format!(
+                    "A check failed in {failed} of {of} runs of {}",
+                    first.job.command()
+                ));
             }
             if runs.iter().all(faults_met_nothing) {
                 remarks.push(format!(
@@ -107,11 +112,26 @@ impl Results {
 /// Whether a simulation had faults that nobody noticed.
 fn faults_met_nothing(done: &Done) -> bool {
     let faults = [
-        "events", "script", "ber", "bursts", "lost-bytes", "pull-every", "reset-every", "rogue",
+        "events",
+        "script",
+        "ber",
+        "bursts",
+        "lost-bytes",
+        "pull-every",
+        "reset-every",
+        "rogue",
     ];
     let has_faults = faults.iter().any(|name| done.job.options.contains_key(*name));
-    let none = |name: &str| done.result.get(name).and_then(Value::as_f64).is_some_and(|count| count == 0.0);
-    has_faults && ["retransmissions", "detours", "lost", "cut_off", "undeliverable"].into_iter().all(none)
+    let none = |name: &str| {
+        done.result
+            .get(name)
+            .and_then(Value::as_f64)
+            .is_some_and(|count| count == 0.0)
+    };
+    has_faults
+        && ["retransmissions", "detours", "lost", "cut_off", "undeliverable"]
+            .into_iter()
+            .all(none)
 }
 
 /// The numbers of a result, those within others with both names; what is true counts 1. What is unknown is left out.
@@ -151,7 +171,9 @@ pub(super) fn csv(done: &[Done]) -> Result<String, Refusal> {
                 .map_err(failed)?;
         }
     }
-    let bytes = writer.into_inner().map_err(|error| Refusal::Output(error.to_string()))?;
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| Refusal::Output(error.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -178,12 +200,16 @@ mod tests {
     #[test]
     fn seeds_become_a_mean_with_its_interval() {
         let run = |seed: u64, latency: f64| {
-            let result = json!({ "latency": latency, "seed": seed, "unknown": null, "drops": { "full": 1 }, "lost": 1 });
+            let result =
+                json!({ "latency": latency, "seed": seed, "unknown": null, "drops": { "full": 1 }, "lost": 1 });
             done(seed, result)
         };
         let results = Results::of(&[run(1, 10.0), run(2, 12.0)]);
         let latency = &results.figures[1];
-        assert_eq!((latency.figure.as_str(), latency.mean, latency.seeds), ("latency", 11.0, 2));
+        assert_eq!(
+            (latency.figure.as_str(), latency.mean, latency.seeds),
+            ("latency", 11.0, 2)
+        );
         // Student's t of one degree of freedom times the error of the mean.
         assert!((latency.ci95.expect("of two seeds") - 12.706).abs() < 1e-9);
         let names: Vec<&str> = results.figures.iter().map(|figure| figure.figure.as_str()).collect();
