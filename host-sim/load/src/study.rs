@@ -11,6 +11,7 @@ use super::report::{self, Row};
 use super::sweep::{Job, JobList, Task};
 
 /// Networks of about one size. The first two are what everybody knows.
+#[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// About how many nodes.
     pub nodes: u32,
@@ -232,6 +233,9 @@ saturation by the largest degree. The Heawood hierarchies have 14^n nodes, so th
 This page and its charts are written by
 
     hopwise load study --out docs
+
+which takes hours on one machine for the sizes of 650 and 3,000 nodes; `--most-nodes 200` leaves them out, and `hopwise load work` on the
+folder of its jobs shares them among machines.
 ";
 
 fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {

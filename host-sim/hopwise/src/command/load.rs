@@ -13,7 +13,7 @@ use hopwise_load::measure::{self, Effort, Experiment, Point, Progress, rule_name
 use hopwise_load::parameters::{Parameters, Preset, Process, Rings};
 use hopwise_load::report;
 use hopwise_load::saturation;
-use hopwise_load::study::{self, Study};
+use hopwise_load::study::{self, Size, Study};
 use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
 
 /// With an expression, one experiment; with a command, many.
@@ -252,6 +252,9 @@ struct MergeArgs {
 
 #[derive(Args)]
 struct StudyArgs {
+    /// Leave out networks of more nodes, about: 64, 200, 650 and 3000 there are
+    #[arg(long, value_name = "NODES", default_value_t = u32::MAX, value_parser = clap::value_parser!(u32).range(64..))]
+    most_nodes: u32,
     /// The folder of the jobs
     #[arg(long, default_value = "load-study-jobs")]
     jobs: PathBuf,
@@ -482,10 +485,14 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
 }
 
 fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
-    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES))?;
+    let sizes: Vec<Size> = study::SIZES
+        .into_iter()
+        .filter(|size| size.nodes <= args.most_nodes)
+        .collect();
+    let folder = Folder::create(&args.jobs, study::plan(&sizes))?;
     work(&folder, Share::ALL)?;
     let findings = folder.findings()?;
-    let Study { text, charts } = study::write(&study::SIZES, &report::rows(&findings));
+    let Study { text, charts } = study::write(&sizes, &report::rows(&findings));
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
     write_files(&args.out, &files)?;
