@@ -13,8 +13,10 @@ mod doctor;
 mod drawing;
 mod edges;
 mod emulate;
+mod experiment;
 mod flash;
 mod hint;
+mod lifts;
 mod load;
 mod manual;
 mod mesh;
@@ -84,13 +86,17 @@ enum Command {
     Compare(compare::CompareArgs),
     /// The best networks for a number of boards with a number of ports
     Choose(choose::ChooseArgs),
+    /// Looks for lifts of short distances, and keeps the best: what `choose` lists
+    Lifts(lifts::LiftsArgs),
     /// The claims of the papers, measured afresh
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
     Emulate(emulate::EmulateArgs),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
     Sim(Box<sim::SimArgs>),
-    /// What a trace tells: delivery, latency, paths, cables and drops
+    /// Runs networks, loads, faults and seeds of one file by load, sim and emulate: a table and a page that compare
+    Experiment(experiment::ExperimentArgs),
+    /// What traces tell: delivery, latency, paths, cables and drops; several side by side
     Report(report::ReportArgs),
     /// A page that draws a network and replays a trace on it
     View(view::ViewArgs),
@@ -169,9 +175,11 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
+        Command::Lifts(args) => lifts::run(args),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args, &hopwise.repository),
         Command::Sim(args) => sim::run(args),
+        Command::Experiment(args) => experiment::run(args),
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),
