@@ -159,7 +159,7 @@ impl State {
                         to: orbit,
                         shift: 1 + random.below((m - 1) / 2),
                     },
-                    [orbit] if m % 2 == 0 => Link {
+                    [orbit] if m.is_multiple_of(2) => Link {
                         from: orbit,
                         to: orbit,
                         shift: m / 2,
