@@ -78,7 +78,7 @@ enum Expansion<'a> {
 /// How many digits a base graph has by itself.
 fn digits_of(base: &Base) -> u64 {
     match &base.0 {
-        Kind::Product(product) => product.sizes.as_slice().len() as u64,
+        Kind::Product(product) => product.sizes().len() as u64,
         Kind::Hypercube(cube) => u64::from(cube.bits),
         Kind::FoldedHypercube(cube) => u64::from(cube.bits),
         _ => 1,
@@ -90,7 +90,7 @@ fn digit_of(base: &Base, index: u64) -> Option<(Base, Number)> {
     let place = usize::try_from(index).ok()?;
     match &base.0 {
         Kind::Product(product) => {
-            let sizes = product.sizes.as_slice();
+            let sizes = product.sizes();
             let weight = sizes
                 .get(..place)?
                 .iter()
@@ -366,7 +366,7 @@ impl<'a> Program<'a> {
                 let Some(rest) = index.checked_sub(own) else {
                     return digit_of(&base, index).map(|(graph, weight)| share(graph, weight));
                 };
-                let group = own + self.moves();
+                let group = (own + self.moves()).max(1);
                 let exchange = Step::Swap(Swap(Exchange::Digits {
                     size: base.nodes(),
                     weight: power(base.nodes(), rest / group + 1),
