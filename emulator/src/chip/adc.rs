@@ -83,11 +83,11 @@ impl Converter {
     }
 
     fn get(&self, offset: u32) -> u32 {
-        self.registers[offset as usize / 4 & 63]
+        self.registers[(offset as usize / 4) & 63]
     }
 
     fn at(&mut self, offset: u32) -> &mut u32 {
-        &mut self.registers[offset as usize / 4 & 63]
+        &mut self.registers[(offset as usize / 4) & 63]
     }
 }
 
@@ -195,7 +195,7 @@ impl Peripheral for Adc {
 
     fn rest(&self, offset: u32) -> u32 {
         if offset >= COMMON {
-            return self.common[(offset - COMMON) as usize / 4 & 63];
+            return self.common[((offset - COMMON) as usize / 4) & 63];
         }
         let converter = &self.converters[offset as usize / 0x100];
         let busy = match converter.work {

@@ -91,7 +91,7 @@ impl Spi {
 impl Peripheral for Spi {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
         match offset {
-            SR => self.status | u32::from(self.sending_until.is_some()) * BSY,
+            SR => self.status | (u32::from(self.sending_until.is_some()) * BSY),
             DR => {
                 self.status &= !(RXNE | OVR);
                 self.received

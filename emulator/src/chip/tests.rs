@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use super::usart::Edge;
 use super::*;
 use crate::image::Image;
 use crate::memory::SRAM;

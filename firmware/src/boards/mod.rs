@@ -64,7 +64,10 @@ pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
 
 /// Starts the clocks and what depends on them.
 pub(crate) fn start() -> Peripherals {
+    #[cfg(not(feature = "nucleo-g474re"))]
     let peripherals = embassy_stm32::init(chosen::clocks());
+    #[cfg(feature = "nucleo-g474re")]
+    let peripherals = chosen::start();
     family::accelerate();
     peripherals
 }

@@ -23,7 +23,18 @@ super::board! {
     buses: [170_000_000],
 }
 
-pub(super) fn clocks() -> embassy_stm32::Config {
+/// 170 MHz needs the boost mode. embassy divides and waits as it should, but does not get it: stm32-metapac 21 has R1MODE at bit 0 of PWR_CR5,
+/// RM0440 at 8. And it resets the PWR when it begins, so it begins with its own 16 MHz.
+pub(super) fn start() -> embassy_stm32::Peripherals {
+    let mut config = clocks();
+    let clocks = core::mem::take(&mut config.rcc);
+    let mut peripherals = embassy_stm32::init(config);
+    pac::PWR.cr5().modify(|w| w.0 &= !R1MODE);
+    reinit(clocks, &mut peripherals.RCC);
+    peripherals
+}
+
+fn clocks() -> embassy_stm32::Config {
     let mut config = embassy_stm32::Config::default();
     let external = super::hse_runs(false);
     config.rcc.hsi = !external;
@@ -41,10 +52,6 @@ pub(super) fn clocks() -> embassy_stm32::Config {
         divr: Some(PllRDiv::DIV2),
     });
     config.rcc.sys = Sysclk::PLL1_R;
-    // 170 MHz needs the boost mode. embassy knows, waits and divides as it should, but does not get it: stm32-metapac 21 has R1MODE at
-    // bit 0 of PWR_CR5, RM0440 at 8.
-    pac::RCC.apb1enr1().modify(|w| w.set_pwren(true));
-    pac::PWR.cr5().modify(|w| w.0 &= !R1MODE);
     config.rcc.boost = true;
     config
 }

@@ -44,7 +44,7 @@ fn a_ring_with_boards_of_every_kind() {
 #[test]
 fn five_full_links_of_newer_boards() {
     for (name, least, is_slow) in [
-        ("nucleo-g474re", 0.9, false),
+        ("nucleo-g474re", 0.86, false),
         ("nucleo-h743zi", 0.9, false),
         ("nucleo-l476rg", 0.45, true),
     ] {
