@@ -13,7 +13,7 @@ pub enum Broken {
     Restarted(Node),
     /// Another board says that it has come to nothing.
     ToldSo,
-    /// The others are at this tag already.
+    /// The others are at this tag already: the call to make next.
     Behind(u32),
     /// No result came in time.
     TimedOut,

@@ -26,8 +26,18 @@ struct Child<T> {
     pieces: Vec<Piece<T>, MAX_PIECES>,
 }
 
-/// All pieces that meet at a board: its own first, then its children's.
+/// Whether the order of values matters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// They are folded in node order.
+    OfNodes,
+    /// They are folded as they meet, to one value.
+    Any,
+}
+
+/// All pieces that meet at a board: its own, and its children's.
 struct Meeting<T> {
+    order: Order,
     own: Piece<T>,
     children: Vec<Child<T>, MAX_CHILDREN>,
 }
@@ -48,6 +58,15 @@ impl<T: Value> Meeting<T> {
 
     /// What goes up: pieces that are next to each other are one.
     fn joined(&self, operator: &impl Fn(T, T) -> T) -> Option<Vec<Piece<T>, MAX_PIECES>> {
+        if self.order == Order::Any {
+            let others = self.children.iter().flat_map(|child| &child.pieces);
+            let value = others.fold(self.own.value.clone(), |all, piece| operator(all, piece.value.clone()));
+            let all = Piece {
+                value,
+                ..self.own.clone()
+            };
+            return Vec::from_slice(&[all]).ok();
+        }
         let mut joined: Vec<Piece<T>, MAX_PIECES> = Vec::new();
         let mut fits = true;
         self.in_order(|piece| match joined.last_mut() {
@@ -68,6 +87,9 @@ impl<T: Value> Meeting<T> {
         answer: &Answer<T>,
         operator: &impl Fn(T, T) -> T,
     ) -> Option<T> {
+        if self.order == Order::Any {
+            return None;
+        }
         let place = joined
             .iter()
             .position(|all| (all.first..all.end).contains(&piece.first))?;
@@ -87,8 +109,21 @@ impl<T: Value> Meeting<T> {
 
 impl Team<'_> {
     /// The values of all boards folded in node order, and those before this board's own.
+    ///
+    /// What lies behind a board in the tree comes up as pieces of consecutive nodes, up to [`MAX_PIECES`] and as far as they fit a message;
+    /// where they do not it ends with [`Broken::TooLarge`].
     pub async fn fold<T: Value>(
         &mut self,
+        tag: u32,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<Folded<T>, Broken> {
+        self.fold_by(Order::OfNodes, tag, value, operator).await
+    }
+
+    pub(crate) async fn fold_by<T: Value>(
+        &mut self,
+        order: Order,
         tag: u32,
         value: T,
         operator: impl Fn(T, T) -> T,
@@ -103,6 +138,7 @@ impl Team<'_> {
         }
         let number = u32::try_from(place).map_err(|_| Broken::TooLarge)?;
         let mut meeting = Meeting {
+            order,
             own: Piece {
                 first: number,
                 end: number.saturating_add(1),
@@ -182,7 +218,8 @@ impl Team<'_> {
             };
             let down = letter::write(header, &Answer { total, before }).ok_or(Broken::TooLarge)?;
             // A child that has died has no result; the others have.
-            let _ = self.send(child.node, &down, begun).await;
+            let end = begun.saturating_add(self.patience.saturating_mul(2));
+            let _ = self.send(child.node, &down, end).await;
         }
         Ok(Folded {
             before: meeting.before(&meeting.own, &joined, &answer, operator),

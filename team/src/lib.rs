@@ -13,14 +13,14 @@
 //! ```
 //!
 //! A call goes up the tree of node 0 and down again: every board sends its parent one message, and gets one back. Values are folded in
-//! node order, so that an operator need not be commutative. What is sent is reliable; boards need not come at the same time.
+//! node order, so that an operator need not commute, unless it is said that it does. What is sent is reliable; boards need not come at the same time.
 //!
 //! # When boards fail
 //!
 //! A call names its `tag`, a number that grows from call to call and is the same at all boards. Each ends within twice the team's
 //! [patience](Team::set_patience) of its beginning: with a result, which is the same for all boards that have one and into which every
-//! board's value went once, or with [`Broken`]. A board that restarts finds out from [`Broken::Behind`] which tag the others are at,
-//! and joins the next one. Several calls at once take teams on ports of their own.
+//! board's value went once, or with [`Broken`]. A board that is late or has restarted finds out from [`Broken::Behind`] which tag the
+//! others are at, and joins them with that tag. Several calls at once take teams on ports of their own.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -38,6 +38,7 @@ use hopwise_core::collective::{Ports, Tree};
 
 pub use error::Broken;
 pub use fold::Folded;
+use fold::Order;
 use letter::{Header, Kept, Kind};
 pub use letter::{MAX_CHILDREN, MAX_PIECES};
 
@@ -104,7 +105,7 @@ impl<'a> Team<'a> {
 
     /// Returns when all boards have called it.
     pub async fn barrier(&mut self, tag: u32) -> Result<(), Broken> {
-        self.fold(tag, (), |(), ()| ()).await.map(|_| ())
+        self.fold_by(Order::Any, tag, (), |(), ()| ()).await.map(|_| ())
     }
 
     /// All values folded in node order, for every board.
@@ -115,6 +116,16 @@ impl<'a> Team<'a> {
         operator: impl Fn(T, T) -> T,
     ) -> Result<T, Broken> {
         Ok(self.fold(tag, value, operator).await?.total)
+    }
+
+    /// The same with an operator that commutes: messages carry one value, however the network is numbered.
+    pub async fn all_reduce_any_order<T: letter::Value>(
+        &mut self,
+        tag: u32,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<T, Broken> {
+        Ok(self.fold_by(Order::Any, tag, value, operator).await?.total)
     }
 
     /// The values up to this board's own, folded in node order.
@@ -135,7 +146,7 @@ impl<'a> Team<'a> {
     pub async fn broadcast<T: letter::Value>(&mut self, tag: u32, root: Node, value: T) -> Result<T, Broken> {
         let at_root = (self.place()? == root).then_some(value);
         let first = |a: Option<T>, b: Option<T>| a.or(b);
-        let found = self.fold(tag, at_root, first).await?.total;
+        let found = self.fold_by(Order::Any, tag, at_root, first).await?.total;
         found.ok_or(Broken::NotAMember)
     }
 
@@ -148,9 +159,10 @@ impl<'a> Team<'a> {
     async fn send(&self, to: Node, letter: &[u8], deadline: Micros) -> Result<(), Broken> {
         let node = self.group.first.saturating_add(to);
         loop {
-            match self.mesh.send_confirmed(node, self.receiver.port(), letter).await {
-                Ok(Outcome::Delivered) => return Ok(()),
-                Ok(Outcome::Undeliverable { .. }) if self.mesh.now() < deadline => self.mesh.sleep(PAUSE).await,
+            let sent = self.mesh.send_confirmed(node, self.receiver.port(), letter);
+            match until(self.mesh, deadline, sent).await {
+                Some(Ok(Outcome::Delivered)) => return Ok(()),
+                Some(Ok(Outcome::Undeliverable { .. })) if self.mesh.now() < deadline => self.mesh.sleep(PAUSE).await,
                 _ => return Err(Broken::Missing(to)),
             }
         }
@@ -176,7 +188,8 @@ impl<'a> Team<'a> {
                 // A board that is late, or has restarted: it is told where the others are.
                 if kept.header.kind == Kind::Up {
                     let told = letter::behind(kept.header.tag, tag);
-                    let _ = self.mesh.send(incoming.source, self.receiver.port(), &told).await;
+                    let sent = self.mesh.send(incoming.source, self.receiver.port(), &told);
+                    until(self.mesh, deadline, sent).await;
                 }
                 continue;
             }
@@ -188,7 +201,9 @@ impl<'a> Team<'a> {
     async fn tell_broken(&self, to: Node, tag: u32) {
         let told = letter::broken(tag);
         let node = self.group.first.saturating_add(to);
-        let _ = self.mesh.send(node, self.receiver.port(), &told).await;
+        // Who does not hear of it finds out by waiting.
+        let deadline = self.mesh.now().saturating_add(PAUSE);
+        until(self.mesh, deadline, self.mesh.send(node, self.receiver.port(), &told)).await;
     }
 }
 

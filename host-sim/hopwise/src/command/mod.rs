@@ -33,6 +33,7 @@ mod swarm;
 mod table;
 mod talk;
 mod topo;
+mod tour;
 mod view;
 
 use std::collections::BTreeSet;
@@ -65,6 +66,8 @@ pub(crate) struct Hopwise {
 enum Command {
     /// Shows what routing from addresses does on a small network, and checks all of it
     Demo,
+    /// A guided first session of five minutes: each step says what it shows, and runs a command
+    Tour(tour::TourArgs),
     /// Nodes, edges, degrees, diameter and distances of a network
     Topo(topo::TopoArgs),
     /// Every edge of a network once, as "u v" with u < v, sorted
@@ -138,8 +141,31 @@ const STOPPED: u8 = 130;
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused; 130: stopped by Ctrl-C.
 pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
-    let outcome = match &hopwise.command {
+    match carry_out(hopwise) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed(what)) => {
+            say(&format!("hopwise: {what}"));
+            ExitCode::from(1)
+        }
+        Ok(Outcome::Stopped(what)) => {
+            say(&format!("hopwise: {what}"));
+            ExitCode::from(STOPPED)
+        }
+        Err(refusal) => {
+            say(&format!("hopwise: {refusal}"));
+            // A script reads one line.
+            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
+                eprintln!("{caret}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
+    match &hopwise.command {
         Command::Demo => demo::run(),
+        Command::Tour(args) => tour::run(args),
         Command::Topo(args) => topo::run(args),
         Command::Edges(args) => edges::run(args),
         Command::Neighbors(args) => neighbors::run(args),
@@ -173,25 +199,6 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Bridge(args) => computer::bridge(args),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),
-    };
-    match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::CheckFailed(what)) => {
-            say(&format!("hopwise: {what}"));
-            ExitCode::from(1)
-        }
-        Ok(Outcome::Stopped(what)) => {
-            say(&format!("hopwise: {what}"));
-            ExitCode::from(STOPPED)
-        }
-        Err(refusal) => {
-            say(&format!("hopwise: {refusal}"));
-            // A script reads one line.
-            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
-                eprintln!("{caret}");
-            }
-            ExitCode::from(2)
-        }
     }
 }
 

@@ -33,6 +33,49 @@ fn the_demo_checks_itself() {
     );
 }
 
+/// Where nobody can press Enter it does not wait.
+#[test]
+fn the_tour_shows_each_step_and_its_command() {
+    let list = hopwise(&["tour", "--list"]);
+    let list = String::from_utf8(list.stdout).unwrap();
+    assert_eq!(list.lines().count(), 6, "{list}");
+    for (number, shows) in [
+        ("1", "diameter"),
+        ("2", "as short as possible"),
+        ("3", "one-port steps"),
+        ("4", "lost              0"),
+    ] {
+        let output = hopwise(&["tour", "--step", number]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains(shows), "{text}");
+        let command = list.lines().find_map(|line| line.strip_prefix(number)).unwrap();
+        let command = &command[command.find("hopwise").unwrap()..];
+        assert!(text.contains(&format!("$ {command}\n")), "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let page = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["tour", "--step", "6"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&page.stderr);
+    assert!(said.contains("wrote tour.html (open it in a browser)"), "{said}");
+    assert!(folder.path().join("tour.html").exists());
+    assert_eq!(hopwise(&["tour", "--step", "7"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_page_is_named_after_what_it_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["view", "rdn(ring(3),1)"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path().join("rdn-ring-3-1.html").exists());
+}
+
 #[test]
 fn a_word_that_is_nearly_right_is_recognised() {
     let output = hopwise(&["topo", "rdn(rung(3),1)"]);

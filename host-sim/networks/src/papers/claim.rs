@@ -154,7 +154,7 @@ pub struct Claim {
 
 impl Claim {
     /// The same as something that the paper does not say, if it holds.
-    pub(super) fn as_finding(mut self) -> Claim {
+    pub(super) fn finding(mut self) -> Claim {
         if self.verdict == Verdict::Holds {
             self.verdict = Verdict::Finding;
         }
@@ -162,7 +162,7 @@ impl Claim {
     }
 
     /// The same as something said of growth without bound, if it holds.
-    pub(super) fn as_growth(mut self) -> Claim {
+    pub(super) fn growth(mut self) -> Claim {
         if self.verdict == Verdict::Holds {
             self.verdict = Verdict::Consistent;
         }

@@ -324,7 +324,7 @@ fn broadcast_steps(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         How::SingleSource,
         &cases,
     );
-    Ok(vec![row.as_growth()])
+    Ok(vec![row.growth()])
 }
 
 fn routing_steps(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
@@ -347,7 +347,7 @@ fn routing_steps(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
         let says =
             format!("routing in a {name} Heawood network takes O(n) steps (at most {name}'s diameter of Fig. 9)");
         let row = compared(Paper::Heawood, place, &says, Said::AtMost, How::AllPairs, &cases);
-        rows.push(row.as_growth());
+        rows.push(row.growth());
     }
     Ok(rows)
 }

@@ -410,7 +410,7 @@ fn property_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             "an RCR is symmetric if r j is a multiple of k + j (not in the paper)",
         )
     }
-    .as_finding();
+    .finding();
     Ok(vec![
         Claim {
             measured: format!(
@@ -447,7 +447,7 @@ fn property_5(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 t >= q-1 else 2(q-1) - t (not in the paper)";
     Ok(vec![
         compared(Paper::Rcr, "P5", says, Said::AtMost, How::AllPairs, &cases),
-        compared(Paper::Rcr, "P5 corrected", ours, Said::Exactly, How::AllPairs, &formula).as_finding(),
+        compared(Paper::Rcr, "P5 corrected", ours, Said::Exactly, How::AllPairs, &formula).finding(),
     ])
 }
 

@@ -406,7 +406,7 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 "k_r = O((log n_r / log n)^(3/2)) (measured: at most 2 times that)",
             )
         }
-        .as_growth(),
+        .growth(),
         Claim {
             measured: format!(
                 "n = 9: degree x diameter {} against {torus_cost} of torus({torus_side},{torus_side}), {:.0} times less",
@@ -420,7 +420,7 @@ fn theorem_4(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 "the cost is far below that of a torus of the same size",
             )
         }
-        .as_growth(),
+        .growth(),
     ])
 }
 
@@ -452,25 +452,25 @@ fn theorem_5(_: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             "hypercube in hypercube, r = O(n): n_r = n^O(n) (here n^(r+1))",
             sizes,
         )
-        .as_growth(),
+        .growth(),
         row(
             "Theorem 5.2",
             "d_r = O(log log n_r) (measured: at most 2 times that)",
             degrees,
         )
-        .as_growth(),
+        .growth(),
         row(
             "Theorem 5.3",
             "k_r = O(log n_r) (measured: at most 2 times that)",
             diameters,
         )
-        .as_growth(),
+        .growth(),
         row(
             "Theorem 5, Corollary",
             "the cost is below that of a hypercube of the same size, (log n_r)^2",
             costs,
         )
-        .as_growth(),
+        .growth(),
     ])
 }
 

@@ -192,7 +192,7 @@ fn recursive_routing(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
                 "recursive routing does not always take shortest paths (the paper only bounds it)",
             )
         }
-        .as_finding(),
+        .finding(),
     ])
 }
 
@@ -339,7 +339,7 @@ fn hcn_diameter(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             Said::Exactly,
             &exact,
         )
-        .as_finding(),
+        .finding(),
     ])
 }
 

@@ -29,7 +29,7 @@ impl Search {
     fn new(graph: &Graph, dilation: u32) -> Self {
         let near = |node| {
             let hops = hops_from(graph, node);
-            let within = |&other: &usize| (1..=dilation).contains(&u32::from(hops[other]));
+            let within = |&other: &usize| (1..=dilation).contains(&hops[other]);
             (0..graph.nodes()).filter(within).collect()
         };
         Search {
@@ -121,7 +121,7 @@ fn is_embedding(graph: &Graph, places: &[usize], dilation: u32) -> bool {
     let different = places.iter().collect::<BTreeSet<_>>().len() == places.len();
     let near = |child: usize| {
         let hops = hops_from(graph, places[(child - 1) / 2])[places[child]];
-        u32::from(hops) <= dilation
+        hops <= dilation
     };
     different && (1..places.len()).all(near)
 }

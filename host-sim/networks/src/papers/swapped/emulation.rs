@@ -133,7 +133,7 @@ pub(in super::super) fn ascend(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             "its recurrence T(l) = 2 T(l-1) + 2 comes to 2^(l-1) n + 2^l - 2",
             &exact,
         )
-        .as_finding(),
+        .finding(),
     ])
 }
 
@@ -276,6 +276,6 @@ pub(in super::super) fn all_port(run: &Run) -> Result<Vec<Claim>, CannotMeasure>
                 "RSN(l,Q_n) emulates an all-port step of a hypercube in O(log N) (measured: at most 2 log2 N)",
             )
         }
-        .as_growth(),
+        .growth(),
     ])
 }

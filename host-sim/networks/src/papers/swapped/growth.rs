@@ -50,7 +50,7 @@ pub(in super::super) fn optimal_diameter(_: &Run) -> Result<Vec<Claim>, CannotMe
             counterexample: example,
             ..claim(place, says)
         };
-        rows.push(row.as_growth());
+        rows.push(row.growth());
     }
     Ok(rows)
 }
