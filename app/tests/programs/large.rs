@@ -221,3 +221,51 @@ fn strange_requests_do_no_harm() {
     expected.resize(9, Vec::new());
     assert_eq!(*got.borrow(), expected);
 }
+
+/// A receiver that says what the test wants: who has lost the message before its end gets it anew, and who may have had it does not.
+#[test]
+fn what_a_receiver_has_lost_is_sent_again_unless_it_may_have_had_it() {
+    const NEXT: Option<u8> = Some(0);
+    const DONE: Option<u8> = Some(1);
+    const UNKNOWN: Option<u8> = Some(4);
+    const DAMAGED: Option<u8> = Some(5);
+    let cases = [
+        (vec![NEXT, UNKNOWN, NEXT, NEXT, DONE], Ok(())),
+        // The answer to the last piece is lost.
+        (vec![NEXT, NEXT, None, DONE], Ok(())),
+        (vec![NEXT, NEXT, None, UNKNOWN], Err(LargeError::Uncertain)),
+        (vec![NEXT, NEXT, DAMAGED], Err(LargeError::Damaged)),
+        (vec![Some(9)], Err(LargeError::Unserved)),
+    ];
+    for (says, expected) in cases {
+        let shared = World::shared("path(2)");
+        let mut world = World::new(&shared);
+        let what = format!("{says:?}");
+        let (said, note) = notes();
+        let count = says.len();
+        world.start(1, move |mesh| async move {
+            let mut receiver = mesh.receiver(PORT).unwrap();
+            for kind in says {
+                let request = receiver.recv().await;
+                note.borrow_mut().push(kind);
+                let Some(kind) = kind else { continue };
+                // What comes after a piece is where that ends.
+                let next = match request.bytes()[0] {
+                    0 => 0_u32,
+                    _ => {
+                        u32::from_le_bytes(request.bytes()[5..9].try_into().unwrap())
+                            + request.bytes()[9..].len() as u32
+                    }
+                };
+                let answer = [&[kind][..], &next.to_le_bytes()].concat();
+                mesh.respond(&request, PORT, &answer).await.unwrap();
+            }
+            mesh.sleep(SECOND).await;
+        });
+        world.start(0, move |mesh| async move {
+            assert_eq!(mesh.send_large(1, PORT, &[7; 300]).await, expected, "{what}");
+        });
+        world.run_until_done(20 * SECOND);
+        assert_eq!(said.borrow().len(), count);
+    }
+}

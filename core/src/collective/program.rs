@@ -366,7 +366,7 @@ impl<'a> Program<'a> {
                 let Some(rest) = index.checked_sub(own) else {
                     return digit_of(&base, index).map(|(graph, weight)| share(graph, weight));
                 };
-                let group = own + self.moves();
+                let group = (own + self.moves()).max(1);
                 let exchange = Step::Swap(Swap(Exchange::Digits {
                     size: base.nodes(),
                     weight: power(base.nodes(), rest / group + 1),

@@ -58,13 +58,13 @@ impl Sorting {
     /// Whether a node has a comparator in a stage, and which.
     pub fn comparator(self, stage: u64, node: u64) -> Option<Comparator> {
         let (run, bit) = self.bits_of(stage)?;
-        let (run, apart) = (1u64.checked_shl(run)?, 1u64.checked_shl(bit)?);
+        let apart = 1u64.checked_shl(bit)?;
         if node >= self.nodes {
             return None;
         }
         if self.nodes.is_power_of_two() {
-            // Runs of two lengths of `run` ascend where this bit of the number is 0; the last one has all of it 0.
-            let ascends = node & (run << 1) == 0;
+            // The merged runs ascend where the bit above them is 0, as it is for the last one, which is all nodes.
+            let ascends = node.checked_shr(run + 1).unwrap_or(0) & 1 == 0;
             let is_low = node & apart == 0;
             return Some(Comparator {
                 partner: node ^ apart,
@@ -85,15 +85,16 @@ impl Sorting {
         }
     }
 
-    /// Whether a node is compared with the one `apart` above it, where sorted runs of length `run` are merged.
-    fn is_low(self, run: u64, apart: u64, node: u64) -> bool {
+    /// Whether a node is compared with the one `apart` above it, where sorted runs of 2^run nodes are merged.
+    fn is_low(self, run: u32, apart: u64, node: u64) -> bool {
         // The first comparison of a merge begins at 0, those after it where the one before left off.
-        let first = if apart == run { 0 } else { apart };
+        let first = if apart.trailing_zeros() == run { 0 } else { apart };
+        let merged = |node: u64| node.checked_shr(run + 1).unwrap_or(0);
         let place = node.checked_sub(first);
         place.is_some_and(|place| place & apart == 0)
             && node
                 .checked_add(apart)
-                .is_some_and(|other| other < self.nodes && node / run / 2 == other / run / 2)
+                .is_some_and(|other| other < self.nodes && merged(node) == merged(other))
     }
 }
 

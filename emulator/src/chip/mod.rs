@@ -4,6 +4,7 @@
 //! a file with a struct that implements [`Peripheral`]. [`Chip`] finds the peripheral of an address, knows which of them
 //! have something to do, and joins them where one acts on another: requests to DMA, clocks to timers, pins to EXTI.
 
+mod adc;
 mod backup;
 pub mod clocks;
 mod dma;
@@ -18,9 +19,11 @@ pub mod peripheral;
 pub mod pins;
 mod power;
 mod rcc;
+mod rng;
 pub mod rules;
 pub mod rx_pin;
 mod slots;
+mod spi;
 mod supply;
 mod syscfg;
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod script;
 
 use embassy_executor::Spawner;
 use embassy_futures::join::join;
+use embassy_futures::select::{Either, select};
 use hopwise_app::{LargeReceiver, Stream};
 use hopwise_firmware::{AppPort, Handle, Shared};
 use static_cell::StaticCell;
@@ -32,7 +33,15 @@ async fn main(spawner: Spawner) {
             size_of::<Stream<'static>>(),
             size_of::<LargeReceiver<'static>>()
         );
-        join(serve(mesh), obey(mesh)).await;
+        let Either::Second(Some([trial, node])) = select(serve(mesh), order(mesh)).await else {
+            return;
+        };
+        // The answer leaves before anything happens, and the ports are free again.
+        mesh.sleep(20_000).await;
+        match trial {
+            2 => script::run(mesh, log).await,
+            _ => drop(join(serve(mesh), obey(mesh, trial, node.into())).await),
+        }
     })
     .await
 }
@@ -50,26 +59,22 @@ async fn serve(mesh: Handle<'static>) {
     let _ = join(echo, read).await;
 }
 
-async fn obey(mesh: Handle<'static>) {
-    let order = {
-        let Ok(mut receiver) = mesh.receiver(TRIAL) else { return };
-        let order = receiver.recv().await;
-        let _ = mesh.respond(&order, TRIAL, &[]).await;
-        // The answer is to leave before anything happens.
-        mesh.sleep(20_000).await;
-        order
-    };
-    let &[trial, node] = order.bytes() else { return };
-    let node = u64::from(node);
+/// What a computer wants.
+async fn order(mesh: Handle<'static>) -> Option<[u8; 2]> {
+    let mut receiver = mesh.receiver(TRIAL).ok()?;
+    let order = receiver.recv().await;
+    let _ = mesh.respond(&order, TRIAL, &[]).await;
+    order.bytes().try_into().ok()
+}
+
+fn log(note: script::Note) {
+    defmt::info!("{} {} {} {}", note.what, note.from, note.length, note.sum);
+}
+
+async fn obey(mesh: Handle<'static>, trial: u8, node: u64) {
     match trial {
         0 => panic!("as it was told"),
         1 => flood(mesh, node).await,
-        2 => {
-            script::run(mesh, |note| {
-                defmt::info!("{} {} {} {}", note.what, note.from, note.length, note.sum)
-            })
-            .await
-        }
         3 => ask(mesh, node).await,
         4 => send(mesh, node).await,
         // Never yields.

@@ -68,7 +68,8 @@ pub(crate) async fn run(mesh: Mesh<'_>, note: impl Fn(Note)) {
         loop {
             let mut stream: Stream<'_> = listener.accept().await;
             let mut buffer = [0; LONG];
-            if stream.read_exact(&mut buffer).await.is_ok() {
+            let whole = stream.read_exact(&mut buffer).await.is_ok() && stream.read(&mut [0]).await == Ok(0);
+            if whole && stream.close().await.is_ok() {
                 tell("stream", stream.peer(), &buffer);
             }
         }

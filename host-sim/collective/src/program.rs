@@ -51,6 +51,9 @@ pub fn step<H: Held>(machine: &mut Machine, step: &Step, held: &mut Vec<H>) -> R
     }
 }
 
+/// Items with the digit of who had them first.
+type Labelled<I> = Vec<(u64, I)>;
+
 /// Everyone gets the items of all along the axis.
 fn share<H: Held>(machine: &mut Machine, axis: &Axis, held: &mut [H]) -> Result<(), Conflict> {
     let size = axis.size() as usize;
@@ -65,7 +68,7 @@ fn share<H: Held>(machine: &mut Machine, axis: &Axis, held: &mut [H]) -> Result<
         })
         .collect();
     for round in 0..axis.rounds(machine.ports()) {
-        let mut messages: Vec<Message<Vec<(u64, H::Item)>>> = Vec::new();
+        let mut messages: Vec<Message<Labelled<H::Item>>> = Vec::new();
         for from in 0..held.len() as Node {
             let first = messages.len();
             for (to, source) in axis.sends(from, round, machine.ports()) {

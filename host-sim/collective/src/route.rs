@@ -1,7 +1,5 @@
 //! Everything to its destination by next hops, round by round.
 
-use std::collections::BTreeMap;
-
 use hopwise_core::collective::{Ports, Turns};
 use hopwise_core::{Network, Node, Rule};
 
@@ -68,50 +66,58 @@ pub fn route<T>(
     mut waiting: Vec<Vec<Item<T>>>,
     item_bytes: u64,
 ) -> Result<Vec<Vec<T>>, Conflict> {
-    let network = machine.network();
     let mut arrived: Vec<Vec<T>> = waiting.iter().map(|_| Vec::new()).collect();
     loop {
-        // By turn, then by sender and neighbour.
-        let mut links: BTreeMap<u64, BTreeMap<(Node, Node), Vec<Item<T>>>> = BTreeMap::new();
+        let mut messages: Vec<(u64, Message<Vec<Item<T>>>)> = Vec::new();
         for (from, items) in (0..).zip(&mut waiting) {
-            for item in items.drain(..) {
+            let first = messages.len();
+            for item in std::mem::take(items) {
                 if item.to == from {
                     arrived[from as usize].push(item.body);
                     continue;
                 }
-                let next = hops.next(from, item.to);
-                let port = || network.unchecked().port_to(from, next);
-                let turn = match (machine.ports(), turns) {
-                    (Ports::One, Some(turns)) => port().and_then(|port| turns.of(network, from, port)),
-                    _ => Some(0),
-                };
-                let round = machine.rounds();
-                let turn = turn.ok_or(Conflict::NoLink { round, from, to: next })?;
-                links
-                    .entry(turn)
-                    .or_default()
-                    .entry((from, next))
-                    .or_default()
-                    .push(item);
+                let to = hops.next(from, item.to);
+                let known = messages[first..].iter_mut().find(|(_, message)| message.to == to);
+                match known {
+                    Some((_, message)) => {
+                        message.bytes += item_bytes;
+                        message.body.push(item);
+                    }
+                    None => {
+                        let turn = turn(machine, turns, from, to)?;
+                        let (bytes, body) = (item_bytes, vec![item]);
+                        messages.push((turn, Message { from, to, bytes, body }));
+                    }
+                }
             }
         }
-        if links.is_empty() {
+        if messages.is_empty() {
             return Ok(arrived);
         }
-        for links in links.into_values() {
-            let messages: Vec<Message<Vec<Item<T>>>> = links
-                .into_iter()
-                .map(|((from, to), body)| Message {
-                    from,
-                    to,
-                    bytes: item_bytes * body.len() as u64,
-                    body,
-                })
-                .collect();
-            machine.round(&messages)?;
-            for message in messages {
+        messages.sort_by_key(|(turn, _)| *turn);
+        while let Some(&(turn, _)) = messages.first() {
+            let rest = messages.split_off(messages.partition_point(|(other, _)| *other == turn));
+            let now: Vec<_> = messages.into_iter().map(|(_, message)| message).collect();
+            machine.round(&now)?;
+            for message in now {
                 waiting[message.to as usize].extend(message.body);
             }
+            messages = rest;
         }
     }
+}
+
+/// The turn in which a node sends to a neighbour; with all ports there is one only.
+fn turn(machine: &Machine, turns: Option<&Turns>, from: Node, to: Node) -> Result<u64, Conflict> {
+    let (Ports::One, Some(turns)) = (machine.ports(), turns) else {
+        return Ok(0);
+    };
+    let network = machine.network();
+    let port = network.unchecked().port_to(from, to);
+    let turn = port.and_then(|port| turns.of(network, from, port));
+    turn.ok_or(Conflict::NoLink {
+        round: machine.rounds(),
+        from,
+        to,
+    })
 }

@@ -42,7 +42,7 @@ fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
 #[test]
 fn a_program_that_panics_or_hangs_restarts_its_board_alone() {
     let Some(firmware) = example("trials") else { return };
-    for (trial, reason) in [(PANIC, "panic main.rs:"), (NEVER_YIELD, "watchdog")] {
+    for (trial, reason) in [(PANIC, "panic main.rs:"), (NEVER_YIELD, "hung")] {
         let mut rig = Rig::new(firmware, "ring(4)");
         rig.wait_for_links(SECOND);
         order(&mut rig, 2, trial, 0);

@@ -146,11 +146,16 @@ fn ten_thousand_nodes_compute_a_mean() {
 fn cables_are_pulled_under_requests_large_messages_and_streams() {
     let seeds: Vec<u64> = match std::env::var("HOPWISE_SEED") {
         Ok(seed) => vec![seed.parse().expect("a number")],
-        Err(_) => (1..=24).collect(),
+        Err(_) => (1..=100).collect(),
     };
     for &seed in &seeds {
         let successes = pulls::assert_a_seed(seed);
         println!("seed {seed}: {successes:?}");
         assert!(successes.requests * 2 > successes.tried, "seed {seed}: {successes:?}");
+        assert!(
+            successes.large > 0 && successes.streams > 0,
+            "seed {seed}: {successes:?}"
+        );
+        assert!(successes.large <= successes.senders, "seed {seed}: {successes:?}");
     }
 }
