@@ -58,7 +58,7 @@ fn text(bytes: &[u8]) -> String {
 fn shaped(bytes: &[u8]) -> String {
     let mut input = Input::new(bytes);
     let base = |input: &mut Input| {
-        let word = input.one_of(&Base::WORDS);
+        let word = input.one_of(Base::WORDS);
         match word {
             "petersen" | "heawood" => word.to_string(),
             "torus" | "mesh" | "ghc" => {

@@ -41,6 +41,9 @@ fn rest_of(name: Name) -> Vec<u8> {
     (0..LONG as u64).map(byte).collect()
 }
 
+/// What was read of a stream, and how it ended.
+type Heard = (Vec<u8>, Result<(), StreamError>);
+
 /// What happened in a run.
 #[derive(Default)]
 struct Book {
@@ -49,7 +52,7 @@ struct Book {
     carried_out: RefCell<BTreeMap<Name, u32>>,
     received: RefCell<BTreeMap<Name, u32>>,
     /// Streams that were accepted, with what was read of each, and how it ended.
-    read: RefCell<BTreeMap<Name, (Vec<u8>, Result<(), StreamError>)>>,
+    read: RefCell<BTreeMap<Name, Heard>>,
     /// What the calls of senders returned.
     asked: RefCell<BTreeMap<Name, Option<Result<(), RequestError>>>>,
     sent: RefCell<BTreeMap<Name, Option<Result<(), LargeError>>>>,
@@ -244,9 +247,9 @@ pub(crate) struct Successes {
 
 /// Runs a seed, in which all promises must be kept.
 pub(crate) fn assert_a_seed(seed: u64) -> Successes {
-    let resets = seed % 4 == 0;
+    let resets = seed.is_multiple_of(4);
     let settings = Settings {
-        pull_every: Some(if seed % 2 == 0 { "300ms" } else { "150ms" }.parse().unwrap()),
+        pull_every: Some(if seed.is_multiple_of(2) { "300ms" } else { "150ms" }.parse().unwrap()),
         reset_every: resets.then(|| "3s".parse().unwrap()),
         seed: Some(seed),
         duration: Some("400s".parse().unwrap()),
