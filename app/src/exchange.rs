@@ -33,6 +33,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, &Message<BODY>),
     ) {
         self.set_now(now);
+        self.epoch.set(router.epoch());
         let inner = &mut *self.inner.borrow_mut();
         while let Some(message) = router.next_message() {
             if !inner.take_in(&message) {
@@ -140,6 +141,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
         now: Micros,
         observer: &mut impl Observer,
     ) {
+        let mut freed = false;
         for sending in &mut self.sends {
             let Stage::Wanted(job) = &sending.stage else { continue };
             let (how, taken) = (job.how, give(job, router, now, observer));
@@ -162,6 +164,10 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
                 (Err(RouterError::NoSuchNode(_)), _) => sending.end(Fate::NotSent(SendError::NoSuchNode)),
                 (Err(RouterError::TooLong), _) => sending.end(Fate::NotSent(SendError::TooLong)),
             }
+            freed |= matches!(sending.stage, Stage::Free);
+        }
+        if freed {
+            self.senders.wake();
         }
     }
 

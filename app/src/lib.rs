@@ -33,13 +33,16 @@
 
 mod error;
 mod exchange;
+mod large;
 mod links;
 mod mesh;
 mod patience;
+mod persistence;
 mod receive;
 mod request;
 mod send;
 mod shared;
+mod stream;
 mod time;
 mod wakers;
 
@@ -49,7 +52,10 @@ pub use hopwise_core::link::Micros;
 pub use hopwise_core::router::Outcome;
 pub use hopwise_core::wire::{AppPort, DropReason};
 pub use hopwise_core::{Network, Node};
+pub use large::{LargeError, LargeMessage, LargeReceiver, MAX_LARGE};
 pub use links::{LinkChange, LinkChanges, Neighbour};
 pub use mesh::Mesh;
 pub use receive::{Incoming, Receiver, Service};
 pub use shared::{Clock, Shared};
+pub use stream::{ConnectError, Listener, Stream, StreamError};
+pub use time::Sleep;

@@ -39,4 +39,16 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
     pub fn now(self) -> Micros {
         self.shared.now()
     }
+
+    /// A number that no session of this node had before.
+    pub(crate) async fn session(self) -> u32 {
+        while self.shared.epoch.get() == 0 {
+            self.sleep(1).await;
+        }
+        let sessions = &self.shared.sessions;
+        sessions.set(sessions.get().wrapping_add(1));
+        // As far from those of other epochs as can be.
+        let first = self.shared.epoch.get().wrapping_mul(0x9e37_79b9);
+        first.wrapping_add(sessions.get())
+    }
 }

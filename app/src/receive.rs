@@ -1,7 +1,7 @@
 //! Receiving.
 
 use core::future::poll_fn;
-use core::task::Poll;
+use core::task::{Context, Poll};
 
 use heapless::Deque;
 use hopwise_core::Node;
@@ -113,6 +113,16 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Receiver<'_
             }
         })
         .await
+    }
+
+    /// The next message, which stays where it is; or else the task is woken when there is one.
+    pub(crate) fn peek(&self, context: &mut Context<'_>) -> Option<Incoming> {
+        let mut inner = self.mesh.shared.inner.borrow_mut();
+        let open = inner.open.get_mut(self.place)?.as_mut()?;
+        if open.queue.is_empty() {
+            keep(&mut open.waker, context.waker());
+        }
+        open.queue.front().cloned()
     }
 
     /// The next message, if there is one.

@@ -12,7 +12,7 @@ use crate::error::{OpenError, RequestError, SendError};
 use crate::mesh::Mesh;
 use crate::patience::Patience;
 use crate::receive::{Incoming, Service};
-use crate::shared::{Bytes, Fate, How};
+use crate::shared::{Bytes, Fate, How, Job};
 
 /// Bytes of the longest answer: its status takes one.
 const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
@@ -98,7 +98,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         self.answer(request, port, AppStatus::Answered, answer).await
     }
 
-    async fn answer(
+    pub(crate) async fn answer(
         self,
         request: &Incoming,
         port: AppPort,
@@ -113,6 +113,17 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
             Fate::NotSent(error) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// The answer as something to be sent.
+    pub(crate) fn response(
+        self,
+        request: &Incoming,
+        port: AppPort,
+        status: AppStatus,
+        answer: &[u8],
+    ) -> Result<Job, SendError> {
+        self.job(How::Response(request.asker, status), request.source, port, answer)
     }
 }
 

@@ -14,14 +14,15 @@ use crate::shared::{Bytes, Fate, How, Job, Stage};
 use crate::wakers::keep;
 
 /// A place among the messages that are sent. Who gives it up gives up the message as well, as far as that has not left.
-struct Ticket<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
+#[derive(Debug)]
+pub(crate) struct Ticket<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
     mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
     place: usize,
 }
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Ticket<'_, SENDS, RECEIVERS, DEPTH> {
     /// What became of the message, once that is known.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Fate> {
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Fate> {
         let mut inner = self.mesh.shared.inner.borrow_mut();
         let Some(sending) = inner.sends.get_mut(self.place) else {
             return Poll::Pending;
@@ -106,31 +107,57 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
 
     /// Hands a message to the router, and waits for what becomes of it.
     pub(crate) async fn carry(self, how: How, dest: Node, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
+        let mut job = Some(self.job(how, dest, port, message)?);
+        let mut ticket = poll_fn(|context| match self.start(&mut job, false, context) {
+            Some(place) => Poll::Ready(Ticket { mesh: self, place }),
+            None => Poll::Pending,
+        })
+        .await;
+        Ok(poll_fn(|context| ticket.poll(context)).await)
+    }
+
+    /// Hands a message to the router, if there is a place for it, or else wakes the task when there is.
+    pub(crate) fn try_carry(
+        self,
+        job: &mut Option<Job>,
+        context: &mut Context<'_>,
+    ) -> Option<Ticket<'a, SENDS, RECEIVERS, DEPTH>> {
+        let place = self.start(job, false, context)?;
+        Some(Ticket { mesh: self, place })
+    }
+
+    /// The same with a message of which nobody wants to hear again. Returns whether there was a place.
+    pub(crate) fn post(self, job: Job, context: &mut Context<'_>) -> bool {
+        self.start(&mut Some(job), true, context).is_some()
+    }
+
+    /// What is to be sent, if it can be.
+    pub(crate) fn job(self, how: How, dest: Node, port: AppPort, message: &[u8]) -> Result<Job, SendError> {
         self.network().check(dest).map_err(|_| SendError::NoSuchNode)?;
         let payload = Bytes::from_slice(message).map_err(|_| SendError::TooLong)?;
-        let mut job = Some(Job {
+        Ok(Job {
             how,
             dest,
             port,
             payload,
-        });
-        let mut ticket = poll_fn(|context| {
-            let mut inner = self.shared.inner.borrow_mut();
-            let free = inner
-                .sends
-                .iter()
-                .position(|sending| matches!(sending.stage, Stage::Free));
-            let (Some(place), Some(job)) = (free, job.take_if(|_| free.is_some())) else {
-                inner.senders.add(context.waker());
-                return Poll::Pending;
-            };
-            if let Some(sending) = inner.sends.get_mut(place) {
-                sending.stage = Stage::Wanted(job);
-            }
-            inner.call_runner();
-            Poll::Ready(Ticket { mesh: self, place })
         })
-        .await;
-        Ok(poll_fn(|context| ticket.poll(context)).await)
+    }
+
+    fn start(self, job: &mut Option<Job>, unattended: bool, context: &mut Context<'_>) -> Option<usize> {
+        let mut inner = self.shared.inner.borrow_mut();
+        let free = inner
+            .sends
+            .iter()
+            .position(|sending| matches!(sending.stage, Stage::Free));
+        let (Some(place), Some(job)) = (free, job.take_if(|_| free.is_some())) else {
+            inner.senders.add(context.waker());
+            return None;
+        };
+        if let Some(sending) = inner.sends.get_mut(place) {
+            sending.stage = Stage::Wanted(job);
+            sending.unattended = unattended;
+        }
+        inner.call_runner();
+        Some(place)
     }
 }

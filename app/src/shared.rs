@@ -81,13 +81,18 @@ pub(crate) enum Stage {
 #[derive(Debug)]
 pub(crate) struct Sending {
     pub(crate) stage: Stage,
+    /// Nobody waits to hear what becomes of it.
+    pub(crate) unattended: bool,
     pub(crate) waker: Option<Waker>,
 }
 
 impl Sending {
     /// What became of it is known.
     pub(crate) fn end(&mut self, fate: Fate) {
-        self.stage = Stage::Done(fate);
+        self.stage = match self.unattended {
+            true => Stage::Free,
+            false => Stage::Done(fate),
+        };
         wake(&mut self.waker);
     }
 }
@@ -104,6 +109,8 @@ pub(crate) struct Open<const DEPTH: usize> {
 
 #[derive(Debug)]
 pub(crate) struct Timer {
+    /// Whose it is.
+    pub(crate) number: u32,
     pub(crate) at: Micros,
     pub(crate) waker: Waker,
 }
@@ -117,6 +124,8 @@ pub(crate) struct Inner<const SENDS: usize, const RECEIVERS: usize, const DEPTH:
     /// Ports that were closed, and of which the router has not been told.
     pub(crate) closed: Vec<AppPort, RECEIVERS>,
     pub(crate) timers: [Option<Timer>; TIMERS],
+    /// Of the last timer.
+    pub(crate) timer_number: u32,
     pub(crate) sleepers: Wakers,
     pub(crate) neighbours: Vec<Neighbour, NEIGHBOURS>,
     pub(crate) watchers: Wakers,
@@ -150,6 +159,10 @@ pub struct Shared<const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPT
     pub(crate) network: Network,
     clock: Clock,
     last_exchange: Cell<Micros>,
+    /// The router's boot epoch; 0 before the first exchange.
+    pub(crate) epoch: Cell<u32>,
+    /// Transfers and streams that have begun here.
+    pub(crate) sessions: Cell<u32>,
     waiting: Cell<bool>,
     deadline: Cell<Micros>,
     pub(crate) inner: RefCell<Inner<SENDS, RECEIVERS, DEPTH>>,
@@ -163,17 +176,21 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
             network,
             clock,
             last_exchange: Cell::new(0),
+            epoch: Cell::new(0),
+            sessions: Cell::new(0),
             waiting: Cell::new(false),
             deadline: Cell::new(Micros::MAX),
             inner: RefCell::new(Inner {
                 sends: core::array::from_fn(|_| Sending {
                     stage: Stage::Free,
+                    unattended: false,
                     waker: None,
                 }),
                 senders: Wakers::new(),
                 open: core::array::from_fn(|_| None),
                 closed: Vec::new(),
                 timers: core::array::from_fn(|_| None),
+                timer_number: 0,
                 sleepers: Wakers::new(),
                 neighbours: Vec::new(),
                 watchers: Wakers::new(),

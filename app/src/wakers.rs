@@ -44,6 +44,13 @@ pub(crate) fn keep(place: &mut Option<Waker>, waker: &Waker) {
     }
 }
 
+/// The same where there always is one.
+pub(crate) fn replace(place: &mut Waker, waker: &Waker) {
+    if !place.will_wake(waker) {
+        *place = waker.clone();
+    }
+}
+
 /// Wakes who waits, once.
 pub(crate) fn wake(place: &mut Option<Waker>) {
     if let Some(waker) = place.take() {

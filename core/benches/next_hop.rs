@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use hopwise_core::{Network, Rule};
 
 /// What is measured, and the aim; none where a search is needed.
-const EXPRESSIONS: [(&str, Option<u64>); 7] = [
+const EXPRESSIONS: [(&str, Option<u64>); 11] = [
     ("rdn(ring(3),2)", Some(150)),
     ("rdn(torus(5,5),2)", Some(150)),
     ("rdn(ring(5),3)", Some(150)),
@@ -17,6 +17,10 @@ const EXPRESSIONS: [(&str, Option<u64>); 7] = [
     ("re(heawood,heawood,4)", None),
     ("rcr(2,5,3)", Some(400)),
     ("rcr(4,20,40)", Some(400)),
+    ("lift(8,bcc2,b4c7)", None),
+    ("lift(16,bb12cd,c10d2,c7,d5)", None),
+    ("lift(64,bb55cc59d,c10d2d23,d27d30)", None),
+    ("lift(128,bc5d9e,c70d31f,d99g,e77h,f45g12,g61h,h33,h9)", None),
 ];
 
 /// Pairs of nodes that one run goes through.
@@ -31,13 +35,13 @@ fn main() -> ExitCode {
         println!("{}", route_all(&network, &pairs));
         return ExitCode::SUCCESS;
     }
-    println!("{:<24} {:>16} {:>6}", "exact rule", "instructions/hop", "aim");
+    println!("{:<56} {:>16} {:>6}", "exact rule", "instructions/hop", "aim");
     let mut missed = false;
     for (expression, aim) in EXPRESSIONS {
         match count(expression) {
             Ok(instructions) => {
                 let aim_text = aim.map_or("-".to_string(), |aim| aim.to_string());
-                println!("{expression:<24} {instructions:>16} {aim_text:>6}");
+                println!("{expression:<56} {instructions:>16} {aim_text:>6}");
                 missed |= aim.is_some_and(|aim| instructions > aim);
             }
             Err(error) => {

@@ -46,7 +46,7 @@
 // What families share is there whether or not one that uses it is built.
 #![cfg_attr(not(feature = "all-networks"), allow(dead_code))]
 
-#[cfg(test)]
+#[cfg(any(test, feature = "tables"))]
 extern crate std;
 
 mod arith;

@@ -78,7 +78,7 @@ enum Expansion<'a> {
 /// How many digits a base graph has by itself.
 fn digits_of(base: &Base) -> u64 {
     match &base.0 {
-        Kind::Product(product) => product.sizes.as_slice().len() as u64,
+        Kind::Product(product) => product.sizes().len() as u64,
         Kind::Hypercube(cube) => u64::from(cube.bits),
         Kind::FoldedHypercube(cube) => u64::from(cube.bits),
         _ => 1,
@@ -90,7 +90,7 @@ fn digit_of(base: &Base, index: u64) -> Option<(Base, Number)> {
     let place = usize::try_from(index).ok()?;
     match &base.0 {
         Kind::Product(product) => {
-            let sizes = product.sizes.as_slice();
+            let sizes = product.sizes();
             let weight = sizes
                 .get(..place)?
                 .iter()

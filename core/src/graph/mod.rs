@@ -8,9 +8,10 @@
 //! | `hypercube(n)` `folded-hypercube(n)` | hypercube | lowest differing bit; the complement first if strictly shorter |
 //! | `nstar(n)` | nstar | the lowest-numbered closer neighbour |
 //! | `petersen` `heawood` | fixed | tables: lowest-numbered; plus, minus, distance |
+//! | `lift(m,LINKS,..)` | lift | a search; of several closer neighbours another for another difference |
 //!
 //! Each kind of graph is a type that implements `Graph`, and [`Base`] is any of them. They route exactly, in time O(1) or
-//! O(dimensions), `nstar` in O(n^2).
+//! O(dimensions), `nstar` in O(n^2), lifts by a search.
 //!
 //! A broadcast can take a tree of fewest steps, for senders that can send one copy a step. Each step at most doubles the
 //! number of nodes that know, so n nodes take at least ceil(log2 n) steps. Hypercubes reach that with their tree of least
@@ -20,6 +21,8 @@
 mod factor;
 mod fixed;
 mod hypercube;
+#[cfg(feature = "lift")]
+pub(crate) mod lift;
 mod line;
 mod nstar;
 mod product;
@@ -30,9 +33,11 @@ use core::fmt;
 pub use factor::Factor;
 pub(crate) use fixed::{Heawood, Petersen};
 pub(crate) use hypercube::{FoldedHypercube, Hypercube, next as next_in_hypercube};
+#[cfg(feature = "lift")]
+pub use lift::Lift;
 pub(crate) use line::Line;
 pub(crate) use nstar::NStar;
-pub(crate) use product::{Dimensions, Product};
+pub(crate) use product::Product;
 pub(crate) use star::Star;
 
 use crate::arith::{Number, Vertex, wide};
@@ -125,18 +130,18 @@ trait Graph {
 
 /// Makes [`Kind`] of the types of graphs.
 macro_rules! kinds {
-    ($($Name:ident),+) => {
+    ($($(#[$built:meta])* $Name:ident),+) => {
         /// The kinds of base graphs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Kind {
-            $($Name($Name),)+
+            $($(#[$built])* $Name($Name),)+
         }
 
         /// Calls a method of whichever kind it is.
         macro_rules! of_kind {
             ($base:expr, $graph:ident => $call:expr) => {
                 match &$base.0 {
-                    $(Kind::$Name($graph) => $call,)+
+                    $($(#[$built])* Kind::$Name($graph) => $call,)+
                 }
             };
         }
@@ -151,7 +156,9 @@ kinds!(
     FoldedHypercube,
     NStar,
     Petersen,
-    Heawood
+    Heawood,
+    #[cfg(feature = "lift")]
+    Lift
 );
 
 /// A base graph. Made by [parsing](crate::network::expression), which checks its parameters. To ask it something, make it a
@@ -188,11 +195,14 @@ pub enum Shape<'a> {
     Petersen,
     /// `heawood`.
     Heawood,
+    /// `lift(m,LINKS,..)`.
+    #[cfg(feature = "lift")]
+    Lift(&'a Lift),
 }
 
 impl Base {
     /// The words with which their expressions begin.
-    pub const WORDS: [&'static str; 12] = [
+    pub const WORDS: &'static [&'static str] = &[
         "ring",
         "path",
         "complete",
@@ -205,7 +215,13 @@ impl Base {
         "nstar",
         "petersen",
         "heawood",
+        #[cfg(feature = "lift")]
+        "lift",
     ];
+
+    /// The words of lifts that have names; they are printed as `lift(..)`.
+    #[cfg(feature = "names")]
+    pub const NAMES: &'static [&'static str] = &lift::WORDS;
 
     /// `complete(n)`.
     pub(crate) const fn complete(nodes: Number) -> Self {
@@ -232,13 +248,15 @@ impl Base {
     pub fn shape(&self) -> Shape<'_> {
         match &self.0 {
             Kind::Line(line) => Shape::Line(line.factor, wide(line.nodes)),
-            Kind::Product(product) => Shape::Product(product.factor, product.sizes.as_slice()),
+            Kind::Product(product) => Shape::Product(product.factor, product.sizes()),
             Kind::Star(star) => Shape::Star(wide(star.nodes)),
             Kind::Hypercube(cube) => Shape::Hypercube(cube.bits),
             Kind::FoldedHypercube(cube) => Shape::FoldedHypercube(cube.bits),
             Kind::NStar(star) => Shape::NStar(star.symbols),
             Kind::Petersen(_) => Shape::Petersen,
             Kind::Heawood(_) => Shape::Heawood,
+            #[cfg(feature = "lift")]
+            Kind::Lift(lift) => Shape::Lift(lift),
         }
     }
 
@@ -370,6 +388,7 @@ mod tests {
             "nstar(4)",
             "petersen",
             "heawood",
+            "lift(5,a1bb1,b2)",
         ] {
             let base: Base = expression.parse().unwrap();
             let network = Network::from(base);

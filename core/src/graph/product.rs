@@ -9,21 +9,23 @@ use super::{Factor, Graph};
 use crate::arith::{Number, Vertex, div_rem, wide};
 use crate::limits::MAX_DIMENSIONS;
 
-/// A product of lines, rings or complete graphs.
+/// A product of lines, rings or complete graphs, without dimensions at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Product {
-    pub(crate) factor: Factor,
-    pub(crate) sizes: Dimensions,
-}
-
-/// The sizes of up to [`MAX_DIMENSIONS`] dimensions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Dimensions {
     sizes: [u32; MAX_DIMENSIONS],
     count: u8,
+    pub(crate) factor: Factor,
 }
 
-impl Dimensions {
+impl Product {
+    pub(crate) fn new(factor: Factor) -> Self {
+        Product {
+            sizes: [0; MAX_DIMENSIONS],
+            count: 0,
+            factor,
+        }
+    }
+
     /// Adds a dimension; `false` if there is no room.
     #[must_use]
     pub(crate) fn push(&mut self, size: u32) -> bool {
@@ -37,13 +39,13 @@ impl Dimensions {
         }
     }
 
-    /// The sizes, the least significant first.
-    pub(crate) fn as_slice(&self) -> &[u32] {
+    /// The sizes of the dimensions, the least significant first.
+    pub(crate) fn sizes(&self) -> &[u32] {
         self.sizes.get(..usize::from(self.count)).unwrap_or_default()
     }
 
-    fn iter(&self) -> impl Iterator<Item = Number> + '_ {
-        self.as_slice().iter().map(|&size| Number::from(size))
+    fn each_size(&self) -> impl Iterator<Item = Number> + '_ {
+        self.sizes().iter().map(|&size| Number::from(size))
     }
 }
 
@@ -65,7 +67,7 @@ impl Product {
     fn axes(&self, node: Vertex) -> impl Iterator<Item = Axis> + '_ {
         let mut stride: Number = 1;
         let mut rest = node;
-        self.sizes.iter().map(move |size| {
+        self.each_size().map(move |size| {
             let (above, digit) = div_rem(rest, size);
             let axis = Axis { size, stride, digit };
             rest = above;
@@ -99,7 +101,7 @@ fn dimension(axis: &Axis) -> u64 {
 
 impl Graph for Product {
     fn nodes(&self) -> Number {
-        self.sizes.iter().product()
+        self.each_size().product()
     }
 
     fn degree(&self, node: Vertex) -> Number {
@@ -130,16 +132,16 @@ impl Graph for Product {
     }
 
     fn diameter(&self) -> Number {
-        self.sizes.iter().map(|size| self.factor.diameter(size)).sum()
+        self.each_size().map(|size| self.factor.diameter(size)).sum()
     }
 
     fn vertex_transitive(&self) -> bool {
-        self.factor != Factor::Path || self.sizes.iter().all(|size| size == 2)
+        self.factor != Factor::Path || self.each_size().all(|size| size == 2)
     }
 
     fn largest_degree(&self) -> Number {
         match self.factor {
-            Factor::Path => self.sizes.iter().map(|size| 2.min(size - 1)).sum(),
+            Factor::Path => self.each_size().map(|size| 2.min(size - 1)).sum(),
             Factor::Ring | Factor::Complete => self.degree(0),
         }
     }
@@ -204,6 +206,6 @@ impl Graph for Product {
 
     /// The sum over the dimensions, an estimate.
     fn broadcast_steps(&self) -> Number {
-        self.sizes.iter().map(|size| self.factor.broadcast_steps(size)).sum()
+        self.each_size().map(|size| self.factor.broadcast_steps(size)).sum()
     }
 }

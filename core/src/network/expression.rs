@@ -2,7 +2,10 @@
 //!
 //! ```text
 //! base   ring(n) path(n) complete(n) star(n) hypercube(n) folded-hypercube(n) torus(a,b,..) mesh(a,b,..) ghc(a,b,..)
-//!        nstar(n) petersen heawood
+//!        nstar(n) petersen heawood lift(m,LINKS,..)
+//! named lifts
+//!        moebius-kantor pappus mcgee tutte-coxeter hoffman-singleton cage(d,g) generalized-petersen(n,s) circulant(n,s,..)
+//!        chordal-ring(n,c)
 //! RDN    rdn(BASE,k)
 //! RE     re(FRAME,UNIT,r[,sk|sd])   re([F1,F2,..],UNIT[,sk|sd])
 //! RCR    rcr(k,r,j)
@@ -10,6 +13,8 @@
 //!        folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
 //! Swapped networks
 //!        rsn(l,G[,diameter]) hcn(n) hfn(n) hsn(l,G) hcn3(n) partial-swapped wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
+//! from a file, routed by tables, on a computer only
+//!        graph:FILE
 //! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
@@ -20,9 +25,11 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::arith::{MAX_NODES, Number, wide};
-use crate::graph::{
-    Base, Dimensions, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star,
-};
+#[cfg(feature = "lift")]
+use crate::graph::Lift;
+#[cfg(feature = "names")]
+use crate::graph::lift;
+use crate::graph::{Base, Factor, FoldedHypercube, Heawood, Hypercube, Kind, Line, NStar, Petersen, Product, Star};
 use crate::limits::{MAX_BITS, MAX_DIMENSIONS, MAX_SYMBOLS};
 
 /// Why a text is not a network.
@@ -59,6 +66,14 @@ pub enum BrokenRule {
     NoCubeLinks,
     /// The network would fall into 2^n parts.
     Disconnected(u64),
+    /// A link of a lift leads to an orbit before its own, or its shift is out of range.
+    OrbitLink,
+    /// The links of a lift take more room than there is.
+    TooManyLinks,
+    /// A lift would have more nodes than a search has room for.
+    TooManyForLift,
+    /// The file of a graph cannot be read.
+    Unreadable(&'static str),
     /// The family of the network was left out when the program was built: see the crate's features.
     NotBuilt,
 }
@@ -88,6 +103,14 @@ impl fmt::Display for ParseError {
                     "is too small, r*k must be at least k+j: disconnected: 2^{exponent} components"
                 )
             }
+            BrokenRule::OrbitLink => f.write_str(
+                "must lead to their own orbit or a later one, by a shift below m, to their own by 1 to m/2, and differ",
+            ),
+            BrokenRule::TooManyForLift => {
+                f.write_str("makes more nodes than a lift can have, which is 1024 or some more")
+            }
+            BrokenRule::TooManyLinks => f.write_str("are more than there is room for"),
+            BrokenRule::Unreadable(why) => write!(f, "cannot be read: {why}"),
             BrokenRule::NotBuilt => f.write_str("is of a family that was left out when this program was built"),
         }
     }
@@ -199,14 +222,12 @@ impl<'a> Reader<'a> {
 
     /// A whole number within limits.
     pub(crate) fn number(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
-        let digits = self.take(|byte| byte.is_ascii_digit());
+        let number = self.digits();
         let next = self.text.as_bytes().get(self.position);
-        if digits.is_empty() || next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.') {
+        let ends = !next.is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'.');
+        let Some(number) = number.filter(|_| ends) else {
             return self.refuse(parameter, BrokenRule::Expected("a whole number"));
-        }
-        let number = digits.bytes().fold(0, |number: Number, digit| {
-            number.saturating_mul(10).saturating_add(Number::from(digit & 15))
-        });
+        };
         if number < least {
             self.refuse(parameter, BrokenRule::AtLeast(wide(least)))
         } else if number > most {
@@ -214,6 +235,31 @@ impl<'a> Reader<'a> {
         } else {
             Some(number)
         }
+    }
+
+    /// All that is left of the text, without blanks around it.
+    #[cfg(feature = "tables")]
+    pub(crate) fn rest(&mut self) -> &'a str {
+        self.take(|_| true).trim_ascii_end()
+    }
+
+    /// A number, whatever follows it; `None` if there are no digits.
+    pub(crate) fn digits(&mut self) -> Option<Number> {
+        let digits = self.take(|byte| byte.is_ascii_digit());
+        let number = digits.bytes().fold(0, |number: Number, digit| {
+            number.saturating_mul(10).saturating_add(Number::from(digit & 15))
+        });
+        (!digits.is_empty()).then_some(number)
+    }
+
+    /// A single letter, counted from 0.
+    #[cfg(feature = "lift")]
+    pub(crate) fn letter(&mut self) -> Option<u8> {
+        self.take(|_| false);
+        let byte = self.text.as_bytes().get(self.position).copied()?;
+        let letter = byte.checked_sub(b'a').filter(|_| byte.is_ascii_lowercase())?;
+        self.position += 1;
+        Some(letter)
     }
 
     /// A base graph.
@@ -227,6 +273,10 @@ impl<'a> Reader<'a> {
         Some(Base(match word {
             "petersen" => Kind::Petersen(Petersen),
             "heawood" => Kind::Heawood(Heawood),
+            #[cfg(feature = "lift")]
+            "lift" => Kind::Lift(Lift::parse(self)?),
+            #[cfg(not(feature = "lift"))]
+            "lift" => return self.refuse(parameter, BrokenRule::NotBuilt),
             "ring" => self.line(Factor::Ring, "n of ring(n)", 3)?,
             "path" => self.line(Factor::Path, "n of path(n)", 2)?,
             "complete" => self.line(Factor::Complete, "n of complete(n)", 2)?,
@@ -245,6 +295,8 @@ impl<'a> Reader<'a> {
             "nstar" => Kind::NStar(NStar {
                 symbols: self.size("n of nstar(n)", 2, MAX_SYMBOLS as Number)? as u8,
             }),
+            #[cfg(feature = "names")]
+            _ if lift::WORDS.contains(&word) => Kind::Lift(Lift::named(word, self)?),
             _ => return self.refuse(parameter, BrokenRule::Expected(expected)),
         }))
     }
@@ -255,8 +307,20 @@ impl<'a> Reader<'a> {
     }
 
     fn product_of(&mut self, factor: Factor, parameter: &'static str) -> Option<Kind> {
-        let sizes = self.sizes(parameter)?;
-        Some(Kind::Product(Product { factor, sizes }))
+        self.open(parameter)?;
+        let mut graph = Product::new(factor);
+        let mut nodes = 1;
+        loop {
+            let size = self.number(parameter, 2, Number::from(u32::MAX))?;
+            nodes = self.product(nodes, size, parameter)?;
+            if !graph.push(size as u32) {
+                return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64));
+            }
+            if !self.accept(b',') {
+                self.close(parameter)?;
+                return Some(Kind::Product(graph));
+            }
+        }
     }
 
     pub(crate) fn size(&mut self, parameter: &'static str, least: Number, most: Number) -> Option<Number> {
@@ -264,23 +328,6 @@ impl<'a> Reader<'a> {
         let size = self.number(parameter, least, most)?;
         self.close(parameter)?;
         Some(size)
-    }
-
-    fn sizes(&mut self, parameter: &'static str) -> Option<Dimensions> {
-        self.open(parameter)?;
-        let mut sizes = Dimensions::default();
-        let mut nodes = 1;
-        loop {
-            let size = self.number(parameter, 2, Number::from(u32::MAX))?;
-            nodes = self.product(nodes, size, parameter)?;
-            if !sizes.push(size as u32) {
-                return self.refuse(parameter, BrokenRule::AtMostItems(MAX_DIMENSIONS as u64));
-            }
-            if !self.accept(b',') {
-                self.close(parameter)?;
-                return Some(sizes);
-            }
-        }
     }
 
     /// The product of two sizes, if a network may have that many nodes.

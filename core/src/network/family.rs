@@ -109,6 +109,8 @@ families! {
     Hcn3 in hcn3 of "hcn3": "hcn3" => parse;
     /// The partially linked swapped network.
     PartialSwapped in partial_swapped of "partial-swapped": "partial-swapped" => parse;
+    /// Any graph, routed by tables.
+    Table in table of "tables": "graph" => parse;
 }
 
 /// [`Topology::next`] of one family. Never inlined: in one function with all others, the shortest rule would pay for the

@@ -27,7 +27,9 @@ mod rdn;
 mod re;
 #[cfg(feature = "rsn")]
 mod rsn;
-mod spelling;
+pub(crate) mod spelling;
+#[cfg(feature = "tables")]
+pub mod table;
 #[cfg(feature = "wk")]
 mod wk;
 

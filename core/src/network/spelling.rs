@@ -93,6 +93,8 @@ impl Spelled for Base {
             Shape::NStar(n) => pen.call("nstar", n),
             Shape::Petersen => pen.text("petersen"),
             Shape::Heawood => pen.text("heawood"),
+            #[cfg(feature = "lift")]
+            Shape::Lift(lift) => lift.spell(pen),
         };
     }
 }

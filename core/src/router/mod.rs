@@ -246,6 +246,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.here
     }
 
+    /// Its boot epoch, as it was [configured](Config::epoch).
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
     /// The network it is part of.
     pub fn network(&self) -> &Network {
         &self.network

@@ -44,7 +44,7 @@ pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
 pub use counters::{LineFaults, LinkCounters, RouterCounters};
-pub(crate) use crc::crc32c;
+pub use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,

@@ -33,6 +33,9 @@ fn expressions_print_in_their_canonical_spelling() {
         ("hypernet(3, 2)", "hypernet(3,2)"),
         ("exchanged-hypercube(3, 2)", "exchanged-hypercube(3,2)"),
         ("petersen", "petersen"),
+        ("lift( 5 , a1 b , b2 )", "lift(5,a1b,b2)"),
+        ("lift(7,b0b1b003)", "lift(7,bb1b3)"),
+        ("lift(3,bc,,c1)", "lift(3,bc,,c1)"),
         ("folded( heawood, 2)", "folded(heawood,2)"),
         ("root-folded(ring(3),4)", "root-folded(ring(3),4)"),
         ("flooded(petersen,3)", "flooded(petersen,3)"),
@@ -43,6 +46,41 @@ fn expressions_print_in_their_canonical_spelling() {
         assert_eq!(network.to_string(), printed);
         assert_eq!(printed.parse(), Ok(network));
     }
+}
+
+/// Of lifts; boards do not know them.
+const NAMES: [&str; 9] = [
+    "moebius-kantor",
+    "pappus",
+    "mcgee",
+    "tutte-coxeter",
+    "hoffman-singleton",
+    "cage",
+    "generalized-petersen",
+    "circulant",
+    "chordal-ring",
+];
+
+#[cfg(feature = "names")]
+#[test]
+fn names_of_lifts_print_as_the_lifts_they_are() {
+    assert_eq!(Base::NAMES, NAMES);
+    for (written, printed) in [
+        ("moebius-kantor", "lift(8,a1b,b3)"),
+        ("generalized-petersen(8, 3)", "lift(8,a1b,b3)"),
+        ("pappus", "lift(9,bb6b8)"),
+        ("mcgee", "lift(8,bcc2,b4c7)"),
+        ("tutte-coxeter", "lift(10,a5bc,b3,c1)"),
+        ("cage(3,8)", "lift(10,a5bc,b3,c1)"),
+        ("circulant(13, 1,5)", "lift(13,a1a5)"),
+        ("chordal-ring(14,5)", "lift(7,bb6b4)"),
+        ("rdn(pappus,1)", "rdn(lift(9,bb6b8),1)"),
+    ] {
+        let network: Network = written.parse().unwrap_or_else(|error| panic!("{written}: {error}"));
+        assert_eq!(network.to_string(), printed);
+        assert_eq!(printed.parse(), Ok(network));
+    }
+    assert_eq!("hoffman-singleton".parse::<Network>(), "cage(7,5)".parse());
 }
 
 /// The words are those of the language as its module describes it.
@@ -63,12 +101,21 @@ fn every_word_of_the_language_is_listed() {
         .collect();
     let mut described: Vec<&str> = table
         .split(' ')
-        .map(|expression| expression.split('(').next().unwrap_or(""))
+        .map(|expression| expression.split(['(', ':']).next().unwrap_or(""))
         .filter(|word| !word.is_empty())
         .collect();
     described.sort_unstable();
     described.dedup();
-    let mut listed: Vec<&str> = Family::WORDS.iter().copied().chain(Base::WORDS).collect();
+    let mut listed: Vec<&str> = Family::WORDS
+        .iter()
+        .copied()
+        .chain(Base::WORDS.iter().copied())
+        .collect();
+    if cfg!(feature = "names") {
+        listed.extend(NAMES);
+    } else {
+        described.retain(|word| !NAMES.contains(word) && *word != "graph");
+    }
     listed.sort_unstable();
     assert_eq!(listed, described);
 }
@@ -104,6 +151,33 @@ fn errors_name_the_position_the_parameter_and_the_rule() {
             "byte 5: n of ring(n) must be at most 9223372036854775808",
         ),
         ("hypercube(64)", "byte 10: n of hypercube(n) must be at most 63"),
+        ("lift(0,a1)", "byte 5: m of lift(m,LINKS,..) must be at least 1"),
+        (
+            "lift(5)",
+            "byte 6: LINKS of lift(m,LINKS,..) must be enough to join all nodes",
+        ),
+        (
+            "lift(1,)",
+            "byte 7: m of lift(m,LINKS,..) makes a network of a single node",
+        ),
+        (
+            "lift(6,a2)",
+            "byte 9: LINKS of lift(m,LINKS,..) must be enough to join all nodes",
+        ),
+        (
+            "lift(5,a3b,b2)",
+            "byte 8: LINKS of lift(m,LINKS,..) must lead to their own orbit or a later one, by a shift below m, to their own by \
+             1 to m/2, and differ",
+        ),
+        ("lift(5,b,,,)", "byte 11: LINKS of lift(m,LINKS,..) may list at most 2"),
+        (
+            "lift(1025,ba1,b3)",
+            "byte 16: m of lift(m,LINKS,..) makes more nodes than a lift can have, which is 1024 or some more",
+        ),
+        (
+            "lift(5,a1b,b2",
+            "byte 13: LINKS of lift(m,LINKS,..) must be followed by ')'",
+        ),
         ("nstar(21)", "byte 6: n of nstar(n) must be at most 20"),
         ("torus(4,1)", "byte 8: a dimension of torus(a,b,..) must be at least 2"),
         (

@@ -128,19 +128,22 @@ impl Dma {
         self.flags(stream) & self.streams[stream].control << 1 & (TCIF | HTIF | TEIF) != 0
     }
 
-    /// A transfer that failed ends the stream.
-    fn fail(&mut self, stream: usize) {
+    /// A transfer that failed ends the stream, and raises a flag.
+    fn fail(&mut self, stream: usize) -> bool {
         self.streams[stream].control &= !EN;
         self.raise(stream, TEIF);
         let address = self.streams[stream].memory_address();
         self.broken.push(format!(
             "stream {stream} reaches for {address:#010x}, where it has no memory"
         ));
+        true
     }
 
-    fn count(&mut self, number: usize) {
+    /// Counts one item. Returns whether that has raised a flag.
+    fn count(&mut self, number: usize) -> bool {
         let flags = self.streams[number].count_item();
         self.raise(number, flags);
+        flags != 0
     }
 
     /// Does all transfers from memory to memory that have been enabled. Only the second controller can.
@@ -167,7 +170,7 @@ impl Dma {
                 match value.and_then(|value| memory.dma_store(stream.memory_address(), stream.item(), value)) {
                     Some(()) => self.count(number),
                     None => self.fail(number),
-                }
+                };
             }
         }
     }
@@ -228,7 +231,8 @@ impl Dma {
 /// The controllers with the requests that reach them.
 pub(super) struct Controllers {
     dma: [Dma; CONTROLLERS],
-    requests: &'static [Request],
+    /// Those that each serial port has, for receiving and for sending.
+    requests: [[Vec<Request>; 2]; UARTS],
     /// What chooses the requests instead, on the H7.
     mux: Option<DmaMux>,
     /// Addresses of the data registers of the serial ports, for receiving and for sending.
@@ -239,7 +243,14 @@ impl Controllers {
     pub(super) fn new(requests: &'static [Request], data_registers: [u32; UARTS]) -> Self {
         Controllers {
             dma: Default::default(),
-            requests,
+            requests: std::array::from_fn(|uart| {
+                [Side::Rx, Side::Tx].map(|side| {
+                    let own = requests
+                        .iter()
+                        .filter(|request| (request.uart, request.side) == (uart, side));
+                    own.copied().collect()
+                })
+            }),
             mux: None,
             data_registers: data_registers.map(|register| (register, register)),
         }
@@ -256,14 +267,11 @@ impl Controllers {
 
     /// Controller and number of the enabled stream that a request of the port reaches.
     fn find(&self, uart: usize, side: Side) -> Option<(usize, usize)> {
-        let direction = match side {
-            Side::Rx => FROM_PERIPHERAL,
-            Side::Tx => TO_PERIPHERAL,
-        };
         let (rx, tx) = self.data_registers[uart];
-        let register = match side {
-            Side::Rx => rx,
-            Side::Tx => tx,
+        let [from, to] = &self.requests[uart];
+        let (direction, register, possible) = match side {
+            Side::Rx => (FROM_PERIPHERAL, rx, from),
+            Side::Tx => (TO_PERIPHERAL, tx, to),
         };
         let is_ready = |stream: &Stream| {
             stream.control & EN != 0
@@ -278,22 +286,22 @@ impl Controllers {
                     && mux.routes(*controller)[*stream] == Some(Route { uart, side })
             });
         }
-        let possible = self.requests.iter();
-        let mut possible = possible.filter(|request| (request.uart, request.side) == (uart, side));
-        let found = possible.find(|request| {
+        let found = possible.iter().find(|request| {
             let stream = &self.dma[request.controller].streams[request.stream];
             is_ready(stream) && stream.channel() == request.channel
         })?;
         Some((found.controller, found.stream))
     }
 
-    /// On the H7 a stream that serves a serial port needs its buffer: without it bytes get lost.
-    fn check_buffer(&mut self, controller: usize, number: usize) {
+    /// On the H7 a stream that serves a serial port needs its buffer: without it bytes get lost. Returns whether it lacks it.
+    fn check_buffer(&mut self, controller: usize, number: usize) -> bool {
         let dma = &mut self.dma[controller];
-        if self.mux.is_some() && dma.streams[number].control & TRBUFF == 0 {
+        let lacks = self.mux.is_some() && dma.streams[number].control & TRBUFF == 0;
+        if lacks {
             dma.broken
                 .push(format!("stream {number} serves a serial port without TRBUFF"));
         }
+        lacks
     }
 }
 
@@ -310,35 +318,33 @@ impl DmaControl for Controllers {
     }
 
     fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool {
-        let mut busy = false;
+        let mut raised = false;
         while port.wants_dma_read()
             && let Some((controller, number)) = self.find(uart, Side::Rx)
         {
-            busy = true;
-            self.check_buffer(controller, number);
+            raised |= self.check_buffer(controller, number);
             let dma = &mut self.dma[controller];
             let stream = dma.streams[number];
-            match memory.dma_store(stream.memory_address(), stream.item(), port.take_data()) {
+            raised |= match memory.dma_store(stream.memory_address(), stream.item(), port.take_data()) {
                 Some(()) => dma.count(number),
                 None => dma.fail(number),
-            }
+            };
         }
         while port.wants_dma_write()
             && let Some((controller, number)) = self.find(uart, Side::Tx)
         {
-            busy = true;
-            self.check_buffer(controller, number);
+            raised |= self.check_buffer(controller, number);
             let dma = &mut self.dma[controller];
             let stream = dma.streams[number];
-            match memory.dma_load(stream.memory_address(), stream.item()) {
+            raised |= match memory.dma_load(stream.memory_address(), stream.item()) {
                 Some(value) => {
                     port.give_data(value, now);
-                    dma.count(number);
+                    dma.count(number)
                 }
                 None => dma.fail(number),
-            }
+            };
         }
-        busy
+        raised
     }
 
     fn copy_memory(&mut self, memory: &mut Memory) {

@@ -39,8 +39,9 @@ use gpio::Gpio;
 use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl, SerialPort};
 use pins::{Sockets, Wiring};
 use rules::{Rule, Violation};
-use slots::{LINES, Slots, Unit};
+use slots::{Changed, LINES, Slots, Unit};
 use syscfg::Syscfg;
+use usart::Edge;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
@@ -76,6 +77,8 @@ pub struct Chip {
     flash: Box<dyn FlashControl>,
     dma: Box<dyn DmaControl>,
     uarts: [Option<Box<dyn SerialPort>>; UARTS],
+    /// How far each of them has been brought.
+    served: [Cycles; UARTS],
     gpio: [Gpio; gpio::PORTS],
     exti: Exti,
     syscfg: Syscfg,
@@ -135,6 +138,7 @@ impl Chip {
             flash,
             dma,
             uarts,
+            served: [0; UARTS],
             gpio: Default::default(),
             exti: Exti::default(),
             syscfg: Syscfg::default(),
@@ -288,7 +292,6 @@ impl Chip {
             self.violate(Rule::Clocked, format!("{name} is used while its clock is off"));
             return Some((at, Unit::Unmodelled, 0));
         }
-        self.dirty |= self.slots.touches(at);
         Some((at, unit, offset))
     }
 
@@ -332,6 +335,14 @@ impl Chip {
             Unit::Dma(_) => {
                 self.dma.copy_memory(memory);
                 self.judge_dma();
+                for (uart, port) in self.uarts.iter().enumerate() {
+                    if port
+                        .as_ref()
+                        .is_some_and(|port| port.wants_dma_read() || port.wants_dma_write())
+                    {
+                        self.dirty |= self.slots.bit_of_uart(uart);
+                    }
+                }
             }
             Unit::Uart(uart) => {
                 self.judge_model(at, unit);
@@ -381,9 +392,12 @@ impl Chip {
     }
 
     /// What a unit requests has changed. A line that several units share is requested as long as one of them does.
-    fn set_lines(&mut self, interrupts: &[usize], requested: u32) {
-        for (place, interrupt) in interrupts.iter().enumerate() {
-            let is_requested = requested >> place & 1 != 0 || self.slots.is_requested(*interrupt);
+    fn set_lines(&mut self, changed: Changed) {
+        for (place, interrupt) in changed.interrupts.iter().enumerate() {
+            if changed.bits >> place & 1 == 0 {
+                continue;
+            }
+            let is_requested = self.slots.is_requested(*interrupt);
             if let Some(word) = self.lines.get_mut(interrupt / 32) {
                 let bit = 1 << (interrupt % 32);
                 *word = if is_requested { *word | bit } else { *word & !bit };
@@ -398,8 +412,8 @@ impl Chip {
             return;
         };
         let (due, requested) = (peripheral.next_event(), peripheral.interrupts());
-        if let Some(interrupts) = self.slots.set_date(timed, due, requested) {
-            self.set_lines(interrupts, requested);
+        if let Some(changed) = self.slots.set_date(timed, due, requested) {
+            self.set_lines(changed);
         }
     }
 
@@ -414,20 +428,52 @@ impl Chip {
     /// Advances a UART event by event, so that DMA takes each byte when it comes and not when software next looks.
     fn serve_uart(&mut self, uart: usize, now: Cycles, memory: &mut Memory) {
         let Some(port) = &mut self.uarts[uart] else { return };
+        let mut raised = false;
         loop {
-            let then = port.next_event().min(now);
+            // Edges that were told late lead to nothing in the past.
+            let then = port.next_event().clamp(self.served[uart].min(now), now);
             port.advance(then);
-            if self.dma.serve(uart, &mut **port, then, memory) {
-                self.dirty |= LINES;
-            }
+            raised |= self.dma.serve(uart, &mut **port, then, memory);
             if then == now {
                 break;
             }
         }
+        self.served[uart] = now;
         if port.take_sent_nowhere() {
             self.sends_nowhere(uart);
         }
-        self.judge_dma();
+        if raised {
+            self.dirty |= LINES;
+            self.judge_dma();
+        }
+    }
+
+    /// Edges arrive at a serial port, in order. Nothing is done yet; returns when that will be due.
+    pub(crate) fn receive_edges(
+        &mut self,
+        uart: usize,
+        edges: impl Iterator<Item = Edge<Cycles>>,
+        now: Cycles,
+    ) -> Cycles {
+        let Some(port) = self.uarts.get_mut(uart).and_then(Option::as_mut) else {
+            return NEVER;
+        };
+        // What was due before the edges came stays due then.
+        self.served[uart] = self.served[uart].max(port.next_event().min(now));
+        edges.for_each(|edge| port.push_edge(edge));
+        if port.reaction_time().is_none() {
+            // It forgets what it does not listen to.
+            self.dirty |= self.slots.bit_of_uart(uart);
+        }
+        let due = port.next_event();
+        self.slots.date_uart(uart, due);
+        self.next = self.next.min(due);
+        due
+    }
+
+    /// The edges that a serial port has put out since the last call.
+    pub(crate) fn take_output(&mut self, uart: usize) -> Option<std::vec::Drain<'_, Edge<Cycles>>> {
+        Some(self.uarts.get_mut(uart)?.as_mut()?.take_output())
     }
 }
 
@@ -436,7 +482,9 @@ impl Bus for Chip {
         let word = match self.read_constant(address) {
             Some(word) => word,
             None => {
-                let (_, unit, offset) = self.find(address)?;
+                let (at, unit, offset) = self.find(address)?;
+                // Reading takes bytes and flags from units with a time of their own; interrupts of others it leaves alone.
+                self.dirty |= self.slots.touches(at) & !LINES;
                 match unit {
                     Unit::DebugControl if offset < 4 => self.description.id_code,
                     Unit::DebugControl => self.debug_control[(offset as usize / 4).min(3)],
@@ -464,6 +512,7 @@ impl Bus for Chip {
             return Some(());
         }
         let (at, unit, offset) = self.find(address)?;
+        self.dirty |= self.slots.touches(at);
         if unit == Unit::DebugControl {
             self.debug_control[(offset as usize / 4).min(3)] = value;
         }
@@ -483,7 +532,10 @@ impl Bus for Chip {
             return self.next;
         }
         let dirty = std::mem::take(&mut self.dirty);
-        let mut due = self.slots.due(now) | dirty & self.slots.all_timed();
+        let mut due = dirty & self.slots.all_timed();
+        if now >= self.next {
+            due |= self.slots.due(now);
+        }
         while due != 0 {
             self.advance_timed(due.trailing_zeros() as usize, now, memory);
             due &= due - 1;
@@ -493,8 +545,8 @@ impl Bus for Chip {
             for number in 0..self.slots.line_units() {
                 let unit = self.slots.line_unit(number);
                 let requested = self.peripheral(unit).map_or(0, |peripheral| peripheral.interrupts());
-                if let Some(interrupts) = self.slots.set_requested(number, requested) {
-                    self.set_lines(interrupts, requested);
+                if let Some(changed) = self.slots.set_requested(number, requested) {
+                    self.set_lines(changed);
                 }
             }
         }

@@ -6,6 +6,7 @@
 
 use std::hash::Hasher;
 use std::ops::Range;
+use std::vec::Drain;
 
 use super::UARTS;
 use super::clocks::{Clocks, Limits, Pll};
@@ -151,7 +152,7 @@ pub trait DmaControl: Send {
     /// How many parts there are.
     fn parts(&self) -> usize;
 
-    /// Serves the requests of a serial port. Returns whether anything was transferred.
+    /// Serves the requests of a serial port. Returns whether an interrupt may have been requested, or a rule broken.
     fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool;
 
     /// Does what software has enabled and needs no request: copies of memory to memory.
@@ -212,10 +213,7 @@ pub trait SerialPort: Peripheral {
     fn take_bytes(&mut self) -> Vec<u8>;
 
     /// The edges that the transmitter has put out since the last call.
-    fn take_output(&mut self) -> Vec<Edge<Cycles>>;
-
-    /// Whether there are such edges.
-    fn has_output(&self) -> bool;
+    fn take_output(&mut self) -> Drain<'_, Edge<Cycles>>;
 
     /// What has passed through it.
     fn counters(&self) -> UartCounters;

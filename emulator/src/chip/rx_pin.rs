@@ -55,9 +55,17 @@ impl RxPin {
         self.noise = noise;
     }
 
-    /// When the level changes next.
-    pub(super) fn next_edge(&self) -> Option<Cycles> {
-        self.edges.front().map(|edge| edge.at)
+    /// When the level falls next, as far as is known.
+    pub(super) fn next_fall(&self) -> Option<Cycles> {
+        let mut level = self.level;
+        let mut edges = self.edges.iter();
+        let fall = edges.find(|edge| std::mem::replace(&mut level, edge.level) && !edge.level)?;
+        Some(fall.at)
+    }
+
+    /// Whether the level is the same, and known without chance, from the last time that was looked at up to `time`.
+    pub(super) fn is_steady_until(&self, time: Cycles) -> bool {
+        self.noise.is_none() && self.edges.front().is_none_or(|edge| edge.at > time)
     }
 
     /// The level at a time as the receiver sees it, with the noise of bits of that length.

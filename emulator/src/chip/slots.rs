@@ -60,6 +60,12 @@ struct Slot {
     touches: u64,
 }
 
+/// Interrupts of a unit, and a bit for each that has come or gone.
+pub(super) struct Changed {
+    pub(super) interrupts: &'static [usize],
+    pub(super) bits: u32,
+}
+
 /// A unit with interrupts.
 struct Requester {
     unit: Unit,
@@ -82,10 +88,13 @@ impl Requester {
         self.requested != 0 && own.any(|(place, number)| *number == interrupt && self.requested >> place & 1 != 0)
     }
 
-    /// Its interrupts, if what it requests has changed.
-    fn set(&mut self, requested: u32) -> Option<&'static [usize]> {
-        let before = std::mem::replace(&mut self.requested, requested);
-        (before != requested).then_some(self.interrupts)
+    /// Its interrupts and which of them have changed, if any has.
+    fn set(&mut self, requested: u32) -> Option<Changed> {
+        let bits = std::mem::replace(&mut self.requested, requested) ^ requested;
+        (bits != 0).then_some(Changed {
+            interrupts: self.interrupts,
+            bits,
+        })
     }
 }
 
@@ -129,12 +138,6 @@ impl Slots {
                 Kind::Unmodelled | Kind::Gpio(_) | Kind::Uart(_) => Unit::Unmodelled,
             };
             slots.insert(slots.slots.len(), *place, unit);
-        }
-        let uarts = slots.uarts.iter().fold(0, |all, bit| all | bit);
-        for slot in &mut slots.slots {
-            if let Unit::Dma(_) = slot.unit {
-                slot.touches |= uarts;
-            }
         }
         (slots, others)
     }
@@ -235,9 +238,17 @@ impl Slots {
     }
 
     /// When a timed unit is due, and what it requests. Returns its interrupts if that has changed.
-    pub(super) fn set_date(&mut self, timed: usize, due: Cycles, requested: u32) -> Option<&'static [usize]> {
+    pub(super) fn set_date(&mut self, timed: usize, due: Cycles, requested: u32) -> Option<Changed> {
         self.dates[timed] = due;
         self.timed[timed].set(requested)
+    }
+
+    /// When a serial port is due.
+    pub(super) fn date_uart(&mut self, uart: usize, due: Cycles) {
+        let timed = self.uarts[uart].trailing_zeros() as usize;
+        if let Some(date) = self.dates.get_mut(timed) {
+            *date = due;
+        }
     }
 
     pub(super) fn line_units(&self) -> usize {
@@ -249,7 +260,7 @@ impl Slots {
     }
 
     /// What one of the other units requests. Returns its interrupts if that has changed.
-    pub(super) fn set_requested(&mut self, number: usize, requested: u32) -> Option<&'static [usize]> {
+    pub(super) fn set_requested(&mut self, number: usize, requested: u32) -> Option<Changed> {
         self.lines[number].set(requested)
     }
 

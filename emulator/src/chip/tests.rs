@@ -137,6 +137,32 @@ fn a_byte_sent_by_dma_is_on_the_wire_and_ends_with_an_interrupt() {
 }
 
 #[test]
+fn edges_that_are_told_late_let_nothing_be_sent_in_the_past() {
+    let mut script = Script::new(Model::F446);
+    script.write(APB1ENR, 1 << 17);
+    script.write(AHB1ENR, 1 << 21 | 1);
+    script.write(GPIOA + 0x20, 0x7700); // PA2 and PA3 are USART2
+    script.write(GPIOA, 0b1010 << 4);
+    script.write(USART2 + 0x08, 16);
+    script.write(USART2 + 0x14, 1 << 7);
+    script.write(USART2 + 0x0c, 1 << 13 | 1 << 3 | 1 << 2);
+    script.run(1000);
+    let now = script.now;
+    // A frame that was over long ago, and a byte that is to be sent now.
+    let late = [(now - 800, false), (now - 656, true)].map(|(at, level)| Edge { at, level });
+    script.chip.receive_edges(1, late.into_iter(), now);
+    let stream = 0x4002_6000 + 0x10 + 0x18 * 6;
+    script.write(stream + 0x04, 1);
+    script.write(stream + 0x08, USART2 + 4);
+    script.write(stream + 0x0c, SRAM);
+    script.write(stream, 4 << 25 | 1 << 10 | 1 << 6 | 1);
+    script.run(1);
+    let begin = script.chip.take_output(1).and_then(|mut edges| edges.next());
+    assert_eq!(begin.map(|edge| edge.at), Some(now));
+    assert_eq!(script.chip.uart(1).map(|port| port.counters().received), Some(1));
+}
+
+#[test]
 fn a_serial_port_needs_its_pins_in_their_alternate_function() {
     // Mode and function of PA2, and whether that is right.
     for (mode, function, right) in [(2, 7, true), (2, 8, false), (1, 7, false), (0, 7, false)] {

@@ -8,6 +8,7 @@ mod newer;
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
+use std::vec::Drain;
 
 use super::peripheral::{Peripheral, SerialPort};
 use super::rules::Violation;
@@ -62,6 +63,18 @@ pub struct UartCounters {
     pub discarded: u64,
 }
 
+/// Lengths in cycles of the core.
+#[derive(Clone, Copy, Default, Hash)]
+struct Lengths {
+    bit: Cycles,
+    /// From the start bit to where the stop bit begins.
+    to_stop: Cycles,
+    /// From there on until the stop bit has been sampled.
+    to_decision: Cycles,
+    /// With all stop bits.
+    frame: Cycles,
+}
+
 /// One serial port.
 #[derive(Hash)]
 pub struct Usart {
@@ -78,6 +91,8 @@ pub struct Usart {
     status_read: bool,
     /// Core cycles for one cycle of its bus.
     clock: u64,
+    /// How long bits and frames take, as the registers say.
+    lengths: Lengths,
     /// When the shift register is free again.
     sending_until: Option<Cycles>,
     rx_pin: RxPin,
@@ -110,6 +125,7 @@ impl Default for Usart {
             guard: 0,
             status_read: false,
             clock: 1,
+            lengths: Lengths::default(),
             sending_until: None,
             rx_pin: RxPin::default(),
             has_tx: false,
@@ -140,8 +156,24 @@ impl Usart {
         }
     }
 
-    fn frame_time(&self) -> Cycles {
-        self.bit_time() * (1 + self.data_bits()) + self.bit_time() * self.stop_halves() / 2
+    /// A register or the clock has changed that lengths depend on.
+    fn set_lengths(&mut self) {
+        let divider = if self.control[0] & OVER8 != 0 {
+            self.baud >> 4 << 3 | self.baud & 7
+        } else {
+            self.baud
+        };
+        let bit = match &self.newer {
+            Some(newer) => newer.bit_time(divider, self.clock),
+            None => u64::from(divider.max(1)) * self.clock,
+        };
+        let to_stop = bit * (1 + self.data_bits());
+        self.lengths = Lengths {
+            bit,
+            to_stop,
+            to_decision: to_stop + bit * 10 / 16,
+            frame: to_stop + bit * self.stop_halves() / 2,
+        };
     }
 
     fn can_send(&self) -> bool {
@@ -159,10 +191,10 @@ impl Usart {
                 self.put_out(data, at);
             }
             self.sent_nowhere |= !self.has_tx;
-            self.sending_until = Some(at + self.frame_time());
+            self.sending_until = Some(at + self.lengths.frame);
             self.status = self.status & !TC | TXE;
         } else if self.control[0] & SBK != 0 {
-            let length = self.bit_time() * (2 + self.data_bits());
+            let length = self.lengths.bit * (2 + self.data_bits());
             if self.has_tx {
                 self.output.push(Edge { at, level: false });
                 self.output.push(Edge {
@@ -170,24 +202,24 @@ impl Usart {
                     level: true,
                 });
             }
-            self.sending_until = Some(at + length + self.bit_time());
+            self.sending_until = Some(at + length + self.lengths.bit);
             self.control[0] &= !SBK;
         }
     }
 
     /// The edges of a frame.
     fn put_out(&mut self, data: u32, at: Cycles) {
-        let bits = self.with_parity(data);
-        let levels = bits << 1 | 1 << (1 + self.data_bits());
-        for place in 0..self.data_bits() + 2 {
-            let level = levels >> place & 1 != 0;
-            let before = place == 0 || levels >> (place - 1) & 1 != 0;
-            if level != before {
-                self.output.push(Edge {
-                    at: at + place * self.bit_time(),
-                    level,
-                });
-            }
+        let bit = self.lengths.bit;
+        let levels = self.with_parity(data) << 1 | 1 << (1 + self.data_bits());
+        // Ones where a bit differs from the one before it; the line is high before the first, and after the last nothing changes.
+        let mut changes = (levels ^ (levels << 1 | 1)) & ((1 << (2 + self.data_bits())) - 1);
+        while changes != 0 {
+            let place = changes.trailing_zeros();
+            changes &= changes - 1;
+            self.output.push(Edge {
+                at: at + u64::from(place) * bit,
+                level: levels >> place & 1 != 0,
+            });
         }
         self.counters.sent += 1;
         if let Some(bytes) = &mut self.bytes {
@@ -235,7 +267,7 @@ impl Usart {
                 Some(_) => return,
                 None => {
                     // Up to the time at which the line counts as idle nothing but an edge matters.
-                    let idle = self.idle_decision();
+                    let idle = self.idle_since.map(|since| since + self.lengths.frame);
                     let until = idle.map_or(now, |idle| idle.min(now));
                     self.receiving_since = self.rx_pin.falling_edge(until);
                     if self.receiving_since.is_some() {
@@ -253,16 +285,21 @@ impl Usart {
 
     /// When the stop bit has been sampled and the byte is there.
     fn decided_at(&self, start: Cycles) -> Cycles {
-        start + self.bit_time() * (1 + self.data_bits()) + self.bit_time() * 10 / 16
+        start + self.lengths.to_decision
     }
 
     /// The majority of three samples in the middle of a bit, and whether they differ.
     fn sample(&mut self, bit_start: Cycles) -> (bool, bool) {
-        let bit = self.bit_time();
+        let bit = self.lengths.bit;
         // Samples 8, 9 and 10 of 16, or 4, 5 and 6 of 8.
         let (first, shift) = if self.control[0] & OVER8 != 0 { (4, 3) } else { (8, 4) };
         let mut look = |sample: u64| self.rx_pin.sample(bit_start + ((bit * sample) >> shift), bit);
-        let levels = [look(first), look(first + 1), look(first + 2)];
+        let first_level = look(first);
+        if self.rx_pin.is_steady_until(bit_start + ((bit * (first + 2)) >> shift)) {
+            return (first_level, false);
+        }
+        let mut look = |sample: u64| self.rx_pin.sample(bit_start + ((bit * sample) >> shift), bit);
+        let levels = [first_level, look(first + 1), look(first + 2)];
         if self.control[2] & ONEBIT != 0 {
             return (levels[1], false);
         }
@@ -272,7 +309,7 @@ impl Usart {
 
     fn receive(&mut self, start: Cycles) {
         self.receiving_since = None;
-        let bit = self.bit_time();
+        let bit = self.lengths.bit;
         let (level, mut noise) = self.sample(start);
         if level {
             // No start bit, only a spike.
@@ -284,12 +321,12 @@ impl Usart {
             data |= u32::from(level) << place;
             noise |= differ;
         }
-        let (stop, differ) = self.sample(start + bit * (1 + self.data_bits()));
+        let (stop, differ) = self.sample(start + self.lengths.to_stop);
         noise |= differ;
         self.deliver(data, noise, !stop);
         // A line that stays low after a break is not idle.
         if stop {
-            self.idle_since = Some(start + self.frame_time());
+            self.idle_since = Some(start + self.lengths.frame);
         }
     }
 
@@ -333,6 +370,7 @@ impl Usart {
     fn set_control(&mut self, value: u32, now: Cycles) {
         let was_receiving = self.can_receive();
         self.control[0] = value;
+        self.set_lengths();
         self.begin_to_listen(was_receiving, now);
         if self.can_send() && self.sending_until.is_none() && (value & SBK != 0 || !self.waiting.is_empty()) {
             self.start_frame(now);
@@ -356,10 +394,8 @@ impl Peripheral for Usart {
     }
 
     fn write(&mut self, offset: u32, value: u32, now: Cycles) {
-        if self.newer.is_some() {
-            return self.write_newer(offset, value, now);
-        }
         match offset {
+            _ if self.newer.is_some() => self.write_newer(offset, value, now),
             0x00 => {
                 self.counters.discarded += u64::from(self.status & RXNE != 0 && value & RXNE == 0);
                 self.status &= value | !(TC | RXNE);
@@ -371,6 +407,7 @@ impl Peripheral for Usart {
             0x18 => self.guard = value,
             _ => {}
         }
+        self.set_lengths();
     }
 
     fn rest(&self, offset: u32) -> u32 {
@@ -397,11 +434,13 @@ impl Peripheral for Usart {
         if !self.can_receive() {
             return sent;
         }
-        let received = match self.receiving_since {
-            Some(start) => self.decided_at(start),
-            None => self.rx_pin.next_edge().unwrap_or(NEVER),
+        // Where a frame begins nothing is to be seen yet, only where it has been decided.
+        let idle = self.idle_decision();
+        let received = match self.receiving_since.or_else(|| self.rx_pin.next_fall()) {
+            Some(start) if idle.is_none() => self.decided_at(start),
+            _ => NEVER,
         };
-        sent.min(received).min(self.idle_decision().unwrap_or(NEVER))
+        sent.min(received).min(idle.unwrap_or(NEVER))
     }
 
     fn interrupts(&self) -> u32 {
@@ -444,10 +483,12 @@ impl Peripheral for Usart {
             counters,
             ..Usart::default()
         };
+        self.set_lengths();
     }
 
     fn set_clock(&mut self, cycles: u64, _now: Cycles) {
         self.clock = cycles;
+        self.set_lengths();
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
@@ -534,23 +575,16 @@ impl SerialPort for Usart {
     }
 
     fn bit_time(&self) -> Cycles {
-        let divider = if self.control[0] & OVER8 != 0 {
-            self.baud >> 4 << 3 | self.baud & 7
-        } else {
-            self.baud
-        };
-        match &self.newer {
-            Some(newer) => newer.bit_time(divider, self.clock),
-            None => u64::from(divider.max(1)) * self.clock,
-        }
+        self.lengths.bit
     }
 
     fn reaction_time(&self) -> Option<Cycles> {
-        self.can_receive().then(|| self.bit_time() * (1 + self.data_bits()))
+        self.can_receive().then_some(self.lengths.to_stop)
     }
 
     fn idle_decision(&self) -> Option<Cycles> {
-        self.idle_since.map(|since| since + self.frame_time())
+        let idle = self.idle_since? + self.lengths.frame;
+        self.rx_pin.next_fall().is_none_or(|fall| fall > idle).then_some(idle)
     }
 
     fn push_edge(&mut self, edge: Edge<Cycles>) {
@@ -569,12 +603,8 @@ impl SerialPort for Usart {
         self.bytes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    fn take_output(&mut self) -> Vec<Edge<Cycles>> {
-        std::mem::take(&mut self.output)
-    }
-
-    fn has_output(&self) -> bool {
-        !self.output.is_empty()
+    fn take_output(&mut self) -> Drain<'_, Edge<Cycles>> {
+        self.output.drain(..)
     }
 
     fn counters(&self) -> UartCounters {

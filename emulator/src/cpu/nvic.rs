@@ -89,6 +89,8 @@ pub(super) struct Nvic {
     active: Set,
     /// Interrupt requests as they were last seen.
     lines: Set,
+    /// The same as the chip puts them.
+    seen: InterruptLines,
     priority: [u8; EXCEPTIONS],
     /// PRIGROUP of AIRCR.
     pub(super) group: u32,
@@ -104,6 +106,7 @@ impl Default for Nvic {
             enabled,
             active: Set::default(),
             lines: Set::default(),
+            seen: InterruptLines::default(),
             priority: [0; EXCEPTIONS],
             group: 0,
         }
@@ -141,10 +144,11 @@ impl Nvic {
     /// Takes over the requests of the chip: a rising one stays pending even if it falls again at once.
     /// Returns whether anything became pending.
     pub(super) fn see_lines(&mut self, lines: InterruptLines) -> bool {
-        let lines = Set::of_lines(lines);
-        if lines == self.lines {
+        if lines == self.seen {
             return false;
         }
+        self.seen = lines;
+        let lines = Set::of_lines(lines);
         let rising = lines.zip(self.lines, |new, old| new & !old);
         self.pending = self.pending.zip(rising, |pending, rising| pending | rising);
         self.lines = lines;

@@ -1,5 +1,7 @@
 //! The run loop: fetch, execute, and in between whatever the chip and the interrupt controller want.
 
+use std::ops::Range;
+
 use super::fault::Fault;
 use super::instruction::Decoded;
 use super::nvic::SYS_TICK;
@@ -16,6 +18,12 @@ pub enum Stop {
     Reset,
     /// The chip has changed the clock: cycles last differently from here on.
     Clock,
+}
+
+/// Some of a list, nothing if it is not that long. Not inlined: the loop that uses it is to know a slice, not where it comes from.
+#[inline(never)]
+fn part(code: &[Decoded], wanted: Range<usize>) -> &[Decoded] {
+    code.get(wanted).unwrap_or(&[])
 }
 
 impl<B: Bus> Cpu<B> {
@@ -72,9 +80,9 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
-    /// Says that something may be due earlier than the core knew when it went to sleep.
-    pub(crate) fn look_again(&mut self) {
-        self.next_look = 0;
+    /// Says that something is due at a time, which may be earlier than the core knew when it went to sleep.
+    pub(crate) fn look_by(&mut self, due: Cycles) {
+        self.next_look = self.next_look.min(due);
     }
 
     /// Runs until the time `limit`, or a few cycles more if an instruction takes that long.
@@ -110,7 +118,7 @@ impl<B: Bus> Cpu<B> {
             }
             self.deadline = next.min(limit);
             let shared = self.memory.shared_code();
-            let code = image.code().get(shared.clone()).unwrap_or(&[]);
+            let code = part(image.code(), shared.clone());
             let first = FLASH + shared.start as u32 * 2;
             while self.now < self.deadline {
                 let pc = self.next;

@@ -112,6 +112,20 @@ pub(crate) struct Horizon {
     pub(crate) reaction: Time,
     /// When it will decide that a line is idle, for each that it waits for.
     pub(crate) idle: [Time; UARTS],
+    /// The first of these.
+    pub(crate) first_idle: Time,
+}
+
+impl Horizon {
+    /// An edge is on its way to the board, which does nothing about it before it can notice it.
+    pub(crate) fn hears(&mut self, edge: Edge<Time>) {
+        let noticed = if self.reaction == Time::MAX {
+            edge.at
+        } else {
+            edge.at + self.reaction
+        };
+        self.wake = self.wake.min(noticed);
+    }
 }
 
 impl Board {
@@ -424,29 +438,25 @@ impl Board {
         }
     }
 
-    /// An edge arrives at a serial port.
-    pub(crate) fn push_edge(&mut self, uart: usize, edge: Edge<Time>) {
-        let at = self.clock.cycles_at(edge.at);
-        if let Some(port) = self.cpu.bus.uart_mut(uart) {
-            port.push_edge(Edge { at, level: edge.level });
-        }
+    /// Edges arrive at a serial port, in order.
+    pub(crate) fn receive_edges(&mut self, uart: usize, edges: impl Iterator<Item = Edge<Time>>) {
+        let clock = self.clock;
+        let edges = edges.map(|edge| Edge {
+            at: clock.cycles_at(edge.at),
+            level: edge.level,
+        });
+        let due = self.cpu.bus.receive_edges(uart, edges, self.cpu.now);
+        self.cpu.look_by(due);
     }
 
     /// The edges that a serial port has put out since the last call.
-    pub(crate) fn take_output(&mut self, uart: usize) -> Vec<Edge<Time>> {
-        if !self.cpu.bus.uart(uart).is_some_and(|port| port.has_output()) {
-            return Vec::new();
-        }
+    pub(crate) fn take_output(&mut self, uart: usize) -> impl Iterator<Item = Edge<Time>> {
         let clock = self.clock;
-        let edges = self.cpu.bus.uart_mut(uart).map(|port| port.take_output());
-        let edges = edges.unwrap_or_default();
-        edges
-            .into_iter()
-            .map(|edge| Edge {
-                at: clock.time_of(edge.at),
-                level: edge.level,
-            })
-            .collect()
+        let edges = self.cpu.bus.take_output(uart).into_iter().flatten();
+        edges.map(move |edge| Edge {
+            at: clock.time_of(edge.at),
+            level: edge.level,
+        })
     }
 
     /// Connects a port to the host: its bytes are kept for [`take_bytes`](Self::take_bytes).
@@ -485,7 +495,7 @@ impl Board {
             at += bit * 10;
         }
         self.fed_until[uart] = at;
-        self.cpu.look_again();
+        self.cpu.look_by(0);
     }
 
     /// Whether bytes given to [`feed`](Self::feed) are still on their way.
@@ -506,12 +516,14 @@ impl Board {
             wake: time(self.cpu.next_activity()),
             reaction: Time::MAX,
             idle: [Time::MAX; UARTS],
+            first_idle: Time::MAX,
         };
         for uart in (0..UARTS).filter(|uart| connected[*uart]) {
             let Some(port) = self.cpu.bus.uart(uart) else { continue };
             let reaction = port.reaction_time().map_or(Time::MAX, |cycles| clock.duration(cycles));
             horizon.reaction = horizon.reaction.min(reaction);
             horizon.idle[uart] = port.idle_decision().map_or(Time::MAX, time);
+            horizon.first_idle = horizon.first_idle.min(horizon.idle[uart]);
         }
         horizon
     }

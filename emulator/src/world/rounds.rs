@@ -12,17 +12,15 @@ use crate::time::{MICROSECOND, Time};
 /// hears what was sent in it only afterwards. It is a frame at one million baud.
 const LONGEST_DEAF_ROUND: Time = 10 * MICROSECOND;
 
-/// What the boards of one thread shall do in a round.
-struct Job {
+/// What the boards of one thread shall do in a round, and what has come of it. Its lists are used again and again.
+#[derive(Default)]
+struct Round {
     until: Time,
     interventions: Vec<(usize, Intervention)>,
-    edges: Vec<(Port, Edge<Time>)>,
-}
-
-/// What came of it.
-#[derive(Default)]
-struct Outcome {
-    edges: Vec<(Port, Vec<Edge<Time>>)>,
+    /// What arrives at the boards; those of one port in order.
+    arriving: Vec<(Port, Edge<Time>)>,
+    /// What they have sent.
+    sent: Vec<(Port, Edge<Time>)>,
     horizons: Vec<(usize, Horizon)>,
 }
 
@@ -36,44 +34,44 @@ struct Share<'a> {
 }
 
 impl Share<'_> {
-    fn run(&mut self, job: Job) -> Outcome {
-        for (board, intervention) in job.interventions {
+    fn run(&mut self, round: &mut Round) {
+        for (board, intervention) in round.interventions.drain(..) {
             self.boards[board - self.first].intervene(intervention);
             self.wake[board - self.first] = 0;
         }
-        for (port, edge) in job.edges {
+        for edges in round.arriving.chunk_by(|a, b| a.0 == b.0) {
+            let port = edges[0].0;
             let place = port.board - self.first;
-            self.boards[place].push_edge(port.uart, edge);
-            self.wake[place] = self.wake[place].min(edge.at);
+            self.boards[place].receive_edges(port.uart, edges.iter().map(|(_, edge)| *edge));
+            // Those that sleep on say with what they know now when they matter.
+            let horizon = self.boards[place].horizon(&self.connected[place]);
+            self.wake[place] = self.wake[place].min(horizon.wake);
+            if self.wake[place] >= round.until {
+                round.horizons.push((port.board, horizon));
+            }
         }
-        let mut outcome = Outcome::default();
+        round.arriving.clear();
         for (place, board) in self.boards.iter_mut().enumerate() {
-            if self.wake[place] >= job.until {
+            if self.wake[place] >= round.until {
                 continue;
             }
-            board.run_until(job.until);
+            board.run_until(round.until);
             let number = self.first + place;
             for uart in (0..UARTS).filter(|uart| self.connected[place][*uart]) {
-                let edges = board.take_output(uart);
-                if !edges.is_empty() {
-                    outcome.edges.push((Port { board: number, uart }, edges));
-                }
+                let port = Port { board: number, uart };
+                round.sent.extend(board.take_output(uart).map(|edge| (port, edge)));
             }
             let horizon = board.horizon(&self.connected[place]);
             self.wake[place] = horizon.wake;
-            outcome.horizons.push((number, horizon));
+            round.horizons.push((number, horizon));
         }
-        outcome
     }
 }
 
 /// The boards of one thread: here, or on a thread of their own.
 enum Worker<'a> {
     Here(Share<'a>),
-    Thread {
-        jobs: Sender<Job>,
-        outcomes: Receiver<Outcome>,
-    },
+    Thread { todo: Sender<Round>, done: Receiver<Round> },
 }
 
 impl World {
@@ -108,16 +106,17 @@ impl World {
                 workers.push(if self.threads == 1 {
                     Worker::Here(share)
                 } else {
-                    let (jobs, todo) = channel();
-                    let (done, outcomes) = channel();
+                    let (todo, rounds) = channel::<Round>();
+                    let (finished, done) = channel();
                     scope.spawn(move || {
-                        for job in todo {
-                            if done.send(share.run(job)).is_err() {
+                        for mut round in rounds {
+                            share.run(&mut round);
+                            if finished.send(round).is_err() {
                                 break;
                             }
                         }
                     });
-                    Worker::Thread { jobs, outcomes }
+                    Worker::Thread { todo, done }
                 });
             }
             self.run_rounds(end, per_thread, horizons, &mut workers);
@@ -126,53 +125,43 @@ impl World {
     }
 
     fn run_rounds(&mut self, end: Time, per_thread: usize, mut horizons: Vec<Horizon>, workers: &mut [Worker<'_>]) {
-        // Edges that the boards have not been given yet, by worker.
-        let mut waiting: Vec<Vec<(Port, Edge<Time>)>> = workers.iter().map(|_| Vec::new()).collect();
+        let mut rounds: Vec<Round> = workers.iter().map(|_| Round::default()).collect();
         for (port, edge) in std::mem::take(&mut self.on_the_way) {
-            horizons[port.board].wake = horizons[port.board].wake.min(edge.at);
-            waiting[port.board / per_thread].push((port, edge));
+            horizons[port.board].hears(edge);
+            rounds[port.board / per_thread].arriving.push((port, edge));
         }
         while self.now < end {
             let mut interventions = Vec::new();
             for (port, edge) in self.play(&mut interventions) {
-                horizons[port.board].wake = horizons[port.board].wake.min(edge.at);
-                waiting[port.board / per_thread].push((port, edge));
+                horizons[port.board].hears(edge);
+                rounds[port.board / per_thread].arriving.push((port, edge));
             }
-            for (board, _) in &interventions {
-                horizons[*board].wake = self.now;
+            for (board, intervention) in interventions {
+                horizons[board].wake = self.now;
+                rounds[board / per_thread].interventions.push((board, intervention));
             }
             let until = self.round_end(end, &horizons);
-            let mut outcomes = Vec::new();
-            for (number, worker) in workers.iter_mut().enumerate() {
-                let interventions = interventions
-                    .iter()
-                    .copied()
-                    .filter(|(board, _)| board / per_thread == number)
-                    .collect();
-                let job = Job {
-                    until,
-                    interventions,
-                    edges: std::mem::take(&mut waiting[number]),
-                };
+            for (worker, round) in workers.iter_mut().zip(&mut rounds) {
+                round.until = until;
                 match worker {
-                    Worker::Here(share) => outcomes.push(share.run(job)),
+                    Worker::Here(share) => share.run(round),
                     // A thread that is gone has panicked; the scope passes that on when it ends.
-                    Worker::Thread { jobs, .. } => _ = jobs.send(job),
+                    Worker::Thread { todo, .. } => _ = todo.send(std::mem::take(round)),
                 }
             }
-            for worker in workers.iter() {
-                if let Worker::Thread { outcomes: results, .. } = worker {
-                    match results.recv() {
-                        Ok(outcome) => outcomes.push(outcome),
+            for (worker, round) in workers.iter().zip(&mut rounds) {
+                if let Worker::Thread { done, .. } = worker {
+                    match done.recv() {
+                        Ok(finished) => *round = finished,
                         Err(_) => return,
                     }
                 }
             }
             self.now = until;
             self.rounds += 1;
-            self.collect(outcomes, per_thread, &mut horizons, &mut waiting);
+            self.exchange(per_thread, &mut horizons, &mut rounds);
         }
-        self.on_the_way = waiting.into_iter().flatten().collect();
+        self.on_the_way = rounds.into_iter().flat_map(|round| round.arriving).collect();
         // In an order that does not depend on the number of threads; that of one port's edges stays.
         self.on_the_way.sort_by_key(|(port, _)| *port);
     }
@@ -198,9 +187,12 @@ impl World {
         } else {
             start.saturating_add(reaction).min(end)
         };
-        for idle in horizons.iter().flat_map(|horizon| horizon.idle) {
-            if idle > start {
-                until = until.min(idle);
+        for horizon in horizons {
+            if horizon.first_idle > start {
+                until = until.min(horizon.first_idle);
+            } else {
+                let later = horizon.idle.iter().copied().filter(|idle| *idle > start);
+                until = later.fold(until, Time::min);
             }
         }
         if let Some((time, _)) = self.script.events().get(self.happened) {
@@ -210,26 +202,21 @@ impl World {
     }
 
     /// Takes what the boards have sent through the wires.
-    fn collect(
-        &mut self,
-        outcomes: Vec<Outcome>,
-        per_thread: usize,
-        horizons: &mut [Horizon],
-        waiting: &mut [Vec<(Port, Edge<Time>)>],
-    ) {
-        for outcome in outcomes {
-            for (board, horizon) in outcome.horizons {
+    fn exchange(&mut self, per_thread: usize, horizons: &mut [Horizon], rounds: &mut [Round]) {
+        for place in 0..rounds.len() {
+            for (board, horizon) in rounds[place].horizons.drain(..) {
                 horizons[board] = horizon;
             }
-            for (port, edges) in outcome.edges {
-                let Some((to, arriving)) = self.cables.carry(port, edges, self.now) else {
-                    continue;
-                };
-                waiting[to.board / per_thread].extend(arriving.into_iter().map(|edge| (to, edge)));
-            }
         }
-        for (port, edge) in waiting.iter().flatten() {
-            horizons[port.board].wake = horizons[port.board].wake.min(edge.at);
+        for place in 0..rounds.len() {
+            let mut sent = std::mem::take(&mut rounds[place].sent);
+            for (port, edge) in sent.drain(..) {
+                if let Some(to) = self.cables.carry(port, edge, self.now) {
+                    horizons[to.board].hears(edge);
+                    rounds[to.board / per_thread].arriving.push((to, edge));
+                }
+            }
+            rounds[place].sent = sent;
         }
     }
 }

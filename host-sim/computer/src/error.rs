@@ -58,6 +58,9 @@ pub enum SendError {
     /// The board at the serial port has no room for it.
     #[error("the board at the serial port has no room for it")]
     NoRoom,
+    /// The board at the serial port is switched off, or its cable is pulled.
+    #[error("the board at the serial port does not answer any more")]
+    NoBoard,
     /// The serial port has failed.
     #[error("{0}")]
     Gone(Arc<BadPort>),
@@ -111,6 +114,7 @@ impl SendError {
             SendError::NoSuchNode(_) => "no-such-node",
             SendError::TooLong(_) => "too-long",
             SendError::NoRoom => "no-room",
+            SendError::NoBoard => "no-board",
             SendError::Gone(_) => "port-gone",
         }
     }

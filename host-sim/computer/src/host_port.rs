@@ -238,3 +238,38 @@ impl HostPort {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_nobody_fetches_are_bounded() {
+        const BAUD: u32 = 1_000_000;
+        let mut board: Endpoint<WINDOW> = Endpoint::board(1, 7, BAUD, 0);
+        let mut computer = HostPort::new(9, BAUD, 0);
+        let mut sent = 0_u16;
+        for now in (0..10_000_000).step_by(1_000) {
+            if board.is_up() && board.has_room() && usize::from(sent) < MOST_MESSAGES + 50 {
+                let content = Content::Datagram(Addressed {
+                    port: AppPort(16),
+                    payload: &sent.to_le_bytes(),
+                });
+                let packet = board.packet(0, &content).expect("a short packet");
+                board.send(packet).expect("room");
+                sent += 1;
+            }
+            let mut out = [0; WIRE];
+            board.tick(now);
+            let length = board.transmit(now, &mut out);
+            computer.receive(&out[..length], now);
+            let answer = computer.transmit(now);
+            let mut answer = &answer[..];
+            while board.receive(&mut answer, now).is_some() {}
+        }
+        assert!(usize::from(sent) == MOST_MESSAGES + 50 && board.is_idle());
+        let messages = computer.messages();
+        let expected = (0..MOST_MESSAGES as u16).map(|number| number.to_le_bytes().to_vec());
+        assert!(messages.iter().map(|message| message.bytes.clone()).eq(expected));
+    }
+}

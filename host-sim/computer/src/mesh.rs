@@ -173,8 +173,8 @@ impl Mesh {
 
     /// The same, but if the application has no room that is its fate.
     pub fn try_send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
-        let end = self.carry(Errand::Confirmed(port), node, message, SETTLED_WITHIN)?;
-        fate_of(end)
+        let reply = self.carry(Errand::Confirmed(port), node, message, SETTLED_WITHIN)?;
+        Ok(fate_of(reply.as_ref()))
     }
 
     /// Asks an application of a node, in postcard format, and waits for its answer. It is asked once at most; whoever wants to ask again may.
@@ -198,8 +198,8 @@ impl Mesh {
         request: &[u8],
         within: Duration,
     ) -> Result<Vec<u8>, RequestError> {
-        let end = self.carry(Errand::Ask(Query::Application(port)), node, request, within)?;
-        answer_of(end)
+        let reply = self.carry(Errand::Ask(Query::Application(port)), node, request, within)?;
+        answer_of(reply.as_ref())
     }
 
     /// What comes for a port of this computer, from now on.
@@ -245,21 +245,18 @@ impl Mesh {
         }
     }
 
-    /// Sends something and waits for word of it.
-    fn carry(&self, errand: Errand, dest: u64, bytes: &[u8], patience: Duration) -> Result<End, SendError> {
-        let bytes = self.checked(dest, bytes)?;
-        let Inner { jobs, common, .. } = &*self.inner;
-        match carry(jobs, common, errand, dest, bytes, patience) {
-            End::NotTaken => Err(SendError::NoRoom),
-            End::Gone(fault) => Err(SendError::Gone(fault)),
-            end => Ok(end),
-        }
-    }
-
-    fn checked(&self, dest: u64, bytes: &[u8]) -> Result<Vec<u8>, SendError> {
+    /// Sends something and waits for word of it; `None` if none comes in time.
+    fn carry(&self, errand: Errand, dest: u64, bytes: &[u8], patience: Duration) -> Result<Option<Reply>, SendError> {
         check_length(bytes)?;
         self.check(dest)?;
-        Ok(bytes.to_vec())
+        let Inner { jobs, common, .. } = &*self.inner;
+        match carry(jobs, common, errand, dest, bytes.to_vec(), patience) {
+            End::Reply(reply) => Ok(Some(reply)),
+            End::Silence => Ok(None),
+            End::NotTaken => Err(SendError::NoRoom),
+            End::NoBoard => Err(SendError::NoBoard),
+            End::Gone(fault) => Err(SendError::Gone(fault)),
+        }
     }
 
     fn sent(
@@ -270,17 +267,14 @@ impl Mesh {
         patience: Duration,
     ) -> Result<Option<DropReason>, SendError> {
         match self.carry(errand, dest, bytes, patience)? {
-            End::Reply(Reply::Undeliverable(reason)) => Ok(Some(reason)),
+            Some(Reply::Undeliverable(reason)) => Ok(Some(reason)),
             _ => Ok(None),
         }
     }
 
     /// Asks a node itself, not an application of it.
     pub(crate) fn ask(&self, node: u64, query: Query, bytes: &[u8], within: Duration) -> Option<Reply> {
-        match self.carry(Errand::Ask(query), node, bytes, within) {
-            Ok(End::Reply(reply)) => Some(reply),
-            _ => None,
-        }
+        self.carry(Errand::Ask(query), node, bytes, within).ok().flatten()
     }
 }
 
@@ -310,35 +304,31 @@ fn carry(
 }
 
 /// What became of a confirmed message.
-pub(crate) fn fate_of(end: End) -> Result<Fate, SendError> {
-    Ok(match end {
-        End::Reply(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
-        End::Reply(Reply::Confirmed(Verdict::Busy)) => Fate::Busy,
-        End::Reply(Reply::Confirmed(Verdict::Restarted)) => Fate::Interrupted,
-        End::Reply(Reply::Confirmed(Verdict::Full)) => Fate::Undeliverable(DropReason::InboxFull),
-        End::Reply(Reply::Confirmed(Verdict::Unserved)) => Fate::Undeliverable(DropReason::Unserved),
-        End::Reply(Reply::Undeliverable(reason)) => Fate::Undeliverable(reason),
-        End::Reply(Reply::Answer(_)) | End::Silence => Fate::Unknown,
-        End::NotTaken => return Err(SendError::NoRoom),
-        End::Gone(fault) => return Err(SendError::Gone(fault)),
-    })
+fn fate_of(reply: Option<&Reply>) -> Fate {
+    match reply {
+        Some(Reply::Confirmed(Verdict::Delivered)) => Fate::Delivered,
+        Some(Reply::Confirmed(Verdict::Busy)) => Fate::Busy,
+        Some(Reply::Confirmed(Verdict::Restarted)) => Fate::Interrupted,
+        Some(Reply::Confirmed(Verdict::Full)) => Fate::Undeliverable(DropReason::InboxFull),
+        Some(Reply::Confirmed(Verdict::Unserved)) => Fate::Undeliverable(DropReason::Unserved),
+        Some(Reply::Undeliverable(reason)) => Fate::Undeliverable(*reason),
+        Some(Reply::Answer(_)) | None => Fate::Unknown,
+    }
 }
 
 /// The answer to a request.
-pub(crate) fn answer_of(end: End) -> Result<Vec<u8>, RequestError> {
-    Err(match end {
-        End::Reply(Reply::Answer(bytes)) => match AppStatus::read(&bytes) {
+fn answer_of(reply: Option<&Reply>) -> Result<Vec<u8>, RequestError> {
+    Err(match reply {
+        Some(Reply::Answer(bytes)) => match AppStatus::read(bytes) {
             Some((AppStatus::Answered, answer)) => return Ok(answer.to_vec()),
             Some((AppStatus::Unserved, _)) => RequestError::Unserved,
             Some((AppStatus::Busy, _)) => RequestError::Busy,
             Some((AppStatus::Refused, _)) => RequestError::Refused,
             None => RequestError::BadFormat,
         },
-        End::Reply(Reply::Undeliverable(reason)) => RequestError::Undeliverable(reason),
-        End::Reply(Reply::Confirmed(_)) => RequestError::BadFormat,
-        End::Silence => RequestError::TimedOut,
-        End::NotTaken => RequestError::NotSent(SendError::NoRoom),
-        End::Gone(fault) => RequestError::NotSent(SendError::Gone(fault)),
+        Some(Reply::Undeliverable(reason)) => RequestError::Undeliverable(*reason),
+        Some(Reply::Confirmed(_)) => RequestError::BadFormat,
+        None => RequestError::TimedOut,
     })
 }
 

@@ -46,6 +46,8 @@ pub(crate) enum End {
     Silence,
     /// The board has not taken it.
     NotTaken,
+    /// The board is not there any more.
+    NoBoard,
     /// The port has failed.
     Gone(Arc<BadPort>),
 }
@@ -164,6 +166,10 @@ fn look_at_clock(line: &mut SerialLine, open: &mut Vec<Open>) {
     for over in open.extract_if(.., |errand| errand.until <= now) {
         let taken = over.patience.is_none();
         line.port.give_up(over.kind, over.number);
-        over.end(if taken { End::Silence } else { End::NotTaken });
+        over.end(match taken {
+            true => End::Silence,
+            false if line.port.is_up() => End::NotTaken,
+            false => End::NoBoard,
+        });
     }
 }

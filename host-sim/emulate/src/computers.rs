@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::wire::Command;
-use hopwise_core::wire::Query;
+use hopwise_core::wire::{AppPort, Command, Query};
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 
@@ -91,6 +90,13 @@ impl Computers {
                     board.feed(uart, &bytes);
                 }
             }
+        }
+    }
+
+    /// Has the computer at a board send a datagram to an application of a node.
+    pub fn send(&mut self, board: usize, node: u64, port: AppPort, bytes: &[u8]) {
+        if let Some(computer) = self.ports.get_mut(board) {
+            computer.datagram(node, port, bytes);
         }
     }
 

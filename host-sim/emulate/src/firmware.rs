@@ -90,8 +90,8 @@ impl<'a> Firmware<'a> {
         if self.families != [ALL_NETWORKS] {
             name = format!("{name}-with-{}", self.families.join("-"));
         }
-        if let Some(example) = self.example {
-            name = format!("{name}-example-{example}");
+        if self.example.is_some() {
+            name.push_str("-examples");
         }
         match self.log_level {
             Some(level) => format!("{name}-{level}"),
@@ -141,7 +141,8 @@ impl<'a> Firmware<'a> {
         cargo
             .args(["build", "--release", "--locked", "--no-default-features", "--features"])
             .arg([&[self.board], self.families.as_slice()].concat().join(","))
-            .args(self.example.iter().flat_map(|name| ["--example", name]))
+            // All at once: what they have in common is built once, and the rest side by side.
+            .args(self.example.map(|_| "--examples"))
             .current_dir(repository.root().join("firmware"))
             .env("RUSTUP_TOOLCHAIN", toolchain)
             .env("CARGO_TARGET_DIR", target_folder(repository, &self.name()))

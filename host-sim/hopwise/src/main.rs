@@ -7,5 +7,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    hopwise_networks::tables::install();
     command::run(&command::Hopwise::parse())
 }

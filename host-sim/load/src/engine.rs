@@ -81,6 +81,7 @@ impl<'a> Engine<'a> {
         let wiring = Wiring::new(scene.network);
         let routes = Routes::new(scene.network, scene.rule, parameters.rings, &wiring);
         let plan = ChannelPlan::new(&parameters, &wiring, routes.class_count.max(scene.classes));
+        let parameters = parameters.shared_out(plan.channels());
         let size = district::size(wiring.nodes(), wiring.ports() * plan.channels() as usize);
         let districts = Districts::new(&scene, &wiring, size);
         Ok(Self {

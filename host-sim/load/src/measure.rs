@@ -34,7 +34,7 @@ pub struct Experiment<'a> {
 /// When a measurement is long enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effort {
-    /// Half the width of the 95% confidence interval of the mean latency, relative to it.
+    /// Half the width of the 95% confidence interval of the mean latency, relative to it, that is aimed at.
     pub precision: f64,
     /// Measured cycles, at least.
     pub least_cycles: u32,
@@ -79,8 +79,9 @@ pub struct Point {
     pub seed: u64,
     /// Mean latency from making to the delivery of the last flit; waiting at the source counts.
     pub latency_mean: f64,
-    /// Half the width of its 95% confidence interval.
-    pub latency_ci95: f64,
+    /// Half the width of its 95% confidence interval; unknown if the load is not carried, if too little was measured, or if a tenth of
+    /// the measurement is shorter than ten mean latencies.
+    pub latency_ci95: Option<f64>,
     /// Half of the packets took no longer.
     pub latency_p50: u64,
     /// 95 of 100 took no longer.
@@ -111,6 +112,8 @@ pub struct Point {
     pub classes: u32,
     /// Virtual channels of a link.
     pub virtual_channels: u32,
+    /// Bytes of buffers at an end of a link, a flit being [`FLIT_BYTES`].
+    pub buffer_bytes: u64,
     /// Memory of the simulation, a node.
     pub bytes_per_node: u64,
     /// Time to lay out the network and its routes.
@@ -131,8 +134,17 @@ const MOST_WARM_UP: u32 = 20;
 const SHORTFALL: f64 = 0.05;
 /// After so many batches a large shortfall is enough to give up.
 const HOPELESS: u32 = 4;
+/// What a flit counts in [`Point::buffer_bytes`].
+pub const FLIT_BYTES: u64 = 8;
 /// Batches are joined to this many, so that each is nearly independent of the next.
 const GROUPS: usize = 10;
+/// For the same reason each of them lasts at least so many mean latencies.
+const LATENCIES: f64 = 10.0;
+/// Latencies that rise from the first half of a measurement to the second by this share, and by more than chance, are those of a
+/// network that never gets steady.
+const RISE: f64 = 0.1;
+/// Student's t for 99% and 8 degrees of freedom.
+const STUDENT_OF_HALVES: f64 = 3.355;
 /// Student's t for 95% and 9 degrees of freedom.
 const STUDENT: f64 = 2.262;
 
@@ -309,9 +321,10 @@ impl Measurement<'_> {
     /// Whether all measured packets arrived.
     fn run(&mut self) -> Result<bool, Stop> {
         self.warm_up()?;
+        let length = self.length()?;
         self.from = self.engine.now;
         self.engine.recorder.open(self.from, self.experiment.effort.batch_bits);
-        let measured = self.measure();
+        let measured = self.measure(length);
         self.to = self.engine.now;
         self.engine.recorder.close(self.to);
         measured?;
@@ -363,23 +376,50 @@ impl Measurement<'_> {
         Ok(())
     }
 
-    fn measure(&mut self) -> Result<(), Stop> {
+    /// How many cycles to measure. A trial tells, which is then forgotten: an interval that decided when to stop would be too
+    /// narrow.
+    fn length(&mut self) -> Result<u32, Stop> {
+        let Effort {
+            precision,
+            least_cycles,
+            most_cycles,
+            batch_bits,
+            ..
+        } = self.experiment.effort;
+        if least_cycles >= most_cycles {
+            return Ok(most_cycles);
+        }
+        self.from = self.engine.now;
+        self.engine.recorder.open(self.from, batch_bits.saturating_sub(1));
+        for _ in 0..GROUPS / 2 {
+            self.batch()?;
+        }
+        let cycles = f64::from(self.engine.now - self.from);
+        let Estimate { mean, half_width } = self.estimate(batch_bits.saturating_sub(1));
+        let enough = match half_width {
+            // The interval shrinks with the square root of the time.
+            Some(half_width) => cycles * (half_width / (precision * mean)).powi(2),
+            None => f64::from(most_cycles),
+        };
+        let enough = enough
+            .max(LATENCIES * GROUPS as f64 * mean)
+            .max(f64::from(least_cycles));
+        let batch = 1 << batch_bits;
+        Ok((enough.min(f64::from(most_cycles)) as u32).div_ceil(batch) * batch)
+    }
+
+    fn measure(&mut self, length: u32) -> Result<(), Stop> {
         let effort = &self.experiment.effort;
         loop {
             self.batch()?;
             let cycles = self.engine.now - self.from;
-            let Estimate { mean, half_width } = self.estimate();
             let overloaded = self.engine.throttled() || self.overloaded(2.0 * SHORTFALL);
             let hopeless = overloaded && cycles >= HOPELESS << effort.batch_bits;
-            let done = half_width <= effort.precision * mean || mean > effort.latency_limit;
-            // The interval shrinks with the square root of the time.
-            let share = half_width / (effort.precision * mean);
-            let enough = (f64::from(cycles) * share * share).max(f64::from(effort.least_cycles)) as u32;
             (self.watch)(Progress {
                 measured: cycles,
-                enough: enough.min(effort.most_cycles),
+                enough: length,
             });
-            if hopeless || cycles >= effort.most_cycles || (cycles >= effort.least_cycles && done) {
+            if hopeless || cycles >= length {
                 return Ok(());
             }
         }
@@ -408,54 +448,55 @@ impl Measurement<'_> {
         Ok(self.engine.recorder.measured == self.engine.recorder.expected)
     }
 
-    fn estimate(&self) -> Estimate {
+    /// The mean latencies of [`GROUPS`] parts of what was measured, in batches of 2^`batch_bits` cycles; `None` if it is too little,
+    /// or the parts are shorter than ten of the mean latency.
+    fn groups(&self, mean: f64, batch_bits: u32) -> Option<Vec<f64>> {
         let batches = &self.engine.recorder.batches;
-        let (sum, count) = batches
-            .iter()
-            .fold((0, 0), |total, batch| (total.0 + batch.0, total.1 + batch.1));
-        let mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
-        if batches.len() < GROUPS {
-            return Estimate {
-                mean,
-                half_width: f64::INFINITY,
-            };
-        }
         let size = batches.len() / GROUPS;
-        let groups: Vec<f64> = batches
-            .chunks(size)
-            .take(GROUPS)
-            .map(|chunk| {
-                chunk
-                    .iter()
-                    .fold((0, 0), |total, batch| (total.0 + batch.0, total.1 + batch.1))
-            })
-            .filter(|&(_, count)| count > 0)
-            .map(|(sum, count)| sum as f64 / count as f64)
-            .collect();
-        if groups.len() < GROUPS {
-            return Estimate {
-                mean,
-                half_width: f64::INFINITY,
-            };
+        if size == 0 || ((size as u64) << batch_bits) as f64 <= LATENCIES * mean {
+            return None;
         }
-        let centre = groups.iter().sum::<f64>() / GROUPS as f64;
-        let variance = groups.iter().map(|group| (group - centre).powi(2)).sum::<f64>() / (GROUPS as f64 - 1.0);
-        Estimate {
-            mean,
-            half_width: STUDENT * (variance / GROUPS as f64).sqrt(),
-        }
+        let groups = batches.chunks(size).take(GROUPS).map(total);
+        groups
+            .map(|(sum, count)| (count > 0).then(|| sum as f64 / count as f64))
+            .collect()
+    }
+
+    fn estimate(&self, batch_bits: u32) -> Estimate {
+        let (sum, count) = total(&self.engine.recorder.batches);
+        let mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+        let half_width = self.groups(mean, batch_bits).map(|groups| {
+            let (_, variance) = mean_and_variance(&groups);
+            STUDENT * (variance / GROUPS as f64).sqrt()
+        });
+        Estimate { mean, half_width }
+    }
+
+    /// Whether latencies still rise, by more than chance.
+    fn rises(&self, mean: f64) -> bool {
+        let Some(groups) = self.groups(mean, self.experiment.effort.batch_bits) else {
+            return false;
+        };
+        let (first, second) = groups.split_at(GROUPS / 2);
+        let ((before, one), (after, other)) = (mean_and_variance(first), mean_and_variance(second));
+        let chance = STUDENT_OF_HALVES * ((one + other) / (GROUPS as f64 / 2.0)).sqrt();
+        after - before > RISE * mean && after - before > chance
     }
 
     fn point(&self, outcome: Result<bool, Stop>, setup_seconds: f64, wall_seconds: f64) -> Point {
         let Self { experiment, engine, .. } = self;
         let record = &engine.recorder;
         let nodes = experiment.network.nodes();
-        let Estimate { mean, half_width } = self.estimate();
+        let Estimate { mean, half_width } = self.estimate(experiment.effort.batch_bits);
         let window = self.to - self.from;
         let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
         let saturated = match &outcome {
             Ok(drained) => {
-                !drained || mean > experiment.effort.latency_limit || engine.throttled() || self.overloaded(SHORTFALL)
+                !drained
+                    || mean > experiment.effort.latency_limit
+                    || engine.throttled()
+                    || self.overloaded(SHORTFALL)
+                    || self.rises(mean)
             }
             Err(_) => true,
         };
@@ -474,7 +515,7 @@ impl Measurement<'_> {
             rate: experiment.rate,
             seed: experiment.seed,
             latency_mean: mean,
-            latency_ci95: if half_width.is_finite() { half_width } else { 0.0 },
+            latency_ci95: half_width.filter(|_| !saturated),
             latency_p50: record.latencies.percentile(50),
             latency_p95: record.latencies.percentile(95),
             latency_p99: record.latencies.percentile(99),
@@ -490,6 +531,7 @@ impl Measurement<'_> {
             flit_hops: engine.moved,
             classes: engine.routers.classes,
             virtual_channels: engine.routers.channels,
+            buffer_bytes: u64::from(engine.routers.channels) * u64::from(engine.routers.buffers) * FLIT_BYTES,
             bytes_per_node: engine.bytes() as u64 / nodes,
             setup_seconds,
             wall_seconds,
@@ -501,7 +543,37 @@ impl Measurement<'_> {
 
 struct Estimate {
     mean: f64,
-    half_width: f64,
+    half_width: Option<f64>,
+}
+
+/// The sum of latencies and the number of packets of some batches.
+fn total(batches: &[(u64, u64)]) -> (u64, u64) {
+    let add = |total: (u64, u64), batch: &(u64, u64)| (total.0 + batch.0, total.1 + batch.1);
+    batches.iter().fold((0, 0), add)
+}
+
+/// With the variance of a sample.
+fn mean_and_variance(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, variance)
+}
+
+/// The mean of independent values and half the width of its 95% confidence interval, which two values at least tell.
+pub fn confidence(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    /// Student's t for 95%, by degrees of freedom.
+    const T: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    if values.is_empty() {
+        return None;
+    }
+    let (mean, variance) = mean_and_variance(values);
+    let t = match values.len() {
+        1 => return Some((mean, None)),
+        // Beyond the table it falls slowly to 1.96.
+        count => T.get(count - 2).copied().unwrap_or(1.96 + 2.7 / (count as f64 - 1.0)),
+    };
+    Some((mean, Some(t * (variance / values.len() as f64).sqrt())))
 }
 
 /// A rule as it is written.

@@ -27,6 +27,10 @@ pub struct Parameters {
     pub credit: u32,
     /// Flits that a virtual channel holds at the receiving end of a link.
     pub buffers: u32,
+    /// Flits that all virtual channels at the receiving end of a link hold together, each the same; instead of `buffers`. So networks
+    /// that need different numbers of channels are given equal memory.
+    #[serde(default)]
+    pub link_buffers: Option<u32>,
     /// Virtual channels of a link that every packet may use, beside the one of each buffer class. Balanced rings have none.
     pub shared_channels: u32,
     /// Flits of a packet.
@@ -60,11 +64,20 @@ impl Parameters {
         channel: 1,
         credit: 0,
         buffers: 8,
+        link_buffers: None,
         shared_channels: 1,
         packet_flits: 1,
         class_limit: None,
         rings: Rings::Balanced,
     };
+
+    /// With the buffers of a link shared out among so many channels, at least one flit each.
+    pub(super) fn shared_out(self, channels: u32) -> Self {
+        let buffers = self
+            .link_buffers
+            .map_or(self.buffers, |flits| (flits / channels.max(1)).max(1));
+        Self { buffers, ..self }
+    }
 
     /// From the grant of the switch to the arrival at the next router.
     pub fn flight(&self) -> u32 {
@@ -107,6 +120,7 @@ impl Parameters {
             ("vc-alloc", self.vc_alloc),
             ("switch-alloc", self.switch_alloc),
             ("buffers", self.buffers),
+            ("link-buffers", self.link_buffers.unwrap_or(1)),
             ("packet-flits", self.packet_flits),
             ("class-limit", self.class_limit.unwrap_or(1)),
         ];
@@ -124,7 +138,10 @@ impl Parameters {
         if delays.into_iter().any(|delay| delay > MOST_DELAY) {
             return Err(BadParameters::Delay);
         }
-        if self.buffers > MOST_FLITS || self.packet_flits > MOST_FLITS {
+        if self.buffers > MOST_FLITS
+            || self.link_buffers.is_some_and(|flits| flits > MOST_FLITS)
+            || self.packet_flits > MOST_FLITS
+        {
             return Err(BadParameters::Flits);
         }
         if self.shared_channels > MOST_SHARED {

@@ -46,9 +46,15 @@ impl Recorder {
         }
     }
 
-    /// Packets count from this cycle on, in batches of so many cycles (as a power of two).
+    /// Packets count from this cycle on, in batches of so many cycles (as a power of two); what counted before is forgotten.
     pub(super) fn open(&mut self, from: u32, batch_bits: u32) {
-        (self.from, self.batch_bits) = (from, batch_bits);
+        *self = Self {
+            from,
+            batch_bits,
+            delivered: self.delivered,
+            recent: self.recent,
+            ..Self::new()
+        };
     }
 
     /// Packets made from this cycle on do not count.

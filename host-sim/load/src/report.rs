@@ -40,6 +40,12 @@ pub struct Row {
     pub saturated: Option<bool>,
     /// The highest rate that it carries.
     pub saturation_rate: Option<f64>,
+    /// Virtual channels of a link.
+    pub virtual_channels: Option<u32>,
+    /// Bytes of buffers at an end of a link.
+    pub buffer_bytes: Option<u64>,
+    /// Flits that the channels of a link share, if all networks were given the same.
+    pub link_buffers: Option<u32>,
     /// The cycle of a deadlock.
     pub deadlock: Option<String>,
 }
@@ -62,20 +68,29 @@ impl Row {
             accepted_rate: None,
             saturated: None,
             saturation_rate: None,
+            virtual_channels: None,
+            buffer_bytes: None,
+            link_buffers: job.parameters.link_buffers,
             deadlock: None,
         };
         match finding {
             Finding::Point(point) => {
                 row.rate = Some(point.rate);
                 row.latency_mean = Some(point.latency_mean);
-                row.latency_ci95 = Some(point.latency_ci95);
+                row.latency_ci95 = point.latency_ci95;
                 row.latency_p99 = Some(point.latency_p99);
                 row.hops_mean = Some(point.hops_mean);
                 row.accepted_rate = Some(point.accepted_rate);
                 row.saturated = Some(point.saturated);
                 row.deadlock.clone_from(&point.deadlock);
+                row.virtual_channels = Some(point.virtual_channels);
+                row.buffer_bytes = Some(point.buffer_bytes);
             }
-            Finding::Saturation(saturation) => row.saturation_rate = Some(saturation.saturation_rate),
+            Finding::Saturation(saturation) => {
+                row.saturation_rate = Some(saturation.saturation_rate);
+                row.virtual_channels = Some(saturation.virtual_channels);
+                row.buffer_bytes = Some(saturation.buffer_bytes);
+            }
         }
         row
     }
@@ -200,7 +215,7 @@ pub fn page(title: &str, charts: &[Chart], rows: &[Row]) -> String {
         out.push_str(&chart.svg());
     }
     out.push_str(&saturation_table(rows));
-    out.push_str("<h2>All points</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>rate<th>latency<th>± 95%<th>p99<th>hops<th>accepted</tr>\n");
+    out.push_str("<h2>All points</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>rate<th>latency<th>± 95%<th>p99<th>hops<th>accepted<th>channels<th>buffer bytes</tr>\n");
     for row in rows.iter().filter(|row| row.rate.is_some()) {
         let class = if row.saturated == Some(true) {
             " class=\"saturated\""
@@ -210,7 +225,7 @@ pub fn page(title: &str, charts: &[Chart], rows: &[Row]) -> String {
         let decimal = |value: Option<f64>, places: usize| value.map(|v| format!("{v:.places$}")).unwrap_or_default();
         let _ = writeln!(
             out,
-            "<tr{class}>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
+            "<tr{class}>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
             scene_cells(row),
             decimal(row.rate, 4),
             if row.saturated == Some(true) {
@@ -222,6 +237,10 @@ pub fn page(title: &str, charts: &[Chart], rows: &[Row]) -> String {
             row.latency_p99.map(|p99| p99.to_string()).unwrap_or_default(),
             decimal(row.hops_mean, 3),
             decimal(row.accepted_rate, 4),
+            row.virtual_channels
+                .map(|channels| channels.to_string())
+                .unwrap_or_default(),
+            row.buffer_bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
         );
     }
     out.push_str("</table>\n</body></html>\n");

@@ -13,6 +13,46 @@ pub struct Saturation {
     pub first_saturated_rate: Option<f64>,
     /// Rates tried.
     pub runs: u32,
+    /// Virtual channels of a link.
+    pub virtual_channels: u32,
+    /// Bytes of buffers at an end of a link.
+    pub buffer_bytes: u64,
+}
+
+/// Where a network saturates, by several searches with different seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Confidence {
+    /// The mean of the highest rates that were carried, packets a node a cycle.
+    pub saturation_rate: f64,
+    /// Half the width of its 95% confidence interval; unknown of one search.
+    pub saturation_ci95: Option<f64>,
+    /// The search of each seed.
+    pub searches: Vec<Saturation>,
+}
+
+/// Searches with so many seeds, from that of the experiment on. `tried` is called with the rates tried so far.
+pub fn find_with_confidence(
+    experiment: &Experiment<'_>,
+    precision: f64,
+    seeds: u32,
+    tried: &dyn Fn(u32),
+) -> Result<Confidence, BadSearch> {
+    let mut searches: Vec<Saturation> = Vec::new();
+    for offset in 0..seeds.max(1) {
+        let before: u32 = searches.iter().map(|search| search.runs).sum();
+        let experiment = Experiment {
+            seed: experiment.seed.wrapping_add(u64::from(offset)),
+            ..*experiment
+        };
+        searches.push(find(&experiment, precision, &|runs| tried(before + runs))?);
+    }
+    let rates: Vec<f64> = searches.iter().map(|search| search.saturation_rate).collect();
+    let (saturation_rate, saturation_ci95) = measure::confidence(&rates).unwrap_or((0.0, None));
+    Ok(Confidence {
+        saturation_rate,
+        saturation_ci95,
+        searches,
+    })
 }
 
 /// A search that makes no sense.
@@ -53,12 +93,12 @@ pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) ->
         })
         .map(|point| !point.saturated)
     };
-    let hops = measure::run(&Experiment {
+    let probe = measure::run(&Experiment {
         rate: PROBE,
         effort,
         ..*experiment
-    })?
-    .hops_mean;
+    })?;
+    let (hops, virtual_channels, buffer_bytes) = (probe.hops_mean, probe.virtual_channels, probe.buffer_bytes);
     let flits = f64::from(experiment.parameters.packet_flits);
     let bound = links_per_node(experiment) / (hops * flits);
     // A source sends at most one flit a cycle.
@@ -75,6 +115,8 @@ pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) ->
                 saturation_rate: fastest,
                 first_saturated_rate: None,
                 runs,
+                virtual_channels,
+                buffer_bytes,
             });
         }
     }
@@ -92,6 +134,8 @@ pub fn find(experiment: &Experiment<'_>, precision: f64, tried: &dyn Fn(u32)) ->
         saturation_rate: carried,
         first_saturated_rate: Some(top),
         runs,
+        virtual_channels,
+        buffer_bytes,
     })
 }
 

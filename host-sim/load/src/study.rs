@@ -4,13 +4,14 @@
 
 use std::fmt::Write;
 
-use super::measure::Effort;
-use super::parameters::{Preset, Process};
+use super::measure::{Effort, confidence};
+use super::parameters::{Parameters, Preset, Process};
 use super::plot::Chart;
 use super::report::{self, Row};
 use super::sweep::{Job, JobList, Task};
 
 /// Networks of about one size. The first two are what everybody knows.
+#[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// About how many nodes.
     pub nodes: u32,
@@ -79,6 +80,12 @@ pub const SIZES: [Size; 4] = [
 /// How closely saturation is found, and latency known. What differs by less is not told apart.
 const PRECISION: f64 = 0.02;
 
+/// Every figure is the mean of so many seeds.
+pub const SEEDS: u64 = 5;
+
+/// Flits of a link that all networks are given alike, in the last column: as many as four channels of eight.
+const EQUAL_BUFFERS: u32 = 32;
+
 /// Rules are compared where they differ.
 fn rules(network: &str) -> &'static [&'static str] {
     let own_order = ["re(", "rcr(", "rsn("];
@@ -89,12 +96,12 @@ fn rules(network: &str) -> &'static [&'static str] {
     }
 }
 
-/// Large networks make enough packets for a good mean in fewer cycles.
+/// A tenth of a measurement has to be longer than ten mean latencies, also of those of which the curves bend.
 fn effort(nodes: u32) -> Effort {
     let batch_bits = match nodes {
         0..=100 => 10,
-        101..=1_000 => 8,
-        _ => 7,
+        101..=1_000 => 11,
+        _ => 12,
     };
     let cycles = 10 << batch_bits;
     Effort {
@@ -112,18 +119,24 @@ pub fn plan(sizes: &[Size]) -> JobList {
     for size in sizes {
         for &network in size.networks {
             for &rule in rules(network) {
-                let points = size.rates.iter().map(|&rate| Task::Point { rate });
-                for task in points.chain([Task::Saturation { precision: PRECISION }]) {
-                    jobs.push(Job {
+                let usual = Preset::Booksim.parameters();
+                let equal = Parameters {
+                    link_buffers: Some(EQUAL_BUFFERS),
+                    ..usual
+                };
+                let saturation = Task::Saturation { precision: PRECISION };
+                let points = size.rates.iter().map(|&rate| (Task::Point { rate }, usual));
+                for (task, parameters) in points.chain([(saturation, usual), (saturation, equal)]) {
+                    jobs.extend((1..=SEEDS).map(|seed| Job {
                         network: network.into(),
                         rule: rule.into(),
                         traffic: Preset::Booksim.traffic(),
                         process: Process::Bernoulli,
-                        parameters: Preset::Booksim.parameters(),
+                        parameters,
                         effort: effort(size.nodes),
-                        seed: 1,
+                        seed,
                         task,
-                    });
+                    }));
                 }
             }
         }
@@ -148,6 +161,12 @@ struct Entry<'a> {
     hops: f64,
     latency: f64,
     saturation: f64,
+    /// Half the width of its 95% confidence interval.
+    saturation_ci95: Option<f64>,
+    /// With the same buffers for all.
+    equal: f64,
+    channels: u32,
+    buffer_bytes: u64,
 }
 
 impl Entry<'_> {
@@ -203,15 +222,20 @@ const INTRODUCTION: &str = "# Latency against load: the papers' networks, torus 
 
 Uniform traffic as BookSim has it, with packets to oneself (`uniform-with-self`), packets of one flit, routers with the
 parameters of `--preset booksim`: every pipeline step and every link one cycle, buffers of 8 flits. A rate is packets that a node makes in a cycle; the saturation is the highest rate
-that is carried (mean latency at most 500 cycles and nothing left behind), found by bisection to 2%. Every network has the
-virtual channels that it needs to be free of deadlock; the torus has two. Solid lines are the rule `exact`, dashed
+that is carried (mean latency at most 500 cycles, not rising, and nothing left behind), found by bisection to 2%. Every figure is
+the mean of five seeds, and ± is half the 95% confidence interval of the saturation. Every network has the
+virtual channels that it needs to be free of deadlock; the torus has two. Channels are memory: a flit counting 8 bytes, the tables say how much at each
+end of a link, and in the last column all networks have the same, 32 flits a link shared out among their channels. Solid lines are the rule `exact`, dashed
 lines the rule `paper`, where the paper has an order of its own.
 
-The networks of one size differ in degree, and a link costs wire and pins; the last column of the tables divides the
+The networks of one size differ in degree, and a link costs wire and pins; one column of the tables divides the
 saturation by the largest degree. The Heawood hierarchies have 14^n nodes, so they are among those of about 200 and 3,000.
 This page and its charts are written by
 
     hopwise load study --out docs
+
+which takes hours on one machine for the sizes of 650 and 3,000 nodes; `--most-nodes 200` leaves them out, and `hopwise load work` on the
+folder of its jobs shares them among machines.
 ";
 
 fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {
@@ -227,23 +251,37 @@ fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {
             rows.iter()
                 .filter(move |row| row.network == network && row.rule == rule)
         };
-        let lowest = mine().find(|row| row.rate.is_some())?;
+        let lowest_rate = mine().find_map(|row| row.rate)?;
+        let lowest = || mine().filter(|row| row.rate == Some(lowest_rate));
+        let mean = |values: Vec<f64>| confidence(&values).map(|(mean, _)| mean);
+        let saturations = |equal: bool| -> Vec<f64> {
+            let mine = mine().filter(|row| row.link_buffers.is_some() == equal);
+            mine.filter_map(|row| row.saturation_rate).collect()
+        };
+        let (saturation, saturation_ci95) = confidence(&saturations(false))?;
         Some(Entry {
             network,
             rule,
             nodes: parsed.nodes(),
             degree,
-            hops: lowest.hops_mean?,
-            latency: lowest.latency_mean?,
-            saturation: mine().find_map(|row| row.saturation_rate)?,
+            hops: mean(lowest().filter_map(|row| row.hops_mean).collect())?,
+            latency: mean(lowest().filter_map(|row| row.latency_mean).collect())?,
+            saturation,
+            saturation_ci95,
+            equal: mean(saturations(true))?,
+            channels: lowest().find_map(|row| row.virtual_channels)?,
+            buffer_bytes: lowest().find_map(|row| row.buffer_bytes)?,
         })
     };
     rules(network).iter().filter_map(|rule| line(rule)).collect()
 }
 
 fn table(text: &mut String, lines: &[Entry<'_>]) {
-    text.push_str("| network | rule | nodes | degree | mean hops | latency at the lowest rate | saturation | saturation / degree |\n");
-    text.push_str("|---|---|--:|--:|--:|--:|--:|--:|\n");
+    text.push_str(
+        "| network | rule | nodes | degree | mean hops | latency at the lowest rate | saturation | ± 95% | saturation / degree | channels | \
+         buffer bytes | saturation, equal buffers |\n",
+    );
+    text.push_str("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for line in lines {
         let Entry {
             network,
@@ -253,10 +291,16 @@ fn table(text: &mut String, lines: &[Entry<'_>]) {
             hops,
             latency,
             saturation,
+            saturation_ci95,
+            equal,
+            channels,
+            buffer_bytes,
         } = line;
+        let interval = saturation_ci95.map_or("unknown".into(), |half| format!("{half:.3}"));
         let _ = writeln!(
             text,
-            "| {network} | {rule} | {nodes} | {degree} | {hops:.2} | {latency:.1} | {saturation:.3} | {:.4} |",
+            "| {network} | {rule} | {nodes} | {degree} | {hops:.2} | {latency:.1} | {saturation:.3} | {interval} | {:.4} | \
+             {channels} | {buffer_bytes} | {equal:.3} |",
             line.yield_per_link()
         );
     }

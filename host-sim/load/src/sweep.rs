@@ -377,7 +377,8 @@ impl Share {
     /// All jobs.
     pub const ALL: Self = Self { index: 0, count: 1 };
 
-    fn includes(self, number: usize) -> bool {
+    /// Whether a job is in it.
+    pub fn includes(self, number: usize) -> bool {
         number % self.count == self.index
     }
 

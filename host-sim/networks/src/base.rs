@@ -1,7 +1,7 @@
 //! Figures of base graphs, by formula.
 
-use hopwise_core::graph::{Factor, Shape};
-use hopwise_core::{Base, Network};
+use hopwise_core::graph::{Factor, Lift, Shape};
+use hopwise_core::{Base, Network, Node};
 
 /// What is known of a base graph by formula. Sums are over ordered pairs, and `None` if they need more than 128 bits.
 pub trait Formulas {
@@ -48,6 +48,10 @@ impl Formulas for Base {
                 sizes.iter().map(|&size| u64::from(2.min(size - 1))).sum(),
             ),
             Shape::Star(n) => (1, n - 1),
+            Shape::Lift(lift) => {
+                let degrees = || orbit_degrees(self, lift);
+                (degrees().min().unwrap_or(0), degrees().max().unwrap_or(0))
+            }
             _ => {
                 let degree = Network::from(*self).unchecked().degree(0);
                 (degree, degree)
@@ -63,6 +67,10 @@ impl Formulas for Base {
                 .iter()
                 .map(|&size| nodes / u128::from(size) * u128::from(size - 1))
                 .sum(),
+            Shape::Lift(lift) => {
+                let ends: u64 = orbit_degrees(self, lift).sum();
+                u128::from(ends * lift.places() / 2)
+            }
             _ => nodes * u128::from(self.degree_range().0) / 2,
         }
     }
@@ -100,6 +108,12 @@ impl Formulas for Base {
             // All nodes are alike: one at distance 0, three at 1, six at 2, and of the Heawood graph four at 3.
             Shape::Petersen => Some(10 * (3 + 6 * 2)),
             Shape::Heawood => Some(14 * (3 + 6 * 2 + 4 * 3)),
+            // All places of an orbit are alike.
+            Shape::Lift(lift) => {
+                let from_orbit = |orbit| distance_sum_from(self, orbit * lift.places());
+                let sum: u128 = (0..lift.orbits()).map(from_orbit).sum();
+                sum.checked_mul(u128::from(lift.places()))
+            }
         }
     }
 
@@ -111,10 +125,24 @@ impl Formulas for Base {
                 Some(nodes * sizes.iter().map(|&size| u128::from(size - 1)).sum::<u128>() / 2)
             }
             Shape::Star(_) => Some(nodes - 1),
+            Shape::Lift(_) => Some(distance_sum_from(self, 0)),
             // All nodes are alike.
             _ => self.distance_sum().map(|sum| sum / nodes),
         }
     }
+}
+
+/// The degree of each orbit.
+fn orbit_degrees<'a>(base: &Base, lift: &'a Lift) -> impl Iterator<Item = u64> + 'a {
+    let network = Network::from(*base);
+    (0..lift.orbits()).map(move |orbit| network.unchecked().degree(orbit * lift.places()))
+}
+
+/// The sum of the distances from one node.
+fn distance_sum_from(base: &Base, node: Node) -> u128 {
+    let network = Network::from(*base);
+    let distances = (0..network.nodes()).filter_map(|other| network.unchecked().distance(node, other));
+    distances.map(u128::from).sum()
 }
 
 /// The sum of the distances in one dimension.

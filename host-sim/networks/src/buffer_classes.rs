@@ -19,7 +19,8 @@ const MOST_HOPS: u32 = 4_096;
 /// instead of having it computed afresh.
 pub fn counts_valleys(network: &Network) -> bool {
     match network.family() {
-        Family::Base(_) | Family::Rdn(_) | Family::Hierarchy(_) => false,
+        Family::Base(base) => matches!(base.shape(), Shape::Lift(_)),
+        Family::Rdn(_) | Family::Hierarchy(_) => false,
         Family::Rsn(rsn) => !counts_crossings(network, rsn),
         Family::Hsn(hsn) => !counts_swaps(network, hsn),
         _ => true,
@@ -96,7 +97,7 @@ fn base_count(base: &Base) -> u64 {
         Shape::Product(factor, sizes) => 1 + u64::from(sizes.iter().any(|&size| is_cut(factor, size.into()))),
         // Routes of one hop, a tree, dimension order, and dimension order after the complement: no cycles.
         Shape::Star(_) | Shape::Hypercube(_) | Shape::FoldedHypercube(_) => 1,
-        Shape::NStar(_) | Shape::Petersen | Shape::Heawood => base.diameter() / 2 + 1,
+        Shape::NStar(_) | Shape::Petersen | Shape::Heawood | Shape::Lift(_) => base.diameter() / 2 + 1,
     }
 }
 
@@ -115,7 +116,7 @@ fn base_class(base: &Base, here: Node, dest: Node) -> Option<u64> {
             Some(0)
         }
         Shape::Star(_) | Shape::Hypercube(_) | Shape::FoldedHypercube(_) => Some(0),
-        Shape::NStar(_) | Shape::Petersen | Shape::Heawood => {
+        Shape::NStar(_) | Shape::Petersen | Shape::Heawood | Shape::Lift(_) => {
             valleys_ahead(&Network::from(*base), here, dest, Rule::Exact)
         }
     }
@@ -258,6 +259,8 @@ mod tests {
             "hsn(3,ring(4))",
             "wk(3,3)",
             "hcn(3)",
+            "lift(8,bcc2,b4c7)",
+            "rdn(lift(4,a1b,b1),1)",
         ] {
             let network: Network = expression.parse().unwrap();
             for rule in [Rule::Exact, Rule::Paper] {

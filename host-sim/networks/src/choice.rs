@@ -10,10 +10,22 @@ use super::catalogue;
 use super::figures::CannotSearch;
 use super::graph::Graph;
 use super::isomorphism::{Found, search};
+use super::lifts::anneal::Effort;
+use super::lifts::bound::Bound;
+use super::lifts::grow::grown;
+use super::lifts::{Catalogue, Entry, anneal};
 use super::profile::Profile;
+use super::usage::Usage;
 
 /// Networks up to this size are compared link by link, to tell one graph under two names.
 const MOST_COMPARED: u64 = 256;
+
+/// Steps of a search for a lift of a size that the catalogue has not got, and for where to put nodes into one: some seconds.
+const LIFT: Effort = Effort { steps: 60_000, seed: 1 };
+const GROWTH: Effort = Effort { steps: 400, seed: 1 };
+
+/// A mean distance that is less than this above the bound is good, and nothing else is looked for.
+const GOOD: f64 = 0.02;
 
 /// What boards there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +51,31 @@ pub struct Choice {
     pub least_nodes: u64,
     /// The largest size looked at.
     pub most_nodes: u64,
-    /// Networks that fit, the same graph under different names counted once.
+    /// No graph of the wanted size has a smaller mean distance.
+    pub bound_mean_distance: f64,
+    /// Nor a smaller diameter.
+    pub bound_diameter: u64,
+    /// Networks that fit, each under every name it has.
     pub found: usize,
     /// The best of them, best first.
     pub networks: Vec<Ranked>,
+    /// What else there is to know: why not all ports can be used, and which sizes nearby do better.
+    pub remarks: Vec<String>,
+    /// The edges of a graph for the wanted size, routed by tables, where no network is near the bound.
+    pub graph: Option<Grown>,
+}
+
+/// A graph that is no network of the language.
+#[derive(Clone, Debug, Serialize)]
+pub struct Grown {
+    /// The largest distance.
+    pub diameter: u64,
+    /// The mean distance.
+    pub mean_distance: f64,
+    /// By which share that is above the bound.
+    pub excess: f64,
+    /// Every edge once.
+    pub edges: Vec<(usize, usize)>,
 }
 
 /// A network of the choice.
@@ -51,18 +84,27 @@ pub struct Ranked {
     /// Its figures.
     #[serde(flatten)]
     pub profile: Profile,
+    /// By which share its mean distance is above the bound for its size and the wanted ports.
+    pub excess: Option<f64>,
+    /// Lanes that its routes use on boards; unknown for large ones.
+    pub lanes: Option<u64>,
+    /// Packets that a node can make in a cycle until some link is always busy, uniform traffic; likewise.
+    pub saturation_estimate: Option<f64>,
     /// Other names of the same graph.
     pub also: Vec<String>,
 }
 
 impl Choice {
-    /// Measures every network of the catalogue that fits. `progress` is called with how many of how many are measured.
+    /// Measures every network of the catalogues that fits. `progress` is called with how many of how many are measured.
     pub fn of(wanted: Wanted, progress: impl Fn(u64, u64) + Sync) -> Result<Choice, CannotSearch> {
-        let margin = wanted.nodes * wanted.within_percent / 100;
-        let (least_nodes, most_nodes) = ((wanted.nodes - margin).max(2), wanted.nodes + margin);
-        let candidates: Vec<Network> = (least_nodes..=most_nodes)
-            .flat_map(|nodes| catalogue::networks(nodes, wanted.ports))
+        let Wanted { nodes, ports, .. } = wanted;
+        let margin = nodes * wanted.within_percent / 100;
+        let (least_nodes, most_nodes) = ((nodes - margin).max(2), nodes + margin);
+        let lifts = Catalogue::kept();
+        let mut candidates: Vec<Network> = (least_nodes..=most_nodes)
+            .flat_map(|nodes| catalogue::networks(nodes, ports))
             .collect();
+        candidates.extend((least_nodes..=most_nodes).filter_map(|size| lift(&lifts, size, ports, size == nodes)));
         let all = candidates.len() as u64;
         let done = std::sync::atomic::AtomicU64::new(0);
         let measured = candidates.into_par_iter().map(|network| {
@@ -71,37 +113,107 @@ impl Choice {
         });
         let mut found = measured.collect::<Result<Vec<_>, CannotSearch>>()?;
         found.sort_by(better);
-        let found = name_graphs_once(found)?;
+        let bound = Bound::new(nodes, ports);
         let mut choice = Choice {
-            nodes: wanted.nodes,
-            ports: wanted.ports,
+            nodes,
+            ports,
             least_nodes,
             most_nodes,
+            bound_mean_distance: bound.mean(),
+            bound_diameter: bound.diameter(),
             found: found.len(),
             networks: Vec::new(),
+            remarks: Vec::new(),
+            graph: None,
         };
-        for (network, also) in found.into_iter().take(wanted.top) {
-            let profile = Profile::whole(&network)?;
-            choice.networks.push(Ranked { profile, also });
+        for (network, also) in name_graphs_once(found, wanted.top)? {
+            let profile = Profile::for_choice(&network)?;
+            let excess = |mean| Bound::new(network.nodes(), ports).excess(mean);
+            let usage = Usage::of(&network);
+            choice.networks.push(Ranked {
+                excess: profile.mean_distance.map(excess),
+                lanes: usage.map(|usage| usage.lanes),
+                saturation_estimate: usage.map(|usage| usage.saturation),
+                profile,
+                also,
+            });
         }
+        choice.look_further(&lifts);
         Ok(choice)
+    }
+
+    /// What there is where no network of the wanted size is near the bound.
+    fn look_further(&mut self, lifts: &Catalogue) {
+        let Choice { nodes, ports, .. } = *self;
+        let ends = nodes * ports;
+        if ends % 2 == 1 {
+            self.remarks.push(format!(
+                "{nodes} boards cannot all have {ports} links: {ends} ends of cables are odd. {} and {} boards can, or {} links",
+                nodes - 1,
+                nodes + 1,
+                ports - 1
+            ));
+        }
+        let mine = self.networks.iter().filter(|network| network.profile.nodes == nodes);
+        let best = mine.filter_map(|network| network.excess).fold(f64::INFINITY, f64::min);
+        if best <= GOOD {
+            return;
+        }
+        let good = |size: u64| {
+            let entry = lifts.get(size, ports)?;
+            let excess = excess_of(size, ports, entry);
+            (excess <= GOOD).then_some((size, excess))
+        };
+        let near = [(2..nodes).rev().find_map(good), (nodes + 1..2 * nodes).find_map(good)];
+        for (size, excess) in near.into_iter().flatten() {
+            self.remarks.push(format!(
+                "{size} boards come {:.1}% above their bound: hopwise choose --nodes {size} --ports {ports}",
+                100.0 * excess
+            ));
+        }
+        let bound = Bound::new(nodes, ports);
+        if let Some((graph, found)) = grown(lifts, nodes, ports, GROWTH) {
+            let mean = found.sum as f64 / (nodes * (nodes - 1)) as f64;
+            if bound.excess(mean) < best {
+                self.graph = Some(Grown {
+                    diameter: found.largest,
+                    mean_distance: mean,
+                    excess: bound.excess(mean),
+                    edges: graph.edge_list().collect(),
+                });
+            }
+        }
     }
 }
 
-/// Short paths first: diameter, mean distance; then fewer links. Of two names a base graph's, then the shorter.
+fn excess_of(nodes: u64, ports: u64, entry: &Entry) -> f64 {
+    let mean = entry.distance_sum as f64 / (nodes * (nodes - 1)) as f64;
+    Bound::new(nodes, ports).excess(mean)
+}
+
+/// The best lift known; if none is, and it is worth it, it is looked for.
+fn lift(lifts: &Catalogue, nodes: u64, ports: u64, look: bool) -> Option<Network> {
+    let expression = match lifts.get(nodes, ports) {
+        Some(entry) => entry.expression.clone(),
+        None if look => anneal::search(nodes, ports, LIFT)?.expression,
+        None => return None,
+    };
+    expression.parse().ok()
+}
+
+/// Short paths first: mean distance, diameter; then fewer links. Of two names a base graph's, then the shorter.
 fn better((a, a_network): &(Profile, Network), (b, b_network): &(Profile, Network)) -> Ordering {
     let hops = |profile: &Profile| profile.diameter.unwrap_or(u64::MAX);
     let mean = |profile: &Profile| profile.mean_distance.unwrap_or(f64::MAX);
     let built_up = |network: &Network| !matches!(network.family(), Family::Base(_));
-    hops(a)
-        .cmp(&hops(b))
-        .then(mean(a).total_cmp(&mean(b)))
+    mean(a)
+        .total_cmp(&mean(b))
+        .then(hops(a).cmp(&hops(b)))
         .then(a.links.cmp(&b.links))
         .then(built_up(a_network).cmp(&built_up(b_network)))
         .then(a.expression.len().cmp(&b.expression.len()))
         .then(a.expression.cmp(&b.expression))
 }
-
 /// A network that is kept, and what later ones are compared with.
 struct Kept {
     profile: Profile,
@@ -130,10 +242,14 @@ impl Kept {
     }
 }
 
-/// The networks in their order, each with the other names it goes by.
-fn name_graphs_once(found: Vec<(Profile, Network)>) -> Result<Vec<(Network, Vec<String>)>, CannotSearch> {
+/// The first networks in their order, so many graphs, each with the other names it goes by.
+fn name_graphs_once(found: Vec<(Profile, Network)>, top: usize) -> Result<Vec<(Network, Vec<String>)>, CannotSearch> {
     let mut kept: Vec<Kept> = Vec::new();
     for (profile, network) in found {
+        // Names of the same graph follow each other.
+        if kept.len() >= top && kept.last().is_none_or(|last| !last.has_figures_of(&profile)) {
+            break;
+        }
         let small = profile.nodes <= MOST_COMPARED;
         let graph = if small { Some(Graph::build(&network)?) } else { None };
         let mut candidates = kept.iter_mut().rev().filter(|kept| kept.has_figures_of(&profile));
@@ -147,5 +263,6 @@ fn name_graphs_once(found: Vec<(Profile, Network)>) -> Result<Vec<(Network, Vec<
             }),
         }
     }
+    kept.truncate(top);
     Ok(kept.into_iter().map(|kept| (kept.network, kept.also)).collect())
 }

@@ -2,6 +2,7 @@
 
 mod swapped;
 
+use hopwise_core::graph::Shape;
 use hopwise_core::network::{Exchanged, Hierarchy, Hypernet, Linkage, Rcr, Rdn, Re, Wk};
 use hopwise_core::{Base, Family, Network};
 
@@ -41,6 +42,8 @@ pub struct ClosedForm {
 /// The figures of a network by formula; `None` if not even the degrees have one.
 pub fn figures(network: &Network) -> Option<ClosedForm> {
     match network.family() {
+        // A lift has to be searched; that it can be as the base of another network is another matter.
+        Family::Base(base) if matches!(base.shape(), Shape::Lift(_)) => None,
         Family::Base(base) => Some(of_base(base)),
         Family::Rdn(rdn) => Some(of_rdn(network, rdn)),
         Family::Re(re) => of_re(network, re),

@@ -1,6 +1,7 @@
 //! What one compares networks by.
 
-use hopwise_core::{Network, Tree};
+use hopwise_core::graph::Shape;
+use hopwise_core::{Family, Network, Tree};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -88,6 +89,13 @@ impl Profile {
         })
     }
 
+    /// Without the bisection, which `hopwise choose` does not list.
+    pub fn for_choice(network: &Network) -> Result<Profile, CannotSearch> {
+        let mut profile = Profile::distances(network)?;
+        profile.broadcast_steps = broadcast_steps(network);
+        Ok(profile)
+    }
+
     /// All of it: also the bounds of the bisection and the steps of a broadcast, where that does not take too long.
     pub fn whole(network: &Network) -> Result<Profile, CannotSearch> {
         let mut profile = Profile::distances(network)?;
@@ -102,13 +110,22 @@ impl Profile {
 /// From the worst source.
 fn broadcast_steps(network: &Network) -> Option<u64> {
     let nodes = network.nodes();
+    // All places of an orbit are alike.
+    let places = match network.family() {
+        Family::Base(base) => match base.shape() {
+            Shape::Lift(lift) => lift.places(),
+            _ => 1,
+        },
+        _ => 1,
+    };
     let sources = match network.vertex_transitive() {
         true if nodes <= MOST_BROADCAST => 1,
-        false if nodes <= BROADCAST_FROM_ALL => nodes,
+        false if nodes / places <= BROADCAST_FROM_ALL => nodes / places,
         _ => return None,
     };
     (0..sources)
         .into_par_iter()
+        .map(|source| source * places)
         .map(|source| Broadcast::follow(network, source, Tree::FewestSteps).one_port_steps())
         .max()
 }

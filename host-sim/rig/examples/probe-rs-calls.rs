@@ -7,6 +7,11 @@ use hopwise_rig::probe_rs::Call;
 
 fn main() {
     for call in Call::samples() {
-        println!("{}", call.arguments().join(OsStr::new("\t")).display());
+        let mut arguments = call.arguments();
+        if let Call::Run(_) = call {
+            // Which cargo adds.
+            arguments.push("image.elf".into());
+        }
+        println!("{}", arguments.join(OsStr::new("\t")).display());
     }
 }

@@ -212,6 +212,8 @@ pub enum MeshRule {
         board: &'static str,
         links: u64,
     },
+    #[error("{0} is routed by tables, which boards do not have: give them a lift, `hopwise choose` finds one")]
+    Tables(String),
     #[error("the expression {0} is too long for a configuration page")]
     TooLong(String),
     #[error("{0}")]
@@ -282,6 +284,9 @@ impl Mesh {
                 network: mesh.network.to_string(),
                 nodes,
             });
+        }
+        if matches!(mesh.network.family(), hopwise_core::Family::Table(_)) {
+            return Err(MeshRule::Tables(mesh.network.to_string()));
         }
         mesh.page(0).map_err(|_| MeshRule::TooLong(mesh.network.to_string()))?;
         Ok(mesh)

@@ -241,6 +241,13 @@ audited! {
     hypernets: "hypernet(1,1)", "hypernet(2,1)", "hypernet(2,2)", "hypernet(2,5)", "hypernet(3,2)", "hypernet(4,2)";
     exchanged_hypercubes: "exchanged-hypercube(1,1)", "exchanged-hypercube(1,3)", "exchanged-hypercube(4,2)",
         "exchanged-hypercube(3,3)", "exchanged-hypercube(2,5)";
+    lifts: "lift(2,a1)", "lift(5,a1b,b2)", "lift(1,bcd,c,d)", "lift(2,a1b)", "lift(9,a1a4)", "lift(31,ba1,c5b3,c7)", "lift(32,bcd5,c3,d1d7)",
+        "lift(33,b,b4b7)", "lift(64,a5b,b9)", "lift(70,b9b,b1b3)", "lift(8,c7b4c1,c2b4)",
+        "lift(4,bc1,d2b1,c1,d2e,e2f,f1)";
+    networks_of_lifts: "rdn(lift(5,a1b,b2),1)", "rdn(lift(1,b,c),2)", "bsw(lift(3,b,b1))", "re(lift(5,a1b,b2),complete(3),2)",
+        "re(ring(3),lift(6,a1b,b1),2)", "re(lift(4,a1a2),lift(4,a1b,b1),1,sd)", "rsn(2,lift(8,a1b,b3))",
+        "rsn(2,lift(5,a1b,b2),diameter)", "hsn(2,lift(7,bb1b3))", "folded(lift(3,a1b,b1),2)",
+        "root-folded(lift(3,a1b,b1),3)", "flooded(lift(3,a1b,b1),3)";
     hierarchies: "folded(heawood,1)", "folded(heawood,2)", "folded(petersen,2)", "folded(ring(3),4)", "folded(path(4),3)",
         "folded(complete(6),2)", "root-folded(heawood,2)", "root-folded(petersen,2)", "root-folded(ring(3),4)",
         "root-folded(star(4),3)", "root-folded(path(3),4)", "flooded(heawood,2)", "flooded(ring(3),5)", "flooded(path(3),4)",

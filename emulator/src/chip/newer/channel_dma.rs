@@ -132,7 +132,7 @@ impl ChannelDma {
     }
 
     /// A transfer that failed ends the channel.
-    fn fail(&mut self, channel: usize) {
+    fn fail(&mut self, channel: usize) -> bool {
         self.channels[channel].control &= !EN;
         self.raise(channel, TEIF | GIF);
         let address = self.channels[channel].address(self.channels[channel].memory, MINC);
@@ -140,11 +140,14 @@ impl ChannelDma {
             "channel {} reaches for {address:#010x}, where it has no memory",
             channel + 1
         ));
+        true
     }
 
-    fn count(&mut self, channel: usize) {
+    /// Counts one item. Returns whether that has raised a flag.
+    fn count(&mut self, channel: usize) -> bool {
         let flags = self.channels[channel].count_item();
         self.raise(channel, flags);
+        flags != 0
     }
 
     /// The enabled channel that a request reaches.
@@ -182,7 +185,7 @@ impl ChannelDma {
                 match value.and_then(|value| memory.dma_store(to, channel.item(), value)) {
                     Some(()) => self.count(number),
                     None => self.fail(number),
-                }
+                };
             }
         }
     }
@@ -354,34 +357,32 @@ impl DmaControl for ChannelControllers {
 
     fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool {
         self.follow_mux();
-        let mut busy = false;
+        let mut raised = false;
         while port.wants_dma_read()
             && let Some((controller, number)) = self.find(Route::from(uart))
         {
-            busy = true;
             let dma = &mut self.dma[controller];
             let channel = dma.channels[number];
             let address = channel.address(channel.memory, MINC);
-            match memory.dma_store(address, channel.item(), port.take_data()) {
+            raised |= match memory.dma_store(address, channel.item(), port.take_data()) {
                 Some(()) => dma.count(number),
                 None => dma.fail(number),
-            }
+            };
         }
         while port.wants_dma_write()
             && let Some((controller, number)) = self.find(Route::to(uart))
         {
-            busy = true;
             let dma = &mut self.dma[controller];
             let channel = dma.channels[number];
-            match memory.dma_load(channel.address(channel.memory, MINC), channel.item()) {
+            raised |= match memory.dma_load(channel.address(channel.memory, MINC), channel.item()) {
                 Some(value) => {
                     port.give_data(value, now);
-                    dma.count(number);
+                    dma.count(number)
                 }
                 None => dma.fail(number),
-            }
+            };
         }
-        busy
+        raised
     }
 
     fn copy_memory(&mut self, memory: &mut Memory) {
@@ -491,9 +492,9 @@ mod tests {
         dma.write(SELECTION, 2 << 16, 0);
         set_up(&mut dma, 4, 4, PORT + RDR, SRAM, EN | MINC | CIRC);
         let flags = |dma: &ChannelDma| dma.flags >> 16 & (HTIF | TCIF);
-        (0..2).for_each(|_| dma.count(4));
+        (0..2).for_each(|_| _ = dma.count(4));
         assert_eq!((flags(&dma), dma.read(0x0c + 0x14 * 4, 0)), (HTIF, 2));
-        (0..3).for_each(|_| dma.count(4));
+        (0..3).for_each(|_| _ = dma.count(4));
         assert_eq!((flags(&dma), dma.read(0x0c + 0x14 * 4, 0)), (HTIF | TCIF, 3));
         let channel = dma.channels[4];
         assert_eq!(channel.address(channel.memory, MINC), SRAM + 1);

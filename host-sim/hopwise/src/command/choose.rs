@@ -1,12 +1,13 @@
 //! `hopwise choose`
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::compare::{LEGEND, profiles};
-use super::output::{Outcome, print, print_json, progress_bar};
+use super::output::{Outcome, print, print_json, progress_bar, write_file};
 use super::refusal::Refusal;
-use hopwise_networks::choice::{Choice, Wanted};
-use hopwise_networks::profile::Profile;
+use super::table;
+use hopwise_networks::choice::{Choice, Ranked, Wanted};
 
 #[derive(Args)]
 pub(super) struct ChooseArgs {
@@ -20,8 +21,14 @@ pub(super) struct ChooseArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=50))]
     within: u64,
     /// How many networks to list
-    #[arg(long, value_name = "COUNT", default_value_t = 15)]
-    top: usize,
+    #[arg(long, value_name = "COUNT", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
+    top: u64,
+    /// Print the best network and nothing else: hopwise mesh new $(hopwise choose --nodes 18 --ports 3 --best)
+    #[arg(long, conflicts_with = "json")]
+    best: bool,
+    /// Where no network is near the bound, write the edges of a graph that is, for graph:FILE
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -32,7 +39,7 @@ pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, Refusal> {
         nodes: args.nodes,
         ports: args.ports,
         within_percent: args.within,
-        top: args.top,
+        top: args.top as usize,
     };
     let bar = progress_bar(0, "measuring");
     let choice = Choice::of(wanted, |done, all| {
@@ -40,15 +47,33 @@ pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, Refusal> {
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
-    if args.json {
+    if let (Some(path), Some(graph)) = (&args.write, &choice.graph) {
+        let edges = graph.edges.iter().map(|(u, v)| format!("{u} {v}\n"));
+        write_file(path, &edges.collect::<String>())?;
+    }
+    let Some(best) = choice.networks.first() else {
+        return Ok(Outcome::CheckFailed(format!(
+            "no network of {} nodes has at most {} links a node",
+            args.nodes, args.ports
+        )));
+    };
+    if args.best {
+        let best = &best.profile.expression;
+        print(|out| writeln!(out, "{best}"))?;
+    } else if args.json {
         print_json(&choice)?;
     } else {
-        show(&choice)?;
+        show(&choice, args)?;
     }
     Ok(Outcome::Done)
 }
 
-fn show(choice: &Choice) -> Result<(), Refusal> {
+const LEGEND: &str = "\
+above: how far the mean distance is above that of the bound, which no graph can beat; broadcast: steps from the worst source if a node
+sends one copy a step; lanes: classes of buffers that boards use; carries: packets a node makes in a cycle until some link is always
+busy, all others alike, a bound on what a simulation finds. ? = not known, and too large to find out.";
+
+fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), Refusal> {
     let Choice {
         nodes, ports, found, ..
     } = choice;
@@ -57,19 +82,77 @@ fn show(choice: &Choice) -> Result<(), Refusal> {
         (least, most) => format!("{least} to {most} nodes"),
     };
     let shown = choice.networks.len();
-    let list: Vec<Profile> = choice.networks.iter().map(|ranked| ranked.profile.clone()).collect();
     print(|out| {
         writeln!(
             out,
-            "{found} networks of {size} with at most {ports} links a node; the best {shown} by diameter, then mean distance, then \
-             links:\n"
+            "{found} networks of {size} with at most {ports} links a node; the best {shown} by mean distance, then diameter, then \
+             links.\nThe bound for {nodes} nodes: mean distance {:.4}, diameter {}.\n",
+            choice.bound_mean_distance, choice.bound_diameter
         )?;
-        writeln!(out, "{}", profiles(&list))?;
+        writeln!(out, "{}", rows(&choice.networks))?;
         for ranked in choice.networks.iter().filter(|ranked| !ranked.also.is_empty()) {
             writeln!(out, "{} is also {}", ranked.profile.expression, shortest(&ranked.also))?;
         }
+        for remark in &choice.remarks {
+            writeln!(out, "{remark}")?;
+        }
+        if let Some(graph) = &choice.graph {
+            let written = match &args.write {
+                Some(path) => format!("graph:{} is it", path.display()),
+                None => "--write FILE writes it".into(),
+            };
+            writeln!(
+                out,
+                "A graph that is no network of the language, routed by tables, has diameter {} and mean distance {:.4}, {:.1}% above: \
+                 {written}",
+                graph.diameter,
+                graph.mean_distance,
+                100.0 * graph.excess
+            )?;
+        }
         writeln!(out, "{LEGEND}")
     })
+}
+
+/// One line a network.
+fn rows(networks: &[Ranked]) -> String {
+    let titles = [
+        "network",
+        "nodes",
+        "degree",
+        "diameter",
+        "mean",
+        "above",
+        "broadcast",
+        "lanes",
+        "carries",
+        "links",
+    ];
+    let unknown = || "?".to_string();
+    let rows = networks.iter().map(|network| {
+        let profile = &network.profile;
+        let degree = match (profile.degree_min, profile.degree_max) {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least}-{most}"),
+        };
+        vec![
+            profile.expression.clone(),
+            profile.nodes.to_string(),
+            degree,
+            profile.diameter.map_or_else(unknown, |hops| hops.to_string()),
+            profile.mean_distance.map_or_else(unknown, |mean| format!("{mean:.3}")),
+            network
+                .excess
+                .map_or_else(unknown, |excess| format!("{:.1}%", 100.0 * excess)),
+            profile.broadcast_steps.map_or_else(unknown, |steps| steps.to_string()),
+            network.lanes.map_or_else(unknown, |lanes| lanes.to_string()),
+            network
+                .saturation_estimate
+                .map_or_else(unknown, |rate| format!("{rate:.3}")),
+            profile.links.to_string(),
+        ]
+    });
+    table::lines(&titles, rows)
 }
 
 /// A few of the names, the shortest first.

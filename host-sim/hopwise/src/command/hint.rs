@@ -11,7 +11,12 @@ pub(super) fn similar_word(expression: &str, error: &ParseError) -> Option<&'sta
     let word = &rest[..rest
         .find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
         .unwrap_or(rest.len())];
-    let words = || Family::WORDS.iter().copied().chain(Base::WORDS);
+    let words = || {
+        Family::WORDS
+            .iter()
+            .copied()
+            .chain([Base::WORDS, Base::NAMES].into_iter().flatten().copied())
+    };
     if word.len() < 2 || words().any(|known| known == word) {
         return None;
     }

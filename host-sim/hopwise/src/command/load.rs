@@ -13,7 +13,7 @@ use hopwise_load::measure::{self, Effort, Experiment, Point, Progress, rule_name
 use hopwise_load::parameters::{Parameters, Preset, Process, Rings};
 use hopwise_load::report;
 use hopwise_load::saturation;
-use hopwise_load::study::{self, Study};
+use hopwise_load::study::{self, Size, Study};
 use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
 
 /// With an expression, one experiment; with a command, many.
@@ -59,6 +59,9 @@ struct PointArgs {
     /// The seed; the same seed gives the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Search for the highest rate with so many seeds, from that one on; the interval comes from their differences
+    #[arg(long, default_value_t = 5, requires = "saturation", value_parser = clap::value_parser!(u32).range(1..=100))]
+    seeds: u32,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -83,6 +86,9 @@ struct SceneArgs {
     /// Flits that a virtual channel holds
     #[arg(long)]
     buffers: Option<u32>,
+    /// Flits that all virtual channels of a link hold together, shared out alike: equal memory for networks that need more or fewer
+    #[arg(long, conflicts_with = "buffers")]
+    link_buffers: Option<u32>,
     /// Virtual channels of a link for all packets, beside one for each buffer class
     #[arg(long)]
     shared_channels: Option<u32>,
@@ -116,7 +122,8 @@ struct SceneArgs {
     /// Measured cycles, at most
     #[arg(long)]
     most_cycles: Option<u32>,
-    /// Measure until half the 95% confidence interval of the mean latency is at most this share of it
+    /// Measure for as long as it takes, by a trial beforehand, until half the 95% confidence interval of the mean latency is this
+    /// share of it
     #[arg(long, default_value_t = Effort::default().precision)]
     precision: f64,
     /// A mean latency above this counts as saturated
@@ -173,6 +180,7 @@ impl SceneArgs {
             channel: self.channel_delay.unwrap_or(preset.channel),
             credit: self.credit_delay.unwrap_or(preset.credit),
             buffers: self.buffers.unwrap_or(preset.buffers),
+            link_buffers: self.link_buffers.or(preset.link_buffers),
             shared_channels: self.shared_channels.unwrap_or(preset.shared_channels),
             packet_flits: self.packet_flits.unwrap_or(preset.packet_flits),
             class_limit: self.class_limit,
@@ -244,6 +252,9 @@ struct MergeArgs {
 
 #[derive(Args)]
 struct StudyArgs {
+    /// Leave out networks of more nodes, about: 64, 200, 650 and 3000 there are
+    #[arg(long, value_name = "NODES", default_value_t = u32::MAX, value_parser = clap::value_parser!(u32).range(64..))]
+    most_nodes: u32,
     /// The folder of the jobs
     #[arg(long, default_value = "load-study-jobs")]
     jobs: PathBuf,
@@ -301,19 +312,22 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
     };
     if args.saturation {
         let bar = progress_bar(
-            u64::from(saturation::expected_runs(SATURATION_PRECISION)),
+            u64::from(args.seeds * saturation::expected_runs(SATURATION_PRECISION)),
             "trying rates",
         );
         let tried = |runs| bar.set_position(u64::from(runs));
-        let found = saturation::find(&experiment, SATURATION_PRECISION, &tried)?;
+        let found = saturation::find_with_confidence(&experiment, SATURATION_PRECISION, args.seeds, &tried)?;
         bar.finish_and_clear();
         if args.json {
             print_json(&found)?;
         } else {
             print(|out| {
+                let interval = found
+                    .saturation_ci95
+                    .map_or(String::new(), |half| format!(" ± {half:.4}"));
                 writeln!(
                     out,
-                    "{network} carries up to {:.4} packets a node a cycle",
+                    "{network} carries up to {:.4}{interval} packets a node a cycle",
                     found.saturation_rate
                 )
             })?;
@@ -346,7 +360,10 @@ fn show(point: &Point) -> Result<(), Refusal> {
     let mut facts = vec![
         (
             "latency",
-            format!("{:.2} ± {:.2} cycles", point.latency_mean, point.latency_ci95),
+            match point.latency_ci95 {
+                Some(half) => format!("{:.2} ± {half:.2} cycles", point.latency_mean),
+                None => format!("{:.2} cycles, of unknown exactness", point.latency_mean),
+            },
         ),
         (
             "of 50, 95, 99%",
@@ -356,7 +373,10 @@ fn show(point: &Point) -> Result<(), Refusal> {
         ("accepted", format!("{:.4} packets a node a cycle", point.accepted_rate)),
         (
             "channels",
-            format!("{} a link, for {} classes", point.virtual_channels, point.classes),
+            format!(
+                "{} a link, for {} classes, with {} bytes of buffers",
+                point.virtual_channels, point.classes, point.buffer_bytes
+            ),
         ),
         (
             "simulated",
@@ -465,10 +485,14 @@ fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
 }
 
 fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
-    let folder = Folder::create(&args.jobs, study::plan(&study::SIZES))?;
+    let sizes: Vec<Size> = study::SIZES
+        .into_iter()
+        .filter(|size| size.nodes <= args.most_nodes)
+        .collect();
+    let folder = Folder::create(&args.jobs, study::plan(&sizes))?;
     work(&folder, Share::ALL)?;
     let findings = folder.findings()?;
-    let Study { text, charts } = study::write(&study::SIZES, &report::rows(&findings));
+    let Study { text, charts } = study::write(&sizes, &report::rows(&findings));
     let mut files = vec![("load-study.md".to_string(), text)];
     files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
     write_files(&args.out, &files)?;

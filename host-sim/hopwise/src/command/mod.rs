@@ -13,8 +13,10 @@ mod doctor;
 mod drawing;
 mod edges;
 mod emulate;
+mod experiment;
 mod flash;
 mod hint;
+mod lifts;
 mod load;
 mod manual;
 mod mesh;
@@ -31,6 +33,7 @@ mod swarm;
 mod table;
 mod talk;
 mod topo;
+mod tour;
 mod view;
 
 use std::collections::BTreeSet;
@@ -63,6 +66,8 @@ pub(crate) struct Hopwise {
 enum Command {
     /// Shows what routing from addresses does on a small network, and checks all of it
     Demo,
+    /// A guided first session of five minutes: each step says what it shows, and runs a command
+    Tour(tour::TourArgs),
     /// Nodes, edges, degrees, diameter and distances of a network
     Topo(topo::TopoArgs),
     /// Every edge of a network once, as "u v" with u < v, sorted
@@ -81,13 +86,17 @@ enum Command {
     Compare(compare::CompareArgs),
     /// The best networks for a number of boards with a number of ports
     Choose(choose::ChooseArgs),
+    /// Looks for lifts of short distances, and keeps the best: what `choose` lists
+    Lifts(lifts::LiftsArgs),
     /// The claims of the papers, measured afresh
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
     Emulate(emulate::EmulateArgs),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
     Sim(Box<sim::SimArgs>),
-    /// What a trace tells: delivery, latency, paths, cables and drops
+    /// Runs networks, loads, faults and seeds of one file by load, sim and emulate: a table and a page that compare
+    Experiment(experiment::ExperimentArgs),
+    /// What traces tell: delivery, latency, paths, cables and drops; several side by side
     Report(report::ReportArgs),
     /// A page that draws a network and replays a trace on it
     View(view::ViewArgs),
@@ -132,8 +141,31 @@ const STOPPED: u8 = 130;
 
 /// Carries out a command. Exit status 0: done; 1: a check failed; 2: the input was refused; 130: stopped by Ctrl-C.
 pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
-    let outcome = match &hopwise.command {
+    match carry_out(hopwise) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed(what)) => {
+            say(&format!("hopwise: {what}"));
+            ExitCode::from(1)
+        }
+        Ok(Outcome::Stopped(what)) => {
+            say(&format!("hopwise: {what}"));
+            ExitCode::from(STOPPED)
+        }
+        Err(refusal) => {
+            say(&format!("hopwise: {refusal}"));
+            // A script reads one line.
+            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
+                eprintln!("{caret}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
+    match &hopwise.command {
         Command::Demo => demo::run(),
+        Command::Tour(args) => tour::run(args),
         Command::Topo(args) => topo::run(args),
         Command::Edges(args) => edges::run(args),
         Command::Neighbors(args) => neighbors::run(args),
@@ -143,9 +175,11 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Choose(args) => choose::run(args),
+        Command::Lifts(args) => lifts::run(args),
         Command::Paper(args) => paper::run(args),
         Command::Emulate(args) => emulate::run(args, &hopwise.repository),
         Command::Sim(args) => sim::run(args),
+        Command::Experiment(args) => experiment::run(args),
         Command::Report(args) => report::run(args),
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),
@@ -165,25 +199,6 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
         Command::Bridge(args) => computer::bridge(args),
         Command::Completions(args) => manual::completions(args),
         Command::Man(args) => manual::man(args),
-    };
-    match outcome {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::CheckFailed(what)) => {
-            say(&format!("hopwise: {what}"));
-            ExitCode::from(1)
-        }
-        Ok(Outcome::Stopped(what)) => {
-            say(&format!("hopwise: {what}"));
-            ExitCode::from(STOPPED)
-        }
-        Err(refusal) => {
-            say(&format!("hopwise: {refusal}"));
-            // A script reads one line.
-            if let Some(caret) = refusal.caret().filter(|_| io::stderr().is_terminal()) {
-                eprintln!("{caret}");
-            }
-            ExitCode::from(2)
-        }
     }
 }
 

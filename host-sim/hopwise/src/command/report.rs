@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::Value;
 
 use super::output::{Outcome, check_output, json, print, say_if_cut, write_file};
 use super::refusal::Refusal;
@@ -21,8 +22,9 @@ const MOST_NODES: usize = 5;
 
 #[derive(Args)]
 pub(super) struct ReportArgs {
-    /// The trace: JSON lines, as `hopwise sim --trace` and `hopwise capture` write them
-    trace: PathBuf,
+    /// The traces: JSON lines, as `hopwise sim --trace` and `hopwise capture` write them; several are put side by side
+    #[arg(value_name = "TRACE", required = true)]
+    traces: Vec<PathBuf>,
     /// The network, if the trace does not name it
     #[arg(long, value_name = "EXPR")]
     network: Option<String>,
@@ -37,23 +39,80 @@ pub(super) struct ReportArgs {
 pub(super) fn run(args: &ReportArgs) -> Result<Outcome, Refusal> {
     let network = args.network.as_deref().map(parse).transpose()?;
     if let Some(output) = &args.output {
-        check_output(output, [args.trace.as_path()])?;
+        check_output(output, args.traces.iter().map(PathBuf::as_path))?;
     }
-    let report = Report::read(open(&args.trace)?, network).map_err(|error| Refusal::file(&args.trace, error))?;
-    say_if_cut(&args.trace, report.cut);
-    if report.events == 0 {
-        return Err(Refusal::file(&args.trace, "the trace has no events"));
+    let mut reports = Vec::new();
+    for path in &args.traces {
+        let report = Report::read(open(path)?, network).map_err(|error| Refusal::file(path, error))?;
+        say_if_cut(path, report.cut);
+        if report.events == 0 {
+            return Err(Refusal::file(path, "the trace has no events"));
+        }
+        reports.push(report);
     }
-    let text = if args.json {
-        json(&report)? + "\n"
-    } else {
-        markdown(&report)
+    let text = match &reports[..] {
+        [report] if args.json => json(report)? + "\n",
+        [report] => markdown(report),
+        several if args.json => json(&several)? + "\n",
+        several => side_by_side(&args.traces, several)?,
     };
     match &args.output {
         Some(path) => write_file(path, &text)?,
         None => print(|out| out.write_all(text.as_bytes()))?,
     }
     Ok(Outcome::Done)
+}
+
+/// The numbers of several reports, a column each.
+fn side_by_side(paths: &[PathBuf], reports: &[Report]) -> Result<String, Refusal> {
+    let columns: Vec<Vec<(String, String)>> = reports
+        .iter()
+        .map(|report| serde_json::to_value(report).map(|value| scalars(&value)))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Refusal::Output(error.to_string()))?;
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in columns.iter().flatten() {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let heads = paths.iter().map(|path| markdown_cell(&path.display().to_string()));
+    let mut text = format!("| | {} |\n|---|", heads.collect::<Vec<_>>().join(" | "));
+    text.push_str(&"--:|".repeat(paths.len()));
+    for name in names {
+        let cell = |column: &Vec<(String, String)>| {
+            let found = column.iter().find(|(other, _)| other == name);
+            found.map_or(String::new(), |(_, value)| markdown_cell(value))
+        };
+        let cells: Vec<String> = columns.iter().map(cell).collect();
+        text.push_str(&format!("\n| {} | {} |", markdown_cell(name), cells.join(" | ")));
+    }
+    Ok(text + "\n")
+}
+
+/// Numbers and texts of a report, those within others with all names; lists are left out.
+fn scalars(value: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut open = vec![(String::new(), value)];
+    while let Some((name, value)) = open.pop() {
+        match value {
+            Value::Object(inner) => {
+                let within = inner.iter().rev().map(|(part, value)| {
+                    let name = if name.is_empty() {
+                        part.clone()
+                    } else {
+                        format!("{name}, {part}")
+                    };
+                    (name, value)
+                });
+                open.extend(within);
+            }
+            Value::Number(number) => found.push((name, number.to_string())),
+            Value::String(text) => found.push((name, text.clone())),
+            _ => (),
+        }
+    }
+    found
 }
 
 /// Opens a trace; what is wrong with it is told with its name and line.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::output::{Outcome, check_output, say_if_cut, write_file};
+use super::output::{Outcome, check_output, say, say_if_cut, write_file};
 use super::parse;
 use super::refusal::Refusal;
 use super::report::open;
@@ -20,14 +20,15 @@ pub(super) struct ViewArgs {
     /// The network, if the trace does not name it
     #[arg(long, value_name = "EXPR")]
     network: Option<String>,
-    /// The page to write
+    /// The page to write; unless given, one that is named after what it shows, in the working folder
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
     let path = Path::new(&args.what);
-    check_output(&args.output, [path])?;
+    let output = args.output.clone().unwrap_or_else(|| named_after(&args.what));
+    check_output(&output, [path])?;
     let data = if path.extension().is_some_and(|end| end == "toml") {
         PageData::of_mesh(&Mesh::read(path)?)?
     } else if path.exists() {
@@ -44,6 +45,23 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
         PageData::new(&network)?
     };
     say_if_cut(path, data.trace.as_ref().and_then(|trace| trace.cut));
-    write_file(&args.output, &page::html(&data))?;
+    write_file(&output, &page::html(&data))?;
+    say(&format!("wrote {} (open it in a browser)", output.display()));
     Ok(Outcome::Done)
+}
+
+/// The name of a page of a file or an expression: trace.html of trace.jsonl, rdn-ring-3-1.html of rdn(ring(3),1).
+fn named_after(what: &str) -> PathBuf {
+    let file = Path::new(what);
+    let stem = match file.exists() {
+        true => file
+            .file_stem()
+            .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
+        false => {
+            let words = what.split(|letter: char| !letter.is_ascii_alphanumeric());
+            let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+            words.join("-")
+        }
+    };
+    PathBuf::from(stem).with_extension("html")
 }

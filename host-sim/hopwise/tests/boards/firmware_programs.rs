@@ -1,12 +1,34 @@
 //! Programs of users on boards: the examples of the firmware, on emulated ones.
 
-use hopwise_emulator::time::SECOND;
+use hopwise_core::wire::{AppPort, AppStatus, Query};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulator::time::{MILLISECOND, SECOND};
 
 use crate::firmware_support::{Firmware, Rig, build, load, stock};
 
 /// An example of the firmware; `None` if there is no ARM compiler.
-fn example(name: &'static str) -> Option<&'static Firmware> {
+pub(crate) fn example(name: &'static str) -> Option<&'static Firmware> {
     Some(Box::leak(Box::new(load(build(&stock().with_example(name)))?)))
+}
+
+/// What the boards have logged, by board.
+pub(crate) fn lines(rig: &mut Rig) -> Vec<(usize, String)> {
+    rig.log().into_iter().map(|line| (line.board, line.text)).collect()
+}
+
+/// Has a board begin a trial: see `firmware/examples/trials`.
+pub(crate) fn order(rig: &mut Rig, board: usize, trial: u8, node: u8) {
+    let question = Question {
+        more: vec![trial, node],
+        ..Question::new(board, board as u64, Query::Application(AppPort(100)))
+    };
+    let reply = rig.ask(&[question]).remove(0);
+    assert_eq!(
+        reply,
+        Some(Reply::Answer(vec![AppStatus::Answered as u8])),
+        "board {board}"
+    );
 }
 
 #[test]
@@ -14,7 +36,7 @@ fn every_board_tells_node_0_its_temperature() {
     let Some(firmware) = example("temperature") else { return };
     let mut rig = Rig::new(firmware, "rdn(ring(3),1)");
     rig.run_for(5 * SECOND);
-    let lines: Vec<_> = rig.log().into_iter().map(|line| (line.board, line.text)).collect();
+    let lines = lines(&mut rig);
     for node in 1..18 {
         let reading = format!("node {node} has {} tenths of a degree", 200 + node);
         let times = lines
@@ -36,5 +58,98 @@ fn every_board_tells_node_0_its_temperature() {
             "node {node}: {answers:?}"
         );
     }
+    rig.assert_healthy();
+}
+
+#[test]
+fn node_0_switches_the_leds_of_others() {
+    let Some(firmware) = example("led") else { return };
+    let mut rig = Rig::new(firmware, "ring(4)");
+    // Port B, pin 1.
+    let is_lit = |rig: &Rig, board: usize| rig.world.boards()[board].output(1, 1);
+    rig.run_for(900 * MILLISECOND);
+    for (is_on, until) in [(true, 1_900), (false, 2_900), (true, 3_000)] {
+        let lit: Vec<_> = (0..4).map(|board| is_lit(&rig, board)).collect();
+        assert_eq!(lit, [Some(false), Some(is_on), Some(is_on), Some(is_on)]);
+        let lines = lines(&mut rig);
+        for node in 1..4 {
+            let line = (0, format!("the LED of node {node} is on: {is_on}"));
+            assert!(lines.contains(&line), "{line:?} not in {lines:?}");
+        }
+        rig.run_for(until * MILLISECOND - rig.world.now());
+    }
+    rig.assert_healthy();
+}
+
+#[test]
+fn all_boards_find_the_mean() {
+    let Some(firmware) = example("average") else { return };
+    let mut rig = Rig::new(firmware, "hypercube(3)");
+    rig.run_for(3 * SECOND);
+    let lines = lines(&mut rig);
+    for board in 0..8 {
+        let last = lines
+            .iter()
+            .rev()
+            .find(|(at, text)| *at == board && text.starts_with("mean "));
+        let mean: f32 = last.expect("a mean").1["mean ".len()..].parse().unwrap();
+        assert!((mean - 3.5).abs() < 0.01, "board {board}: {mean}");
+    }
+    rig.assert_healthy();
+}
+
+/// Three hops lie between the two ends.
+#[test]
+fn sockets_of_ergot_speak_over_the_mesh() {
+    let Some(firmware) = example("ergot") else { return };
+    let mut rig = Rig::new(firmware, "path(4)");
+    rig.run_for(3 * SECOND);
+    let lines = lines(&mut rig);
+    let answers: Vec<&str> = lines
+        .iter()
+        .filter(|(board, text)| *board == 0 && text.starts_with("twice "))
+        .map(|(_, text)| &text[..])
+        .collect();
+    let first = answers
+        .first()
+        .and_then(|line| line.split(' ').nth(1)?.parse::<u32>().ok());
+    // The first question may be asked before the links are up.
+    assert!(first.is_some_and(|first| first <= 1) && answers.len() >= 4, "{lines:?}");
+    for (&answer, number) in answers.iter().zip(first.unwrap_or(0)..) {
+        assert_eq!(answer, format!("twice {number} is {}", 2 * number));
+    }
+    rig.assert_healthy();
+}
+
+/// Two computers, far apart, speak with each other, and a third hears both.
+#[test]
+fn computers_at_two_boards_chat() {
+    let Some(firmware) = example("chat") else { return };
+    const CHAT: AppPort = AppPort(16);
+    let mut rig = Rig::new(firmware, "path(4)");
+    rig.wait_for_links(SECOND);
+    rig.computers.send(0, 0, CHAT, b"is anyone there?");
+    rig.run_for(200 * MILLISECOND);
+    rig.computers.send(3, 3, CHAT, b"yes, at the other end");
+    rig.run_for(200 * MILLISECOND);
+    let heard: Vec<Vec<String>> = (0..4)
+        .map(|board| {
+            let messages = rig.computers.messages(board).into_iter();
+            let of_chat = messages.filter(|message| message.port == CHAT);
+            of_chat
+                .map(|message| String::from_utf8(message.bytes).expect("text"))
+                .collect()
+        })
+        .collect();
+    let (question, answer) = ("0: is anyone there?", "3: yes, at the other end");
+    assert_eq!(
+        heard,
+        [
+            vec![answer],
+            vec![question, answer],
+            vec![question, answer],
+            vec![question]
+        ]
+    );
     rig.assert_healthy();
 }

@@ -12,6 +12,7 @@ mod firmware_recovery;
 mod firmware_speed;
 mod firmware_strict;
 mod firmware_support;
+mod firmware_trials;
 #[allow(dead_code, reason = "boards-long uses the rest")]
 mod kinds;
 mod next_hop;

@@ -33,6 +33,49 @@ fn the_demo_checks_itself() {
     );
 }
 
+/// Where nobody can press Enter it does not wait.
+#[test]
+fn the_tour_shows_each_step_and_its_command() {
+    let list = hopwise(&["tour", "--list"]);
+    let list = String::from_utf8(list.stdout).unwrap();
+    assert_eq!(list.lines().count(), 6, "{list}");
+    for (number, shows) in [
+        ("1", "diameter"),
+        ("2", "as short as possible"),
+        ("3", "one-port steps"),
+        ("4", "lost              0"),
+    ] {
+        let output = hopwise(&["tour", "--step", number]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains(shows), "{text}");
+        let command = list.lines().find_map(|line| line.strip_prefix(number)).unwrap();
+        let command = &command[command.find("hopwise").unwrap()..];
+        assert!(text.contains(&format!("$ {command}\n")), "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let page = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["tour", "--step", "6"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&page.stderr);
+    assert!(said.contains("wrote tour.html (open it in a browser)"), "{said}");
+    assert!(folder.path().join("tour.html").exists());
+    assert_eq!(hopwise(&["tour", "--step", "7"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_page_is_named_after_what_it_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["view", "rdn(ring(3),1)"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path().join("rdn-ring-3-1.html").exists());
+}
+
 #[test]
 fn a_word_that_is_nearly_right_is_recognised() {
     let output = hopwise(&["topo", "rdn(rung(3),1)"]);
@@ -191,11 +234,17 @@ fn choose_ranks_what_fits() {
     let found = json(&["choose", "--nodes", "18", "--ports", "3", "--json"]);
     let networks = found["networks"].as_array().expect("a list");
     assert!(networks.len() > 10);
-    let hops = |network: &Value| network["diameter"].as_u64().expect("known for 18 nodes");
+    let mean = |network: &Value| network["mean_distance"].as_f64().expect("known for 18 nodes");
     assert!(
-        networks.windows(2).all(|pair| hops(&pair[0]) <= hops(&pair[1])),
+        networks.windows(2).all(|pair| mean(&pair[0]) <= mean(&pair[1])),
         "best first"
     );
+    let excess = networks[0]["excess"].as_f64().expect("known for 18 nodes");
+    assert!((0.0..0.03).contains(&excess), "{excess} above the bound");
+    let regular = networks
+        .iter()
+        .find(|network| network["expression"] == "rdn(ring(3),1)");
+    assert!(regular.is_some(), "the papers' networks are ranked too");
     for network in networks {
         assert_eq!(network["nodes"], 18);
         assert!(network["degree_max"].as_u64().expect("a number") <= 3, "{network}");
@@ -204,4 +253,129 @@ fn choose_ranks_what_fits() {
         hopwise(&["choose", "--nodes", "1", "--ports", "3"]).status.code(),
         Some(2)
     );
+}
+
+/// `hopwise mesh new $(hopwise choose .. --best)` is a plan.
+#[test]
+fn the_best_network_goes_straight_to_a_mesh_file() {
+    let best = hopwise(&["choose", "--nodes", "24", "--ports", "3", "--best"]);
+    let expression = String::from_utf8(best.stdout).expect("text");
+    assert!(
+        expression.starts_with("lift(8,") && expression.ends_with(")\n"),
+        "{expression}"
+    );
+    let mesh = hopwise(&["mesh", "new", expression.trim()]);
+    assert!(mesh.status.success(), "{}", String::from_utf8_lossy(&mesh.stderr));
+}
+
+/// Ends of cables that do not pair up, and primes: said, with what is near.
+#[test]
+fn choose_says_what_cannot_be() {
+    let odd = hopwise(&["choose", "--nodes", "15", "--ports", "3"]);
+    let text = String::from_utf8_lossy(&odd.stdout);
+    assert!(
+        text.contains("15 boards cannot all have 3 links: 45 ends of cables are odd. 14 and 16 boards can, or 2 links"),
+        "{text}"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("edges");
+    let file = file.to_str().expect("a name");
+    let prime = json(&["choose", "--nodes", "53", "--ports", "4", "--json", "--write", file]);
+    let remarks = prime["remarks"].as_array().expect("a list");
+    assert!(
+        remarks
+            .iter()
+            .any(|remark| remark.as_str().is_some_and(|remark| remark.starts_with("54 boards"))),
+        "{remarks:?}"
+    );
+    let graph = format!("graph:{file}");
+    let figures = json(&["topo", &graph, "--json"]);
+    assert_eq!((&figures["nodes"], &figures["degree_max"]), (&53.into(), &4.into()));
+    assert_eq!(figures["mean_distance"], prime["graph"]["mean_distance"]);
+}
+
+/// A graph from a file goes wherever an expression does, but not onto boards.
+#[test]
+fn a_graph_from_a_file_is_a_network() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.edges");
+    let edges = hopwise(&["edges", "rdn(ring(3),1)"]);
+    std::fs::write(&file, edges.stdout).expect("it can be written");
+    let graph = format!("graph:{}", file.display());
+    assert_eq!(json(&["topo", &graph, "--json"])["diameter"], 4);
+    let compared = json(&["compare", &graph, "rdn(ring(3),1)", "--json"]);
+    assert_eq!(
+        compared["networks"][0]["mean_distance"],
+        compared["networks"][1]["mean_distance"]
+    );
+    assert!(hopwise(&["deadlock", &graph]).status.success());
+    let load = json(&["load", &graph, "--rate", "0.05", "--json"]);
+    assert_eq!(
+        (&load["saturated"], &load["network"]),
+        (&false.into(), &graph.clone().into())
+    );
+    let sim = json(&["sim", &graph, "--packets", "100", "--json"]);
+    assert_eq!(sim["delivered"], 100);
+    let page = folder.path().join("page.html");
+    assert!(
+        hopwise(&["view", &graph, "--output", page.to_str().expect("a name")])
+            .status
+            .success()
+    );
+    let mesh = hopwise(&["mesh", "new", &graph]);
+    let why = String::from_utf8_lossy(&mesh.stderr);
+    assert_eq!(mesh.status.code(), Some(2));
+    assert!(why.contains("is routed by tables, which boards do not have"), "{why}");
+    std::fs::write(&file, "0 1\n2 3\n").expect("it can be written");
+    let parts = hopwise(&["topo", &graph]);
+    let why = String::from_utf8_lossy(&parts.stderr);
+    assert_eq!(parts.status.code(), Some(2));
+    assert!(
+        why.contains("it falls into 2 parts without an edge between them"),
+        "{why}"
+    );
+}
+
+/// Networks, loads, faults and seeds of one file: table and page, every figure with its command.
+#[test]
+fn an_experiment_is_one_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("experiment.toml");
+    let text = "networks = ['ring(5)', 'petersen']\nseeds = 2\n[load]\nrate = [0.05]\ncycles = 2048\nmost-cycles = 2048\n[sim]\npackets = 50\n\
+                events = ['', '900s cut 0.0']\n";
+    std::fs::write(&file, text).expect("it can be written");
+    let run = || {
+        Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(["experiment", "experiment.toml"])
+            .current_dir(folder.path())
+            .output()
+            .expect("the command starts")
+    };
+    let output = run();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
+    let table = read("experiment.csv");
+    assert!(
+        table.starts_with("kind,network,scenario,seed,figure,value,command\n"),
+        "{table}"
+    );
+    let results: Value = serde_json::from_str(&read("experiment.json")).expect("one JSON object");
+    let figures = results["figures"].as_array().expect("a list");
+    let latency = figures
+        .iter()
+        .find(|figure| figure["figure"] == "latency_mean")
+        .expect("it was measured");
+    assert_eq!((&latency["network"], &latency["seeds"]), (&"ring(5)".into(), &2.into()));
+    assert!(latency["ci95"].as_f64().is_some_and(|half| half > 0.0), "{latency}");
+    assert!(
+        latency["command"]
+            .as_str()
+            .is_some_and(|command| command.starts_with("hopwise load 'ring(5)'"))
+    );
+    let remarks = results["remarks"].to_string();
+    assert!(remarks.contains("The faults met no traffic"), "{remarks}");
+    assert!(read("experiment.html").contains("<svg"));
+    // Resumed, the files are the same to the byte.
+    run();
+    assert_eq!(read("experiment.csv"), table);
 }

@@ -21,13 +21,11 @@ fn listening(args: &[&str]) -> Ending {
             .stderr(Stdio::piped()),
     );
     let said = listener.0.stderr.as_mut().expect("a pipe");
+    let expected = "listening through node 0 of ring(3)\n";
     // No byte more than the line.
-    let line: Vec<u8> = said
-        .bytes()
-        .map_while(Result::ok)
-        .take_while(|byte| *byte != b'\n')
-        .collect();
-    assert_eq!(String::from_utf8_lossy(&line), "listening through node 0 of ring(3)");
+    let mut line = vec![0; expected.len()];
+    said.read_exact(&mut line).expect("a line");
+    assert_eq!(String::from_utf8_lossy(&line), expected);
     listener
 }
 
@@ -331,6 +329,37 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     let mut sentence = String::new();
     said.read_to_string(&mut sentence).expect("text");
     assert_eq!(sentence, format!("hopwise: {here}: the port is gone\n"));
+}
+
+#[test]
+fn a_board_that_is_switched_off_is_noticed() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("switched-off");
+    let running = Running::with_events(&folder, "ring(3)", elf, "8s off 0");
+    let mut bridge = Ending::of(
+        Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(["bridge", "--port", &running.ports[0]])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped()),
+    );
+    let mut input = bridge.0.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(bridge.0.stdout.take().expect("a pipe")).lines();
+    let mut hear = || -> Value { serde_json::from_str(&lines.next().expect("a line").expect("text")).expect("JSON") };
+    assert!(hear()["hello"].is_object());
+    let mut kinds = Vec::new();
+    for id in 0..20 {
+        writeln!(
+            input,
+            "{{\"id\":{id},\"do\":\"request\",\"node\":1,\"service\":99,\"within\":2}}"
+        )
+        .expect("a reader");
+        kinds.push(hear()["kind"].as_str().expect("nobody answers").to_string());
+        if kinds.last().is_some_and(|kind| kind == "no-board") {
+            return;
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    panic!("nobody has noticed: {kinds:?}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Programs of users outside the repository: `hopwise new-app`, and `--app` of the commands that run or flash images.
 
+use hopwise_emulate::bench::{AppPort, Bench, SECOND};
+
 use crate::rig_support::{Folder, hopwise, json, refusal};
 use crate::running::{building, new_app};
 
@@ -43,6 +45,45 @@ fn a_new_program_runs_on_emulated_boards() {
     let planned = String::from_utf8(planned.expect("the command starts").stdout).expect("text");
     let images = planned.lines().filter(|line| line.contains(&app.elf)).count();
     assert_eq!(images, 2, "the image of each board: {planned}");
+}
+
+#[test]
+fn a_bench_tests_a_program() {
+    let Some(app) = new_app() else { return };
+    let mut bench = Bench::of_app(&app.elf, "ring(4)").expect("boards");
+    // The cable between nodes 0 and 1.
+    bench.at("2s cut 0.0").expect("an event");
+    bench.at("2500ms reset 3").expect("another");
+    bench.run_for(2 * SECOND + SECOND / 4);
+    for node in 0..4 {
+        assert_eq!(bench.count_lines(node, "hello from node"), 2, "node {node}");
+        let doubled: u32 = bench.request(0, node as u64, AppPort(17), &21_u32).expect("an answer");
+        assert_eq!(doubled, 42);
+    }
+    let heard = bench.messages(0);
+    let of_three = heard
+        .iter()
+        .filter(|message| (message.source, &message.bytes[..]) == (3, b"hello"));
+    assert_eq!((heard.len(), of_three.count()), (8, 2));
+    let unserved = bench
+        .request::<_, u32>(0, 1, AppPort(99), &21_u32)
+        .expect_err("nobody serves it");
+    assert_eq!(unserved.to_string(), "the answer is Some(Unserved)");
+    let late = bench.at("1s plug 0.0").expect_err("that is over").to_string();
+    assert!(late.starts_with("1 s is over: it is 2."), "{late}");
+    assert!(bench.led(2).is_some());
+    bench.at("3s plug 0.0").expect("an event");
+    bench.run_for(SECOND);
+    let links = |bench: &mut Bench, what: &str| bench.count_lines(0, what);
+    assert_eq!(
+        bench.world.boards()[3].resets(),
+        1,
+        "once, though there were more events since"
+    );
+    assert!(links(&mut bench, "LinkDown") >= 1 && links(&mut bench, "LinkUp") >= 3);
+    bench.assert_healthy();
+    assert!(Bench::of_app(&app.elf, "ring(4").is_err());
+    assert!(Bench::of_app_on("nucleo-f401re", &app.elf, "ring(4)").is_err());
 }
 
 #[test]
@@ -113,6 +154,17 @@ fn nothing_is_overwritten_and_bad_names_are_refused() {
     let sentence = refusal(&["new-app", &folder.path("x"), "--board", "toaster"]);
     assert!(
         sentence.starts_with("hopwise: there is no board 'toaster', only nucleo-f446re"),
+        "{sentence}"
+    );
+    let nowhere = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .args(["new-app", "x"])
+        .current_dir(folder.folder())
+        .env_remove("HOPWISE_REPO")
+        .output()
+        .expect("the command starts");
+    let sentence = String::from_utf8_lossy(&nowhere.stderr).into_owned();
+    assert!(
+        sentence.starts_with("hopwise: say where Hopwise's crates are: "),
         "{sentence}"
     );
     assert!(!folder.folder().join("x").exists());

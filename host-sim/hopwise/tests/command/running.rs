@@ -63,9 +63,14 @@ pub(crate) struct Running {
 impl Running {
     /// Boards of a network that run an image.
     pub(crate) fn start(folder: &Folder, network: &str, elf: &str) -> Self {
+        Running::with_events(folder, network, elf, "")
+    }
+
+    /// The same, and what happens to them.
+    pub(crate) fn with_events(folder: &Folder, network: &str, elf: &str, events: &str) -> Self {
         let mut emulation = Ending::of(
             Command::new(env!("CARGO_BIN_EXE_hopwise"))
-                .args(["emulate", network, "--elf", elf, "--for", "600s"])
+                .args(["emulate", network, "--elf", elf, "--for", "600s", "--events", events])
                 .args(["--serial", "0.USART2=pty", "--serial", "1.USART2=pty"])
                 .stdout(File::create(folder.path("log.txt")).expect("a log"))
                 .stderr(Stdio::piped()),

@@ -49,6 +49,53 @@ fn images_of_one_family_keep_their_budgets() {
     }
 }
 
+/// The crate that `hopwise new-app` writes, for a user who knows nothing of this repository but where it is.
+#[test]
+fn the_tests_of_a_new_program_pass() {
+    if firmware().is_none() {
+        return;
+    }
+    let around = std::env::temp_dir().join(format!("hopwise-new-app-tests-{}", std::process::id()));
+    std::fs::create_dir_all(&around).expect("a folder");
+    let folder = around.join("blinker");
+    let hopwise = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        command.args(args).arg(&folder).output().expect("the command starts")
+    };
+    let made = hopwise(&["new-app"]);
+    assert!(made.status.success(), "{made:?}");
+    let shared = std::path::Path::new("../../target/firmware/build").canonicalize();
+    let tests = std::process::Command::new("cargo")
+        .arg("emulated")
+        .current_dir(&folder)
+        .env("CARGO_BUILD_BUILD_DIR", shared.expect("the firmware has been built"))
+        // Where the compiler for ARM is not rustup's.
+        .env(
+            "HOPWISE_REPO",
+            std::path::Path::new("../..").canonicalize().expect("the repository"),
+        )
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .output()
+        .expect("cargo starts");
+    let said = String::from_utf8_lossy(&tests.stdout);
+    assert!(
+        tests.status.success() && said.contains("2 passed"),
+        "{said}\n{}",
+        String::from_utf8_lossy(&tests.stderr)
+    );
+    for board in BOARDS {
+        let emulated = hopwise(&["emulate", "path(2)", "--for", "1500ms", "--board", board, "--app"]);
+        let log = String::from_utf8_lossy(&emulated.stdout);
+        assert!(
+            emulated.status.success() && log.contains("hello from node 1"),
+            "{board}: {log}\n{}",
+            String::from_utf8_lossy(&emulated.stderr)
+        );
+    }
+    std::fs::remove_dir_all(around).expect("a folder that goes");
+}
+
 #[test]
 fn every_board_has_an_image_that_fits() {
     for board in BOARDS {

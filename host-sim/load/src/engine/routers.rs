@@ -102,7 +102,7 @@ pub(crate) struct Routers {
     pub(crate) channels: u32,
     pub(crate) classes: u32,
     /// Flits that a channel holds.
-    buffers: u32,
+    pub(crate) buffers: u32,
     /// Free buffers without which a packet does not enter a channel for all. 0 if there is none, or only one class: then
     /// every channel is as good.
     pub(super) room_for_all: u16,

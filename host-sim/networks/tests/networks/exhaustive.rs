@@ -1,7 +1,8 @@
 //! Every promise, on all pairs of many small networks besides the golden ones.
 
 use crate::audit::{audit, audit_all, network};
-use hopwise_core::{Rule, Tree};
+use hopwise_core::graph::Shape;
+use hopwise_core::{Family, Rule, Tree};
 use hopwise_networks::broadcast::Broadcast;
 use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
@@ -182,6 +183,104 @@ fn exchanged_hypercubes() {
         "exchanged-hypercube(3,3)",
         "exchanged-hypercube(2,5)",
     ]);
+}
+
+#[test]
+fn lifts() {
+    audit_all([
+        "lift(2,a1)",
+        "lift(1,b,c)",
+        "lift(5,a1b,b2)",
+        "lift(9,a1a4)",
+        "lift(31,ba1,c5b3,c7)",
+        "lift(33,b,b4b7)",
+        "lift(70,b9b,b1b3)",
+        "moebius-kantor",
+        "pappus",
+        "mcgee",
+        "tutte-coxeter",
+        "hoffman-singleton",
+        "cage(3,12)",
+        "cage(5,6)",
+        "generalized-petersen(12,5)",
+        "circulant(40,1,9,20)",
+        "chordal-ring(30,9)",
+        // 1,024 nodes, in many orbits and in few.
+        "lift(64,a3b,b9c,c1d5,d1e,e7f,f2g9,g1h,h11i,i1j,j5k,k1l3,l1m,m13n,n1o,o1p7,p5)",
+        "lift(512,b1b,b37b101)",
+    ]);
+}
+
+#[test]
+fn networks_of_lifts() {
+    audit_all([
+        "rdn(pappus,1)",
+        "rdn(lift(3,a1b,b1),2)",
+        "re(lift(5,a1b,b2),complete(3),2)",
+        "re(ring(3),lift(6,a1b,b1),3)",
+        "re(ring(4),mcgee,1)",
+        "re(lift(4,a1a2),lift(4,a1b,b1),1,sd)",
+        "rsn(2,moebius-kantor)",
+        "rsn(2,mcgee)",
+        "rsn(2,moebius-kantor,diameter)",
+        "hsn(2,pappus)",
+        "folded(moebius-kantor,2)",
+        "root-folded(lift(3,a1b,b1),3)",
+        "flooded(lift(3,a1b,b1),4)",
+    ]);
+}
+
+/// The cages and their like are what they are called: the distances of each are those by which it is known.
+#[test]
+fn named_lifts_have_the_distances_of_their_names() {
+    for (name, levels) in [
+        ("moebius-kantor", &[1, 3, 6, 5, 1][..]),
+        ("pappus", &[1, 3, 6, 6, 2]),
+        ("mcgee", &[1, 3, 6, 12, 2]),
+        ("tutte-coxeter", &[1, 3, 6, 12, 8]),
+        ("hoffman-singleton", &[1, 7, 42]),
+        ("cage(3,12)", &[1, 3, 6, 12, 24, 48, 32]),
+        ("cage(4,6)", &[1, 4, 12, 9]),
+        ("cage(5,5)", &[1, 5, 20, 4]),
+        ("cage(5,6)", &[1, 5, 20, 16]),
+        ("cage(6,6)", &[1, 6, 30, 25]),
+        ("chordal-ring(14,5)", &[1, 3, 6, 4]),
+    ] {
+        let graph = Graph::build(&network(name)).unwrap();
+        for node in 0..graph.nodes() {
+            let mut found = vec![0; levels.len()];
+            for hops in hops_from(&graph, node) {
+                found[hops as usize] += 1;
+            }
+            assert_eq!(found, levels, "{name} from {node}");
+        }
+    }
+}
+
+/// A hop depends on the two orbits and the difference of the places alone.
+#[test]
+fn routes_of_a_lift_turn_with_it() {
+    for expression in ["mcgee", "lift(33,b,b4b7)", "lift(16,b1bcd8,b5c4,d9,d7)"] {
+        let network = network(expression);
+        let Family::Base(base) = network.family() else {
+            unreachable!()
+        };
+        let Shape::Lift(lift) = base.shape() else {
+            unreachable!()
+        };
+        let m = lift.places();
+        let turn = |node: u64| node / m * m + (node % m + 1) % m;
+        for here in 0..network.nodes() {
+            for dest in 0..network.nodes() {
+                let port = network.next_port(here, dest, Rule::Exact);
+                assert_eq!(
+                    network.next_port(turn(here), turn(dest), Rule::Exact),
+                    port,
+                    "{expression}: {here} to {dest}"
+                );
+            }
+        }
+    }
 }
 
 /// Where only a distance is defined, the next hop is the lowest-numbered neighbour that is closer.

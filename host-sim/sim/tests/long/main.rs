@@ -2,6 +2,8 @@
 
 #[path = "../sim/cuts.rs"]
 mod cuts;
+#[path = "../sim/pulls.rs"]
+mod pulls;
 
 use hopwise_language::Traffic;
 use hopwise_sim::run::Account;
@@ -70,4 +72,21 @@ fn any_single_dead_board_of_any_golden_network_keeps_no_broadcast_from_anyone() 
             settings.command()
         );
     });
+}
+
+/// A thousand seeds of pulled cables under requests, large messages and streams.
+#[test]
+fn cables_are_pulled_under_programs() {
+    let all: Vec<pulls::Successes> = (1..=1_000).into_par_iter().map(pulls::assert_a_seed).collect();
+    let sum = |of: fn(&pulls::Successes) -> usize| all.iter().map(of).sum::<usize>();
+    let (tried, requests) = (sum(|seed| seed.tried), sum(|seed| seed.requests));
+    let (senders, large, streams) = (
+        sum(|seed| seed.senders),
+        sum(|seed| seed.large),
+        sum(|seed| seed.streams),
+    );
+    println!(
+        "{requests} of {tried} requests answered, {large} of {senders} large messages and {streams} streams whole"
+    );
+    assert!(requests * 10 > tried * 8 && large * 10 > senders * 9 && streams * 10 > senders * 9);
 }

@@ -8,6 +8,7 @@ mod faults;
 mod liars;
 mod links;
 mod programs;
+mod pulls;
 mod rogues;
 mod swarm;
 mod torture;

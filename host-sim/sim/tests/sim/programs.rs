@@ -7,7 +7,7 @@ use std::rc::Rc;
 use hopwise_app::{AppPort, Outcome, RequestError};
 use hopwise_sim::{Settings, simulate_programs};
 
-use super::on;
+use super::{on, pulls};
 
 const PORT: AppPort = AppPort(16);
 
@@ -139,4 +139,18 @@ fn ten_thousand_nodes_compute_a_mean() {
     .unwrap();
     assert_eq!(account.violation, None);
     assert_eq!(result.get(), Some((3 * 9_999 * 10_000 / 2, 10_000)));
+}
+
+/// A few of the thousand seeds of `sim-long`.
+#[test]
+fn cables_are_pulled_under_requests_large_messages_and_streams() {
+    let seeds: Vec<u64> = match std::env::var("HOPWISE_SEED") {
+        Ok(seed) => vec![seed.parse().expect("a number")],
+        Err(_) => (1..=100).collect(),
+    };
+    for &seed in &seeds {
+        let successes = pulls::assert_a_seed(seed);
+        println!("seed {seed}: {successes:?}");
+        assert!(successes.requests * 2 > successes.tried, "seed {seed}: {successes:?}");
+    }
 }

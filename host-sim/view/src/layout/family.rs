@@ -190,6 +190,13 @@ fn of_base(base: Base) -> Nesting {
     let (word, sizes) = match (name.as_str(), &numbers[..]) {
         ("torus" | "mesh" | "ghc", [_, _, ..]) => ("dimension", numbers),
         ("hypercube", &[bits]) if bits > 1 => ("bit", vec![2; bits as usize]),
+        ("lift", &[m, ..]) => {
+            let kinds = vec!["within an orbit".into(), "between orbits".into()];
+            return Nesting {
+                kind: Box::new(move |a, b, _, _| usize::from(a / m != b / m)),
+                ..flat(places, kinds)
+            };
+        }
         _ => return flat(places, vec!["link".into()]),
     };
     let first = usize::from(word == "dimension");

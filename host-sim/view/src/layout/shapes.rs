@@ -13,6 +13,9 @@ const LONGEST_LINE: usize = 12;
 /// Layers of a third dimension are drawn one behind the other up to this number, else side by side.
 const MOST_LAYERS: u64 = 3;
 
+/// So many orbits of a lift are drawn within each other.
+const MOST_NESTED: usize = 5;
+
 /// The name and the parameters of a base graph, which tells them only as people write it.
 pub(super) fn written(base: &Base) -> (String, Vec<u64>) {
     let text = base.to_string();
@@ -34,9 +37,26 @@ pub(super) fn base(base: &Base) -> Vec<Point> {
         ("hypercube" | "folded-hypercube", &[bits]) => cube(bits as u32),
         ("torus" | "mesh" | "ghc", [_, _, ..]) => lattice(&numbers, name == "torus"),
         ("petersen", _) => circle(5).into_iter().chain(scaled(&circle(5), 0.5)).collect(),
+        ("lift", &[places, ..]) => turned_orbits(places as usize, nodes / places as usize),
         ("nstar", _) if nodes > 6 => stress::places(Network::from(*base).unchecked()),
         _ => circle(nodes),
     }
+}
+
+/// The orbits of a lift: around one middle, so that turning the drawing by one place changes nothing. A few long orbits are circles
+/// within each other; many short ones take turns on one circle.
+fn turned_orbits(places: usize, orbits: usize) -> Vec<Point> {
+    let nested = orbits <= MOST_NESTED && places > orbits;
+    let place = |orbit: usize, place: usize| {
+        let share = orbit as f64 / orbits as f64;
+        // Each orbit a little further round, or links between them would run through nodes.
+        let turn = place as f64 + if nested { share / 2.0 } else { share };
+        let radius = if nested { 1.0 - 0.8 * share } else { 1.0 };
+        Point::at(-FRAC_PI_2 + TAU * turn / places as f64, radius)
+    };
+    (0..orbits)
+        .flat_map(|orbit| (0..places).map(move |at| place(orbit, at)))
+        .collect()
 }
 
 fn scaled(points: &[Point], times: f64) -> Vec<Point> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hopwise_emulate::repository::Repository;
+use hopwise_emulate::repository::{NoRepository, Repository};
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 
 use super::RepositoryArg;
@@ -69,6 +69,10 @@ pub(super) enum NoNewApp {
     Board(String),
     #[error("{}: there is something of that name already", .0.display())]
     Exists(PathBuf),
+    #[error(
+        "say where Hopwise's crates are: run this inside its repository, or say --repo PATH, --git URL or --release VERSION"
+    )]
+    NoSource,
     #[error("'{0}' cannot stand in a Cargo.toml")]
     Source(String),
 }
@@ -104,7 +108,10 @@ pub(super) fn run(args: &NewAppArgs, repository: &RepositoryArg) -> Result<Outco
     let source = match (&args.git, &args.release) {
         (Some(url), _) => Source::Git(url, args.rev.as_deref()),
         (None, Some(version)) => Source::Release(version),
-        (None, None) => Source::Path(Repository::find(repository.repo.as_deref())?),
+        (None, None) => match Repository::find(repository.repo.as_deref()) {
+            Err(NoRepository::Nowhere) => return Err(NoNewApp::NoSource.into()),
+            found => Source::Path(found?),
+        },
     };
     let files = files(name, board, &source)?;
     write(&args.folder, &files)?;
@@ -215,7 +222,7 @@ mod tests {
     #[test]
     fn crates_come_from_where_is_said() {
         let says = |source: Source<'_>| {
-            let files = files("x", &KINDS[1], &source).expect("files");
+            let files = files("x", KINDS[1], &source).expect("files");
             let manifest = &files[0].1;
             let line = manifest.lines().find(|line| line.starts_with("hopwise-firmware = "));
             assert!(

@@ -1,5 +1,7 @@
 //! Programs on a small mesh in virtual time: routers joined by wires that lose nothing, unless a test cuts one.
 
+mod large;
+mod streams;
 mod world;
 
 use std::cell::{Cell, RefCell};
@@ -319,4 +321,20 @@ fn a_message_that_nobody_waits_for_frees_its_place() {
     });
     world.run(60 * SECOND);
     assert_eq!(world.ended(), 1);
+}
+
+/// Who gives up sleeping leaves no timer behind.
+#[test]
+fn a_sleep_that_is_given_up_frees_its_timer() {
+    let shared = World::shared("path(2)");
+    let mut world = World::new(&shared);
+    world.start(0, |mesh| async move {
+        for _ in 0..50 {
+            world::either(mesh.sleep(100 * SECOND), mesh.sleep(MILLISECOND)).await;
+        }
+        let begin = mesh.now();
+        mesh.sleep(10 * MILLISECOND).await;
+        assert!(mesh.now() - begin <= 11 * MILLISECOND, "{}", mesh.now() - begin);
+    });
+    world.run_until_done(SECOND);
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use hopwise_app::{Clock, Mesh, Micros, Network, Node, Shared};
 use hopwise_core::Rule;
-use hopwise_core::router::{Config, Router};
+use hopwise_core::router::{Config, MessageKind, Router};
 use hopwise_core::wire::WIRE;
 
 pub(crate) const MILLISECOND: Micros = 1_000;
@@ -111,6 +111,17 @@ impl<'a> World<'a> {
         self.cut.extend([(one, other), (other, one)]);
     }
 
+    pub(crate) fn mend(&mut self, one: Node, other: Node) {
+        self.cut.remove(&(one, other));
+        self.cut.remove(&(other, one));
+    }
+
+    /// Ends a program, as a reset does.
+    pub(crate) fn end(&mut self, program: usize) {
+        self.programs[program].future = Box::pin(async {});
+        self.programs[program].ended = true;
+    }
+
     /// Programs that have ended.
     pub(crate) fn ended(&self) -> usize {
         self.programs.iter().filter(|program| program.ended).count()
@@ -162,7 +173,9 @@ impl<'a> World<'a> {
             board
                 .shared
                 .exchange(&mut board.router, self.now, &mut (), |_, (), message| {
-                    panic!("nobody wants {message:?}")
+                    // Someone may have asked, and no longer wait.
+                    let is_report = matches!(message.kind, MessageKind::Undeliverable { .. });
+                    assert!(is_report, "nobody wants {message:?}");
                 });
         }
     }

@@ -1,0 +1,108 @@
+//! What is said about a large message.
+//!
+//! | request | after its first byte | |
+//! |---|---|---|
+//! | 0: begin | session (4 bytes), length (4), CRC-32C (4) | |
+//! | 1: piece | session, offset (4), up to [`PIECE`] bytes | the last is the one that reaches the length |
+//!
+//! | answer | after its first byte | |
+//! |---|---|---|
+//! | 0: next | offset | send what begins there |
+//! | 1: done | | the whole message is there, and has the right checksum |
+//! | 2: too long | room (4) | |
+//! | 3: busy | | another message is under way |
+//! | 4: unknown | | of this session nothing is known: begin |
+//! | 5: damaged | | the checksum is wrong |
+//!
+//! Numbers are little-endian. A session's number differs from those of the same node before, also before a restart. Whatever is asked twice
+//! is answered twice and counts once, so whoever has no answer may ask again. A piece counts only after a beginning; so a last piece that is repeated
+//! because its answer was lost never makes a second message.
+
+use heapless::Vec;
+
+use crate::MAX_MESSAGE;
+
+/// Bytes of the message in one piece.
+pub(super) const PIECE: usize = MAX_MESSAGE - 9;
+
+/// What a sender asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask<'m> {
+    Begin { length: u32, crc: u32 },
+    Piece { offset: u32, bytes: &'m [u8] },
+}
+
+impl<'m> Ask<'m> {
+    pub(super) fn write(self, session: u32) -> Vec<u8, MAX_MESSAGE> {
+        let (kind, first, rest) = match self {
+            Ask::Begin { length, crc } => (0, length, &crc.to_le_bytes()[..]),
+            Ask::Piece { offset, bytes } => (1, offset, bytes),
+        };
+        let mut out = Vec::new();
+        // There is room: a piece is as long as leaves it.
+        let _ = out.push(kind);
+        let _ = out.extend_from_slice(&session.to_le_bytes());
+        let _ = out.extend_from_slice(&first.to_le_bytes());
+        let _ = out.extend_from_slice(rest);
+        out
+    }
+
+    pub(super) fn read(bytes: &'m [u8]) -> Option<(u32, Self)> {
+        let (&kind, rest) = bytes.split_first()?;
+        let (&session, rest) = rest.split_first_chunk()?;
+        let (&first, rest) = rest.split_first_chunk()?;
+        let first = u32::from_le_bytes(first);
+        let ask = match kind {
+            0 => Ask::Begin {
+                length: first,
+                crc: u32::from_le_bytes(rest.try_into().ok()?),
+            },
+            1 => Ask::Piece {
+                offset: first,
+                bytes: rest,
+            },
+            _ => return None,
+        };
+        Some((u32::from_le_bytes(session), ask))
+    }
+}
+
+/// What a receiver answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Next(u32),
+    Done,
+    TooLong { room: u32 },
+    Busy,
+    Unknown,
+    Damaged,
+}
+
+impl Answer {
+    pub(super) fn write(self) -> [u8; 5] {
+        let (kind, number) = match self {
+            Answer::Next(offset) => (0, offset),
+            Answer::Done => (1, 0),
+            Answer::TooLong { room } => (2, room),
+            Answer::Busy => (3, 0),
+            Answer::Unknown => (4, 0),
+            Answer::Damaged => (5, 0),
+        };
+        let [a, b, c, d] = number.to_le_bytes();
+        [kind, a, b, c, d]
+    }
+
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let (&kind, number) = bytes.split_first()?;
+        let number = u32::from_le_bytes(number.try_into().ok()?);
+        Some(match kind {
+            0 => Answer::Next(number),
+            1 => Answer::Done,
+            2 => Answer::TooLong { room: number },
+            3 => Answer::Busy,
+            4 => Answer::Unknown,
+            5 => Answer::Damaged,
+            _ => return None,
+        })
+    }
+}

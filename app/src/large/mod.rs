@@ -1,0 +1,153 @@
+//! Messages of up to 64 KiB: sent in pieces, each of which is a [request](ask) whose answer says where to go on.
+
+mod ask;
+mod receive;
+
+use core::fmt;
+
+use hopwise_core::Node;
+use hopwise_core::link::Micros;
+use hopwise_core::wire::{AppPort, DropReason, crc32c};
+
+use crate::error::{RequestError, SendError};
+use crate::mesh::Mesh;
+use crate::persistence::Persistence;
+use crate::time::AwaitWithin;
+
+use ask::{Answer, Ask, PIECE};
+pub use receive::{LargeMessage, LargeReceiver};
+
+/// Bytes of the longest message that [`Mesh::send_large`] sends.
+pub const MAX_LARGE: usize = 64 * 1024;
+
+/// A sender gives up when it got no further for so long.
+const GIVE_UP: Micros = 30_000_000;
+
+/// Why a large message was not sent, or may not have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum LargeError {
+    /// There is no such node, or the message is longer than [`MAX_LARGE`].
+    NotSent(SendError),
+    /// No program there receives on the port.
+    Unserved,
+    /// The receiver's buffer is too small: it has room for so many bytes.
+    NoRoom {
+        /// Bytes of its buffer.
+        room: u32,
+    },
+    /// The receiver was busy with other messages, or read nothing, for half a minute.
+    Busy,
+    /// For half a minute it did not reach the node: where it ended last, and why.
+    Undeliverable {
+        /// Where it ended.
+        at: Node,
+        /// Why.
+        reason: DropReason,
+    },
+    /// The receiver has gone, or has not answered for half a minute. It does not have the message.
+    Gone,
+    /// The same, but after the last piece: it may have the message or not.
+    Uncertain,
+    /// What arrived is not what was sent. The receiver has thrown it away.
+    Damaged,
+}
+
+impl fmt::Display for LargeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LargeError::NotSent(error) => error.fmt(f),
+            LargeError::Unserved => f.write_str("no program there receives on the port"),
+            LargeError::NoRoom { room } => write!(f, "the receiver has room for {room} bytes only"),
+            LargeError::Busy => f.write_str("the receiver is busy"),
+            LargeError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
+            LargeError::Gone => f.write_str("the receiver has gone"),
+            LargeError::Uncertain => f.write_str("the receiver has gone, and may have had the message before"),
+            LargeError::Damaged => f.write_str("what arrived is not what was sent"),
+        }
+    }
+}
+
+impl core::error::Error for LargeError {}
+
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+    /// Sends a message of up to [`MAX_LARGE`] bytes to who [receives](Self::large_receiver) it on a port of a node; returns when it is whole
+    /// there. It goes on after pulled cables and lost pieces, and gives up when it got no further for 30 seconds. It arrives once, even if
+    /// an end restarts.
+    pub async fn send_large(self, node: Node, port: AppPort, message: &[u8]) -> Result<(), LargeError> {
+        if message.len() > MAX_LARGE {
+            return Err(LargeError::NotSent(SendError::TooLong));
+        }
+        let length = message.len() as u32;
+        let begin = Ask::Begin {
+            length,
+            crc: crc32c([message]),
+        };
+        let session = self.session().await;
+        let mut persistence = Persistence::new();
+        let (mut moved, mut reached) = (self.now(), false);
+        // Where to go on, once it has begun.
+        let mut next: Option<u32> = None;
+        // The last piece may have come.
+        let mut uncertain = false;
+        loop {
+            let rest = next.and_then(|offset| message.get(offset as usize..));
+            let ask = match (next, rest) {
+                (Some(offset), Some(rest)) => Ask::Piece {
+                    offset,
+                    bytes: rest.get(..PIECE).unwrap_or(rest),
+                },
+                _ => begin,
+            };
+            let is_last = rest.is_some_and(|rest| rest.len() <= PIECE);
+            uncertain |= is_last;
+            let asked = self.now();
+            let ask = ask.write(session);
+            let asking = self.try_request_bytes(node, port, &ask);
+            let failure = match asking.await_within(self, persistence.wait()).await {
+                Some(Ok(answer)) => match Answer::read(&answer) {
+                    Some(Answer::Done) => return Ok(()),
+                    Some(Answer::TooLong { room }) => return Err(LargeError::NoRoom { room }),
+                    Some(Answer::Damaged) => return Err(LargeError::Damaged),
+                    Some(Answer::Next(offset)) => {
+                        // It says what it does not have.
+                        uncertain = false;
+                        reached = true;
+                        let goes_on = next.is_none_or(|before| offset > before);
+                        next = Some(offset.min(length));
+                        if goes_on {
+                            persistence.encourage(self.now().saturating_sub(asked));
+                            moved = self.now();
+                            continue;
+                        }
+                        LargeError::Gone
+                    }
+                    Some(Answer::Unknown) if uncertain => return Err(LargeError::Uncertain),
+                    // It has begun anew, and so do we.
+                    Some(Answer::Unknown) => {
+                        next = None;
+                        LargeError::Gone
+                    }
+                    Some(Answer::Busy) => LargeError::Busy,
+                    // Whoever that is does not speak as we do.
+                    None => return Err(LargeError::Unserved),
+                },
+                Some(Err(RequestError::NotSent(error))) => return Err(LargeError::NotSent(error)),
+                Some(Err(RequestError::Unserved | RequestError::Refused | RequestError::BadFormat)) if !reached => {
+                    return Err(LargeError::Unserved);
+                }
+                Some(Err(RequestError::Undeliverable { at, reason })) => LargeError::Undeliverable { at, reason },
+                Some(Err(RequestError::Busy)) => LargeError::Busy,
+                Some(Err(_)) => LargeError::Gone,
+                None => {
+                    persistence.lengthen();
+                    LargeError::Gone
+                }
+            };
+            if self.now().saturating_sub(moved) >= GIVE_UP {
+                return Err(if uncertain { LargeError::Uncertain } else { failure });
+            }
+            self.sleep(persistence.pause()).await;
+        }
+    }
+}

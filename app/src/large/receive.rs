@@ -1,0 +1,189 @@
+//! Receiving large messages.
+
+use core::future::poll_fn;
+use core::task::Poll;
+
+use heapless::Vec;
+use hopwise_core::Node;
+use hopwise_core::link::Micros;
+use hopwise_core::wire::{AppPort, AppStatus, crc32c};
+
+use super::ask::{Answer, Ask};
+use crate::error::OpenError;
+use crate::mesh::Mesh;
+use crate::receive::{Incoming, Receiver, Service};
+
+/// A message of which nothing came for so long is left, if another sender wants to begin.
+const IDLE: Micros = 5_000_000;
+/// Messages that a receiver remembers to have had.
+const REMEMBERED: usize = 8;
+
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+    /// Opens a port for messages of [`send_large`](Self::send_large).
+    pub fn large_receiver(self, port: AppPort) -> Result<LargeReceiver<'a, SENDS, RECEIVERS, DEPTH>, OpenError> {
+        Ok(LargeReceiver {
+            mesh: self,
+            receiver: self.receiver(port)?,
+            under_way: None,
+            had: Vec::new(),
+        })
+    }
+}
+
+/// A message that is under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    /// Its source, and the number there.
+    session: (Node, u32),
+    length: u32,
+    crc: u32,
+    /// Where the next piece begins.
+    next: u32,
+    /// When something last came.
+    at: Micros,
+}
+
+/// A port for large messages; see [`Mesh::large_receiver`]. It is closed when this is dropped.
+#[derive(Debug)]
+pub struct LargeReceiver<'a, const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> {
+    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+    receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
+    under_way: Option<UnderWay>,
+    /// The last messages that came, by source and session.
+    had: Vec<(Node, u32), REMEMBERED>,
+}
+
+/// A large message that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LargeMessage<'b> {
+    /// Who sent it.
+    pub source: Node,
+    /// What it says.
+    pub bytes: &'b [u8],
+}
+
+/// What a request leads to.
+enum Step {
+    Answer(Answer),
+    /// The message is whole, and so long.
+    Whole(usize),
+}
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> LargeReceiver<'_, SENDS, RECEIVERS, DEPTH> {
+    /// Waits for the next message, and puts it into the buffer. One that is longer is refused, which its sender is told.
+    ///
+    /// Senders are served one after the other. Who drops this while it waits drops what has come of a message; its sender begins anew.
+    pub async fn recv_large<'b>(&mut self, buffer: &'b mut [u8]) -> LargeMessage<'b> {
+        // What was under way was in another buffer.
+        self.under_way = None;
+        let (source, length) = loop {
+            let incoming = self.receiver.recv().await;
+            if incoming.service != Service::Request || incoming.from_computer {
+                continue;
+            }
+            let Some((session, ask)) = Ask::read(incoming.bytes()) else {
+                self.answer(&incoming, AppStatus::Refused, &[]).await;
+                continue;
+            };
+            match self.take_in((incoming.source, session), ask, buffer) {
+                Step::Answer(answer) => self.answer(&incoming, AppStatus::Answered, &answer.write()).await,
+                Step::Whole(length) => {
+                    self.confirm(&incoming).await;
+                    break (incoming.source, length);
+                }
+            }
+        };
+        LargeMessage {
+            source,
+            bytes: buffer.get(..length).unwrap_or(&[]),
+        }
+    }
+
+    fn take_in(&mut self, session: (Node, u32), ask: Ask<'_>, buffer: &mut [u8]) -> Step {
+        let now = self.mesh.now();
+        if self.had.contains(&session) {
+            return Step::Answer(Answer::Done);
+        }
+        let under_way = self.under_way.as_mut();
+        let answer = match (ask, under_way) {
+            (Ask::Begin { .. }, Some(one)) if one.session == session => Answer::Next(one.next),
+            (Ask::Begin { .. }, Some(one)) if now.saturating_sub(one.at) < IDLE => Answer::Busy,
+            (Ask::Begin { length, .. }, _) if length as usize > buffer.len() => Answer::TooLong {
+                room: buffer.len().min(u32::MAX as usize) as u32,
+            },
+            (Ask::Begin { length, crc }, _) => {
+                self.under_way = Some(UnderWay {
+                    session,
+                    length,
+                    crc,
+                    next: 0,
+                    at: now,
+                });
+                Answer::Next(0)
+            }
+            (Ask::Piece { offset, bytes }, Some(one)) if one.session == session => {
+                one.at = now;
+                if offset != one.next || !one.put(bytes, buffer) {
+                    return Step::Answer(Answer::Next(one.next));
+                }
+                if one.next < one.length {
+                    return Step::Answer(Answer::Next(one.next));
+                }
+                let (length, crc) = (one.length as usize, one.crc);
+                self.under_way = None;
+                if crc32c([buffer.get(..length).unwrap_or(&[])]) == crc {
+                    if self.had.is_full() {
+                        self.had.remove(0);
+                    }
+                    // There is room: it was made.
+                    let _ = self.had.push(session);
+                    return Step::Whole(length);
+                }
+                Answer::Damaged
+            }
+            (Ask::Piece { .. }, _) => Answer::Unknown,
+        };
+        Step::Answer(answer)
+    }
+
+    async fn answer(&self, request: &Incoming, status: AppStatus, answer: &[u8]) {
+        // It is short enough, and the asker's node exists: it has asked.
+        let _ = self.mesh.answer(request, self.receiver.port(), status, answer).await;
+    }
+
+    /// Says that the message is whole, without waiting: who waits could be dropped, and the message with him. If there is no place among what is
+    /// sent, the sender asks again.
+    async fn confirm(&self, request: &Incoming) {
+        let job = self.mesh.response(
+            request,
+            self.receiver.port(),
+            AppStatus::Answered,
+            &Answer::Done.write(),
+        );
+        let mut job = job.ok();
+        poll_fn(|context| {
+            if let Some(job) = job.take() {
+                self.mesh.post(job, context);
+            }
+            Poll::Ready(())
+        })
+        .await
+    }
+}
+
+impl UnderWay {
+    /// Puts the next piece into the buffer, if it is as long as it may be.
+    fn put(&mut self, bytes: &[u8], buffer: &mut [u8]) -> bool {
+        let begin = self.next as usize;
+        let end = begin.saturating_add(bytes.len());
+        if end > self.length as usize {
+            return false;
+        }
+        let Some(place) = buffer.get_mut(begin..end) else {
+            return false;
+        };
+        place.copy_from_slice(bytes);
+        self.next = end as u32;
+        true
+    }
+}

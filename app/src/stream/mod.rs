@@ -1,0 +1,511 @@
+//! Streams of bytes between two nodes: in order, each byte once, no faster than they are read.
+//!
+//! Each end has a port of its own, at which it takes [pieces](speech) as requests and answers how far it has come and for how much more it has room. One piece is
+//! under way in each direction. What is asked twice is answered twice and counts once, so whoever has no answer asks again, over pulled cables too.
+//!
+//! Nothing runs in the background: [`Stream::poll_work`] does whatever can be done, whichever call waits.
+
+mod open;
+mod speech;
+
+use core::fmt;
+use core::future::{Future, poll_fn};
+use core::pin::pin;
+use core::task::{Context, Poll};
+
+use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
+use heapless::{Deque, Vec};
+use hopwise_core::Node;
+use hopwise_core::link::Micros;
+use hopwise_core::wire::{AppPort, AppStatus};
+
+use crate::error::RequestError;
+use crate::mesh::Mesh;
+use crate::persistence::Persistence;
+use crate::receive::{Incoming, Receiver, Service};
+use crate::send::Ticket;
+use crate::shared::{Fate, How};
+use crate::time::Sleep;
+
+pub use open::{ConnectError, Listener};
+use speech::{Answer, PIECE, Speech};
+
+/// An end that does not answer for so long is lost.
+const GIVE_UP: Micros = 30_000_000;
+/// An end that has said nothing for so long is asked whether it is there.
+const QUIET: Micros = 5_000_000;
+/// An end that had no room is asked again after so long, should its word have been lost.
+const NO_ROOM: Micros = 500_000;
+
+/// Why a stream has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum StreamError {
+    /// The other end has dropped it without closing it, or has restarted.
+    Reset,
+    /// The other end has not answered for 30 seconds.
+    Lost,
+    /// This end has closed it.
+    Closed,
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StreamError::Reset => "the other end has dropped the stream",
+            StreamError::Lost => "the other end does not answer",
+            StreamError::Closed => "the stream is closed",
+        })
+    }
+}
+
+impl core::error::Error for StreamError {}
+
+impl embedded_io_async::Error for StreamError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            StreamError::Reset => ErrorKind::ConnectionReset,
+            StreamError::Lost => ErrorKind::TimedOut,
+            StreamError::Closed => ErrorKind::NotConnected,
+        }
+    }
+}
+
+/// What this end wants to say besides bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    /// It may write.
+    Open,
+    /// It writes no more; the other end does not know yet.
+    Closing,
+    /// The other end knows.
+    Closed,
+}
+
+/// A piece that is under way.
+#[derive(Debug)]
+struct Asking<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
+    ticket: Ticket<'a, SENDS, RECEIVERS, DEPTH>,
+    is_end: bool,
+    at: Micros,
+}
+
+/// One end of a stream; see [`Mesh::connect`] and [`Listener::accept`]. It has room for `ROOM` bytes in each direction.
+///
+/// Written bytes are on their way at once, and certain to be in the other end's buffer after [`flush`](Write::flush) or
+/// [`close`](Stream::close). Who drops a stream without closing it resets it. Every call may be dropped: no byte is lost or doubled by that.
+#[derive(Debug)]
+pub struct Stream<
+    'a,
+    const ROOM: usize = 512,
+    const SENDS: usize = 4,
+    const RECEIVERS: usize = 6,
+    const DEPTH: usize = 2,
+> {
+    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+    receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
+    peer: Node,
+    peer_port: AppPort,
+    session: u32,
+    /// What has come and is not read.
+    came: Deque<u8, ROOM>,
+    /// The offset of the next byte to come.
+    expected: u32,
+    /// Whether the other end writes no more.
+    is_whole: bool,
+    /// What the other end was last told about room.
+    told_room: usize,
+    /// What was written and has not come there.
+    going: Vec<u8, ROOM>,
+    /// The offset of its first byte.
+    offset: u32,
+    own: Own,
+    peer_room: u32,
+    asking: Option<Asking<'a, SENDS, RECEIVERS, DEPTH>>,
+    persistence: Persistence,
+    /// Nothing is asked before.
+    pause_until: Micros,
+    /// When the other end last said something.
+    heard: Option<Micros>,
+    /// Since when it has been asked in vain.
+    in_vain_since: Option<Micros>,
+    failure: Option<StreamError>,
+    alarm: Option<Sleep<'a, SENDS, RECEIVERS, DEPTH>>,
+}
+
+impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize>
+    Stream<'a, ROOM, SENDS, RECEIVERS, DEPTH>
+{
+    /// As much is read before the other end is told of room again: or each byte would cost a message.
+    const WORTH_TELLING: usize = if ROOM / 2 < PIECE { ROOM / 2 } else { PIECE };
+
+    fn new(
+        mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+        receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
+        (peer, peer_port): (Node, AppPort),
+        session: u32,
+    ) -> Self {
+        const { assert!(ROOM > 0, "a stream needs room") }
+        Stream {
+            mesh,
+            receiver,
+            peer,
+            peer_port,
+            session,
+            came: Deque::new(),
+            expected: 0,
+            is_whole: false,
+            told_room: ROOM,
+            going: Vec::new(),
+            offset: 0,
+            own: Own::Open,
+            peer_room: PIECE as u32,
+            asking: None,
+            persistence: Persistence::new(),
+            pause_until: 0,
+            heard: None,
+            in_vain_since: None,
+            failure: None,
+            alarm: None,
+        }
+    }
+
+    /// Who is at the other end.
+    pub fn peer(&self) -> Node {
+        self.peer
+    }
+
+    /// Says that nothing more will be written, and waits until the other end knows. It reads what was written, and then the end. What it writes can
+    /// still be read here.
+    pub async fn close(&mut self) -> Result<(), StreamError> {
+        if self.own == Own::Open {
+            self.own = Own::Closing;
+        }
+        poll_fn(|context| {
+            self.poll_work(context);
+            match (self.own, self.failure) {
+                (Own::Closed, _) => Poll::Ready(Ok(())),
+                (_, Some(failure)) => Poll::Ready(Err(failure)),
+                _ => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    fn poll_read(&mut self, buffer: &mut [u8], context: &mut Context<'_>) -> Poll<Result<usize, StreamError>> {
+        self.poll_work(context);
+        let mut read = 0;
+        for place in buffer.iter_mut() {
+            let Some(byte) = self.came.pop_front() else { break };
+            *place = byte;
+            read += 1;
+        }
+        if read > 0 {
+            self.tell_room(context);
+            return Poll::Ready(Ok(read));
+        }
+        match self.failure {
+            _ if self.is_whole || buffer.is_empty() => Poll::Ready(Ok(0)),
+            Some(failure) => Poll::Ready(Err(failure)),
+            None => Poll::Pending,
+        }
+    }
+
+    fn poll_write(&mut self, bytes: &[u8], context: &mut Context<'_>) -> Poll<Result<usize, StreamError>> {
+        if self.own != Own::Open {
+            return Poll::Ready(Err(StreamError::Closed));
+        }
+        self.poll_work(context);
+        if let Some(failure) = self.failure {
+            return Poll::Ready(Err(failure));
+        }
+        let room = self.going.capacity() - self.going.len();
+        let taken = bytes.get(..room).unwrap_or(bytes);
+        if taken.is_empty() && !bytes.is_empty() {
+            return Poll::Pending;
+        }
+        // There is room: it was looked for.
+        let _ = self.going.extend_from_slice(taken);
+        self.poll_work(context);
+        Poll::Ready(Ok(taken.len()))
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StreamError>> {
+        self.poll_work(context);
+        match self.failure {
+            _ if self.going.is_empty() => Poll::Ready(Ok(())),
+            Some(failure) => Poll::Ready(Err(failure)),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Does what can be done now, and wakes the task when there is more.
+    fn poll_work(&mut self, context: &mut Context<'_>) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.take_in(context);
+        loop {
+            self.hear(context);
+            if self.failure.is_some() || !self.ask(context) {
+                break;
+            }
+        }
+        self.set_alarm(context);
+    }
+
+    /// Takes what has come, as far as there are places for answers.
+    fn take_in(&mut self, context: &mut Context<'_>) {
+        while let Some(incoming) = self.receiver.peek(context) {
+            let is_request = incoming.service == Service::Request;
+            let answer = self.judge(&incoming);
+            if is_request {
+                let bytes = answer.write();
+                let response = self
+                    .mesh
+                    .response(&incoming, self.receiver.port(), AppStatus::Answered, &bytes);
+                // The asker's node exists: it has asked.
+                if let Ok(job) = response
+                    && !self.mesh.post(job, context)
+                {
+                    // It stays where it is until there is a place. To take it in twice does no harm.
+                    return;
+                }
+                if let Answer::Next { room, .. } = answer {
+                    self.told_room = room as usize;
+                }
+            }
+            let _ = self.receiver.try_recv();
+        }
+    }
+
+    /// What to answer to what has come.
+    fn judge(&mut self, incoming: &Incoming) -> Answer {
+        let Some((speaker, speech)) = Speech::read(incoming.bytes()) else {
+            return Answer::Gone;
+        };
+        let is_peer = incoming.source == self.peer && !incoming.from_computer;
+        if !is_peer || speaker != (self.peer_port, self.session) {
+            return Answer::Gone;
+        }
+        match speech {
+            Speech::Open => return Answer::Gone,
+            Speech::Room { room } => {
+                self.peer_room = room;
+                self.pause_until = 0;
+            }
+            Speech::Piece { offset, bytes } => {
+                let had = self.expected.wrapping_sub(offset) as usize;
+                for &byte in bytes.get(had..).unwrap_or(&[]) {
+                    if self.is_whole || self.came.push_back(byte).is_err() {
+                        break;
+                    }
+                    self.expected = self.expected.wrapping_add(1);
+                }
+            }
+            Speech::End { offset } => {
+                if offset == self.expected && !self.is_whole {
+                    self.is_whole = true;
+                    self.expected = self.expected.wrapping_add(1);
+                }
+            }
+        }
+        self.is_alive();
+        Answer::Next {
+            offset: self.expected,
+            room: self.room() as u32,
+        }
+    }
+
+    fn room(&self) -> usize {
+        self.came.capacity() - self.came.len()
+    }
+
+    fn is_alive(&mut self) {
+        self.heard = Some(self.mesh.now());
+        self.in_vain_since = None;
+    }
+
+    /// Hears what became of what was asked.
+    fn hear(&mut self, context: &mut Context<'_>) {
+        let Some(asking) = &mut self.asking else { return };
+        let now = self.mesh.now();
+        let (at, is_end) = (asking.at, asking.is_end);
+        let fate = match asking.ticket.poll(context) {
+            Poll::Ready(fate) => fate,
+            Poll::Pending if now < at.saturating_add(self.persistence.wait()) => return,
+            Poll::Pending => {
+                self.persistence.lengthen();
+                Fate::Failed(RequestError::TimedOut)
+            }
+        };
+        self.asking = None;
+        match fate {
+            Fate::Answered(answer) => match Answer::read(&answer) {
+                Some(Answer::Next { offset, room }) => {
+                    self.is_alive();
+                    self.persistence.encourage(now.saturating_sub(at));
+                    self.peer_room = room;
+                    self.acknowledge(offset, is_end);
+                    let stuck = room == 0 && !self.going.is_empty();
+                    self.pause_until = if stuck { now.saturating_add(NO_ROOM) } else { 0 };
+                }
+                _ => self.is_gone(is_end),
+            },
+            Fate::Failed(RequestError::Unserved | RequestError::Refused | RequestError::BadFormat) => {
+                self.is_gone(is_end);
+            }
+            other => {
+                if matches!(other, Fate::Failed(RequestError::Busy)) {
+                    // It is there, and does not read.
+                    self.is_alive();
+                }
+                self.pause_until = now.saturating_add(self.persistence.pause());
+                let since = *self.in_vain_since.get_or_insert(at);
+                if now.saturating_sub(since) >= GIVE_UP {
+                    self.failure = Some(StreamError::Lost);
+                }
+            }
+        }
+    }
+
+    /// The other end has all before an offset.
+    fn acknowledge(&mut self, offset: u32, is_end: bool) {
+        let came = offset.wrapping_sub(self.offset) as usize;
+        if came == 1 && is_end && self.going.is_empty() {
+            self.offset = offset;
+            self.own = Own::Closed;
+        } else if came <= self.going.len() {
+            self.going.copy_within(came.., 0);
+            self.going.truncate(self.going.len() - came);
+            self.offset = offset;
+        }
+    }
+
+    /// The other end has gone. If it had closed the stream as well, and has had all, that is no trouble.
+    fn is_gone(&mut self, is_end: bool) {
+        if is_end && self.is_whole {
+            self.own = Own::Closed;
+        }
+        self.failure = Some(StreamError::Reset);
+    }
+
+    /// Asks the next thing, if there is one. Returns whether it did.
+    fn ask(&mut self, context: &mut Context<'_>) -> bool {
+        let now = self.mesh.now();
+        if self.asking.is_some() || now < self.pause_until {
+            return false;
+        }
+        let piece = self.going.get(..PIECE).unwrap_or(&self.going);
+        let fits = piece.get(..self.peer_room as usize).unwrap_or(piece);
+        let speech = if !self.going.is_empty() {
+            // Without bytes, if the other end has no room for any.
+            Speech::Piece {
+                offset: self.offset,
+                bytes: fits,
+            }
+        } else if self.own == Own::Closing {
+            Speech::End { offset: self.offset }
+        } else if self.is_quiet(now) {
+            Speech::Piece {
+                offset: self.offset,
+                bytes: &[],
+            }
+        } else {
+            return false;
+        };
+        let is_end = matches!(speech, Speech::End { .. });
+        let bytes = speech.write((self.receiver.port(), self.session));
+        let Ok(job) = self.mesh.job(How::Request, self.peer, self.peer_port, &bytes) else {
+            return false;
+        };
+        let Some(ticket) = self.mesh.try_carry(&mut Some(job), context) else {
+            return false;
+        };
+        self.asking = Some(Asking {
+            ticket,
+            is_end,
+            at: now,
+        });
+        true
+    }
+
+    /// Whether nothing was heard for so long that the other end may have gone. One that has said all there is need not be there.
+    fn is_quiet(&self, now: Micros) -> bool {
+        !self.is_whole && self.heard.is_none_or(|heard| now.saturating_sub(heard) >= QUIET)
+    }
+
+    /// Tells the other end that there is room again, if it was told that there is little.
+    fn tell_room(&mut self, context: &mut Context<'_>) {
+        if self.told_room >= Self::WORTH_TELLING || self.room() < Self::WORTH_TELLING || self.is_whole {
+            return;
+        }
+        let speech = Speech::Room {
+            room: self.room() as u32,
+        };
+        let bytes = speech.write((self.receiver.port(), self.session));
+        if let Ok(job) = self.mesh.job(How::Datagram, self.peer, self.peer_port, &bytes)
+            && self.mesh.post(job, context)
+        {
+            self.told_room = self.room();
+        }
+    }
+
+    /// Looks again when there may be something to do without anything having come.
+    fn set_alarm(&mut self, context: &mut Context<'_>) {
+        let quiet = match self.heard {
+            _ if self.is_whole => Micros::MAX,
+            Some(heard) => heard.saturating_add(QUIET),
+            None => 0,
+        };
+        let wants = !self.going.is_empty() || self.own == Own::Closing;
+        let at = match &self.asking {
+            _ if self.failure.is_some() => Micros::MAX,
+            Some(asking) => asking.at.saturating_add(self.persistence.wait()),
+            None if wants => self.pause_until,
+            None => quiet.max(self.pause_until),
+        };
+        if at == Micros::MAX {
+            self.alarm = None;
+            return;
+        }
+        if self.alarm.as_ref().is_none_or(|alarm| alarm.at() != at) {
+            self.alarm = Some(self.mesh.sleep_until(at));
+        }
+        if let Some(alarm) = &mut self.alarm
+            && pin!(alarm).poll(context).is_ready()
+        {
+            // Whatever is due could not be done for want of a place, which wakes the task.
+            self.alarm = None;
+        }
+    }
+}
+
+impl<const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> ErrorType
+    for Stream<'_, ROOM, SENDS, RECEIVERS, DEPTH>
+{
+    type Error = StreamError;
+}
+
+impl<const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Read
+    for Stream<'_, ROOM, SENDS, RECEIVERS, DEPTH>
+{
+    /// Waits for bytes; none if the other end has closed the stream.
+    async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, StreamError> {
+        poll_fn(|context| self.poll_read(buffer, context)).await
+    }
+}
+
+impl<const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Write
+    for Stream<'_, ROOM, SENDS, RECEIVERS, DEPTH>
+{
+    /// Waits until there is room for some of the bytes.
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, StreamError> {
+        poll_fn(|context| self.poll_write(bytes, context)).await
+    }
+
+    /// Waits until the other end has all that was written.
+    async fn flush(&mut self) -> Result<(), StreamError> {
+        poll_fn(|context| self.poll_flush(context)).await
+    }
+}

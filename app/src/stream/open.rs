@@ -1,0 +1,184 @@
+//! How a stream begins.
+
+use core::fmt;
+
+use embassy_futures::select::{Either, select};
+use heapless::Vec;
+use hopwise_core::Node;
+use hopwise_core::link::Micros;
+use hopwise_core::wire::{AppPort, AppStatus, DropReason};
+
+use super::Stream;
+use super::speech::{Answer, Speech};
+use crate::error::{OpenError, RequestError, SendError};
+use crate::mesh::Mesh;
+use crate::persistence::Persistence;
+use crate::receive::{Receiver, Service};
+use crate::time::AwaitWithin;
+
+/// Streams take free ports from the last one down to this.
+const LOWEST_PORT: u8 = 192;
+/// Who wants a stream gives up after so long.
+const GIVE_UP: Micros = 10_000_000;
+/// Streams that a listener remembers to have accepted.
+const REMEMBERED: usize = 4;
+
+/// Why there is no stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ConnectError {
+    /// There is no such node.
+    NotSent(SendError),
+    /// This node has no port left for it.
+    NoPort(OpenError),
+    /// No program there accepts streams on the port.
+    Unserved,
+    /// For ten seconds it did not reach the node: where it ended last, and why.
+    Undeliverable {
+        /// Where it ended.
+        at: Node,
+        /// Why.
+        reason: DropReason,
+    },
+    /// The program there has not accepted it for ten seconds.
+    Busy,
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConnectError::NotSent(error) => error.fmt(f),
+            ConnectError::NoPort(error) => error.fmt(f),
+            ConnectError::Unserved => f.write_str("no program there accepts streams on the port"),
+            ConnectError::Undeliverable { at, reason } => write!(f, "it ended at node {at}: {}", reason.name()),
+            ConnectError::Busy => f.write_str("the program there does not accept it"),
+        }
+    }
+}
+
+impl core::error::Error for ConnectError {}
+
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
+    /// Opens a stream to a node whose program [accepts](Self::listener) it on a port. It takes one of this node's receivers.
+    pub async fn connect<const ROOM: usize>(
+        self,
+        node: Node,
+        port: AppPort,
+    ) -> Result<Stream<'a, ROOM, SENDS, RECEIVERS, DEPTH>, ConnectError> {
+        let session = self.session().await;
+        let mut receiver = self.any_receiver().map_err(ConnectError::NoPort)?;
+        let speech = Speech::Open.write((receiver.port(), session));
+        let (begin, mut persistence) = (self.now(), Persistence::new());
+        loop {
+            // The other end may be there though its answer was lost: it then says so by itself.
+            let opened = async {
+                loop {
+                    let incoming = receiver.recv().await;
+                    match Speech::read(incoming.bytes()) {
+                        Some(((port, of), _)) if (incoming.source, of) == (node, session) => break port,
+                        _ => {}
+                    }
+                }
+            };
+            let asking = self.try_request_bytes(node, port, &speech);
+            let answer = select(asking, opened).await_within(self, persistence.wait()).await;
+            let failure = match answer {
+                Some(Either::First(Ok(answer))) => match Answer::read(&answer) {
+                    Some(Answer::Opened(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
+                    _ => return Err(ConnectError::Unserved),
+                },
+                Some(Either::Second(port)) => return Ok(Stream::new(self, receiver, (node, port), session)),
+                Some(Either::First(Err(error))) => match error {
+                    RequestError::NotSent(error) => return Err(ConnectError::NotSent(error)),
+                    RequestError::Unserved | RequestError::Refused | RequestError::BadFormat => {
+                        return Err(ConnectError::Unserved);
+                    }
+                    RequestError::Undeliverable { at, reason } => ConnectError::Undeliverable { at, reason },
+                    RequestError::Busy | RequestError::TimedOut => ConnectError::Busy,
+                },
+                None => {
+                    persistence.lengthen();
+                    ConnectError::Busy
+                }
+            };
+            if self.now().saturating_sub(begin) >= GIVE_UP {
+                return Err(failure);
+            }
+            self.sleep(persistence.pause()).await;
+        }
+    }
+
+    /// Opens a port at which [streams](Self::connect) are accepted.
+    pub fn listener(self, port: AppPort) -> Result<Listener<'a, SENDS, RECEIVERS, DEPTH>, OpenError> {
+        Ok(Listener {
+            mesh: self,
+            receiver: self.receiver(port)?,
+            accepted: Vec::new(),
+        })
+    }
+
+    /// Opens any port that nobody here serves.
+    fn any_receiver(self) -> Result<Receiver<'a, SENDS, RECEIVERS, DEPTH>, OpenError> {
+        for port in (LOWEST_PORT..=u8::MAX).rev() {
+            match self.receiver(AppPort(port)) {
+                Err(OpenError::Taken) => {}
+                other => return other,
+            }
+        }
+        Err(OpenError::NoRoom)
+    }
+}
+
+/// A port at which streams are accepted; see [`Mesh::listener`]. It is closed when this is dropped; streams go on.
+#[derive(Debug)]
+pub struct Listener<'a, const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPTH: usize = 2> {
+    mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
+    receiver: Receiver<'a, SENDS, RECEIVERS, DEPTH>,
+    /// The last streams: who asked, in which session, and where the stream is.
+    accepted: Vec<(Node, u32, AppPort), REMEMBERED>,
+}
+
+impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Listener<'a, SENDS, RECEIVERS, DEPTH> {
+    /// Waits until someone wants a stream. It takes one of this node's receivers; while none is free whoever asks waits.
+    pub async fn accept<const ROOM: usize>(&mut self) -> Stream<'a, ROOM, SENDS, RECEIVERS, DEPTH> {
+        loop {
+            let incoming = self.receiver.recv().await;
+            if incoming.service != Service::Request || incoming.from_computer {
+                continue;
+            }
+            let source = incoming.source;
+            let Some(((port, session), Speech::Open)) = Speech::read(incoming.bytes()) else {
+                self.answer(&incoming, AppStatus::Refused, &[]).await;
+                continue;
+            };
+            let known = self
+                .accepted
+                .iter()
+                .find(|known| (known.0, known.1) == (source, session));
+            if let Some(&(_, _, here)) = known {
+                self.answer(&incoming, AppStatus::Answered, &Answer::Opened(here).write())
+                    .await;
+                continue;
+            }
+            let Ok(receiver) = self.mesh.any_receiver() else {
+                self.answer(&incoming, AppStatus::Busy, &[]).await;
+                continue;
+            };
+            let here = receiver.port();
+            let stream = Stream::new(self.mesh, receiver, (source, port), session);
+            if self.accepted.is_full() {
+                self.accepted.remove(0);
+            }
+            // There is room: it was made.
+            let _ = self.accepted.push((source, session, here));
+            self.answer(&incoming, AppStatus::Answered, &Answer::Opened(here).write())
+                .await;
+            return stream;
+        }
+    }
+
+    async fn answer(&self, request: &crate::receive::Incoming, status: AppStatus, answer: &[u8]) {
+        // It is short enough, and the asker's node exists: it has asked.
+        let _ = self.mesh.answer(request, self.receiver.port(), status, answer).await;
+    }
+}

@@ -1,0 +1,307 @@
+//! Cyclic lifts, `lift(m,LINKS,LINKS,..)`: small graphs whose every node is made a cycle of m.
+//!
+//! A node is an orbit, written as a letter, and a place from 0 to m - 1: `b3`. Turning all orbits by one place is a symmetry, so
+//! a link is written once for all places. The lists are those of orbit a, b, ..; in the list of orbit i, `c5` joins place x of i
+//! with place x + 5 of c, for every x modulo m, and `c` is `c0`. `lift(5,a1b,b2)` is the Petersen graph: an outer cycle, spokes,
+//! and an inner cycle of steps of two.
+//!
+//! The number of a node is orbit * m + place. Ports are the links in the order in which they are written, at both ends; a link of an
+//! orbit with itself leads forward, then back.
+//!
+//! # Routing
+//!
+//! A shortest path depends only on the two orbits and on the difference of the places. What would be a table of k * N entries
+//! is computed when it is asked for: a breadth-first search from the destination, in which all places of an orbit make a step
+//! in one rotation of a word. It takes two bits for every node, and nothing is kept.
+
+#[cfg(feature = "names")]
+mod names;
+mod parse;
+mod search;
+
+use core::fmt;
+
+use super::Graph;
+use crate::arith::{Number, Vertex, div_rem_short, sub_mod, wide, wrap};
+use crate::network::spelling::Pen;
+#[cfg(feature = "names")]
+pub(crate) use names::WORDS;
+use search::Search;
+
+/// A lift has at most this many orbits, one for each letter.
+pub(crate) const MAX_ORBITS: u8 = 26;
+
+/// Words of 32 places that a set of nodes takes at most, each orbit beginning a new one: enough for 1,024 nodes in any number of
+/// orbits.
+pub(crate) const MAX_WORDS: usize = 64;
+
+/// The places in a word.
+const WORD: usize = 32;
+
+/// A place and a shift have at most so many bits.
+const SHIFT_BITS: u32 = 11;
+
+/// The links take at most so many bytes. With the rest it is what a base graph has room for besides its kind.
+const LINK_BYTES: usize = 37;
+
+/// No lift has more links than fit; the most are of graphs of many orbits of two nodes.
+const MAX_LINKS: usize = 64;
+
+/// The most places an orbit can have.
+const MAX_PLACES: Number = 1 << SHIFT_BITS;
+
+/// A cyclic lift. Made by parsing, which checks that its links fit and join all nodes.
+///
+/// The links are bits, from the lowest of the first byte: a 0, the other orbit and the shift for each link, a 1 where the list of
+/// an orbit ends. Both numbers have as many bits as they need in this lift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lift {
+    /// Places less one in the low [`SHIFT_BITS`], orbits less one above.
+    size: [u8; 2],
+    links: [u8; LINK_BYTES],
+}
+
+/// A link of one orbit with another or itself, at every place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct OrbitLink {
+    from: u8,
+    to: u8,
+    /// From place x to place x + shift.
+    shift: u16,
+}
+
+/// A node as its orbit and its place there.
+type Place = (Number, Number);
+
+/// How many bits tell `count` things apart.
+const fn width(count: u32) -> u32 {
+    u32::BITS - (count.saturating_sub(1)).leading_zeros()
+}
+
+impl Lift {
+    /// Without links yet, for at least one place and one orbit.
+    fn empty(places: u16, orbits: u8) -> Self {
+        let size = places.saturating_sub(1) | u16::from(orbits.saturating_sub(1)) << SHIFT_BITS;
+        Lift {
+            size: size.to_le_bytes(),
+            links: [0xff; LINK_BYTES],
+        }
+    }
+
+    /// The nodes of an orbit, m.
+    #[inline]
+    fn m(&self) -> Number {
+        Number::from(u16::from_le_bytes(self.size) & ((1 << SHIFT_BITS) - 1)) + 1
+    }
+
+    #[inline]
+    fn k(&self) -> Number {
+        Number::from(u16::from_le_bytes(self.size) >> SHIFT_BITS) + 1
+    }
+
+    /// The nodes of an orbit, m.
+    pub fn places(&self) -> u64 {
+        wide(self.m())
+    }
+
+    /// How many orbits there are, k.
+    pub fn orbits(&self) -> u64 {
+        wide(self.k())
+    }
+
+    /// The links in the order in which they are written: an orbit, the other orbit, and the shift.
+    pub fn links(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.orbit_links()
+            .map(|link| (u64::from(link.from), u64::from(link.to), u64::from(link.shift)))
+    }
+
+    /// 32 bits of the links from a place; beyond the end all lists end.
+    fn bits_at(&self, place: u32) -> u32 {
+        let first = place as usize / 8;
+        let byte = |at: usize| u32::from(self.links.get(first + at).copied().unwrap_or(0xff)) << (8 * at);
+        (byte(0) | byte(1) | byte(2)) >> (place % 8)
+    }
+
+    /// The link at a cursor, which is set behind it; `None` at the end.
+    #[inline(never)]
+    fn link_at(&self, cursor: &mut Cursor) -> Option<OrbitLink> {
+        let orbits = self.k() as u32;
+        while u32::from(cursor.from) < orbits {
+            let bits = self.bits_at(cursor.bit) >> 1;
+            let is_end = self.bits_at(cursor.bit) & 1 == 1;
+            cursor.bit += 1;
+            if is_end {
+                cursor.from += 1;
+                continue;
+            }
+            let (orbit_bits, shift_bits) = (width(orbits), width(self.m() as u32));
+            cursor.bit += orbit_bits + shift_bits;
+            return Some(OrbitLink {
+                from: cursor.from,
+                to: (bits & ((1 << orbit_bits) - 1)) as u8,
+                shift: (bits >> orbit_bits & ((1 << shift_bits) - 1)) as u16,
+            });
+        }
+        None
+    }
+
+    fn orbit_links(&self) -> impl Iterator<Item = OrbitLink> + '_ {
+        let mut cursor = Cursor::default();
+        core::iter::from_fn(move || self.link_at(&mut cursor))
+    }
+
+    /// What the ports of a node lead to, in their order, up to the one for which `is_it` holds: its number, or how many ports there
+    /// are.
+    #[inline(never)]
+    fn find_port(&self, (orbit, place): Place, is_it: &mut dyn FnMut(Number, Place) -> bool) -> Number {
+        let m = self.m();
+        let mut port = 0;
+        for link in self.orbit_links() {
+            let (from, to, shift) = link.widened();
+            let back = sub_mod(0, shift, m);
+            // Half the way round an orbit and back are one link.
+            let ends = [
+                (from == orbit, to, shift),
+                (to == orbit && (from != to || back != shift), from, back),
+            ];
+            for (_, to, shift) in ends.into_iter().filter(|end| end.0) {
+                if is_it(port, (to, wrap(place + shift, m))) {
+                    return port;
+                }
+                port += 1;
+            }
+        }
+        port
+    }
+
+    /// Whether the set of all nodes has room in a search.
+    fn fits(places: Number, orbits: u8) -> bool {
+        (places as usize).div_ceil(WORD) * usize::from(orbits) <= MAX_WORDS
+    }
+
+    /// Orbit and place.
+    #[inline]
+    fn split(&self, node: Vertex) -> Place {
+        div_rem_short(node, self.m())
+    }
+
+    fn join(&self, (orbit, place): Place) -> Vertex {
+        orbit * self.m() + place
+    }
+
+    /// Where a port of a node leads.
+    fn across(&self, node: Place, port: Number) -> Option<Place> {
+        let mut found = None;
+        self.find_port(node, &mut |at, place| {
+            found = (at == port).then_some(place);
+            at == port
+        });
+        found
+    }
+
+    /// A node as seen from another one's place.
+    fn relative(&self, node: Vertex, origin: Vertex) -> Place {
+        let ((orbit, place), (_, zero)) = (self.split(node), self.split(origin));
+        (orbit, sub_mod(place, zero, self.m()))
+    }
+
+    pub(crate) fn spell<'a, 'b>(&self, pen: &'a mut Pen<'b>) -> &'a mut Pen<'b> {
+        pen.text("lift(").number(self.places() as u32);
+        let mut orbit = None;
+        for link in self.orbit_links() {
+            while orbit.is_none_or(|orbit| orbit < link.from) {
+                pen.text(",");
+                orbit = Some(orbit.map_or(0, |orbit| orbit + 1));
+            }
+            pen.text(str::from_utf8(&[b'a' + link.to]).unwrap_or_default());
+            if link.shift > 0 {
+                pen.number(link.shift);
+            }
+        }
+        pen.text(")")
+    }
+}
+
+impl OrbitLink {
+    fn widened(self) -> (Number, Number, Number) {
+        (self.from.into(), self.to.into(), self.shift.into())
+    }
+}
+
+/// Where in the links one is.
+#[derive(Clone, Copy, Default)]
+struct Cursor {
+    bit: u32,
+    /// The orbit whose list it is.
+    from: u8,
+}
+
+impl Graph for Lift {
+    fn nodes(&self) -> Number {
+        self.k() * self.m()
+    }
+
+    fn degree(&self, node: Vertex) -> Number {
+        self.find_port(self.split(node), &mut |_, _| false)
+    }
+
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        self.across(self.split(node), port).map(|place| self.join(place))
+    }
+
+    /// A port that leads closer. Which of several depends on the orbits and the difference alone, and is another for
+    /// another difference: all links are used alike, which carries a twelfth more than the first of them would.
+    fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
+        let (orbit, _) = self.split(dest);
+        let from = self.relative(here, dest);
+        let closer = Search::from(self, orbit).reach(from).port_towards(from);
+        closer.and_then(|port| self.neighbor(here, port)).unwrap_or(here)
+    }
+
+    fn hops(&self, from: Vertex, to: Vertex) -> Number {
+        let (orbit, _) = self.split(to);
+        Search::from(self, orbit).reach(self.relative(from, to)).levels()
+    }
+
+    fn diameter(&self) -> Number {
+        (0..self.k())
+            .map(|orbit| Search::from(self, orbit).reach_all().levels())
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn farthest_from_zero(&self) -> Number {
+        Search::from(self, 0).reach_all().levels()
+    }
+
+    fn largest_degree(&self) -> Number {
+        (0..self.k())
+            .map(|orbit| self.degree(orbit * self.m()))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Proven of one orbit only: turning it takes any node to any other.
+    fn vertex_transitive(&self) -> bool {
+        self.k() == 1
+    }
+
+    /// An estimate: as many steps as the tree is deep, or as doubling takes, and one.
+    fn broadcast_steps(&self) -> Number {
+        let doubling = Number::from(Number::BITS - self.nodes().leading_zeros());
+        1 + doubling.max(self.diameter())
+    }
+
+    /// The steps that the part of the tree behind the port takes, each node there serving in the best order.
+    fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
+        let (orbit, _) = self.split(source);
+        let child = self.across(self.relative(here, source), port);
+        let search = Search::from(self, orbit).reach_all();
+        child.map_or(0, |child| wide(search.steps_behind(child)))
+    }
+
+    fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (orbit, place) = self.split(node);
+        write!(out, "{}{place}", char::from(b'a' + orbit as u8))
+    }
+}

@@ -1,0 +1,110 @@
+//! Any graph at all, `graph:FILE`, routed by tables.
+//!
+//! For comparing a topology of one's own with those of this crate, on a computer: the tables grow with the square of the nodes,
+//! and boards have none. Core reads no files; the program says once how a name becomes [`Table`]s, with [`set_loader`].
+//!
+//! Ports are the neighbours in ascending order.
+
+use std::sync::OnceLock;
+
+use crate::arith::{Number, Vertex};
+use crate::network::expression::{BrokenRule, Reader};
+use crate::network::spelling::{Pen, Spelled};
+use crate::topology::{Rule, Topology};
+
+/// A graph with all its distances and next hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Table {
+    /// The name behind `graph:`.
+    pub name: &'static str,
+    /// Where the neighbours of each node begin, and where those of the last end.
+    pub starts: &'static [u32],
+    /// The neighbours of all nodes, of each in ascending order.
+    pub neighbors: &'static [u32],
+    /// The port from each node to each, `here * nodes + dest`.
+    pub ports: &'static [u16],
+    /// The distances, likewise.
+    pub hops: &'static [u16],
+    /// The largest distance.
+    pub diameter: u16,
+}
+
+/// Makes the table of a name, or says why it cannot.
+pub type Loader = fn(&str) -> Result<Table, &'static str>;
+
+static LOADER: OnceLock<Loader> = OnceLock::new();
+
+/// How names become tables from now on; the first to say it wins.
+pub fn set_loader(loader: Loader) {
+    let _ = LOADER.set(loader);
+}
+
+impl Table {
+    /// Reads what follows `graph`.
+    pub(crate) fn parse(reader: &mut Reader<'_>) -> Option<Self> {
+        const FILE: &str = "FILE of graph:FILE";
+        reader.expect(b':', FILE, "preceded by ':'")?;
+        let name = reader.rest();
+        let loaded = match LOADER.get() {
+            Some(loader) => loader(name),
+            None => Err("this program reads no graphs"),
+        };
+        loaded.map_or_else(|why| reader.refuse(FILE, BrokenRule::Unreadable(why)), Some)
+    }
+
+    fn pair(&self, here: Vertex, dest: Vertex) -> usize {
+        here as usize * self.nodes() as usize + dest as usize
+    }
+
+    fn first(&self, node: Vertex) -> u32 {
+        self.starts.get(node as usize).copied().unwrap_or(0)
+    }
+}
+
+impl Topology for Table {
+    fn nodes(&self) -> Number {
+        self.starts.len().saturating_sub(1) as Number
+    }
+
+    fn degree(&self, node: Vertex) -> Number {
+        Number::from(self.first(node + 1).saturating_sub(self.first(node)))
+    }
+
+    fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
+        if port >= self.degree(node) {
+            return None;
+        }
+        let place = self.first(node) as usize + usize::try_from(port).ok()?;
+        self.neighbors.get(place).map(|&neighbor| Number::from(neighbor))
+    }
+
+    fn next(&self, here: Vertex, dest: Vertex, _rule: Rule) -> Vertex {
+        if here == dest {
+            return here;
+        }
+        let port = self.ports.get(self.pair(here, dest)).copied().unwrap_or(0);
+        self.neighbor(here, Number::from(port)).unwrap_or(here)
+    }
+
+    fn distance(&self, from: Vertex, to: Vertex) -> Option<Number> {
+        self.hops.get(self.pair(from, to)).map(|&hops| Number::from(hops))
+    }
+
+    fn longest_route(&self, _rule: Rule) -> Number {
+        Number::from(self.diameter)
+    }
+
+    fn known_diameter(&self) -> Option<Number> {
+        Some(Number::from(self.diameter))
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        false
+    }
+}
+
+impl Spelled for Table {
+    fn spell(&self, pen: &mut Pen<'_>) {
+        pen.text("graph:").text(self.name);
+    }
+}

@@ -1,0 +1,125 @@
+//! The page of an experiment: charts that compare networks, and the table.
+
+use std::fmt::Write;
+
+use hopwise_figures::escape;
+
+use super::results::{Figure, Results};
+
+/// Figures that are drawn, where there are any: latency, loss, hops, steps.
+const DRAWN: [&str; 12] = [
+    "latency_mean",
+    "latency_p99",
+    "hops_mean",
+    "accepted_rate",
+    "latency_mean_us",
+    "latency_p99_us",
+    "delivered",
+    "lost",
+    "retransmissions",
+    "detours",
+    "pings.lost",
+    "broadcasts.steps",
+];
+
+const LABELS: f64 = 420.0;
+const WIDTH: f64 = 460.0;
+const LINE: f64 = 20.0;
+
+/// One file, without scripts.
+pub(super) fn html(results: &Results) -> String {
+    let mut out = String::from(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Experiment</title>\n<style>\n\
+         body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#222;background:#fff}\n\
+         table{border-collapse:collapse;font-size:13px}td,th{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:left}\n\
+         td.n{text-align:right}code{font-size:12px}svg{max-width:100%;height:auto}\n</style></head><body>\n<h1>Experiment</h1>\n",
+    );
+    for remark in &results.remarks {
+        let _ = writeln!(out, "<p><b>{}</b></p>", escape(remark));
+    }
+    let mut kinds: Vec<&str> = results.figures.iter().map(|figure| figure.kind.as_str()).collect();
+    kinds.dedup();
+    for kind in kinds {
+        let _ = writeln!(out, "<h2>{}</h2>", escape(kind));
+        for name in DRAWN {
+            let is_it = |figure: &&Figure| figure.kind == kind && figure.figure == name;
+            let mine: Vec<&Figure> = results.figures.iter().filter(is_it).collect();
+            if !mine.is_empty() {
+                let _ = writeln!(out, "<h3>{}</h3>\n{}", escape(name), chart(&mine));
+            }
+        }
+    }
+    out.push_str(
+        "<h2>All figures</h2>\n<table><tr><th>command<th>network<th>scenario<th>figure<th>mean<th>± 95%<th>seeds<th>one run</tr>\n",
+    );
+    for figure in &results.figures {
+        let [kind, network, scenario, name, command] = [
+            &figure.kind,
+            &figure.network,
+            &figure.scenario,
+            &figure.figure,
+            &figure.command,
+        ]
+        .map(|text| escape(text));
+        let interval = figure.ci95.map_or("unknown".into(), number);
+        let _ = writeln!(
+            out,
+            "<tr><td>{kind}<td>{network}<td>{scenario}<td>{name}<td class=\"n\">{}<td class=\"n\">{interval}<td class=\"n\">{}<td>\
+             <code>{command}</code></tr>",
+            number(figure.mean),
+            figure.seeds
+        );
+    }
+    out.push_str("</table>\n</body></html>\n");
+    out
+}
+
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        format!("{value}")
+    } else {
+        format!("{value:.4}")
+    }
+}
+
+/// A dot for each network and scenario, and a bar as wide as the interval.
+fn chart(figures: &[&Figure]) -> String {
+    let ends = |figure: &&Figure| figure.mean + figure.ci95.unwrap_or(0.0);
+    let most = figures.iter().map(ends).fold(f64::MIN_POSITIVE, f64::max);
+    let x = |value: f64| LABELS + WIDTH * (value / most).clamp(0.0, 1.0);
+    let height = LINE * (figures.len() as f64 + 1.0);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {height:.0}\" width=\"{:.0}\" font-family=\"sans-serif\" font-size=\"12\">",
+        LABELS + WIDTH + 90.0,
+        LABELS + WIDTH + 90.0
+    );
+    let mut networks: Vec<&str> = figures.iter().map(|figure| figure.network.as_str()).collect();
+    networks.dedup();
+    for (row, figure) in figures.iter().enumerate() {
+        let y = LINE * (row as f64 + 1.0);
+        let hue = networks
+            .iter()
+            .position(|network| *network == figure.network)
+            .unwrap_or(0)
+            * 67
+            % 360;
+        let half = figure.ci95.unwrap_or(0.0);
+        let label = escape(&format!("{} {}", figure.network, figure.scenario));
+        let _ = write!(
+            svg,
+            "<text x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text><line x1=\"{LABELS}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" \
+             stroke=\"#eee\"/><line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"hsl({hue},60%,45%)\" stroke-width=\"5\" \
+             opacity=\"0.5\"/><circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"hsl({hue},60%,40%)\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            LABELS - 8.0,
+            y + 4.0,
+            LABELS + WIDTH,
+            x(figure.mean - half),
+            x(figure.mean + half),
+            x(figure.mean),
+            x(figure.mean + half) + 8.0,
+            y + 4.0,
+            number(figure.mean)
+        );
+    }
+    svg + "</svg>"
+}

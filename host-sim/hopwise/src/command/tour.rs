@@ -1,0 +1,154 @@
+//! `hopwise tour`
+
+use std::io::{self, BufRead, IsTerminal};
+
+use clap::{Args, Parser};
+
+use super::output::{Outcome, print, say};
+use super::refusal::Refusal;
+use super::{Hopwise, carry_out};
+
+#[derive(Args)]
+pub(super) struct TourArgs {
+    /// Lists the steps, and does nothing
+    #[arg(long)]
+    list: bool,
+    /// Only this step, by number
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=STEPS.len() as i64))]
+    step: Option<u8>,
+    /// Goes on without waiting for Enter, as it does where nobody can press it
+    #[arg(long)]
+    no_wait: bool,
+}
+
+struct Step {
+    title: &'static str,
+    /// What to look at.
+    text: &'static str,
+    /// The command, without its name.
+    command: &'static [&'static str],
+}
+
+const STEPS: [Step; 6] = [
+    Step {
+        title: "A network",
+        text: "Six rings of three boards; each board has a third cable, to a ring of the other class.\n\
+               Every network is an expression, and this is its whole description.",
+        command: &["topo", "rdn(ring(3),1)"],
+    },
+    Step {
+        title: "A route",
+        text: "From its own address and that of a packet's destination a board computes the next hop.\n\
+               There is no table, and nothing to learn.",
+        command: &["route", "rdn(ring(3),1)", "0", "17"],
+    },
+    Step {
+        title: "A broadcast",
+        text: "In the same way it computes to whom it passes a broadcast on. Everyone hears it once.",
+        command: &["broadcast", "rdn(ring(3),1)", "0"],
+    },
+    Step {
+        title: "A fault",
+        text: "All boards send to each other, a cable is pulled while they do, and a board is reset.\n\
+               Every packet is accounted for: look at delivered, lost and duplicated.",
+        command: &[
+            "sim",
+            "rdn(ring(3),1)",
+            "--confirmed",
+            "--packets",
+            "400",
+            "--events",
+            "200ms cut 3.0; 400ms reset 7",
+            "--seed",
+            "1",
+        ],
+    },
+    Step {
+        title: "Boards",
+        text: "The firmware that is flashed onto real boards, on 18 emulated ones: processors, serial ports, flash.\n\
+               It is built first, which takes a minute or two, once, and needs the repository.",
+        command: &["emulate", "rdn(ring(3),1)", "--check"],
+    },
+    Step {
+        title: "A page",
+        text: "A page that draws the network, with every route and broadcast in it. Open it in a browser.",
+        command: &["view", "rdn(ring(3),1)", "-o", "tour.html"],
+    },
+];
+
+/// What the user wants with a step.
+enum Answer {
+    Go,
+    Skip,
+    End,
+}
+
+pub(super) fn run(args: &TourArgs) -> Result<Outcome, Refusal> {
+    if args.list {
+        return list();
+    }
+    let waits = !args.no_wait && io::stdin().is_terminal() && io::stdout().is_terminal();
+    for (number, step) in (1..).zip(&STEPS) {
+        if args.step.is_some_and(|only| only != number) {
+            continue;
+        }
+        print(|out| {
+            writeln!(out, "\n{number}. {}\n\n{}\n\n$ {}", step.title, step.text, line(step))?;
+            if waits {
+                write!(out, "\nEnter runs it, s skips it, q ends the tour: ")?;
+            }
+            Ok(())
+        })?;
+        match if waits { ask() } else { Answer::Go } {
+            Answer::Go => {}
+            Answer::Skip => continue,
+            Answer::End => return Ok(Outcome::Done),
+        }
+        print(|out| writeln!(out))?;
+        match carry_out(&Hopwise::parse_from(["hopwise"].iter().chain(step.command))) {
+            Ok(Outcome::Done) => {}
+            // The rest can be shown without it.
+            Err(refusal @ (Refusal::Repository(_) | Refusal::Firmware(_))) => say(&format!("hopwise: {refusal}")),
+            ended => return ended,
+        }
+    }
+    print(|out| {
+        writeln!(
+            out,
+            "\nWhere next: docs/first-steps.md tells the same at leisure; hopwise help lists the rest."
+        )
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn list() -> Result<Outcome, Refusal> {
+    print(|out| {
+        for (number, step) in (1..).zip(&STEPS) {
+            writeln!(out, "{number}  {:<12} {}", step.title, line(step))?;
+        }
+        Ok(())
+    })?;
+    Ok(Outcome::Done)
+}
+
+/// A command as one types it.
+fn line(step: &Step) -> String {
+    let quoted = step.command.iter().map(|word| match word.contains(['(', ';', ' ']) {
+        true => format!("'{word}'"),
+        false => (*word).into(),
+    });
+    let words: Vec<String> = quoted.collect();
+    format!("hopwise {}", words.join(" "))
+}
+
+fn ask() -> Answer {
+    let mut answer = String::new();
+    match io::stdin().lock().read_line(&mut answer) {
+        Ok(0) | Err(_) => Answer::End,
+        Ok(_) => match answer.trim() {
+            "s" => Answer::Skip,
+            "q" => Answer::End,
+            _ => Answer::Go,
+        },
+    }
+}

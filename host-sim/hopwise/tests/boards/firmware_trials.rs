@@ -1,0 +1,230 @@
+//! Programs that behave and programs that do not, on emulated boards: `firmware/examples/trials`.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use hopwise_core::wire::{
+    AppPort, Command, Content, Header, Kind, OVERHEAD, Packet, Query, Request, Response, TrafficReport, encoded_len,
+};
+use hopwise_emulate::computers::Question;
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_sim::{Settings, simulate_programs};
+
+use crate::firmware_programs::{example, lines, order};
+use crate::firmware_support::Rig;
+use script::Note;
+
+#[allow(dead_code, reason = "the boards' image uses the rest")]
+#[path = "../../../../firmware/examples/trials/script.rs"]
+mod script;
+
+/// The trials, by their numbers in the image.
+const PANIC: u8 = 0;
+const FLOOD: u8 = 1;
+const SCRIPT: u8 = 2;
+const ASK: u8 = 3;
+const SEND: u8 = 4;
+const NEVER_YIELD: u8 = 5;
+
+/// What a board says after it has asked a hundred times: how many failed, and the mean and longest time in microseconds.
+fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
+    let lines = lines(rig);
+    let found = lines.iter().find_map(|(at, text)| {
+        let rest = text.strip_prefix("asked 100 times, ").filter(|_| *at == board)?;
+        let mut numbers = rest.split(' ').filter_map(|word| word.parse::<u64>().ok());
+        Some((numbers.next()? as u32, numbers.next()?, numbers.next()?))
+    });
+    found.unwrap_or_else(|| panic!("board {board} has not asked: {lines:?}"))
+}
+
+/// A program that panics restarts its board, which says why; one that never yields likewise. Its neighbours go on.
+#[test]
+fn a_program_that_panics_or_hangs_restarts_its_board_alone() {
+    let Some(firmware) = example("trials") else { return };
+    for (trial, reason) in [(PANIC, "panic main.rs:"), (NEVER_YIELD, "hung")] {
+        let mut rig = Rig::new(firmware, "ring(4)");
+        rig.wait_for_links(SECOND);
+        order(&mut rig, 2, trial, 0);
+        // Boards 0 and 1 do not need board 2.
+        order(&mut rig, 0, ASK, 1);
+        rig.run_for(if trial == PANIC { SECOND } else { 8 * SECOND });
+        let resets: Vec<u64> = rig.world.boards().iter().map(|board| board.resets()).collect();
+        assert_eq!(resets, [0, 0, 1, 0], "{reason}");
+        let trouble = rig.status(2).trouble.unwrap_or_default();
+        assert!(trouble.contains(reason), "{trouble:?}");
+        if trial == PANIC {
+            assert!(trouble.ends_with("as it was told"), "{trouble}");
+        }
+        let (failed, _, longest) = asked(&mut rig, 0);
+        assert_eq!(failed, 0);
+        assert!(longest < 50_000, "{longest} us");
+        // It is back, with its program.
+        rig.wait_for_links(SECOND);
+        order(&mut rig, 2, ASK, 1);
+        rig.run_for(SECOND);
+        assert_eq!(asked(&mut rig, 2).0, 0);
+    }
+}
+
+/// A board sends without end to one that never reads, and to all. The others still speak with each other, and no link goes down.
+#[test]
+fn a_program_that_floods_others_that_never_read_stops_nobody() {
+    let Some(firmware) = example("trials") else { return };
+    let mut rig = Rig::new(firmware, "ring(5)");
+    rig.wait_for_links(SECOND);
+    order(&mut rig, 0, FLOOD, 1);
+    rig.run_for(200 * MILLISECOND);
+    lines(&mut rig);
+    // Across the flood, and beside it.
+    for (board, node) in [(1, 2), (3, 2), (4, 1)] {
+        order(&mut rig, board, ASK, node);
+    }
+    rig.run_for(6 * SECOND);
+    let all = rig.log();
+    let down: Vec<_> = all.iter().filter(|line| line.text.contains("down")).collect();
+    assert!(down.is_empty(), "{down:?}");
+    let asked: BTreeMap<usize, &str> = all
+        .iter()
+        .filter_map(|line| Some((line.board, line.text.strip_prefix("asked 100 times, ")?)))
+        .collect();
+    println!("{asked:?}");
+    assert_eq!(asked.keys().copied().collect::<Vec<_>>(), [1, 3, 4]);
+    for (board, text) in asked {
+        assert!(text.starts_with("0 failed"), "board {board}: {text}");
+    }
+    let counters = rig.counters(1);
+    assert!(counters.dropped_in_all() > 100, "{counters:?}");
+    assert!(rig.world.boards().iter().all(|board| board.resets() == 0));
+    rig.assert_healthy();
+}
+
+/// The same program, the same deliveries.
+#[test]
+fn boards_and_simulator_deliver_the_same_to_the_same_program() {
+    let Some(firmware) = example("trials") else { return };
+    const NETWORK: &str = "rdn(ring(3),1)";
+    const NODES: u64 = 18;
+    type Delivered = BTreeMap<u64, Vec<(String, u64, usize, u32)>>;
+    let mut on_boards: Delivered = (0..NODES).map(|node| (node, Vec::new())).collect();
+    let mut in_simulator = on_boards.clone();
+
+    let mut rig = Rig::new(firmware, NETWORK);
+    rig.wait_for_links(SECOND);
+    for board in 0..NODES as usize {
+        order(&mut rig, board, SCRIPT, 0);
+    }
+    rig.run_for(4 * SECOND);
+    for (board, text) in lines(&mut rig) {
+        let words: Vec<&str> = text.split(' ').collect();
+        let &[what, from, length, sum] = &words[..] else {
+            continue;
+        };
+        if let (Ok(from), Ok(length), Ok(sum)) = (from.parse(), length.parse(), sum.parse()) {
+            let notes = on_boards.get_mut(&(board as u64)).expect("a node");
+            notes.push((what.to_string(), from, length, sum));
+        }
+    }
+    rig.assert_healthy();
+
+    let settings = Settings {
+        network: Some(NETWORK.into()),
+        duration: Some("5s".parse().unwrap()),
+        ..Settings::default()
+    };
+    let notes: Rc<RefCell<Vec<(u64, Note)>>> = Rc::default();
+    let book = notes.clone();
+    let account = simulate_programs(&settings.run().unwrap(), &move |mesh| {
+        let book = book.clone();
+        let here = mesh.address();
+        Box::pin(async move { script::run(mesh, |note| book.borrow_mut().push((here, note))).await })
+    });
+    assert_eq!(account.unwrap().violation, None);
+    for &(here, note) in &*notes.borrow() {
+        let of_node = in_simulator.get_mut(&here).expect("a node");
+        of_node.push((note.what.to_string(), note.from, note.length, note.sum));
+    }
+
+    for delivered in [&mut on_boards, &mut in_simulator] {
+        delivered.values_mut().for_each(|notes| notes.sort());
+    }
+    for node in 0..NODES {
+        // 17 broadcasts, and one each of all else.
+        assert_eq!(
+            in_simulator[&node].len(),
+            17 + 8,
+            "node {node}: {:?}",
+            in_simulator[&node]
+        );
+        assert_eq!(on_boards[&node], in_simulator[&node], "node {node}");
+    }
+}
+
+/// What a request and its answer of 32 bytes take on the wire between nodes 0 and 1, in microseconds at 1 Mbaud.
+fn wire_time() -> f64 {
+    let query = Query::Application(AppPort(101));
+    let request = Content::Request(Request {
+        query,
+        asked: 0,
+        payload: &[0; 32],
+    });
+    let answer = Content::Response(Response {
+        query,
+        asked: 0,
+        number: 0,
+        payload: &[0; 33],
+    });
+    let bytes = |content: &Content<'_>, kind| {
+        let header = Header::new(kind, 0, 1);
+        let body = content.write::<244>().expect("it fits");
+        encoded_len(OVERHEAD + Packet { header, body }.length())
+    };
+    (bytes(&request, Kind::Request) + bytes(&answer, Kind::Response)) as f64 * 10.0
+}
+
+/// Instructions that two boards take for a trial of a hundred, each, beyond what they take when nothing happens.
+fn instructions(rig: &mut Rig, trial: u8) -> [u64; 2] {
+    const TIME: Time = 1_500 * MILLISECOND;
+    let count = |rig: &Rig| [0, 1].map(|board: usize| rig.world.boards()[board].cpu.instructions);
+    let before = count(rig);
+    rig.run_for(TIME);
+    let idle = count(rig);
+    order(rig, 0, trial, 1);
+    let ordered = count(rig);
+    rig.run_for(TIME);
+    let after = count(rig);
+    [0, 1].map(|board| (after[board] - ordered[board]).saturating_sub(idle[board] - before[board]) / 100)
+}
+
+#[test]
+fn what_programs_cost() {
+    let Some(firmware) = example("trials") else { return };
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    let [send, receive] = instructions(&mut rig, SEND);
+    let said = lines(&mut rig);
+    let bytes = said.iter().find(|(_, text)| text.starts_with("bytes of"));
+    println!("{}", bytes.map_or("", |(_, text)| text));
+    assert!(said.iter().any(|(_, text)| text == "sent 100 messages"), "{said:?}");
+    // Whatever the bytes of a program's messages, they are not taken for the board's own traffic, nor for text.
+    let report: TrafficReport = rig.ask_one(Question::command(1, &Command::Traffic));
+    assert_eq!(
+        (
+            report.received,
+            said.iter().filter(|(_, text)| text.contains("bytes from")).count()
+        ),
+        (0, 0)
+    );
+    let mut rig = Rig::new(firmware, "path(2)");
+    rig.wait_for_links(SECOND);
+    let [ask, answer] = instructions(&mut rig, ASK);
+    let (failed, mean, longest) = asked(&mut rig, 0);
+    let ratio = mean as f64 / wire_time();
+    println!(
+        "instructions: send {send}, receive {receive}, ask {ask}, answer {answer}; a request of 32 bytes over one hop: {mean} us in the mean, {longest} at most, {ratio:.2} times its wire time of {} us",
+        wire_time()
+    );
+    assert_eq!(failed, 0);
+    assert!(ratio <= 1.5, "{ratio}");
+    assert!(send.max(receive) <= 40_000 && ask.max(answer) <= 80_000);
+}

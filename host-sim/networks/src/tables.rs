@@ -1,0 +1,171 @@
+//! Graphs from files: `graph:FILE`, a list of edges, routed by tables.
+//!
+//! A file has an edge a line, two node numbers from 0; what follows a `#` is a remark. Routes are shortest paths; of several
+//! closer neighbours another for another destination, so that all links are used alike.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+
+use hopwise_core::network::Table;
+use hopwise_core::network::table::set_loader;
+
+use crate::distances::{UNREACHED, hops_from};
+use crate::graph::Graph;
+
+/// A graph from a file has at most so many nodes: its tables take 4 bytes for each pair.
+pub const MOST_NODES: usize = 4_096;
+
+/// Why a text is no list of edges.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadEdges {
+    /// A line is not two numbers.
+    #[error("line {0} must be two node numbers")]
+    Line(usize),
+    /// A node is joined with itself.
+    #[error("line {0} joins a node with itself")]
+    Loop(usize),
+    /// There are too many nodes.
+    #[error("line {line} has a node above {most}", most = MOST_NODES - 1)]
+    TooManyNodes {
+        /// Which line.
+        line: usize,
+    },
+    /// There is no edge.
+    #[error("there is no edge in it")]
+    Empty,
+    /// Not everyone can reach everyone; nodes without an edge are such, too.
+    #[error("it falls into {0} parts without an edge between them")]
+    Parts(usize),
+}
+
+/// From now on, `graph:FILE` is read as a network wherever an expression is.
+pub fn install() {
+    set_loader(load);
+}
+
+/// The table of a file. Tables are kept for as long as the program runs, as networks that are copied about refer to them.
+fn load(name: &str) -> Result<Table, &'static str> {
+    static LOADED: Mutex<Option<HashMap<String, Table>>> = Mutex::new(None);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let loaded = loaded.get_or_insert_default();
+    if let Some(table) = loaded.get(name) {
+        return Ok(*table);
+    }
+    let why = |text: String| -> &'static str { text.leak() };
+    let text = fs::read_to_string(name).map_err(|error| why(error.to_string()))?;
+    let graph = read(&text).map_err(|error| why(error.to_string()))?;
+    let table = table(name, &graph);
+    loaded.insert(name.into(), table);
+    Ok(table)
+}
+
+/// Reads a list of edges.
+pub fn read(text: &str) -> Result<Graph, BadEdges> {
+    let mut edges = Vec::new();
+    let mut nodes = 0;
+    for (at, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default();
+        let numbers: Result<Vec<usize>, _> = line.split_whitespace().map(str::parse).collect();
+        let (u, v) = match numbers.as_deref() {
+            Ok([]) => continue,
+            Ok(&[u, v]) => (u, v),
+            _ => return Err(BadEdges::Line(at)),
+        };
+        if u == v {
+            return Err(BadEdges::Loop(at));
+        }
+        nodes = nodes.max(u + 1).max(v + 1);
+        if nodes > MOST_NODES {
+            return Err(BadEdges::TooManyNodes { line: at });
+        }
+        edges.push((u, v));
+    }
+    if edges.is_empty() {
+        return Err(BadEdges::Empty);
+    }
+    let graph = Graph::from_edges(nodes, edges);
+    match graph.parts() {
+        1 => Ok(graph),
+        parts => Err(BadEdges::Parts(parts)),
+    }
+}
+
+/// The tables of a connected graph.
+pub fn table(name: &str, graph: &Graph) -> Table {
+    let nodes = graph.nodes();
+    let mut ports = vec![0u16; nodes * nodes];
+    let mut all_hops = vec![0u16; nodes * nodes];
+    let mut diameter = 0;
+    for dest in 0..nodes {
+        let hops = hops_from(graph, dest);
+        for here in (0..nodes).filter(|&here| here != dest && hops[here] != UNREACHED) {
+            let near = graph.neighbors(here);
+            let first = dest % near.len();
+            let turn = (first..near.len()).chain(0..first);
+            let closer = turn.into_iter().find(|&port| hops[near[port] as usize] < hops[here]);
+            ports[here * nodes + dest] = closer.unwrap_or(0) as u16;
+            all_hops[here * nodes + dest] = hops[here] as u16;
+            diameter = diameter.max(hops[here] as u16);
+        }
+    }
+    let starts: Vec<u32> = (0..=nodes).map(|node| graph.first_link(node) as u32).collect();
+    let neighbors: Vec<u32> = (0..nodes).flat_map(|node| graph.neighbors(node).to_vec()).collect();
+    Table {
+        name: name.to_string().leak(),
+        starts: starts.leak(),
+        neighbors: neighbors.leak(),
+        ports: ports.leak(),
+        hops: all_hops.leak(),
+        diameter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::Audit;
+    use hopwise_core::Network;
+
+    #[test]
+    fn what_is_no_list_of_edges_is_refused() {
+        for (text, why) in [
+            ("", "there is no edge in it"),
+            ("0 1 # one\n\n1\n", "line 3 must be two node numbers"),
+            ("0 1\n1 x\n", "line 2 must be two node numbers"),
+            ("0 0\n", "line 1 joins a node with itself"),
+            ("0 4096\n", "line 1 has a node above 4095"),
+            ("0 1\n2 3\n", "it falls into 2 parts without an edge between them"),
+        ] {
+            assert_eq!(
+                read(text).err().map(|error| error.to_string()).as_deref(),
+                Some(why),
+                "{text}"
+            );
+        }
+    }
+
+    /// A graph that core knows, written down and read again, keeps every promise, and has the distances of the original.
+    #[test]
+    fn a_graph_from_a_file_keeps_every_promise() {
+        install();
+        let original: Network = "rdn(ring(3),1)".parse().expect("a network");
+        let edges = Graph::build(&original).expect("it is small");
+        let path = std::env::temp_dir().join(format!("hopwise-edges-{}", std::process::id()));
+        let text: String = edges.edge_list().map(|(u, v)| format!("{v} {u}\n")).collect();
+        fs::write(&path, text).expect("a file can be written");
+        let expression = format!("graph:{}", path.display());
+        let network: Network = expression.parse().expect("it was written");
+        fs::remove_file(&path).expect("it is there");
+        assert_eq!(network.to_string(), expression);
+        for from in 0..18 {
+            for to in 0..18 {
+                assert_eq!(network.distance(from, to), original.distance(from, to));
+            }
+        }
+        let graph = Graph::build(&network).expect("it is small");
+        let audit = Audit::of(&network, &graph).expect("sound routes");
+        assert!(audit.passed(), "{audit:?}");
+        assert!("graph:no-such-file".parse::<Network>().is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! How the routes of a network use its links and lanes.
+
+use hopwise_core::{Network, Rule};
+
+use crate::graph::Graph;
+
+/// Networks of at most so many nodes are looked through.
+const MOST_NODES: u64 = 512;
+
+/// What all routes of the exact rule come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Usage {
+    /// Lanes that the routers of boards use: one more than a route turns between rising and falling numbers.
+    pub lanes: u64,
+    /// Packets that a node can make in a cycle, for all others alike, until some link is always busy. A simulation finds less.
+    pub saturation: f64,
+}
+
+impl Usage {
+    /// Follows the routes between all nodes. `None` if there are too many.
+    pub fn of(network: &Network) -> Option<Usage> {
+        if network.nodes() > MOST_NODES {
+            return None;
+        }
+        let graph = Graph::build(network).ok()?;
+        let nodes = graph.nodes();
+        let mut loads = vec![0u64; 2 * graph.edges()];
+        let mut lanes = 0;
+        for dest in 0..nodes {
+            let next: Vec<usize> = (0..nodes)
+                .map(|here| network.unchecked().next(here as u64, dest as u64, Rule::Exact) as usize)
+                .collect();
+            // From far to near: a node hands on what it has and what it was handed.
+            let hops = hops_of_tree(&next, dest);
+            let mut order: Vec<usize> = (0..nodes).filter(|&node| node != dest).collect();
+            order.sort_by_key(|&node| std::cmp::Reverse(hops[node]));
+            let mut carried = vec![1u64; nodes];
+            for &node in &order {
+                let to = next[node];
+                let port = graph.neighbors(node).binary_search(&(to as u32)).ok()?;
+                loads[graph.first_link(node) + port] += carried[node];
+                carried[to] += carried[node];
+            }
+            let mut turns = vec![0u64; nodes];
+            for &node in order.iter().rev() {
+                let to = next[node];
+                let is_turn = to != dest && (to > node) != (next[to] > to);
+                turns[node] = turns[to] + u64::from(is_turn);
+                lanes = lanes.max(turns[node] + 1 + u64::from(to < node));
+            }
+        }
+        let most = loads.into_iter().max()?;
+        Some(Usage {
+            lanes,
+            saturation: (nodes as f64 - 1.0) / most as f64,
+        })
+    }
+}
+
+/// The hops of every node to `dest`, if `next` leads there.
+fn hops_of_tree(next: &[usize], dest: usize) -> Vec<u32> {
+    let mut hops = vec![u32::MAX; next.len()];
+    hops[dest] = 0;
+    for start in 0..next.len() {
+        let mut path = Vec::new();
+        let mut here = start;
+        while hops[here] == u32::MAX && path.len() <= next.len() {
+            path.push(here);
+            here = next[here];
+        }
+        for node in path.into_iter().rev() {
+            hops[node] = hops[next[node]].saturating_add(1);
+        }
+    }
+    hops
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usage_of_graphs_that_can_be_counted_by_hand() {
+        let usage = |expression: &str| Usage::of(&expression.parse().expect("a network")).expect("it is small");
+        // Every link carries the packets of one pair each way.
+        assert_eq!(usage("complete(5)").saturation, 4.0);
+        // Over the middle link of a path of 4 go 2 x 2 of the routes.
+        assert_eq!(
+            usage("path(4)"),
+            Usage {
+                lanes: 2,
+                saturation: 3.0 / 4.0
+            }
+        );
+        // A ring turns at the wrap.
+        assert_eq!(usage("ring(5)").lanes, 3);
+    }
+}
