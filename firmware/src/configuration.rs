@@ -49,11 +49,13 @@ impl store::Flash for Slots<'_> {
 
     fn read(&self, slot: Slot, at: usize, bytes: &mut [u8]) {
         let end = self.slot_bytes();
-        for (at, byte) in (at..end).zip(bytes) {
-            let address = (FLASH_BASE + Self::offset(slot, at)) as *const u8;
-            // SAFETY: the linker script keeps the slots free. Volatile, since they change without the compiler's knowledge.
-            *byte = unsafe { address.read_volatile() };
-        }
+        boards::read_torn(|| {
+            for (at, byte) in (at..end).zip(bytes) {
+                let address = (FLASH_BASE + Self::offset(slot, at)) as *const u8;
+                // SAFETY: the linker script keeps the slots free. Volatile, since they change without the compiler's knowledge.
+                *byte = unsafe { address.read_volatile() };
+            }
+        });
     }
 
     fn erase(&mut self, slot: Slot) -> Result<(), FlashFailed> {

@@ -13,12 +13,11 @@
 //!        folded(BASE,n) root-folded(BASE,n) flooded(BASE,n) re-heawood-2(n[,all|one])
 //! Swapped networks
 //!        rsn(l,G[,diameter]) hcn(n) hfn(n) hsn(l,G) hcn3(n) partial-swapped wk(N,t) symmetric-hypernet(n,t) hypernet(n,l)
-//! from a file, routed by tables, on a computer only
-//!        graph:FILE
+//! file   graph:FILE
 //! others ccc(n) cor(k,r) dualcube(n) bsw(BASE) exchanged-hypercube(s,t)
 //! ```
 //!
-//! BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
+//! A graph from a file is routed by tables, and for computers only. BASE, FRAME and UNIT are base graphs; families do not nest, so a reader needs no stack. Lower case; blanks between
 //! tokens are ignored. Printing gives the one canonical spelling.
 
 use core::fmt;

@@ -4,6 +4,7 @@
 //! a file with a struct that implements [`Peripheral`]. [`Chip`] finds the peripheral of an address, knows which of them
 //! have something to do, and joins them where one acts on another: requests to DMA, clocks to timers, pins to EXTI.
 
+mod adc;
 mod backup;
 pub mod clocks;
 mod dma;
@@ -18,9 +19,12 @@ pub mod peripheral;
 pub mod pins;
 mod power;
 mod rcc;
+mod rng;
 pub mod rules;
 pub mod rx_pin;
+mod serial;
 mod slots;
+mod spi;
 mod supply;
 mod syscfg;
 #[cfg(test)]
@@ -41,7 +45,6 @@ use pins::{Sockets, Wiring};
 use rules::{Rule, Violation};
 use slots::{Changed, LINES, Slots, Unit};
 use syscfg::Syscfg;
-use usart::Edge;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
@@ -423,57 +426,6 @@ impl Chip {
             Unit::Uart(uart) => self.serve_uart(uart, now, memory),
             unit => _ = self.peripheral(unit).map(|peripheral| peripheral.advance(now)),
         }
-    }
-
-    /// Advances a UART event by event, so that DMA takes each byte when it comes and not when software next looks.
-    fn serve_uart(&mut self, uart: usize, now: Cycles, memory: &mut Memory) {
-        let Some(port) = &mut self.uarts[uart] else { return };
-        let mut raised = false;
-        loop {
-            // Edges that were told late lead to nothing in the past.
-            let then = port.next_event().clamp(self.served[uart].min(now), now);
-            port.advance(then);
-            raised |= self.dma.serve(uart, &mut **port, then, memory);
-            if then == now {
-                break;
-            }
-        }
-        self.served[uart] = now;
-        if port.take_sent_nowhere() {
-            self.sends_nowhere(uart);
-        }
-        if raised {
-            self.dirty |= LINES;
-            self.judge_dma();
-        }
-    }
-
-    /// Edges arrive at a serial port, in order. Nothing is done yet; returns when that will be due.
-    pub(crate) fn receive_edges(
-        &mut self,
-        uart: usize,
-        edges: impl Iterator<Item = Edge<Cycles>>,
-        now: Cycles,
-    ) -> Cycles {
-        let Some(port) = self.uarts.get_mut(uart).and_then(Option::as_mut) else {
-            return NEVER;
-        };
-        // What was due before the edges came stays due then.
-        self.served[uart] = self.served[uart].max(port.next_event().min(now));
-        edges.for_each(|edge| port.push_edge(edge));
-        if port.reaction_time().is_none() {
-            // It forgets what it does not listen to.
-            self.dirty |= self.slots.bit_of_uart(uart);
-        }
-        let due = port.next_event();
-        self.slots.date_uart(uart, due);
-        self.next = self.next.min(due);
-        due
-    }
-
-    /// The edges that a serial port has put out since the last call.
-    pub(crate) fn take_output(&mut self, uart: usize) -> Option<std::vec::Drain<'_, Edge<Cycles>>> {
-        Some(self.uarts.get_mut(uart)?.as_mut()?.take_output())
     }
 }
 

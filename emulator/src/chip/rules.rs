@@ -26,6 +26,8 @@ pub enum Rule {
     Dma,
     /// A serial port of a chip newer than the F4 is set up while it is off, within the range of its dividers.
     Uart,
+    /// A converter is switched on with its regulator, calibrated while it is off, and converts while it is on.
+    Adc,
 }
 
 impl Rule {
@@ -42,6 +44,7 @@ impl Rule {
             Rule::FlashCache => "flash-cache",
             Rule::Dma => "dma",
             Rule::Uart => "uart",
+            Rule::Adc => "adc",
         }
     }
 }

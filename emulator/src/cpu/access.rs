@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::instruction::Width;
 use super::nvic::NMI;
-use super::scs::UNALIGN_TRP;
+use super::scs::{BFARVALID, BFHFNMIGN, PRECISERR, UNALIGN_TRP};
 use super::{Bus, Cpu};
 
 /// The private peripheral bus: registers of the core itself.
@@ -73,10 +73,21 @@ impl<B: Bus> Cpu<B> {
     /// The flash cannot correct what it reads.
     fn meet_torn_flash(&mut self, address: u32) -> Result<(), Fault> {
         if self.bus.meets_torn_flash(address) {
-            return Err(Fault::DataBus(address));
+            return self.data_bus_fault(address);
         }
         self.nvic.pend(NMI, true);
         self.deadline = 0;
+        Ok(())
+    }
+
+    /// Nothing answers as it should. Software whose priority is that of a fault handler, or above, can have that told by the status
+    /// registers only (BFHFNMIGN): it goes on then, with anything.
+    fn data_bus_fault(&mut self, address: u32) -> Result<(), Fault> {
+        if self.scs.ccr & BFHFNMIGN == 0 || self.execution_priority() > -1 {
+            return Err(Fault::DataBus(address));
+        }
+        self.scs.cfsr |= PRECISERR | BFARVALID;
+        self.scs.bfar = address;
         Ok(())
     }
 
@@ -152,9 +163,10 @@ impl<B: Bus> Cpu<B> {
         if SYSTEM.contains(&address) {
             return Ok(self.read_system(address) >> (8 * (address & 3)));
         }
-        self.bus
-            .read(address, bytes, self.now, &mut self.memory)
-            .ok_or(Fault::DataBus(address))
+        match self.bus.read(address, bytes, self.now, &mut self.memory) {
+            Some(word) => Ok(word),
+            None => self.data_bus_fault(address).map(|()| 0),
+        }
     }
 
     #[inline(never)]
@@ -183,9 +195,13 @@ impl<B: Bus> Cpu<B> {
         if self.now >= self.stalled_until {
             self.memory.finish();
         }
-        self.bus
+        if self
+            .bus
             .write(address, bytes, value, self.now, &mut self.memory)
-            .ok_or(Fault::DataBus(address))?;
+            .is_none()
+        {
+            self.data_bus_fault(address)?;
+        }
         self.art.configure(self.bus.flash_access());
         if let Some(changed) = self.bus.take_flash_change() {
             self.art.flash_changed(&changed);

@@ -14,6 +14,12 @@ const BRANCH_PREDICTION: u32 = 1 << 18;
 const VECTKEY: u32 = 0x05fa;
 /// Bits of CCR.
 pub(super) const UNALIGN_TRP: u32 = 1 << 3;
+/// CCR: data bus faults of handlers of faults are ignored.
+pub(super) const BFHFNMIGN: u32 = 1 << 8;
+/// CFSR: a data bus fault whose instruction is known, and whose address is in BFAR.
+pub(super) const PRECISERR: u32 = 1 << 9;
+/// See [`PRECISERR`].
+pub(super) const BFARVALID: u32 = 1 << 15;
 pub(super) const DIV_0_TRP: u32 = 1 << 4;
 const STKALIGN: u32 = 1 << 9;
 /// Bits of SCR.

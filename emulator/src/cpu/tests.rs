@@ -188,6 +188,19 @@ fn wfe_takes_the_event_register_first() {
 }
 
 #[test]
+fn a_bus_fault_is_ignored_only_with_faultmask_and_bfhfnmign() {
+    for (faultmask, ccr, goes_on) in [(true, 1 << 8, true), (false, 1 << 8, false), (true, 0, false)] {
+        let mut cpu = core(&[0x6801, 0x2207, 0xe7fe], &[]); // ldr r1, [r0]; movs r2, #7; b .
+        cpu.r[0] = 0x5000_0000;
+        (cpu.faultmask, cpu.scs.ccr) = (faultmask, cpu.scs.ccr | ccr);
+        cpu.run_until(100);
+        assert_eq!(cpu.r[2] == 7, goes_on, "{faultmask} {ccr:#x}");
+        assert_eq!((cpu.scs.cfsr, cpu.scs.bfar), (1 << 15 | 1 << 9, 0x5000_0000));
+        assert_eq!(cpu.faults.is_empty(), goes_on);
+    }
+}
+
+#[test]
 fn faults_escalate_and_a_fault_in_a_fault_handler_locks_up() {
     // udf: as a usage fault if that is enabled, else as a hard fault.
     let mut cpu = core(&[0xde00], &[]);

@@ -203,10 +203,8 @@ impl World {
 
     /// Takes what the boards have sent through the wires.
     fn exchange(&mut self, per_thread: usize, horizons: &mut [Horizon], rounds: &mut [Round]) {
-        for place in 0..rounds.len() {
-            for (board, horizon) in rounds[place].horizons.drain(..) {
-                horizons[board] = horizon;
-            }
+        for (board, horizon) in rounds.iter_mut().flat_map(|round| round.horizons.drain(..)) {
+            horizons[board] = horizon;
         }
         for place in 0..rounds.len() {
             let mut sent = std::mem::take(&mut rounds[place].sent);

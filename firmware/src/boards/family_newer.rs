@@ -28,6 +28,28 @@ pub(super) fn accelerate() {
     }
 }
 
+/// Reads what a reset may have torn in the flash. On the H7 that is a bus fault, at every start. A priority as high as that of a fault
+/// handler, with BFHFNMIGN, lets the core go on with anything, which a checksum finds.
+#[cfg(feature = "nucleo-h743zi")]
+pub(crate) fn read_torn(read: impl FnOnce()) {
+    const BFHFNMIGN: u32 = 1 << 8;
+    // SAFETY: no handler runs in between, and all is as it was afterwards but for the flags, which a one clears.
+    unsafe {
+        let scb = &*cortex_m::peripheral::SCB::PTR;
+        scb.ccr.modify(|ccr| ccr | BFHFNMIGN);
+        core::arch::asm!("cpsid f", "isb");
+        read();
+        core::arch::asm!("dsb", "cpsie f");
+        scb.ccr.modify(|ccr| ccr & !BFHFNMIGN);
+        // The bus fault's, not those of another kind.
+        scb.cfsr.write(0xff00);
+    }
+    // With this flag set embassy refuses to write, and it does not clear it.
+    for bank in 0..2 {
+        pac::FLASH.bank(bank).ccr().write(|w| w.set_clr_dbeccerr(true));
+    }
+}
+
 /// Why the board started. To be called once: it clears the flags for the next start.
 pub(crate) fn reset_cause() -> ResetCause {
     #[cfg(not(feature = "nucleo-h743zi"))]

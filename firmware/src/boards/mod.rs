@@ -64,7 +64,10 @@ pub(crate) const WATCHDOG_MICROS: u32 = 4_000_000;
 
 /// Starts the clocks and what depends on them.
 pub(crate) fn start() -> Peripherals {
+    #[cfg(not(feature = "nucleo-g474re"))]
     let peripherals = embassy_stm32::init(chosen::clocks());
+    #[cfg(feature = "nucleo-g474re")]
+    let peripherals = chosen::start();
     family::accelerate();
     peripherals
 }
@@ -101,6 +104,16 @@ pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
     }
     result
 }
+
+/// Reads what a reset may have torn in the flash: wrong bytes are read then, and a checksum tells so. L4 and G4 raise an NMI besides,
+/// which `crash` handles.
+#[cfg(not(feature = "nucleo-h743zi"))]
+pub(crate) fn read_torn(read: impl FnOnce()) {
+    read();
+}
+
+#[cfg(feature = "nucleo-h743zi")]
+pub(crate) use family::read_torn;
 
 /// Looks so often whether an oscillator runs: at least 50 ms at the 16 MHz that chips begin with, and where they begin
 /// with 64 MHz, at least 12.

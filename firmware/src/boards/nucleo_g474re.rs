@@ -1,7 +1,11 @@
-//! Nucleo-G474RE: five links. 150 MHz from the board's own crystal of 24 MHz. Any DMA channel serves any port.
+//! Nucleo-G474RE: five links. 170 MHz from the board's own crystal of 24 MHz. Any DMA channel serves any port.
 
+use embassy_stm32::pac;
 use embassy_stm32::rcc::*;
 use embassy_stm32::time::Hertz;
+
+/// PWR_CR5: voltage range 1 without the boost.
+const R1MODE: u32 = 1 << 8;
 
 super::board! {
     name: "nucleo-g474re",
@@ -16,10 +20,21 @@ super::board! {
     led: PA5,
     pressed_high: true,
     watchdog: IWDG,
-    buses: [150_000_000],
+    buses: [170_000_000],
 }
 
-pub(super) fn clocks() -> embassy_stm32::Config {
+/// 170 MHz needs the boost mode. embassy divides and waits as it should, but does not get it: stm32-metapac 21 has R1MODE at bit 0 of PWR_CR5,
+/// RM0440 at 8. And it resets the PWR when it begins, so it begins with its own 16 MHz.
+pub(super) fn start() -> embassy_stm32::Peripherals {
+    let mut config = clocks();
+    let clocks = core::mem::take(&mut config.rcc);
+    let mut peripherals = embassy_stm32::init(config);
+    pac::PWR.cr5().modify(|w| w.0 &= !R1MODE);
+    reinit(clocks, &mut peripherals.RCC);
+    peripherals
+}
+
+fn clocks() -> embassy_stm32::Config {
     let mut config = embassy_stm32::Config::default();
     let external = super::hse_runs(false);
     config.rcc.hsi = !external;
@@ -31,12 +46,12 @@ pub(super) fn clocks() -> embassy_stm32::Config {
         source: if external { PllSource::HSE } else { PllSource::HSI },
         // 24 or 16 MHz to 4.
         prediv: if external { PllPreDiv::DIV6 } else { PllPreDiv::DIV4 },
-        mul: PllMul::MUL75,
+        mul: PllMul::MUL85,
         divp: None,
         divq: None,
         divr: Some(PllRDiv::DIV2),
     });
     config.rcc.sys = Sysclk::PLL1_R;
-    // 170 MHz would need the boost mode, which embassy does not get: stm32-metapac 21 has R1MODE at bit 0 of PWR_CR5, RM0440 at 8.
+    config.rcc.boost = true;
     config
 }

@@ -25,7 +25,7 @@ const LIFT: Effort = Effort { steps: 60_000, seed: 1 };
 const GROWTH: Effort = Effort { steps: 400, seed: 1 };
 
 /// A mean distance that is less than this above the bound is good, and nothing else is looked for.
-const GOOD: f64 = 0.02;
+const GOOD: f64 = 0.03;
 
 /// What boards there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

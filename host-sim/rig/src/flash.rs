@@ -7,13 +7,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hopwise_core::store::{SEALED_BYTES, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES};
 
 use super::mesh::Mesh;
-use super::probe_rs::{Call, Program, Target};
+use super::probe_rs::{Call, Program, Target, output_within};
 
 /// What is done to a board, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub struct Flasher {
     pub elf: PathBuf,
     /// Where pages go.
     pub slots: u32,
+    /// How long a step may take.
+    pub limit: Duration,
 }
 
 /// The mesh file names no probes for these nodes.
@@ -117,7 +119,7 @@ impl Flasher {
         for step in FlashStep::ALL {
             progress(step);
             let failed = |reason: String| FlashFailure { step, reason };
-            let output = program.command(self.call(job, step)).output();
+            let output = output_within(&mut program.command(self.call(job, step)), self.limit);
             let output = output.map_err(|error| failed(error.to_string()))?;
             if !output.status.success() {
                 let said = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

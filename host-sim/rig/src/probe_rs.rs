@@ -7,7 +7,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -213,6 +214,56 @@ impl Program {
         command.args(call.arguments());
         command
     }
+}
+
+/// Runs a command to its end and returns what it said. One that takes longer than `limit` is ended, and that is an error: a probe can
+/// hang, and probe-rs then waits for it for ever.
+pub fn output_within(command: &mut Command, limit: Duration) -> io::Result<Output> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    // Read while it runs: it waits when a pipe is full. What it has started itself may keep a pipe open after its end.
+    let (stdout, stderr) = (read_all(child.stdout.take()), read_all(child.stderr.take()));
+    let until = Instant::now() + limit;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let said = |bytes: Receiver<Vec<u8>>| bytes.recv_timeout(LAST_WORDS).unwrap_or_default();
+            return Ok(Output {
+                status,
+                stdout: said(stdout),
+                stderr: said(stderr),
+            });
+        }
+        if Instant::now() >= until {
+            end_all(vec![child]);
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!(
+                    "no end after {} s: unplug the board and plug it in again",
+                    limit.as_secs()
+                ),
+            ));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// How long the last words of a program that has ended may take.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+fn read_all(pipe: Option<impl io::Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (sender, bytes) = channel();
+    std::thread::spawn(move || {
+        let mut all = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What came before an error is what there is.
+            let _ = pipe.read_to_end(&mut all);
+        }
+        sender.send(all)
+    });
+    bytes
 }
 
 /// How a program is asked to end, and for how long it may take. One that is killed leaves the board as it is, perhaps halted.

@@ -150,30 +150,6 @@ impl Lift {
         core::iter::from_fn(move || self.link_at(&mut cursor))
     }
 
-    /// What the ports of a node lead to, in their order, up to the one for which `is_it` holds: its number, or how many ports there
-    /// are.
-    #[inline(never)]
-    fn find_port(&self, (orbit, place): Place, is_it: &mut dyn FnMut(Number, Place) -> bool) -> Number {
-        let m = self.m();
-        let mut port = 0;
-        for link in self.orbit_links() {
-            let (from, to, shift) = link.widened();
-            let back = sub_mod(0, shift, m);
-            // Half the way round an orbit and back are one link.
-            let ends = [
-                (from == orbit, to, shift),
-                (to == orbit && (from != to || back != shift), from, back),
-            ];
-            for (_, to, shift) in ends.into_iter().filter(|end| end.0) {
-                if is_it(port, (to, wrap(place + shift, m))) {
-                    return port;
-                }
-                port += 1;
-            }
-        }
-        port
-    }
-
     /// Whether the set of all nodes has room in a search.
     fn fits(places: Number, orbits: u8) -> bool {
         (places as usize).div_ceil(WORD) * usize::from(orbits) <= MAX_WORDS
@@ -187,16 +163,6 @@ impl Lift {
 
     fn join(&self, (orbit, place): Place) -> Vertex {
         orbit * self.m() + place
-    }
-
-    /// Where a port of a node leads.
-    fn across(&self, node: Place, port: Number) -> Option<Place> {
-        let mut found = None;
-        self.find_port(node, &mut |at, place| {
-            found = (at == port).then_some(place);
-            at == port
-        });
-        found
     }
 
     /// A node as seen from another one's place.
@@ -236,26 +202,94 @@ struct Cursor {
     from: u8,
 }
 
+/// The links of a lift, unpacked.
+struct Links {
+    list: [OrbitLink; MAX_LINKS],
+    count: usize,
+    /// Places of an orbit.
+    m: Number,
+}
+
+impl Links {
+    #[inline]
+    fn of(lift: &Lift) -> Self {
+        let mut links = Links {
+            list: [OrbitLink::default(); MAX_LINKS],
+            count: 0,
+            m: lift.m(),
+        };
+        for (slot, link) in links.list.iter_mut().zip(lift.orbit_links()) {
+            *slot = link;
+            links.count += 1;
+        }
+        links
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &OrbitLink> {
+        self.list.iter().take(self.count)
+    }
+
+    /// Shows where the ports of a node lead, in their order, up to the one for which `is_it` holds: its number, or how many
+    /// ports there are.
+    #[inline(never)]
+    fn find_port(&self, (orbit, place): Place, is_it: &mut dyn FnMut(Number, Place) -> bool) -> Number {
+        let mut port = 0;
+        for link in self.iter() {
+            let (from, to, shift) = link.widened();
+            let back = sub_mod(0, shift, self.m);
+            // Half the way round an orbit and back are one link.
+            let is_other_end = to == orbit && (from != to || back != shift);
+            for (is_end, to, shift) in [(from == orbit, to, shift), (is_other_end, from, back)] {
+                if !is_end {
+                    continue;
+                }
+                if is_it(port, (to, wrap(place + shift, self.m))) {
+                    return port;
+                }
+                port += 1;
+            }
+        }
+        port
+    }
+
+    fn degree(&self, node: Place) -> Number {
+        self.find_port(node, &mut |_, _| false)
+    }
+
+    /// Where a port of a node leads.
+    fn across(&self, node: Place, port: Number) -> Option<Place> {
+        let mut found = None;
+        self.find_port(node, &mut |at, place| {
+            found = (at == port).then_some(place);
+            at == port
+        });
+        found
+    }
+}
+
 impl Graph for Lift {
     fn nodes(&self) -> Number {
         self.k() * self.m()
     }
 
     fn degree(&self, node: Vertex) -> Number {
-        self.find_port(self.split(node), &mut |_, _| false)
+        Links::of(self).degree(self.split(node))
     }
 
     fn neighbor(&self, node: Vertex, port: Number) -> Option<Vertex> {
-        self.across(self.split(node), port).map(|place| self.join(place))
+        let across = Links::of(self).across(self.split(node), port);
+        across.map(|place| self.join(place))
     }
 
     /// A port that leads closer. Which of several depends on the orbits and the difference alone, and is another for
     /// another difference: all links are used alike, which carries a twelfth more than the first of them would.
     fn step(&self, here: Vertex, dest: Vertex) -> Vertex {
-        let (orbit, _) = self.split(dest);
+        let (orbit, turn) = self.split(dest);
         let from = self.relative(here, dest);
-        let closer = Search::from(self, orbit).reach(from).port_towards(from);
-        closer.and_then(|port| self.neighbor(here, port)).unwrap_or(here)
+        match Search::from(self, orbit).reach(from).step(from) {
+            Some((orbit, place)) => self.join((orbit, wrap(place + turn, self.m()))),
+            None => here,
+        }
     }
 
     fn hops(&self, from: Vertex, to: Vertex) -> Number {
@@ -295,9 +329,8 @@ impl Graph for Lift {
     /// The steps that the part of the tree behind the port takes, each node there serving in the best order.
     fn urgency(&self, here: Vertex, port: Number, source: Vertex) -> u64 {
         let (orbit, _) = self.split(source);
-        let child = self.across(self.relative(here, source), port);
-        let search = Search::from(self, orbit).reach_all();
-        child.map_or(0, |child| wide(search.steps_behind(child)))
+        let mut search = Search::from(self, orbit);
+        wide(search.reach_all().steps_behind(self.relative(here, source), port))
     }
 
     fn write_address(&self, node: Vertex, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! Distances to one node of a lift, of all places of an orbit at once.
 
-use super::{Lift, MAX_LINKS, MAX_WORDS, OrbitLink, Place};
+use super::{Lift, Links, MAX_WORDS, Place};
 use crate::arith::{Number, sub_mod, wrap};
 use crate::graph::Graph;
 
@@ -18,9 +18,7 @@ const MAX_CHILDREN: usize = 8;
 /// O(links * words) word operations a level, and 2 * 256 bytes of stack.
 pub(super) struct Search<'a> {
     lift: &'a Lift,
-    links: [OrbitLink; MAX_LINKS],
-    count: usize,
-    m: Number,
+    links: Links,
     /// Of one orbit.
     words: usize,
     origin: Number,
@@ -35,19 +33,11 @@ const UNREACHED: u32 = 3;
 
 impl<'a> Search<'a> {
     pub(super) fn from(lift: &'a Lift, origin: Number) -> Self {
-        let mut links = [OrbitLink::default(); MAX_LINKS];
-        let mut count = 0;
-        for (slot, link) in links.iter_mut().zip(lift.orbit_links()) {
-            *slot = link;
-            count += 1;
-        }
-        let m = lift.m();
+        let links = Links::of(lift);
         let mut search = Search {
             lift,
+            words: (links.m as usize).div_ceil(WORD as usize),
             links,
-            count,
-            m,
-            words: (m as usize).div_ceil(WORD as usize),
             origin,
             low: [u32::MAX; MAX_WORDS],
             high: [u32::MAX; MAX_WORDS],
@@ -58,13 +48,13 @@ impl<'a> Search<'a> {
     }
 
     /// Goes on until a node is reached.
-    pub(super) fn reach(mut self, node: Place) -> Self {
+    pub(super) fn reach(&mut self, node: Place) -> &Self {
         while self.code(node) == UNREACHED && self.grow() {}
         self
     }
 
     /// Goes on until all are reached that can be.
-    pub(super) fn reach_all(mut self) -> Self {
+    pub(super) fn reach_all(&mut self) -> &Self {
         while self.grow() {}
         self
     }
@@ -83,8 +73,9 @@ impl<'a> Search<'a> {
         let next = self.levels + 1;
         let (code, next_code) = ((self.levels % 3) as u32, (next % 3) as u32);
         let mut found = false;
+        // Beyond the words of an orbit it stays zero.
+        let mut front = [0; MAX_WORDS];
         for orbit in 0..self.lift.k() {
-            let mut front = [0; MAX_WORDS];
             let first = orbit as usize * self.words;
             let planes = self.low.iter().zip(&self.high).skip(first).take(self.words);
             let mut any = 0;
@@ -97,14 +88,14 @@ impl<'a> Search<'a> {
             if any == 0 {
                 continue;
             }
-            for place in 0..self.count {
-                let link = self.links.get(place).copied().unwrap_or_default();
+            for place in 0..self.links.count {
+                let link = self.links.list.get(place).copied().unwrap_or_default();
                 let shift = Number::from(link.shift);
                 if Number::from(link.from) == orbit {
                     found |= self.spread(&front, link.to, shift, next_code);
                 }
                 if Number::from(link.to) == orbit {
-                    found |= self.spread(&front, link.from, sub_mod(0, shift, self.m), next_code);
+                    found |= self.spread(&front, link.from, sub_mod(0, shift, self.links.m), next_code);
                 }
             }
         }
@@ -115,13 +106,13 @@ impl<'a> Search<'a> {
     /// Whether what is reached so many places on, in an orbit, is new.
     fn spread(&mut self, front: &[u32; MAX_WORDS], orbit: u8, shift: Number, code: u32) -> bool {
         let first = usize::from(orbit) * self.words;
-        let mut start = sub_mod(0, shift, self.m);
-        let mut left = self.m;
+        let mut start = sub_mod(0, shift, self.links.m);
+        let mut left = self.links.m;
         let mut found = false;
         for word in first..first + self.words {
             let mask = if left < WORD { (1 << left) - 1 } else { u32::MAX };
-            found |= self.set(word, turned(front, start, self.m) & mask, code);
-            start = wrap(start + WORD, self.m);
+            found |= self.set(word, turned(front, start, self.links.m) & mask, code);
+            start = wrap(start + WORD, self.links.m);
             left = left.saturating_sub(WORD);
         }
         found
@@ -148,34 +139,32 @@ impl<'a> Search<'a> {
         bit(&self.low) | bit(&self.high) << 1
     }
 
-    /// The port of a node that was reached through which a packet goes to the origin; `None` at the origin.
-    pub(super) fn port_towards(&self, node: Place) -> Option<Number> {
+    /// The neighbour of a node that was reached by which a packet goes to the origin; `None` at the origin.
+    pub(super) fn step(&self, node: Place) -> Option<Place> {
         if node == (self.origin, 0) {
             return None;
         }
         let closer = (self.code(node) + 2) % 3;
-        let degree = self.lift.find_port(node, &mut |_, _| false);
+        let degree = self.links.degree(node);
         // Where the search for a port begins: spread over the differences of the places, and over the orbits.
-        let first = (sub_mod(0, node.1, self.m) * degree / self.m.max(1) + self.origin) % degree.max(1);
+        let spread = sub_mod(0, node.1, self.links.m) * degree / self.links.m.max(1);
+        let first = (spread + self.origin) % degree.max(1);
         let (mut before, mut found) = (None, None);
-        self.lift.find_port(node, &mut |port, next| {
+        self.links.find_port(node, &mut |port, next| {
             if self.code(next) == closer {
                 let side = if port < first { &mut before } else { &mut found };
-                *side = side.or(Some(port));
+                *side = side.or(Some(next));
             }
-            false
+            found.is_some()
         });
         found.or(before)
     }
 
-    /// Whether a broadcast of the origin comes to a node from another.
-    fn is_told_by(&self, node: Place, teller: Place) -> bool {
-        let port = self.port_towards(node);
-        port.and_then(|port| self.lift.across(node, port)) == Some(teller)
-    }
-
-    /// The steps of a broadcast of the origin behind a node, if each serves those behind whom it takes longest first.
-    pub(super) fn steps_behind(&self, node: Place) -> Number {
+    /// The steps of a broadcast of the origin behind a port of a node, if each serves those behind whom it takes longest first.
+    pub(super) fn steps_behind(&self, node: Place, port: Number) -> Number {
+        let Some(node) = self.links.across(node, port) else {
+            return 0;
+        };
         let mut path = [Visit::default(); MAX_DEPTH];
         if let Some(visit) = path.first_mut() {
             visit.node = node;
@@ -188,8 +177,8 @@ impl<'a> Search<'a> {
             };
             let (here, port) = (visit.node, visit.port);
             visit.port += 1;
-            match self.lift.across(here, port) {
-                Some(child) if self.is_told_by(child, here) => {
+            match self.links.across(here, port) {
+                Some(child) if self.step(child) == Some(here) => {
                     if let Some(visit) = path.get_mut(depth + 1) {
                         *visit = Visit {
                             node: child,

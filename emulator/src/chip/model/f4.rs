@@ -1,5 +1,6 @@
 //! What STM32F4 chips have in common: RM0390 (F446), RM0090 (F405), RM0368 (F401), RM0383 (F411).
 
+use super::super::adc::{self, Adc};
 use super::super::clocks::Limits;
 use super::super::dma::Controllers;
 use super::super::flash::FlashController;
@@ -8,6 +9,8 @@ use super::super::peripheral::{Parts, Peripheral, SerialPort};
 use super::super::pins::Side;
 use super::super::power::Power;
 use super::super::rcc::Rcc;
+use super::super::rng::Rng;
+use super::super::spi::{self, Spi};
 use super::super::timer::Timer;
 use super::super::usart::Usart;
 use super::super::{Individual, backup::Backup};
@@ -122,6 +125,7 @@ pub(super) fn parts(chip: &Description, facts: &'static F4, individual: &Individ
 }
 
 const AHB1: u32 = 0x30;
+const AHB2: u32 = 0x34;
 pub(in super::super) const APB1: u32 = 0x40;
 pub(in super::super) const APB2: u32 = 0x44;
 
@@ -151,13 +155,25 @@ fn backup() -> Box<dyn Peripheral> {
     Box::new(Backup::default())
 }
 
+fn spi() -> Box<dyn Peripheral> {
+    Box::new(Spi::new(spi::Kind::F4))
+}
+
+fn adc() -> Box<dyn Peripheral> {
+    Box::new(Adc::new(adc::Kind::F4))
+}
+
+fn rng() -> Box<dyn Peripheral> {
+    Box::new(Rng::default())
+}
+
 // The peripherals that some F4 has, with the same address, clock and interrupts wherever there is one.
 pub(super) const TIM2: Place = at(0x4000_0000, "TIM2", Kind::Timer(wide_timer), (APB1, 0), &[28]);
 pub(super) const TIM3: Place = at(0x4000_0400, "TIM3", Kind::Timer(narrow_timer), (APB1, 1), &[29]);
 pub(super) const TIM4: Place = at(0x4000_0800, "TIM4", Kind::Timer(narrow_timer), (APB1, 2), &[30]);
 pub(super) const TIM5: Place = at(0x4000_0c00, "TIM5", Kind::Timer(wide_timer), (APB1, 3), &[50]);
-pub(super) const TIM6: Place = unmodelled(0x4000_1000, "TIM6");
-pub(super) const TIM7: Place = unmodelled(0x4000_1400, "TIM7");
+pub(super) const TIM6: Place = at(0x4000_1000, "TIM6", Kind::Timer(narrow_timer), (APB1, 4), &[54]);
+pub(super) const TIM7: Place = at(0x4000_1400, "TIM7", Kind::Timer(narrow_timer), (APB1, 5), &[55]);
 pub(super) const TIM12: Place = unmodelled(0x4000_1800, "TIM12");
 pub(super) const TIM13: Place = unmodelled(0x4000_1c00, "TIM13");
 pub(super) const TIM14: Place = unmodelled(0x4000_2000, "TIM14");
@@ -165,8 +181,8 @@ pub(super) const RTC: Place = Place::new(0x4000_2800, "RTC and backup registers"
 pub(super) const WWDG: Place = unmodelled(0x4000_2c00, "WWDG");
 pub(super) const IWDG: Place = Place::new(0x4000_3000, "IWDG", Kind::Watchdog, None, &[]);
 pub(super) const I2S2EXT: Place = unmodelled(0x4000_3400, "I2S2ext");
-pub(super) const SPI2: Place = unmodelled(0x4000_3800, "SPI2");
-pub(super) const SPI3: Place = unmodelled(0x4000_3c00, "SPI3");
+pub(super) const SPI2: Place = at(0x4000_3800, "SPI2", Kind::Own(spi), (APB1, 14), &[36]);
+pub(super) const SPI3: Place = at(0x4000_3c00, "SPI3", Kind::Own(spi), (APB1, 15), &[51]);
 /// On the F446 the SPDIF-RX.
 pub(super) const I2S3EXT: Place = unmodelled(0x4000_4000, "I2S3ext");
 pub(super) const SPDIF: Place = unmodelled(0x4000_4000, "SPDIF-RX");
@@ -187,16 +203,16 @@ pub(super) const TIM1: Place = unmodelled(0x4001_0000, "TIM1");
 pub(super) const TIM8: Place = unmodelled(0x4001_0400, "TIM8");
 pub(super) const USART1: Place = at(0x4001_1000, "USART1", Kind::Uart(0), (APB2, 4), &[37]);
 pub(super) const USART6: Place = at(0x4001_1400, "USART6", Kind::Uart(5), (APB2, 5), &[71]);
-pub(super) const ADC: Place = unmodelled(0x4001_2000, "ADC");
+pub(super) const ADC: Place = at(0x4001_2000, "ADC", Kind::Own(adc), (APB2, 8), &[18]);
 pub(super) const SDIO: Place = unmodelled(0x4001_2c00, "SDIO");
-pub(super) const SPI1: Place = unmodelled(0x4001_3000, "SPI1");
-pub(super) const SPI4: Place = unmodelled(0x4001_3400, "SPI4");
+pub(super) const SPI1: Place = at(0x4001_3000, "SPI1", Kind::Own(spi), (APB2, 12), &[35]);
+pub(super) const SPI4: Place = at(0x4001_3400, "SPI4", Kind::Own(spi), (APB2, 13), &[84]);
 pub(super) const SYSCFG: Place = at(0x4001_3800, "SYSCFG", Kind::Syscfg, (APB2, 14), &[]);
 pub(super) const EXTI: Place = Place::new(0x4001_3c00, "EXTI", Kind::Exti, None, &[6, 7, 8, 9, 10, 23, 40]);
 pub(super) const TIM9: Place = unmodelled(0x4001_4000, "TIM9");
 pub(super) const TIM10: Place = unmodelled(0x4001_4400, "TIM10");
 pub(super) const TIM11: Place = unmodelled(0x4001_4800, "TIM11");
-pub(super) const SPI5: Place = unmodelled(0x4001_5000, "SPI5");
+pub(super) const SPI5: Place = at(0x4001_5000, "SPI5", Kind::Own(spi), (APB2, 20), &[85]);
 pub(super) const SAI1: Place = unmodelled(0x4001_5800, "SAI1");
 pub(super) const SAI2: Place = unmodelled(0x4001_5c00, "SAI2");
 pub(super) const GPIOA: Place = at(0x4002_0000, "GPIOA", Kind::Gpio(0), (AHB1, 0), &[]);
@@ -229,7 +245,7 @@ pub(super) const DMA2: Place = at(
 pub(super) const USB_HS: Place = Place::unmodelled(0x4004_0000, 0x4_0000, "USB OTG HS");
 pub(super) const USB_FS: Place = Place::unmodelled(0x5000_0000, 0x4_0000, "USB OTG FS");
 pub(super) const DCMI: Place = unmodelled(0x5005_0000, "DCMI");
-pub(super) const RNG: Place = unmodelled(0x5006_0800, "RNG");
+pub(super) const RNG: Place = at(0x5006_0800, "RNG", Kind::Own(rng), (AHB2, 6), &[80]);
 pub(super) const FMC: Place = Place::unmodelled(0xa000_0000, 0x1000, "FMC");
 pub(super) const QUADSPI: Place = Place::unmodelled(0xa000_1000, 0x1000, "QUADSPI");
 pub(super) const DBGMCU: Place = Place::new(0xe004_2000, "DBGMCU", Kind::DebugControl, None, &[]);

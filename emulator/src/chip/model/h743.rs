@@ -15,6 +15,7 @@ use crate::memory::MemorySizes;
 
 // Enable registers of the RCC.
 const AHB1: u32 = 0xd8;
+const AHB2: u32 = 0xdc;
 const AHB4: u32 = 0xe0;
 const APB1: u32 = 0xe8;
 const APB2: u32 = 0xf0;
@@ -108,8 +109,8 @@ const PLACES: &[Place] = &[
     at(0x4000_0400, "TIM3", NARROW, on(APB1, 1), &[29]),
     at(0x4000_0800, "TIM4", NARROW, on(APB1, 2), &[30]),
     at(0x4000_0c00, "TIM5", WIDE, on(APB1, 3), &[50]),
-    none(0x4000_1000, 0x400, "TIM6"),
-    none(0x4000_1400, 0x400, "TIM7"),
+    at(0x4000_1000, "TIM6", NARROW, on(APB1, 4), &[54]),
+    at(0x4000_1400, "TIM7", NARROW, on(APB1, 5), &[55]),
     none(0x4000_1800, 0x400, "TIM12"),
     none(0x4000_1c00, 0x400, "TIM13"),
     none(0x4000_2000, 0x400, "TIM14"),
@@ -165,12 +166,12 @@ const PLACES: &[Place] = &[
         &[56, 57, 58, 59, 60, 68, 69, 70],
     ),
     at(0x4002_0800, "DMAMUX1", Kind::Dma(2), None, &[]),
-    none(0x4002_2000, 0x400, "ADC1 and ADC2"),
+    at(0x4002_2000, "ADC1 and ADC2", ADC, on(AHB1, 5), &[18]),
     none(0x4002_8000, 0x1400, "ETH"),
     none(0x4004_0000, 0x4_0000, "USB_OTG_HS"),
     none(0x4008_0000, 0x4_0000, "USB_OTG_FS"),
     none(0x4802_0000, 0x400, "DCMI"),
-    none(0x4802_1800, 0x400, "RNG"),
+    at(0x4802_1800, "RNG", RNG, on(AHB2, 6), &[80]),
     none(0x4802_2400, 0x400, "SDMMC2"),
     none(0x4802_2800, 0x400, "DLYB_SDMMC2"),
     none(0x5000_1000, 0x1000, "LTDC"),

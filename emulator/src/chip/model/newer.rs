@@ -1,8 +1,11 @@
 //! What the descriptions of chips newer than the F4 have in common.
 
+use super::super::adc::{self, Adc};
 use super::super::backup::Backup;
 use super::super::map::{Gate, Kind, Place};
 use super::super::peripheral::{Peripheral, SerialPort};
+use super::super::rng::Rng;
+use super::super::spi::{self, Spi};
 use super::super::timer::Timer;
 use super::super::usart::{Registers, Usart};
 use super::super::{UART_NAMES, UARTS};
@@ -64,6 +67,22 @@ fn backup() -> Box<dyn Peripheral> {
     Box::new(Backup::default())
 }
 
+fn spi() -> Box<dyn Peripheral> {
+    Box::new(Spi::new(spi::Kind::Newer))
+}
+
+fn adc() -> Box<dyn Peripheral> {
+    Box::new(Adc::new(adc::Kind::Newer))
+}
+
+fn rng() -> Box<dyn Peripheral> {
+    Box::new(Rng::default())
+}
+
+/// Masters of the L4 and G4; those of the H7 have other registers.
+pub(super) const SPI: Kind = Kind::Own(spi);
+pub(super) const ADC: Kind = Kind::Own(adc);
+pub(super) const RNG: Kind = Kind::Own(rng);
 /// Timers of 32 and of 16 bits, and the backup registers.
 pub(super) const WIDE: Kind = Kind::Timer(wide_timer);
 pub(super) const NARROW: Kind = Kind::Timer(narrow_timer);

@@ -511,6 +511,6 @@ mod tests {
         assert_ne!(port.read(ISR, 0) & (RXNE | FE), 0);
         port.write(CR1, 0, 10_001);
         assert_eq!(port.read(ISR, 0) & 0xff, TXE | TC);
-        assert_eq!(port.take_output().last().map(|edge| edge.level), Some(true));
+        assert_eq!(port.take_output().next_back().map(|edge| edge.level), Some(true));
     }
 }

@@ -39,6 +39,9 @@ pub(super) struct FlashArgs {
     /// How many boards at once
     #[arg(long, value_name = "N", default_value_t = 8)]
     at_once: usize,
+    /// How long image, page or reset of a board may take each, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    limit: u64,
     /// The probe-rs program
     #[arg(long, value_name = "PROGRAM", default_value = "probe-rs")]
     probe_rs: String,
@@ -70,6 +73,7 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
         chip: kind.chip,
         elf,
         slots: kind.slots,
+        limit: Duration::from_secs(args.limit),
     };
     if args.dry_run {
         let elf = match (&args.image.elf, &args.image.app) {

@@ -127,15 +127,15 @@ pub(crate) fn five_full_links(name: &str, least: f64, is_slow: bool) {
     assert_strict(&rig.world);
 }
 
-/// A ring of boards of one kind, in whose flash a reset has torn the double word at an address, which every start reads.
-pub(crate) fn a_torn_double_word_stops_nothing(name: &str, address: u32) {
+/// A ring of boards of one kind, in whose flash a reset has torn the word at an address, which every start reads.
+pub(crate) fn a_torn_word_stops_nothing(name: &str, address: u32, bytes: u32) {
     let Some((program, firmware)) = programmed(name) else {
         return;
     };
     let network: Network = "ring(3)".parse().expect("a network");
     let mut world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
     for board in world.boards_mut() {
-        board.tear_flash(address..address + 8);
+        board.tear_flash(address..address + bytes);
     }
     assert_flawless(Rig::with_logs(network, world, firmware.format.readers(3)));
 }

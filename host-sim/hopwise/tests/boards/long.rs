@@ -44,7 +44,7 @@ fn a_ring_with_boards_of_every_kind() {
 #[test]
 fn five_full_links_of_newer_boards() {
     for (name, least, is_slow) in [
-        ("nucleo-g474re", 0.8, false),
+        ("nucleo-g474re", 0.86, false),
         ("nucleo-h743zi", 0.9, false),
         ("nucleo-l476rg", 0.45, true),
     ] {
@@ -54,8 +54,12 @@ fn five_full_links_of_newer_boards() {
 
 #[test]
 fn a_torn_slot_does_not_stop_newer_boards() {
-    // The beginning of the second slot for the configuration.
-    for (name, address) in [("nucleo-g474re", 0x0807_f000), ("nucleo-l476rg", 0x080f_f000)] {
-        kinds::a_torn_double_word_stops_nothing(name, address);
+    // The beginning of the second slot for the configuration, and what is written at once.
+    for (name, address, bytes) in [
+        ("nucleo-g474re", 0x0807_f000, 8),
+        ("nucleo-l476rg", 0x080f_f000, 8),
+        ("nucleo-h743zi", 0x081e_0000, 32),
+    ] {
+        kinds::a_torn_word_stops_nothing(name, address, bytes);
     }
 }

@@ -282,12 +282,8 @@ fn choose_says_what_cannot_be() {
     let file = file.to_str().expect("a name");
     let prime = json(&["choose", "--nodes", "53", "--ports", "4", "--json", "--write", file]);
     let remarks = prime["remarks"].as_array().expect("a list");
-    assert!(
-        remarks
-            .iter()
-            .any(|remark| remark.as_str().is_some_and(|remark| remark.starts_with("54 boards"))),
-        "{remarks:?}"
-    );
+    let names_sizes = |remark: &Value| remark.as_str().is_some_and(|remark| remark.contains("boards come"));
+    assert!(remarks.iter().any(names_sizes), "{remarks:?}");
     let graph = format!("graph:{file}");
     let figures = json(&["topo", &graph, "--json"]);
     assert_eq!((&figures["nodes"], &figures["degree_max"]), (&53.into(), &4.into()));

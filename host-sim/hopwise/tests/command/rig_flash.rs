@@ -106,6 +106,30 @@ fn every_board_gets_image_page_and_reset_and_failures_are_named() {
 }
 
 #[test]
+fn a_probe_that_hangs_is_given_up_and_the_others_are_flashed() {
+    let folder = Folder::new("flash-hangs");
+    let mesh = folder.write("mesh.toml", MESH);
+    let image = folder.write("image.elf", "");
+    let here = folder.folder().display().to_string();
+    let program = folder.stand_in(&format!(
+        "echo \"$*\" >> '{here}/calls'\ncase \"$*\" in *BB11*) echo waiting; exec sleep 60;; esac"
+    ));
+    let begin = std::time::Instant::now();
+    let output = hopwise(&["flash", &mesh, "--limit", "1", "--elf", &image, "--probe-rs", &program]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("no end after 1 s: unplug the board and plug it in again"),
+        "{said}"
+    );
+    assert!(begin.elapsed().as_secs() < 30, "the stand-in sleeps for a minute");
+    assert_eq!(
+        (calls_of(&folder, "AA00").len(), calls_of(&folder, "BB11").len()),
+        (3, 1)
+    );
+}
+
+#[test]
 fn a_dry_run_shows_the_calls_and_makes_none() {
     let folder = Folder::new("flash-dry");
     let mesh = folder.write("mesh.toml", MESH);

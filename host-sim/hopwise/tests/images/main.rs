@@ -96,6 +96,17 @@ fn the_tests_of_a_new_program_pass() {
     std::fs::remove_dir_all(around).expect("a folder that goes");
 }
 
+/// What the image of a board may take, in KiB. A slot for images is 192 KiB where the chip has the least (F4, G4), and images grow in the field:
+/// what is left is for later. Chips newer than the F4 have more code of embassy's around clocks and serial ports; the L4 trims its
+/// oscillator besides and writes its flash with the caches off; the H7 has 2 MiB.
+fn budget(board: &str) -> usize {
+    match board {
+        "nucleo-h743zi" => 168,
+        "nucleo-l476rg" | "nucleo-g474re" => 160,
+        _ => 152,
+    }
+}
+
 #[test]
 fn every_board_has_an_image_that_fits() {
     for board in BOARDS {
@@ -105,9 +116,11 @@ fn every_board_has_an_image_that_fits() {
         let (flash, ram) = sizes(&firmware.image);
         println!("{board}: {flash} bytes of flash, {ram} bytes of RAM");
         assert!(ram <= 36 * 1024, "{board}: {ram} bytes of static RAM");
-        // The H7 has 2 MiB of flash, and embassy takes more of it than of the others.
-        let budget = if board == "nucleo-h743zi" { 168 } else { 152 };
-        assert!(flash <= budget * 1024, "{board}: {flash} bytes of flash");
+        let budget = budget(board);
+        assert!(
+            flash <= budget * 1024,
+            "{board}: {flash} bytes of flash, at most {budget} KiB"
+        );
         // Whoever flashes it knows where its configuration goes.
         let kind = hopwise_rig::boards::kind(board).expect("a kind of board");
         let slots = ["_configuration_slots", "_slot_bytes"].map(|name| firmware.image.address_of(name));

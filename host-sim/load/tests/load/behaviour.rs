@@ -4,8 +4,8 @@
 use crate::support::{Setup, network};
 use hopwise_core::Rule;
 use hopwise_language::Traffic;
-use hopwise_load::measure::Point;
-use hopwise_load::parameters::Process;
+use hopwise_load::measure::{self, Effort, Experiment, Point};
+use hopwise_load::parameters::{Parameters, Process};
 use proptest::prelude::*;
 
 fn without_times(mut point: Point) -> Point {
@@ -262,5 +262,87 @@ proptest! {
             let made = point.offered_rate * 5_120.0 * point.nodes as f64;
             prop_assert_eq!(point.packets_measured, made.round() as u64);
         }
+    }
+}
+
+/// What is not known is null, never a number.
+#[test]
+fn an_interval_that_is_not_known_is_null() {
+    let network = network("ring(12)");
+    let effort = Effort {
+        least_cycles: 10 << 4,
+        most_cycles: 10 << 4,
+        batch_bits: 4,
+        ..Effort::default()
+    };
+    let experiment = |rate: f64, effort: Effort| Experiment {
+        network: &network,
+        rule: Rule::Exact,
+        parameters: Parameters::BOOKSIM,
+        traffic: Traffic::UniformWithSelf,
+        process: Process::Bernoulli,
+        rate,
+        seed: 1,
+        effort,
+    };
+    let short = measure::run(&experiment(0.05, effort)).unwrap();
+    assert_eq!(
+        short.latency_ci95, None,
+        "batches of 16 cycles tell nothing of latencies of 20"
+    );
+    assert!(serde_json::to_string(&short).unwrap().contains("\"latency_ci95\":null"));
+    let overloaded = measure::run(&experiment(0.9, Effort::default())).unwrap();
+    assert_eq!((overloaded.saturated, overloaded.latency_ci95), (true, None));
+    let long = measure::run(&experiment(0.05, Effort::default())).unwrap();
+    assert!(
+        long.latency_ci95
+            .is_some_and(|half| half > 0.0 && half < 0.05 * long.latency_mean),
+        "{long:?}"
+    );
+}
+
+/// Of intervals that are to hold the mean 95 times in 100, most do. Near saturation, where latencies of neighbouring packets are most
+/// alike, too short batches would show.
+#[test]
+fn intervals_hold_the_mean() {
+    const RUNS: u64 = 40;
+    let run = |seed: u64, precision: f64, cycles: Option<u32>| {
+        Setup {
+            rate: 0.4,
+            seed,
+            precision,
+            cycles,
+            ..Setup::new("torus(4,4)")
+        }
+        .run()
+    };
+    let truth = run(1_000, 0.005, Some(1 << 20)).latency_mean;
+    let holds = |seed: &u64| {
+        let point = run(*seed, 0.01, None);
+        (point.latency_mean - truth).abs() <= point.latency_ci95.expect("it is carried")
+    };
+    let held = (1..=RUNS).filter(holds).count();
+    assert!(held >= 33, "{held} of {RUNS} intervals hold {truth}");
+}
+
+/// All networks have the same memory, however many channels they need.
+#[test]
+fn buffers_can_be_equal() {
+    for (expression, channels) in [("torus(4,4)", 2), ("hypercube(4)", 2), ("petersen", 3)] {
+        let run = |link_buffers| {
+            Setup {
+                link_buffers,
+                ..Setup::new(expression)
+            }
+            .run()
+        };
+        let usual = run(None);
+        assert_eq!(
+            (usual.virtual_channels, usual.buffer_bytes),
+            (channels, 8 * 8 * u64::from(channels)),
+            "{expression}"
+        );
+        let equal = run(Some(24));
+        assert_eq!(equal.buffer_bytes, 24 * 8, "{expression}");
     }
 }

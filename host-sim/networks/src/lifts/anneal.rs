@@ -33,12 +33,15 @@ fn shapes(nodes: u64, ports: u64) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Whether core has room for the links.
+/// Whether core has room for the places, and for as few links as there can be.
 fn fits(k: usize, m: usize, ports: usize) -> bool {
+    (k * ports).div_ceil(2) <= most_links(k, m) && k * m.div_ceil(32) <= 64
+}
+
+/// How many links core has room for.
+fn most_links(k: usize, m: usize) -> usize {
     let width = |count: usize| usize::BITS as usize - (count - 1).leading_zeros() as usize;
-    // Half turns are links of one end each: there may be one at every orbit.
-    let links = (k * ports).div_ceil(2) + if m.is_multiple_of(2) { k.div_ceil(2) } else { 0 };
-    k - 1 + links * (1 + width(k) + width(m)) <= 296 && k * m.div_ceil(32) <= 64
+    (296 - (k - 1)) / (1 + width(k) + width(m))
 }
 
 /// The best lift found, if there can be one.
@@ -156,7 +159,7 @@ impl State {
                         to: orbit,
                         shift: 1 + random.below((m - 1) / 2),
                     },
-                    [orbit] if m % 2 == 0 => Link {
+                    [orbit] if m.is_multiple_of(2) => Link {
                         from: orbit,
                         to: orbit,
                         shift: m / 2,
@@ -276,7 +279,7 @@ impl State {
             }
             _ => {
                 // A link between two orbits becomes a half turn of each.
-                if self.m % 2 == 1 || link.from == link.to {
+                if self.m % 2 == 1 || link.from == link.to || count >= most_links(self.orbits.len(), self.m) {
                     return false;
                 }
                 let half = |orbit| Link {

@@ -152,5 +152,10 @@ fn cables_are_pulled_under_requests_large_messages_and_streams() {
         let successes = pulls::assert_a_seed(seed);
         println!("seed {seed}: {successes:?}");
         assert!(successes.requests * 2 > successes.tried, "seed {seed}: {successes:?}");
+        assert!(
+            successes.large > 0 && successes.streams > 0,
+            "seed {seed}: {successes:?}"
+        );
+        assert!(successes.large <= successes.senders, "seed {seed}: {successes:?}");
     }
 }

@@ -5,7 +5,7 @@ use hopwise_core::{Base, Family, Network, Node};
 use hopwise_networks::base::Formulas;
 
 use super::point::{Point, centred};
-use super::shapes;
+use super::{shapes, stress};
 
 /// An arrangement of clusters, or of the nodes in the innermost ones.
 pub struct Level {
@@ -32,6 +32,9 @@ pub struct Nesting {
 
 /// More clusters than this are not put on a circle.
 const MOST_ON_A_CIRCLE: usize = 20;
+
+/// A graph without a shape of its own is drawn by its distances up to here, which takes time with their number.
+const MOST_WITHOUT_SHAPE: u64 = 512;
 
 /// How a network is nested.
 pub fn nesting(network: &Network) -> Nesting {
@@ -102,6 +105,9 @@ pub fn nesting(network: &Network) -> Nesting {
             by_digits(clusters.chain([cube]).collect(), swap_kinds(hypernet.levels()))
         }
         Family::Exchanged(exchanged) => of_exchanged(exchanged.first_bits() as u32, exchanged.second_bits() as u32),
+        Family::Table(_) if network.nodes() <= MOST_WITHOUT_SHAPE => {
+            flat(stress::places(network.unchecked()), vec!["link".into()])
+        }
         // Families of later versions, and the one that is too large for a page.
         _ => flat(shapes::grid(network.nodes() as usize), vec!["link".into()]),
     }

@@ -25,6 +25,8 @@ pub(crate) struct Setup {
     pub(crate) seed: u64,
     pub(crate) class_limit: Option<u32>,
     pub(crate) cycles: Option<u32>,
+    pub(crate) precision: f64,
+    pub(crate) link_buffers: Option<u32>,
 }
 
 impl Setup {
@@ -39,6 +41,8 @@ impl Setup {
             seed: 1,
             class_limit: None,
             cycles: None,
+            precision: 0.005,
+            link_buffers: None,
         }
     }
 
@@ -59,7 +63,7 @@ impl Setup {
 
     fn experiment<'a>(&self, network: &'a Network) -> Experiment<'a> {
         let mut effort = Effort {
-            precision: 0.005,
+            precision: self.precision,
             most_cycles: 200 << 10,
             ..Effort::default()
         };
@@ -69,6 +73,7 @@ impl Setup {
         let parameters = Parameters {
             packet_flits: self.flits,
             class_limit: self.class_limit,
+            link_buffers: self.link_buffers,
             ..Parameters::BOOKSIM
         };
         Experiment {

@@ -1,0 +1,103 @@
+//! Runs an ELF file on one emulated board and prints what came of it as a line of JSON: `run-elf BOARD MILLISECONDS FILE`. The button is
+//! pressed at a third of the time and let go at two thirds. `tools/embassy-examples` uses it.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use hopwise_emulator::boards::BOARDS;
+use hopwise_emulator::image::Image;
+use hopwise_emulator::time::{MILLISECOND, Time};
+use hopwise_emulator::world::{Action, Board, BoardOptions, Script, World};
+
+/// Ports whose pins are watched, from A.
+const PORTS: usize = 11;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("run-elf: {why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<String, String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [name, milliseconds, file] = &words[..] else {
+        return Err("run-elf BOARD MILLISECONDS FILE".into());
+    };
+    let mut boards = BOARDS.into_iter();
+    let kind = boards
+        .find(|board| board.name == name)
+        .ok_or_else(|| format!("there is no board '{name}'"))?;
+    let milliseconds: Time = milliseconds
+        .parse()
+        .map_err(|_| format!("'{milliseconds}' is no number"))?;
+    let elf = std::fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+    let image = Arc::new(Image::from_elf(&elf).map_err(|error| format!("{file}: {error}"))?);
+
+    let mut world = World::new(1);
+    world.add(Board::new(&image, BoardOptions::of(kind)));
+    let third = milliseconds * MILLISECOND / 3;
+    let script = Script::new(vec![(third, Action::Press(0)), (2 * third, Action::Release(0))]);
+    world.set_script(script).map_err(|error| error.to_string())?;
+    let mut levels = [[None; 16]; PORTS];
+    let (mut changes, mut log) = (0, 0);
+    for millisecond in 1..=milliseconds {
+        world.run_until(millisecond * MILLISECOND);
+        let board = &mut world.boards_mut()[0];
+        log += board.take_log().iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        for (port, pins) in levels.iter_mut().enumerate() {
+            for (pin, level) in (0..).zip(pins) {
+                let now = board.output(port, pin);
+                changes += u64::from(level.is_some() && now.is_some() && *level != now);
+                *level = now;
+            }
+        }
+    }
+    let board = &world.boards()[0];
+    let sent: u64 = (0..hopwise_emulator::chip::UARTS)
+        .map(|uart| board.traffic(uart).sent)
+        .sum();
+    let unmodelled: Vec<&str> = board.remarks().iter().map(|remark| remark.0.as_str()).collect();
+    let broken: Vec<String> = board
+        .violations()
+        .iter()
+        .map(|broken| format!("{}: {}", broken.rule.name(), broken.how))
+        .collect();
+    let fault = board
+        .faults()
+        .first()
+        .map(|fault| fault.to_string().lines().next().unwrap_or_default().to_string());
+    Ok(format!(
+        "{{\"instructions\":{},\"log_bytes\":{log},\"pin_changes\":{changes},\"bytes_sent\":{sent},\"resets\":{},\"fault\":{},\"unmodelled\":{},\
+         \"violations\":{}}}",
+        board.cpu.instructions,
+        board.resets(),
+        fault.map_or("null".into(), |fault| quoted(&fault)),
+        list(unmodelled.into_iter()),
+        list(broken.iter().map(String::as_str)),
+    ))
+}
+
+fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    format!("[{}]", texts.map(quoted).collect::<Vec<_>>().join(","))
+}
+
+/// As JSON has it.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            letter if letter.is_control() => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,323 @@
+//! Analog to digital converters, one conversion at a time, begun by software: RM0390 chapter 13 (F4); RM0351 chapter 18, RM0440 chapter 21 and RM0433 chapter
+//! 25 (L4, G4, H7). Pins read half of the scale. DMA, triggers, injected channels and the watchdogs are not modelled.
+
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
+use super::rules::{Rule, Violation};
+use crate::cpu::{Cycles, NEVER};
+
+/// Converters of a place, at every 0x100.
+const CONVERTERS: usize = 3;
+/// Registers that are common to them.
+const COMMON: u32 = 0x300;
+
+/// What every input reads.
+const HALF: u32 = 0x800;
+/// Cycles of the bus that a conversion, a calibration or the start of a converter takes.
+const CONVERSION: u64 = 60;
+
+/// Which registers it has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// SR, CR1, CR2.
+    F4,
+    /// ISR, IER, CR.
+    Newer,
+}
+
+mod f4 {
+    pub(super) const SR: u32 = 0x00;
+    pub(super) const CR1: u32 = 0x04;
+    pub(super) const CR2: u32 = 0x08;
+    pub(super) const DR: u32 = 0x4c;
+    pub(super) const EOC: u32 = 1 << 1;
+    pub(super) const STRT: u32 = 1 << 4;
+    pub(super) const EOCIE: u32 = 1 << 5;
+    pub(super) const ADON: u32 = 1;
+    pub(super) const DMA: u32 = 1 << 8;
+    pub(super) const SWSTART: u32 = 1 << 30;
+}
+
+mod newer {
+    pub(super) const ISR: u32 = 0x00;
+    pub(super) const IER: u32 = 0x04;
+    pub(super) const CR: u32 = 0x08;
+    pub(super) const CFGR: u32 = 0x0c;
+    pub(super) const DR: u32 = 0x40;
+    pub(super) const ADRDY: u32 = 1;
+    pub(super) const EOC: u32 = 1 << 2;
+    pub(super) const EOS: u32 = 1 << 3;
+    pub(super) const ADEN: u32 = 1;
+    pub(super) const ADDIS: u32 = 1 << 1;
+    pub(super) const ADSTART: u32 = 1 << 2;
+    pub(super) const ADSTP: u32 = 1 << 4;
+    pub(super) const ADVREGEN: u32 = 1 << 28;
+    pub(super) const DEEPPWD: u32 = 1 << 29;
+    pub(super) const ADCAL: u32 = 1 << 31;
+    /// Bits of CR that are only kept.
+    pub(super) const KEPT: u32 = ADVREGEN | DEEPPWD | 1 << 30 | 3 << 8 | 1 << 16;
+}
+
+/// What a converter does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Work {
+    Starting,
+    Calibrating,
+    Converting,
+}
+
+#[derive(Hash)]
+struct Converter {
+    registers: [u32; 64],
+    work: Option<(Work, Cycles)>,
+}
+
+impl Converter {
+    fn new(kind: Kind) -> Self {
+        let mut registers = [0; 64];
+        if kind == Kind::Newer {
+            registers[newer::CR as usize / 4] = newer::DEEPPWD;
+        }
+        Converter { registers, work: None }
+    }
+
+    fn get(&self, offset: u32) -> u32 {
+        self.registers[(offset as usize / 4) & 63]
+    }
+
+    fn at(&mut self, offset: u32) -> &mut u32 {
+        &mut self.registers[(offset as usize / 4) & 63]
+    }
+}
+
+/// The converters of one place.
+#[derive(Hash)]
+pub(super) struct Adc {
+    kind: Kind,
+    converters: [Converter; CONVERTERS],
+    common: [u32; 64],
+    clock: u64,
+    broken: Vec<String>,
+}
+
+impl Adc {
+    pub(super) fn new(kind: Kind) -> Self {
+        Adc {
+            kind,
+            converters: std::array::from_fn(|_| Converter::new(kind)),
+            common: [0; 64],
+            clock: 1,
+            broken: Vec::new(),
+        }
+    }
+
+    fn write_f4(&mut self, number: usize, offset: u32, value: u32, done: Cycles) {
+        let converter = &mut self.converters[number];
+        match offset {
+            f4::SR => *converter.at(f4::SR) &= value,
+            f4::CR2 => {
+                *converter.at(f4::CR2) = value & !f4::SWSTART;
+                if value & f4::SWSTART == 0 {
+                } else if value & f4::ADON != 0 {
+                    *converter.at(f4::SR) |= f4::STRT;
+                    converter.work = Some((Work::Converting, done));
+                } else {
+                    self.broken
+                        .push(format!("ADC{} is to convert while it is off", number + 1));
+                }
+            }
+            f4::DR => {}
+            offset => *converter.at(offset) = value,
+        }
+    }
+
+    fn write_newer(&mut self, number: usize, offset: u32, value: u32, done: Cycles) {
+        use newer::*;
+        let converter = &mut self.converters[number];
+        let is_powered = value & ADVREGEN != 0 && value & DEEPPWD == 0;
+        match offset {
+            ISR => *converter.at(ISR) &= !value,
+            DR => {}
+            CR => {
+                let before = converter.get(CR);
+                *converter.at(CR) = value & KEPT | before & ADEN;
+                let is_on = before & ADEN != 0;
+                let mut wrong = |what: &str| self.broken.push(format!("ADC{} {what}", number + 1));
+                if value & (ADCAL | ADEN) != 0 && !is_powered {
+                    wrong("is used without its regulator");
+                } else if value & ADCAL != 0 && is_on {
+                    wrong("is calibrated while it is on");
+                } else if value & ADCAL != 0 {
+                    converter.work = Some((Work::Calibrating, done));
+                } else if value & ADDIS != 0 {
+                    *converter.at(CR) &= !ADEN;
+                    *converter.at(ISR) &= !ADRDY;
+                    converter.work = None;
+                } else if value & ADSTP != 0 {
+                    converter.work = None;
+                } else if value & ADSTART != 0 && !is_on {
+                    wrong("is to convert while it is off");
+                } else if value & ADSTART != 0 {
+                    converter.work = Some((Work::Converting, done));
+                } else if value & ADEN != 0 && !is_on {
+                    *converter.at(CR) |= ADEN;
+                    converter.work = Some((Work::Starting, done));
+                }
+            }
+            offset => *converter.at(offset) = value,
+        }
+    }
+}
+
+impl Peripheral for Adc {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        if offset >= COMMON {
+            return self.rest(offset);
+        }
+        let converter = &mut self.converters[offset as usize / 0x100];
+        match (self.kind, offset & 0xff) {
+            (Kind::F4, f4::DR) => *converter.at(f4::SR) &= !f4::EOC,
+            (Kind::Newer, newer::DR) => *converter.at(newer::ISR) &= !newer::EOC,
+            _ => {}
+        }
+        self.rest(offset)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        let done = now + CONVERSION * self.clock.max(1);
+        match (offset as usize / 0x100, self.kind) {
+            (CONVERTERS, _) => self.common[(offset - COMMON) as usize / 4] = value,
+            (number, Kind::F4) => self.write_f4(number, offset & 0xff, value, done),
+            (number, Kind::Newer) => self.write_newer(number, offset & 0xff, value, done),
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        if offset >= COMMON {
+            return self.common[((offset - COMMON) as usize / 4) & 63];
+        }
+        let converter = &self.converters[offset as usize / 0x100];
+        let busy = match converter.work {
+            Some((Work::Calibrating, _)) => newer::ADCAL,
+            Some((Work::Converting, _)) => newer::ADSTART,
+            _ => 0,
+        };
+        match (self.kind, offset & 0xff) {
+            (Kind::Newer, newer::CR) => converter.get(newer::CR) | busy,
+            (_, offset) => converter.get(offset),
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        for converter in &mut self.converters {
+            let Some((work, _)) = converter.work.filter(|(_, done)| *done <= now) else {
+                continue;
+            };
+            converter.work = None;
+            let (flags, data) = match (work, self.kind) {
+                (Work::Converting, Kind::F4) => (f4::EOC, f4::DR),
+                (Work::Converting, Kind::Newer) => (newer::EOC | newer::EOS, newer::DR),
+                (Work::Starting, _) => (newer::ADRDY, newer::DR),
+                (Work::Calibrating, _) => (0, newer::DR),
+            };
+            converter.registers[0] |= flags;
+            if work == Work::Converting {
+                *converter.at(data) = HALF;
+            }
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        let dates = self.converters.iter().filter_map(|converter| converter.work);
+        dates.map(|(_, done)| done).min().unwrap_or(NEVER)
+    }
+
+    fn interrupts(&self) -> u32 {
+        let requests = |converter: &Converter| match self.kind {
+            Kind::F4 => converter.get(f4::SR) & f4::EOC != 0 && converter.get(f4::CR1) & f4::EOCIE != 0,
+            Kind::Newer => converter.get(newer::ISR) & converter.get(newer::IER) != 0,
+        };
+        u32::from(self.converters.iter().any(requests))
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = Adc {
+            clock: self.clock,
+            ..Adc::new(self.kind)
+        };
+    }
+
+    fn set_clock(&mut self, cycles: u64, _now: Cycles) {
+        self.clock = cycles;
+    }
+
+    fn beyond_model(&self) -> Option<&'static str> {
+        let dma = |converter: &Converter| match self.kind {
+            Kind::F4 => converter.get(f4::CR2) & f4::DMA != 0,
+            Kind::Newer => converter.get(newer::CFGR) & 1 != 0,
+        };
+        self.converters.iter().any(dma).then_some("DMA")
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        let broken = self.broken.drain(..);
+        broken.map(|how| Violation { rule: Rule::Adc, how }).collect()
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_f4_converts_when_it_is_on_and_reading_takes_the_flag() {
+        let mut adc = Adc::new(Kind::F4);
+        adc.write(0x100 + f4::CR2, f4::SWSTART, 0);
+        assert_eq!(adc.take_broken()[0].how, "ADC2 is to convert while it is off");
+        assert_eq!(adc.next_event(), NEVER);
+        adc.write(0x100 + f4::CR1, f4::EOCIE, 0);
+        adc.write(0x100 + f4::CR2, f4::ADON, 0);
+        adc.write(0x100 + f4::CR2, f4::ADON | f4::SWSTART, 0);
+        adc.advance(CONVERSION - 1);
+        assert_eq!((adc.read(0x100, 0), adc.interrupts()), (f4::STRT, 0));
+        adc.advance(CONVERSION);
+        assert_eq!((adc.read(0x100, 0), adc.interrupts()), (f4::STRT | f4::EOC, 1));
+        assert_eq!((adc.read(0x100 + f4::DR, 0), adc.interrupts()), (HALF, 0));
+    }
+
+    #[test]
+    fn newer_ones_want_their_regulator_and_calibrate_while_off() {
+        use newer::*;
+        let mut adc = Adc::new(Kind::Newer);
+        adc.write(CR, ADEN, 0);
+        assert_eq!(
+            (adc.read(CR, 0) & ADEN, adc.take_broken().len()),
+            (0, 1),
+            "no regulator"
+        );
+        adc.write(CR, ADVREGEN, 0);
+        adc.write(CR, ADVREGEN | ADSTART, 0);
+        assert_eq!(adc.take_broken()[0].how, "ADC1 is to convert while it is off");
+        adc.write(CR, ADVREGEN | ADCAL, 0);
+        assert_ne!(adc.read(CR, 0) & ADCAL, 0);
+        adc.advance(CONVERSION);
+        assert_eq!(adc.read(CR, 0) & ADCAL, 0);
+        adc.write(CR, ADVREGEN | ADEN, 100);
+        assert_eq!(adc.read(ISR, 100) & ADRDY, 0, "not ready at once");
+        adc.advance(100 + CONVERSION);
+        assert_eq!(adc.read(ISR, 0), ADRDY);
+        adc.write(CR, ADVREGEN | ADEN | ADCAL, 200);
+        assert_eq!(adc.take_broken()[0].how, "ADC1 is calibrated while it is on");
+        adc.write(CR, ADVREGEN | ADEN | ADSTART, 200);
+        adc.advance(200 + CONVERSION);
+        assert_eq!((adc.read(ISR, 0), adc.read(DR, 0)), (ADRDY | EOC | EOS, HALF));
+        assert_eq!(adc.read(ISR, 0), ADRDY | EOS);
+        adc.write(CR, ADVREGEN | ADDIS, 300);
+        assert_eq!((adc.read(CR, 0) & ADEN, adc.read(ISR, 0) & ADRDY), (0, 0));
+    }
+}

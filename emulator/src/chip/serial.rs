@@ -1,0 +1,62 @@
+//! What joins the serial ports to the rest of the chip: time, DMA, and edges from and to the wires.
+
+use std::vec::Drain;
+
+use super::Chip;
+use super::slots::LINES;
+use super::usart::Edge;
+use crate::cpu::{Cycles, NEVER};
+use crate::memory::Memory;
+
+impl Chip {
+    /// Advances a UART event by event, so that DMA takes each byte when it comes and not when software next looks.
+    pub(super) fn serve_uart(&mut self, uart: usize, now: Cycles, memory: &mut Memory) {
+        let Some(port) = &mut self.uarts[uart] else { return };
+        let mut raised = false;
+        loop {
+            // Edges that were told late lead to nothing in the past.
+            let then = port.next_event().clamp(self.served[uart].min(now), now);
+            port.advance(then);
+            raised |= self.dma.serve(uart, &mut **port, then, memory);
+            if then == now {
+                break;
+            }
+        }
+        self.served[uart] = now;
+        if port.take_sent_nowhere() {
+            self.sends_nowhere(uart);
+        }
+        if raised {
+            self.dirty |= LINES;
+            self.judge_dma();
+        }
+    }
+
+    /// Edges arrive at a serial port, in order. Nothing is done yet; returns when that will be due.
+    pub(crate) fn receive_edges(
+        &mut self,
+        uart: usize,
+        edges: impl Iterator<Item = Edge<Cycles>>,
+        now: Cycles,
+    ) -> Cycles {
+        let Some(port) = self.uarts.get_mut(uart).and_then(Option::as_mut) else {
+            return NEVER;
+        };
+        // What was due before the edges came stays due then.
+        self.served[uart] = self.served[uart].max(port.next_event().min(now));
+        edges.for_each(|edge| port.push_edge(edge));
+        if port.reaction_time().is_none() {
+            // It forgets what it does not listen to.
+            self.dirty |= self.slots.bit_of_uart(uart);
+        }
+        let due = port.next_event();
+        self.slots.date_uart(uart, due);
+        self.next = self.next.min(due);
+        due
+    }
+
+    /// The edges that a serial port has put out since the last call.
+    pub(crate) fn take_output(&mut self, uart: usize) -> Option<Drain<'_, Edge<Cycles>>> {
+        Some(self.uarts.get_mut(uart)?.as_mut()?.take_output())
+    }
+}

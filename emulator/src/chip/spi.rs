@@ -1,0 +1,232 @@
+//! SPI masters with the registers of F4 (RM0390 chapter 26), L4 (RM0351 chapter 42) and G4 (RM0440 chapter 39): one frame at a time, and nothing at the
+//! wires, so that ones are received. DMA, CRC, I2S and the FIFOs' packing are not modelled.
+
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
+use crate::cpu::{Cycles, NEVER};
+
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const SR: u32 = 0x08;
+const DR: u32 = 0x0c;
+
+const MSTR: u32 = 1 << 2;
+const SPE: u32 = 1 << 6;
+const DFF: u32 = 1 << 11;
+
+const RXNE: u32 = 1;
+const TXE: u32 = 1 << 1;
+const OVR: u32 = 1 << 6;
+const BSY: u32 = 1 << 7;
+
+/// DMA requests in CR2.
+const DMA: u32 = 3;
+/// I2SMOD of I2SCFGR.
+const I2SMOD: u32 = 1 << 11;
+
+/// Which registers it has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// Frames of 8 or 16 bits, chosen in CR1.
+    F4,
+    /// Of 4 to 16 bits, chosen in CR2.
+    Newer,
+}
+
+#[derive(Hash)]
+pub(super) struct Spi {
+    kind: Kind,
+    control: [u32; 2],
+    /// CRC polynomial and I2S configuration, which are only kept.
+    others: [u32; 6],
+    status: u32,
+    received: u32,
+    /// What waits for the shift register.
+    waiting: Option<u32>,
+    sending_until: Option<Cycles>,
+    clock: u64,
+}
+
+impl Spi {
+    pub(super) fn new(kind: Kind) -> Self {
+        Spi {
+            kind,
+            control: [0, if kind == Kind::Newer { 7 << 8 } else { 0 }],
+            others: [0; 6],
+            status: TXE,
+            received: 0,
+            waiting: None,
+            sending_until: None,
+            clock: 1,
+        }
+    }
+
+    fn bits(&self) -> u64 {
+        match self.kind {
+            Kind::F4 if self.control[0] & DFF != 0 => 16,
+            Kind::F4 => 8,
+            // Less than four are not used: they are eight.
+            Kind::Newer => match self.control[1] >> 8 & 0xf {
+                0..3 => 8,
+                bits => u64::from(bits) + 1,
+            },
+        }
+    }
+
+    /// A frame lasts as many bits as it has, each of 2 to 256 cycles of the bus.
+    fn frame(&self) -> Cycles {
+        self.bits() * (2 << (self.control[0] >> 3 & 7)) * self.clock.max(1)
+    }
+
+    fn begin(&mut self, now: Cycles) {
+        let is_on = self.control[0] & (SPE | MSTR) == SPE | MSTR;
+        if is_on && self.sending_until.is_none() && self.waiting.take().is_some() {
+            self.status |= TXE;
+            self.sending_until = Some(now + self.frame());
+        }
+    }
+}
+
+impl Peripheral for Spi {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            SR => self.status | (u32::from(self.sending_until.is_some()) * BSY),
+            DR => {
+                self.status &= !(RXNE | OVR);
+                self.received
+            }
+            offset => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        match offset {
+            CR1 | CR2 => {
+                self.control[offset as usize / 4] = value;
+                self.begin(now);
+            }
+            DR => {
+                self.waiting = Some(value);
+                self.status &= !TXE;
+                self.begin(now);
+            }
+            0x10..=0x24 => self.others[(offset as usize - 0x10) / 4] = value,
+            _ => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            CR1 | CR2 => self.control[offset as usize / 4],
+            0x10..=0x24 => self.others[(offset as usize - 0x10) / 4],
+            _ => 0,
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        while let Some(end) = self.sending_until.filter(|end| *end <= now) {
+            self.sending_until = None;
+            if self.status & RXNE != 0 {
+                self.status |= OVR;
+            } else {
+                self.received = (1 << self.bits()) - 1;
+                self.status |= RXNE;
+            }
+            self.begin(end);
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        self.sending_until.unwrap_or(NEVER)
+    }
+
+    /// The interrupt enables of ERR, RXNE and TXE are bits 5, 6 and 7 of CR2.
+    fn interrupts(&self) -> u32 {
+        let (status, enables) = (self.status, self.control[1]);
+        u32::from(
+            status & OVR != 0 && enables & 1 << 5 != 0
+                || status & RXNE != 0 && enables & 1 << 6 != 0
+                || status & TXE != 0 && enables & 1 << 7 != 0,
+        )
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        let clock = self.clock;
+        *self = Spi::new(self.kind);
+        self.clock = clock;
+    }
+
+    fn set_clock(&mut self, cycles: u64, _now: Cycles) {
+        self.clock = cycles;
+    }
+
+    fn beyond_model(&self) -> Option<&'static str> {
+        if self.control[1] & DMA != 0 {
+            Some("DMA")
+        } else if self.others[3] & I2SMOD != 0 {
+            Some("I2S")
+        } else if self.control[0] & (SPE | MSTR) == SPE {
+            Some("the slave")
+        } else {
+            None
+        }
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_takes_its_bits_and_what_is_written_before_it_is_on_waits() {
+        for (kind, bits) in [(Kind::F4, 8), (Kind::Newer, 8)] {
+            let mut spi = Spi::new(kind);
+            assert_eq!(spi.read(SR, 0), TXE);
+            spi.write(DR, 0x55, 0);
+            assert_eq!((spi.read(SR, 0), spi.next_event()), (0, NEVER), "it is off");
+            spi.write(CR1, MSTR | SPE | 1 << 3, 100);
+            assert_eq!((spi.read(SR, 100), spi.next_event()), (TXE | BSY, 100 + bits * 4));
+            spi.advance(100 + bits * 4 - 1);
+            assert_eq!(spi.read(SR, 0) & RXNE, 0);
+            spi.advance(100 + bits * 4);
+            assert_eq!(
+                (spi.read(SR, 0), spi.read(DR, 0), spi.read(SR, 0)),
+                (TXE | RXNE, 0xff, TXE)
+            );
+        }
+    }
+
+    #[test]
+    fn a_byte_that_is_not_taken_is_an_overrun_until_it_is() {
+        let mut spi = Spi::new(Kind::F4);
+        spi.write(CR2, 1 << 5, 0);
+        spi.write(CR1, MSTR | SPE, 0);
+        spi.write(DR, 1, 0);
+        spi.write(DR, 2, 0);
+        spi.advance(16);
+        assert_eq!((spi.read(SR, 16) & OVR, spi.interrupts()), (0, 0));
+        spi.advance(32);
+        assert_eq!((spi.read(SR, 32) & OVR, spi.interrupts()), (OVR, 1));
+        spi.read(DR, 32);
+        assert_eq!(spi.read(SR, 32), TXE);
+    }
+
+    #[test]
+    fn only_a_master_sends() {
+        let mut spi = Spi::new(Kind::Newer);
+        spi.write(CR1, SPE, 0);
+        spi.write(DR, 1, 0);
+        assert_eq!((spi.next_event(), spi.beyond_model()), (NEVER, Some("the slave")));
+        spi.write(CR2, 15 << 8, 0);
+        spi.write(CR1, SPE | MSTR, 0);
+        spi.advance(32);
+        assert_eq!((spi.read(DR, 32), spi.beyond_model()), (0xffff, None));
+        spi.write(CR2, 1, 0);
+        assert_eq!(spi.beyond_model(), Some("DMA"));
+    }
+}
