@@ -17,6 +17,7 @@
 //! }
 //! ```
 
+pub mod bits;
 pub mod bound;
 pub mod fourier;
 pub mod machine;

@@ -9,6 +9,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::bits::Bits;
 use crate::bound::{Work, lower_bound, published};
 use crate::fourier::{Complex, Digits, Term, direct};
 use crate::machine::{Conflict, Machine};
@@ -338,7 +339,15 @@ impl Job<'_> {
         Ok(Outcome::Many(arrived.into_iter().map(in_order).collect()))
     }
 
+    /// The program of a network whose digits are bits.
+    fn bits(&self) -> Option<Bits> {
+        Program::new(self.network).as_ref().and_then(Bits::of)
+    }
+
     fn sort(&self, machine: &mut Machine) -> Result<Vec<i64>, Conflict> {
+        if let Some(bits) = self.bits() {
+            return bits.sort(machine, &self.request.values);
+        }
         let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
         let mut held = self.request.values.clone();
         let stages = (0..).map_while(|index| self.plan.phase(index));
@@ -435,6 +444,7 @@ impl Job<'_> {
     fn method(&self) -> String {
         let root = self.request.root;
         match self.request.operation {
+            Operation::Sort if self.bits().is_some() => "bitonic sorter, bit by bit".into(),
             Operation::Sort if self.network.nodes().is_power_of_two() => {
                 "bitonic sorter, pairs over their routes".into()
             }
