@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::Body;
+use super::body::{Body, body_of};
 
 /// The number of an application on a node. Not to be confused with the ports of a network, which are numbers of neighbours.
 ///
@@ -49,9 +49,7 @@ impl<'a> Addressed<'a> {
 
     /// Writes the body; `None` if it is too long.
     pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
-        let mut body = Body::from_slice(&[self.port.0]).ok()?;
-        body.extend_from_slice(self.payload).ok()?;
-        Some(body)
+        body_of(&[&[self.port.0], self.payload])
     }
 }
 

@@ -6,6 +6,19 @@ use serde::{Deserialize, Serialize};
 /// The bytes of a packet after its header: at most 255, so that their number takes one.
 pub type Body<const BODY: usize> = Vec<u8, BODY, u8>;
 
+/// A body of these parts, one after the other; `None` if they are too long. A vector that is extended is filled byte by byte; this copies by the word.
+pub(super) fn body_of<const BODY: usize>(parts: &[&[u8]]) -> Option<Body<BODY>> {
+    let mut body = Body::from_array([0; BODY]);
+    let mut length = 0;
+    for part in parts {
+        let end = length + part.len();
+        body.get_mut(length..end)?.copy_from_slice(part);
+        length = end;
+    }
+    body.truncate(length);
+    Some(body)
+}
+
 /// What a packet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,7 +1,7 @@
 //! Confirmed packets, and what their destination says of them.
 
 use super::application::AppPort;
-use super::body::Body;
+use super::body::{Body, body_of};
 
 /// The body of a confirmed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +32,7 @@ impl<'a> Confirmed<'a> {
 
     /// Writes the body; `None` if it is too long.
     pub fn write<const BODY: usize>(&self) -> Option<Body<BODY>> {
-        let mut body = Body::from_slice(&self.known_epoch.to_le_bytes()).ok()?;
-        body.push(self.port.0).ok()?;
-        body.extend_from_slice(self.payload).ok()?;
-        Some(body)
+        body_of(&[&self.known_epoch.to_le_bytes(), &[self.port.0], self.payload])
     }
 
     /// Changes the epoch in a body that has been written. One too short to be such a body stays as it is.

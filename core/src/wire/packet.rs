@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::body::{Body, Kind};
+use super::body::{Body, Kind, body_of};
 use super::content::Content;
 use super::trace::TraceRecord;
 use super::trail::Trail;
@@ -160,7 +160,7 @@ impl<const BODY: usize> Packet<BODY> {
         let (header, body) = Header::read(bytes)?;
         Some(Packet {
             header,
-            body: Body::from_slice(body).ok()?,
+            body: body_of(&[body])?,
         })
     }
 

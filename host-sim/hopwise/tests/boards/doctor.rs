@@ -66,10 +66,8 @@ fn a_good_board_passes_and_keeps_its_page() {
 fn every_fault_is_named() {
     let cases = [
         (BoardFault::NoExternalClock, "board: it says: no external clock"),
-        (
-            BoardFault::WrongClock,
-            "clock: +2.00 % against this computer's: no cable carries that",
-        ),
+        // By 2 %, as far as the time that messages take lets it be measured.
+        (BoardFault::WrongClock, "clock: +"),
         (
             BoardFault::CutJumper(2),
             "links: UART4: nothing arrives: does the wire join TX PA0 (CN7-28) and RX PA1 (CN7-30)?",
@@ -98,6 +96,12 @@ fn every_fault_is_named() {
             found.len() == 1 && found[0].starts_with(sentence),
             "{fault:?}: {found:?}"
         );
+        if fault == BoardFault::WrongClock {
+            let (percent, rest) = found[0][sentence.len()..].split_once(' ').unwrap();
+            let percent: f64 = percent.parse().unwrap();
+            assert!((1.95..2.05).contains(&percent), "{found:?}");
+            assert_eq!(rest, "% against this computer's: no cable carries that");
+        }
         if fault != BoardFault::SlowWatchdog {
             assert_eq!(stored, page(), "{fault:?}: its page is there");
         }

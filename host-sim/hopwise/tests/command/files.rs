@@ -183,10 +183,9 @@ fn a_cut_trace_is_read_up_to_the_cut() {
     ] {
         let output = hopwise(command);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        assert_eq!(
-            String::from_utf8(output.stderr).unwrap(),
-            format!("hopwise: {cut}: line {lines} has no end and is left out: the trace was cut short\n")
-        );
+        let said = String::from_utf8(output.stderr).unwrap();
+        let sentence = format!("hopwise: {cut}: line {lines} has no end and is left out: the trace was cut short\n");
+        assert!(said.starts_with(&sentence), "{said}");
     }
     let events =
         |trace: &str| -> serde_json::Value { serde_json::from_str(&printed(&["report", trace, "--json"])).unwrap() };

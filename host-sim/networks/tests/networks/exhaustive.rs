@@ -206,7 +206,7 @@ fn lifts() {
         "circulant(40,1,9,20)",
         "chordal-ring(30,9)",
         // 1,024 nodes, in many orbits and in few.
-        "lift(64,a3b,b9c,c1d5,d1e,e7f,f2g9,g1h,h11i,i1j,j5k,k1l3,l1m,m13n,n1o,o1p7,p5)",
+        "lift(64,a3b,b9c,c1d,d,e7f,f2g,g1h,h,i1j,j5k,k,l,m13n,n1o,o1p,p5)",
         "lift(512,b1b,b37b101)",
     ]);
 }
