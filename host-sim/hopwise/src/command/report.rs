@@ -107,7 +107,11 @@ fn scalars(value: &Value) -> Vec<(String, String)> {
                 });
                 open.extend(within);
             }
-            Value::Number(number) => found.push((name, number.to_string())),
+            Value::Number(number) => {
+                let fraction = number.as_f64().filter(|_| number.is_f64());
+                let text = fraction.map_or_else(|| number.to_string(), |fraction| format!("{fraction:.3}"));
+                found.push((name, text));
+            }
             Value::String(text) => found.push((name, text.clone())),
             _ => (),
         }

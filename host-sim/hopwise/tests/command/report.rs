@@ -25,6 +25,28 @@ fn a_calm_run_is_told_in_full() {
 }
 
 #[test]
+fn several_traces_stand_side_by_side() {
+    let folder = Folder::new("beside");
+    let (calm, cut) = (folder.file("calm.jsonl"), folder.file("cut.jsonl"));
+    simulate(&calm, &["ring(5)", "--packets", "30"]);
+    simulate(&cut, &["ring(5)", "--packets", "40", "--events", "100ms cut 1.0"]);
+    let both: Value = serde_json::from_str(&printed(&["report", &calm, &cut, "--json"])).unwrap();
+    assert_eq!(both, Value::Array(vec![report(&calm), report(&cut)]));
+    let table = printed(&["report", &calm, &cut]);
+    let detours = format!("| detours | 0 | {} |", report(&cut)["detours"]);
+    for row in ["| delivery, datagram, packets | 30 | 40 |", detours.as_str()] {
+        assert!(table.lines().any(|line| line == row), "{row}: {table}");
+    }
+    assert!(table.contains("| latency, end_to_end, mean_us | "), "{table}");
+    let decimals = table
+        .split(['|', ' '])
+        .filter_map(|cell| cell.split_once('.'))
+        .map(|(_, decimals)| decimals.len());
+    assert!(decimals.max().unwrap() <= "jsonl".len(), "figures are rounded: {table}");
+    refused(&["report", &calm, &folder.file("nothing.jsonl")]);
+}
+
+#[test]
 fn the_figures_are_those_of_the_simulator() {
     let folder = Folder::new("figures");
     let trace = folder.file("trace.jsonl");

@@ -206,7 +206,7 @@ fn lifts() {
         "circulant(40,1,9,20)",
         "chordal-ring(30,9)",
         // 1,024 nodes, in many orbits and in few.
-        "lift(64,a3b,b9c,c1d,d,e7f,f2g,g1h,h,i1j,j5k,k,l,m13n,n1o,o1p,p5)",
+        "lift(64,a3b,b9c,c1d5,e,f7,f2g9,h,i11,j,k5,l3,m,n13,o,p7,p5)",
         "lift(512,b1b,b37b101)",
     ]);
 }
