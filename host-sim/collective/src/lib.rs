@@ -1,4 +1,4 @@
-//! Collectives in synchronous rounds: the schedules of [`hopwise_core::collective`] carried out on a [machine](machine) that refuses
+//! Collectives in synchronous rounds: the schedules of [`hopwise_core::collective`] carried out on a [`machine`] that refuses
 //! what links or ports cannot carry, and every result checked against a sequential computation.
 //!
 //! ```
