@@ -3,18 +3,16 @@
 use hopwise_core::link::Micros;
 
 use crate::mesh::Mesh;
+use crate::persistence::Pauses;
 
 /// A reader that has read nothing for so long is not waited for.
 const WAIT_FOR_READER: Micros = 10_000_000;
-/// Between two attempts to send to it, the first time and at most.
-const FIRST_PAUSE: Micros = 5_000;
-const LONGEST_PAUSE: Micros = 500_000;
 
 /// How long to go on sending to a reader that has no room.
 pub(crate) struct Patience<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> {
     mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>,
     end: Micros,
-    pause: Micros,
+    pauses: Pauses,
 }
 
 impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Patience<'a, SENDS, RECEIVERS, DEPTH> {
@@ -22,7 +20,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Patienc
         Patience {
             mesh,
             end: mesh.now().saturating_add(WAIT_FOR_READER),
-            pause: FIRST_PAUSE,
+            pauses: Pauses::new(),
         }
     }
 
@@ -33,8 +31,8 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Patienc
         }
         // Those that were refused together do not come back together.
         let own = self.mesh.address().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        self.mesh.sleep(self.pause + self.pause * own / (1 << 32)).await;
-        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        let pause = self.pauses.next();
+        self.mesh.sleep(pause + pause * own / (1 << 32)).await;
         true
     }
 }

@@ -9,18 +9,35 @@ const LONGEST_WAIT: Micros = 8_000_000;
 const FIRST_PAUSE: Micros = 5_000;
 const LONGEST_PAUSE: Micros = 500_000;
 
+/// Pauses between attempts that fail, each twice as long as the one before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pauses(Micros);
+
+impl Pauses {
+    pub(crate) const fn new() -> Self {
+        Pauses(FIRST_PAUSE)
+    }
+
+    /// The next.
+    pub(crate) fn next(&mut self) -> Micros {
+        let pause = self.0;
+        self.0 = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        pause
+    }
+}
+
 /// Of one who asks again and again, until something comes of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Persistence {
     wait: Micros,
-    pause: Micros,
+    pauses: Pauses,
 }
 
 impl Persistence {
     pub(crate) const fn new() -> Self {
         Persistence {
             wait: 2 * SHORTEST_WAIT,
-            pause: FIRST_PAUSE,
+            pauses: Pauses::new(),
         }
     }
 
@@ -32,7 +49,7 @@ impl Persistence {
     /// An answer came after a time, and there is reason to go on.
     pub(crate) fn encourage(&mut self, took: Micros) {
         self.wait = took.saturating_mul(2).clamp(SHORTEST_WAIT, LONGEST_WAIT);
-        self.pause = FIRST_PAUSE;
+        self.pauses = Pauses::new();
     }
 
     /// No answer came in time. Where answers take longer than one waits none would ever count.
@@ -42,8 +59,6 @@ impl Persistence {
 
     /// It did not work. Returns how long to pause.
     pub(crate) fn pause(&mut self) -> Micros {
-        let pause = self.pause;
-        self.pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
-        pause
+        self.pauses.next()
     }
 }

@@ -131,14 +131,10 @@ fn rows(networks: &[Ranked]) -> String {
     let unknown = || "?".to_string();
     let rows = networks.iter().map(|network| {
         let profile = &network.profile;
-        let degree = match (profile.degree_min, profile.degree_max) {
-            (least, most) if least == most => most.to_string(),
-            (least, most) => format!("{least}-{most}"),
-        };
         vec![
             profile.expression.clone(),
             profile.nodes.to_string(),
-            degree,
+            table::degrees(profile.degree_min, profile.degree_max),
             profile.diameter.map_or_else(unknown, |hops| hops.to_string()),
             profile.mean_distance.map_or_else(unknown, |mean| format!("{mean:.3}")),
             network

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hopwise_collective::{CannotRun, Operator, Report, Request, run as carry_out, values};
 use hopwise_core::collective::{Operation, Ports};
@@ -17,9 +18,9 @@ pub(super) struct CollectiveArgs {
     /// The network, as an expression: rdn(ring(3),1), rsn(2,hypercube(2)), torus(4,4) ...
     #[arg(value_name = "EXPR", required_unless_present = "markdown")]
     expression: Option<String>,
-    /// What all nodes do together
-    #[arg(long, value_enum, required_unless_present = "markdown")]
-    op: Option<OperationArg>,
+    /// What all nodes do together; all-to-all takes node i's input plus j to node j, and permute's targets are drawn by the seed
+    #[arg(long, required_unless_present = "markdown", value_parser = by_name(&Operation::ALL, Operation::name))]
+    op: Option<Operation>,
     /// How many messages a node can send, and how many it can receive, in a round
     #[arg(long, value_enum, default_value_t = PortModelArg::All)]
     port_model: PortModelArg,
@@ -29,9 +30,10 @@ pub(super) struct CollectiveArgs {
     /// Write a line for each node in node order with what it holds at the end
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What values are folded with
-    #[arg(long, value_enum, default_value_t = OperatorArg::Sum)]
-    operator: OperatorArg,
+    /// What values are folded with, modulo 2^64. affine, which does not commute: a number is the map x -> a x + b modulo 2^32, a its upper and b its
+    /// lower 32 bits
+    #[arg(long, default_value = Operator::Sum.name(), value_parser = by_name(&Operator::ALL, Operator::name))]
+    operator: Operator,
     /// Where a broadcast or scatter comes from, and a reduction or gather goes to
     #[arg(long, value_name = "NODE", default_value_t = 0)]
     root: Node,
@@ -47,57 +49,6 @@ pub(super) struct CollectiveArgs {
     /// Print the tables of docs/collectives.md: rounds against lower bounds and published figures, for every family
     #[arg(long, conflicts_with_all = ["expression", "op", "input", "output", "json"])]
     markdown: bool,
-}
-
-/// The operations that can be asked for.
-#[derive(Clone, Copy, ValueEnum)]
-enum OperationArg {
-    /// Nobody goes on before all have come
-    Barrier,
-    /// Everyone gets what the root has
-    Broadcast,
-    /// The root gets all values folded in node order
-    Reduce,
-    /// Everyone gets all values folded in node order
-    AllReduce,
-    /// Everyone gets the values up to its own folded in node order
-    Scan,
-    /// The same without its own
-    ExclusiveScan,
-    /// The root gets all values
-    Gather,
-    /// Everyone gets its own of the values that the root has
-    Scatter,
-    /// Everyone gets all values
-    AllGather,
-    /// Everyone has a value for everyone: node i its input plus j for node j
-    AllToAll,
-    /// Every value goes to another node, drawn by the seed
-    Permute,
-    /// Node i gets the i-th smallest value
-    Sort,
-    /// Node i gets term i of the discrete Fourier transform
-    Fft,
-}
-
-impl From<OperationArg> for Operation {
-    fn from(operation: OperationArg) -> Operation {
-        match operation {
-            OperationArg::Barrier => Operation::Barrier,
-            OperationArg::Broadcast => Operation::Broadcast,
-            OperationArg::Reduce => Operation::Reduce,
-            OperationArg::AllReduce => Operation::AllReduce,
-            OperationArg::Scan => Operation::Scan,
-            OperationArg::ExclusiveScan => Operation::ExclusiveScan,
-            OperationArg::Gather => Operation::Gather,
-            OperationArg::Scatter => Operation::Scatter,
-            OperationArg::AllGather => Operation::AllGather,
-            OperationArg::AllToAll => Operation::AllToAll,
-            OperationArg::Permute => Operation::Permute,
-            OperationArg::Sort => Operation::Sort,
-            OperationArg::Fft => Operation::Fft,
-        }
-    }
 }
 
 /// The port models that can be asked for.
@@ -118,40 +69,16 @@ impl From<PortModelArg> for Ports {
     }
 }
 
-/// The operators that can be asked for.
-#[derive(Clone, Copy, ValueEnum)]
-enum OperatorArg {
-    /// The sum, modulo 2^64
-    Sum,
-    /// The product, modulo 2^64
-    Product,
-    /// The smallest
-    Min,
-    /// The largest
-    Max,
-    /// Bit by bit
-    And,
-    /// Bit by bit
-    Or,
-    /// Bit by bit
-    Xor,
-    /// Maps x -> a x + b modulo 2^32, a the upper and b the lower 32 bits of a number, one after the other: not commutative
-    Affine,
-}
-
-impl From<OperatorArg> for Operator {
-    fn from(operator: OperatorArg) -> Operator {
-        match operator {
-            OperatorArg::Sum => Operator::Sum,
-            OperatorArg::Product => Operator::Product,
-            OperatorArg::Min => Operator::Min,
-            OperatorArg::Max => Operator::Max,
-            OperatorArg::And => Operator::And,
-            OperatorArg::Or => Operator::Or,
-            OperatorArg::Xor => Operator::Xor,
-            OperatorArg::Affine => Operator::Affine,
-        }
-    }
+/// Reads one of some things by its name.
+fn by_name<T: Clone + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let names = all.iter().cloned().map(name);
+    PossibleValuesParser::new(names).try_map(move |word| {
+        let found = all.iter().find(|&one| name(one.clone()) == word);
+        found.cloned().ok_or("there is no such thing")
+    })
 }
 
 pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
@@ -167,10 +94,10 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
         None => values(network.nodes().min(hopwise_collective::MAX_NODES), args.seed),
     };
     let request = Request {
-        operation: op.into(),
+        operation: op,
         ports: args.port_model.into(),
         values: begin,
-        operator: args.operator.into(),
+        operator: args.operator,
         root: args.root,
         blocks: args.blocks,
         seed: args.seed,

@@ -62,14 +62,10 @@ pub(super) fn profiles(networks: &[Profile]) -> String {
         "links/node",
     ];
     let rows = networks.iter().map(|network| {
-        let degree = match (network.degree_min, network.degree_max) {
-            (least, most) if least == most => most.to_string(),
-            (least, most) => format!("{least}-{most}"),
-        };
         vec![
             network.expression.clone(),
             network.nodes.to_string(),
-            degree,
+            table::degrees(network.degree_min, network.degree_max),
             known(network.diameter.as_ref()),
             network.mean_distance.map_or("?".into(), |mean| format!("{mean:.2}")),
             known(network.cost.as_ref()),

@@ -48,6 +48,14 @@ pub(super) fn markdown(titles: &[&str], rows: impl Iterator<Item = Vec<String>>)
     line(&titles) + &rule + &body
 }
 
+/// The degrees of a network: one, or from the least to the most.
+pub(super) fn degrees(least: u64, most: u64) -> String {
+    match least == most {
+        true => most.to_string(),
+        false => format!("{least}-{most}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,14 +4,14 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn hopwise(args: &[&str]) -> Output {
+pub(crate) fn hopwise(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_hopwise"))
         .args(args)
         .output()
         .expect("the command starts")
 }
 
-fn json(args: &[&str]) -> Value {
+pub(crate) fn json(args: &[&str]) -> Value {
     let output = hopwise(args);
     assert!(
         output.status.success(),

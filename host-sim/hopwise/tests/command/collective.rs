@@ -1,23 +1,10 @@
 //! `hopwise collective` as a script sees it: keys, files, refusals.
 
 use std::fs;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn hopwise(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hopwise"))
-        .args(args)
-        .output()
-        .expect("the command starts")
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = hopwise(args);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {said}");
-    serde_json::from_slice(&output.stdout).expect("one JSON object")
-}
+use crate::basics::{hopwise, json};
 
 /// A folder of its own, and the paths of two files in it.
 fn files(name: &str, input: &str) -> (String, String) {
