@@ -1,14 +1,22 @@
-//! Up the tree and down again: values folded in node order.
+//! Up the tree and down again: values folded, in node order or as they meet.
 //!
 //! What lies behind a board in the tree need not be consecutive nodes. So a board sends up pieces, each the fold of consecutive nodes,
 //! and is told what comes before each of them; from that it tells its children.
 
 use heapless::Vec;
 use hopwise_app::Node;
+use serde::{Deserialize, Serialize};
 
+use crate::Team;
+use crate::call::{Call, Heard, MAX_CHILDREN};
 use crate::error::Broken;
-use crate::letter::{self, Answer, Header, Kind, MAX_CHILDREN, MAX_PIECES, Piece, Value};
-use crate::{Group, Team};
+use crate::letter::{Part, Value, Work};
+
+/// What comes up from a board is folded to at most this many pieces of consecutive nodes.
+pub const MAX_PIECES: usize = 16;
+
+/// Pieces that meet at a board: its own, and those of all children.
+const MEETING: usize = 2 * MAX_PIECES;
 
 /// What a fold in node order comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,91 +27,71 @@ pub struct Folded<T> {
     pub total: T,
 }
 
-/// A child and what it sent up.
-struct Child<T> {
-    node: Node,
-    call: u64,
-    pieces: Vec<Piece<T>, MAX_PIECES>,
+/// The values of consecutive nodes, folded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Piece<T> {
+    first: u32,
+    /// The one after the last.
+    end: u32,
+    value: T,
 }
 
-/// Whether the order of values matters.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// They are folded in node order.
-    OfNodes,
-    /// They are folded as they meet, to one value.
-    Any,
+/// What goes down.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Answer<T> {
+    total: T,
+    /// For each piece that came up, in order.
+    before: Vec<Option<T>, MAX_PIECES>,
 }
 
-/// All pieces that meet at a board: its own, and its children's.
-struct Meeting<T> {
-    order: Order,
-    own: Piece<T>,
-    children: Vec<Child<T>, MAX_CHILDREN>,
-}
+/// All pieces that meet at a board, in node order, each with the child it came from; its own has none.
+struct Meeting<T>(Vec<(Option<Node>, Piece<T>), MEETING>);
 
 impl<T: Value> Meeting<T> {
-    /// All pieces in node order.
-    fn in_order(&self, mut each: impl FnMut(&Piece<T>)) {
-        let mut from = 0;
-        let pieces = || self.children.iter().flat_map(|child| &child.pieces).chain([&self.own]);
-        while let Some(next) = pieces()
-            .filter(|piece| piece.first >= from)
-            .min_by_key(|piece| piece.first)
-        {
-            each(next);
-            from = next.end.max(next.first.saturating_add(1));
-        }
+    fn add(&mut self, child: Option<Node>, piece: Piece<T>) -> Result<(), Broken> {
+        let place = self.0.iter().take_while(|(_, other)| other.first < piece.first).count();
+        self.0.insert(place, (child, piece)).map_err(|_| Broken::TooLarge)
     }
 
     /// What goes up: pieces that are next to each other are one.
-    fn joined(&self, operator: &impl Fn(T, T) -> T) -> Option<Vec<Piece<T>, MAX_PIECES>> {
-        if self.order == Order::Any {
-            let others = self.children.iter().flat_map(|child| &child.pieces);
-            let value = others.fold(self.own.value.clone(), |all, piece| operator(all, piece.value.clone()));
-            let all = Piece {
-                value,
-                ..self.own.clone()
-            };
-            return Vec::from_slice(&[all]).ok();
-        }
+    fn joined(&self, operator: &impl Fn(T, T) -> T) -> Result<Vec<Piece<T>, MAX_PIECES>, Broken> {
         let mut joined: Vec<Piece<T>, MAX_PIECES> = Vec::new();
-        let mut fits = true;
-        self.in_order(|piece| match joined.last_mut() {
-            Some(last) if last.end == piece.first => {
-                last.value = operator(last.value.clone(), piece.value.clone());
-                last.end = piece.end;
+        for (_, piece) in &self.0 {
+            match joined.last_mut() {
+                Some(last) if last.end == piece.first => {
+                    last.value = operator(last.value.clone(), piece.value.clone());
+                    last.end = piece.end;
+                }
+                _ => joined.push(piece.clone()).map_err(|_| Broken::TooLarge)?,
             }
-            _ => fits &= joined.push(piece.clone()).is_ok(),
-        });
-        fits.then_some(joined)
+        }
+        Ok(joined)
     }
 
-    /// What comes before a piece, given what comes before each of the joined ones.
+    /// What comes before each piece of a child, or of this board's own, given what comes before each of the joined ones.
     fn before(
         &self,
-        piece: &Piece<T>,
+        child: Option<Node>,
         joined: &[Piece<T>],
-        answer: &Answer<T>,
+        before: &[Option<T>],
         operator: &impl Fn(T, T) -> T,
-    ) -> Option<T> {
-        if self.order == Order::Any {
-            return None;
-        }
-        let place = joined
-            .iter()
-            .position(|all| (all.first..all.end).contains(&piece.first))?;
-        let mut before = answer.before.get(place).cloned().flatten();
-        let first = joined.get(place)?.first;
-        self.in_order(|other| {
-            if (first..piece.first).contains(&other.first) {
-                before = Some(match before.take() {
-                    Some(before) => operator(before, other.value.clone()),
-                    None => other.value.clone(),
-                });
+    ) -> Vec<Option<T>, MAX_PIECES> {
+        let (mut found, mut so_far, mut group) = (Vec::new(), None, joined.iter().zip(before));
+        for (from, piece) in &self.0 {
+            // The first of a joined one begins with what comes before that.
+            if joined.iter().any(|all| all.first == piece.first) {
+                so_far = group.next().and_then(|(_, before)| before.clone());
             }
-        });
-        before
+            if *from == child {
+                // There is room: so many came.
+                let _ = found.push(so_far.clone());
+            }
+            so_far = Some(match so_far.take() {
+                Some(before) => operator(before, piece.value.clone()),
+                None => piece.value.clone(),
+            });
+        }
+        found
     }
 }
 
@@ -112,159 +100,127 @@ impl Team<'_> {
     ///
     /// What lies behind a board in the tree comes up as pieces of consecutive nodes, up to [`MAX_PIECES`] and as far as they fit a message;
     /// where they do not it ends with [`Broken::TooLarge`].
-    pub async fn fold<T: Value>(
-        &mut self,
-        tag: u32,
-        value: T,
-        operator: impl Fn(T, T) -> T,
-    ) -> Result<Folded<T>, Broken> {
-        self.fold_by(Order::OfNodes, tag, value, operator).await
+    pub async fn fold<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<Folded<T>, Broken> {
+        let call = self.begin(tag, Work::Fold, 0).await?;
+        let result = call.fold(self.own(value)?, &operator).await;
+        call.end(result).await
     }
 
-    pub(crate) async fn fold_by<T: Value>(
-        &mut self,
-        order: Order,
+    /// All values folded in node order, for the board `root`; for others `None`.
+    pub async fn reduce<T: Value>(
+        &self,
+        tag: u32,
+        root: Node,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<Option<T>, Broken> {
+        let call = self.begin(tag, Work::Reduce, root).await?;
+        let result = call.reduce(self.own(value)?, &operator).await;
+        call.end(result).await
+    }
+
+    /// All values folded for every board, by an operator that commutes: messages carry one value, however the network is numbered.
+    pub async fn all_reduce_any_order<T: Value>(
+        &self,
         tag: u32,
         value: T,
         operator: impl Fn(T, T) -> T,
-    ) -> Result<Folded<T>, Broken> {
-        let place = self.place()?;
-        let group: Group = self.group;
-        let tree = Team::tree(&group)?;
-        let parent = tree.parent(place).map_err(|_| Broken::NotAMember)?;
-        let mut missing: Vec<Node, MAX_CHILDREN> = Vec::new();
-        for (_, child) in tree.children(place).map_err(|_| Broken::NotAMember)? {
-            missing.push(child).map_err(|_| Broken::TooLarge)?;
-        }
-        let number = u32::try_from(place).map_err(|_| Broken::TooLarge)?;
-        let mut meeting = Meeting {
-            order,
-            own: Piece {
-                first: number,
-                end: number.saturating_add(1),
-                value,
+    ) -> Result<T, Broken> {
+        let call = self.begin(tag, Work::AnyOrder, 0).await?;
+        let result = call.sum(value, &operator).await;
+        call.end(result).await
+    }
+
+    /// What the board `root` of the group has, for every board. The others' `value` is not looked at.
+    pub async fn broadcast<T: Value>(&self, tag: u32, root: Node, value: T) -> Result<T, Broken> {
+        let call = self.begin(tag, Work::Broadcast, root).await?;
+        let result = call.broadcast(value).await;
+        call.end(result).await
+    }
+
+    fn own<T>(&self, value: T) -> Result<Piece<T>, Broken> {
+        let first = u32::try_from(self.place()?).map_err(|_| Broken::TooLarge)?;
+        let end = first.saturating_add(1);
+        Ok(Piece { first, end, value })
+    }
+}
+
+impl Call<'_, '_> {
+    async fn fold<T: Value>(&self, own: Piece<T>, operator: &impl Fn(T, T) -> T) -> Result<Folded<T>, Broken> {
+        let (meeting, heard) = self.pieces(own).await?;
+        let joined = meeting.joined(operator)?;
+        let answer = match self.ask_parent(Part::Begin, &joined, &mut ()).await? {
+            Some(answer) => answer,
+            None => Answer {
+                total: all_of(&joined)?,
+                before: Vec::new(),
             },
-            children: Vec::new(),
         };
-        let result = self.meet(tag, parent, &mut missing, &mut meeting, &operator).await;
-        if result.is_err() {
-            // Whoever waits for this board is told; those who come later find out by themselves.
-            for child in &meeting.children {
-                self.tell_broken(child.node, tag).await;
-            }
-            if let Some(parent) = parent {
-                self.tell_broken(parent, tag).await;
-            }
-        }
-        self.early.retain(|kept| kept.header.tag > tag);
-        result
-    }
-
-    async fn meet<T: Value>(
-        &mut self,
-        tag: u32,
-        parent: Option<Node>,
-        missing: &mut Vec<Node, MAX_CHILDREN>,
-        meeting: &mut Meeting<T>,
-        operator: &impl Fn(T, T) -> T,
-    ) -> Result<Folded<T>, Broken> {
-        let begun = self.mesh.now();
-        while !missing.is_empty() {
-            let letter = self.letter(tag, begun.saturating_add(self.patience)).await?;
-            let first = missing.first().copied().unwrap_or(0);
-            let letter = letter.ok_or(Broken::Missing(first))?;
-            check(&letter)?;
-            if !letter.header.is(Kind::Up) {
-                continue;
-            }
-            if meeting.children.iter().any(|child| child.node == letter.from) {
-                return Err(Broken::Restarted(letter.from));
-            }
-            let Some(at) = missing.iter().position(|&child| child == letter.from) else {
-                continue;
-            };
-            missing.swap_remove(at);
-            let child = Child {
-                node: letter.from,
-                call: letter.header.call,
-                pieces: postcard::from_bytes(&letter.body).map_err(|_| Broken::Missing(letter.from))?,
-            };
-            meeting.children.push(child).map_err(|_| Broken::TooLarge)?;
-        }
-        let joined = meeting.joined(operator).ok_or(Broken::TooLarge)?;
-        let answer = match parent {
-            None => at_root(&joined)?,
-            Some(parent) => {
-                let header = Header {
-                    tag,
-                    kind: Kind::Up,
-                    call: begun,
-                };
-                let up = letter::write(header, &joined).ok_or(Broken::TooLarge)?;
-                self.send(parent, &up, begun.saturating_add(self.patience)).await?;
-                self.answer(tag, begun, parent, meeting).await?
-            }
-        };
-        for child in &meeting.children {
-            let mut before = Vec::new();
-            for piece in &child.pieces {
-                let _ = before.push(meeting.before(piece, &joined, &answer, operator));
-            }
+        for child in &heard {
+            let before = meeting.before(Some(child.child), &joined, &answer.before, operator);
             let total = answer.total.clone();
-            let header = Header {
-                tag,
-                kind: Kind::Down,
-                call: child.call,
-            };
-            let down = letter::write(header, &Answer { total, before }).ok_or(Broken::TooLarge)?;
-            // A child that has died has no result; the others have.
-            let end = begun.saturating_add(self.patience.saturating_mul(2));
-            let _ = self.send(child.node, &down, end).await;
+            self.answer(Part::Begin, child, &Answer { total, before }).await?;
         }
+        let own = meeting.before(None, &joined, &answer.before, operator);
         Ok(Folded {
-            before: meeting.before(&meeting.own, &joined, &answer, operator),
+            before: own.first().cloned().flatten(),
             total: answer.total,
         })
     }
 
-    /// Waits for the parent's answer to this very call.
-    async fn answer<T: Value>(
-        &mut self,
-        tag: u32,
-        call: u64,
-        parent: Node,
-        meeting: &Meeting<T>,
-    ) -> Result<Answer<T>, Broken> {
-        let deadline = call.saturating_add(self.patience.saturating_mul(2));
-        loop {
-            let letter = self.letter(tag, deadline).await?.ok_or(Broken::TimedOut)?;
-            check(&letter)?;
-            if letter.header.is(Kind::Up) && meeting.children.iter().any(|child| child.node == letter.from) {
-                return Err(Broken::Restarted(letter.from));
-            }
-            if letter.header.is(Kind::Down) && letter.from == parent && letter.header.call == call {
-                return postcard::from_bytes(&letter.body).map_err(|_| Broken::Missing(parent));
-            }
+    async fn reduce<T: Value>(&self, own: Piece<T>, operator: &impl Fn(T, T) -> T) -> Result<Option<T>, Broken> {
+        let (meeting, heard) = self.pieces(own).await?;
+        let joined = meeting.joined(operator)?;
+        let total = match self.ask_parent::<_, ()>(Part::Begin, &joined, &mut ()).await? {
+            Some(()) => None,
+            None => Some(all_of(&joined)?),
+        };
+        for child in &heard {
+            self.answer(Part::Begin, child, &()).await?;
         }
+        Ok(total)
+    }
+
+    /// The pieces of this board and of all behind it.
+    async fn pieces<T: Value>(&self, own: Piece<T>) -> Result<(Meeting<T>, Vec<Heard, MAX_CHILDREN>), Broken> {
+        let mut meeting = Meeting(Vec::new());
+        meeting.add(None, own)?;
+        let add = |child, pieces: Vec<Piece<T>, MAX_PIECES>| {
+            let mut pieces = pieces.into_iter();
+            pieces.try_for_each(|piece| meeting.add(Some(child), piece))
+        };
+        let heard = self.hear_children(Part::Begin, &mut (), add).await?;
+        Ok((meeting, heard))
+    }
+
+    async fn sum<T: Value>(&self, value: T, operator: &impl Fn(T, T) -> T) -> Result<T, Broken> {
+        let mut sum = value;
+        let add = |_, value: T| {
+            sum = operator(sum.clone(), value);
+            Ok(())
+        };
+        let heard = self.hear_children(Part::Begin, &mut (), add).await?;
+        let total = self.ask_parent(Part::Begin, &sum, &mut ()).await?.unwrap_or(sum);
+        for child in &heard {
+            self.answer(Part::Begin, child, &total).await?;
+        }
+        Ok(total)
+    }
+
+    async fn broadcast<T: Value>(&self, value: T) -> Result<T, Broken> {
+        let heard = self.hear_children::<()>(Part::Begin, &mut (), |_, ()| Ok(())).await?;
+        let value = self.ask_parent(Part::Begin, &(), &mut ()).await?.unwrap_or(value);
+        for child in &heard {
+            self.answer(Part::Begin, child, &value).await?;
+        }
+        Ok(value)
     }
 }
 
-/// Whether the letter says that there will be no result.
-fn check(letter: &letter::Kept) -> Result<(), Broken> {
-    match letter.header.kind {
-        Kind::Up | Kind::Down => Ok(()),
-        Kind::Broken => Err(Broken::ToldSo),
-        Kind::Behind => Err(Broken::Behind(postcard::from_bytes(&letter.body).unwrap_or(0))),
+/// At the root all pieces are one.
+fn all_of<T: Clone>(joined: &[Piece<T>]) -> Result<T, Broken> {
+    match joined {
+        [all] => Ok(all.value.clone()),
+        _ => Err(Broken::TooLarge),
     }
-}
-
-/// At the root all pieces are one, and nothing comes before it.
-fn at_root<T: Value>(joined: &[Piece<T>]) -> Result<Answer<T>, Broken> {
-    let [all] = joined else { return Err(Broken::TooLarge) };
-    let mut before = Vec::new();
-    let _ = before.push(None);
-    Ok(Answer {
-        total: all.value.clone(),
-        before,
-    })
 }
