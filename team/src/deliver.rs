@@ -5,67 +5,49 @@
 
 use core::cell::RefCell;
 
-use embassy_futures::select::{Either, select};
 use heapless::Vec;
 use hopwise_app::Node;
 
 use crate::Team;
-use crate::call::{Call, Inbox};
+use crate::call::{Stage, Work};
 use crate::error::Broken;
-use crate::letter::{Kept, Kind, Part, Value, Work};
+use crate::letter::{self, Bytes, Header, Kept, Kind, Purpose, Value};
 
 /// Boards of a group that send each other values directly.
 pub const MAX_BOARDS: usize = 1_024;
 
 const WORD: usize = 32;
 
-/// Values that come from other boards, one from each.
-struct Values<'v, T> {
-    /// How many are still to come.
-    left: usize,
-    /// Who is waited for; `None` for anyone.
-    only: Option<Node>,
-    /// Who has been heard, a bit each.
-    came: Vec<u32, { MAX_BOARDS / WORD }>,
-    put: &'v mut dyn FnMut(Node, T) -> Result<(), Broken>,
-}
+/// Who has been heard, a bit each.
+struct Came(Vec<u32, { MAX_BOARDS / WORD }>);
 
-impl<T> Values<'_, T> {
-    fn has_come(&self, from: Node) -> bool {
-        let (word, bit) = place_of(from);
-        self.came.get(word).is_some_and(|word| word >> bit & 1 == 1)
+impl Came {
+    fn new(boards: usize) -> Result<Self, Broken> {
+        let mut words = Vec::new();
+        words.resize(boards.div_ceil(WORD), 0).map_err(|_| Broken::TooLarge)?;
+        Ok(Came(words))
     }
-}
 
-fn place_of(node: Node) -> (usize, u32) {
-    let node = usize::try_from(node).unwrap_or(usize::MAX);
-    (node / WORD, (node % WORD) as u32)
-}
+    fn place(node: Node) -> (usize, u32) {
+        let node = usize::try_from(node).unwrap_or(usize::MAX);
+        (node / WORD, (node % WORD) as u32)
+    }
 
-impl<T: Value> Inbox for Values<'_, T> {
-    fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
-        let from = letter.from;
-        if !matches!(letter.header.kind, Kind::Data(_)) || self.has_come(from) {
-            return Err(Broken::Restarted(from));
-        }
-        if self.only.is_some_and(|only| only != from) || self.left == 0 {
-            return Err(Broken::Differs(from));
-        }
-        (self.put)(from, letter.open().ok_or(Broken::Differs(from))?)?;
-        let (word, bit) = place_of(from);
-        if let Some(word) = self.came.get_mut(word) {
+    fn has(&self, node: Node) -> bool {
+        let (word, bit) = Came::place(node);
+        self.0.get(word).is_some_and(|word| word >> bit & 1 == 1)
+    }
+
+    fn add(&mut self, node: Node) {
+        let (word, bit) = Came::place(node);
+        if let Some(word) = self.0.get_mut(word) {
             *word |= 1 << bit;
         }
-        self.left = self.left.saturating_sub(1);
-        Ok(())
-    }
-
-    fn awaits(&self, from: Node) -> bool {
-        self.left > 0 && self.only.is_none_or(|only| only == from) && !self.has_come(from)
     }
 }
 
-/// Of whom values are expected.
+/// Of whom values are expected, one from each.
+#[derive(Clone, Copy)]
 enum From {
     Nobody,
     This(Node),
@@ -73,67 +55,110 @@ enum From {
     Everyone,
 }
 
+/// Values on their way from board to board.
+struct Delivery<S, P> {
+    from: From,
+    came: Came,
+    /// How many are still to come.
+    left: usize,
+    /// What goes to whom.
+    sends: S,
+    /// Where it goes that comes from a board.
+    put: P,
+}
+
+impl<T: Value, S: Iterator<Item = (Node, T)>, P: FnMut(Node, T) -> Result<(), Broken>> Work for Delivery<S, P> {
+    fn stage(&mut self, number: u8) -> Option<Stage> {
+        (number == 0).then_some(Stage::Boards)
+    }
+
+    fn value(&mut self, header: Header) -> Option<(Node, Option<Bytes>)> {
+        let (to, value) = self.sends.next()?;
+        Some((to, letter::write(header, &value)))
+    }
+
+    fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
+        let from = letter.from;
+        if self.came.has(from) {
+            return Err(Broken::Restarted(from));
+        }
+        if !matches!(letter.header.kind, Kind::Data(_)) || !self.awaits(from) {
+            return Err(Broken::Differs(from));
+        }
+        (self.put)(from, letter.open().ok_or(Broken::Differs(from))?)?;
+        self.came.add(from);
+        self.left = self.left.saturating_sub(1);
+        Ok(())
+    }
+
+    fn has_all(&self) -> bool {
+        self.left == 0
+    }
+
+    fn awaits(&self, node: Node) -> bool {
+        let is_meant = match self.from {
+            From::Nobody => false,
+            From::This(only) => only == node,
+            From::Anyone | From::Everyone => true,
+        };
+        is_meant && self.left > 0 && !self.came.has(node)
+    }
+}
+
 impl Team<'_> {
     /// Every board's value, in node order, for the board `root`, which has room for one of each. The others' `all` is not looked at.
     pub async fn gather<T: Value>(&self, tag: u32, root: Node, value: T, all: &mut [T]) -> Result<(), Broken> {
-        let (place, boards) = (self.place()?, self.boards()?);
+        let place = self.place()?;
         let is_root = place == root;
         if is_root {
-            check(all, boards)?;
+            self.check(all)?;
             set(all, place, value.clone())?;
         }
         let from = if is_root { From::Everyone } else { From::Nobody };
         let own = (!is_root).then_some((root, value));
-        self.deliver(tag, Work::Gather, from, own.into_iter(), &mut |from, value| {
-            set(all, from, value)
-        })
-        .await
+        let put = |from, value| set(all, from, value);
+        self.deliver(tag, Purpose::Gather, from, own.into_iter(), put).await
     }
 
     /// For every board its own of the values that the board `root` has, in node order. The others' `all` is not looked at.
     pub async fn scatter<T: Value>(&self, tag: u32, root: Node, all: &[T]) -> Result<T, Broken> {
-        let (place, boards) = (self.place()?, self.boards()?);
+        let place = self.place()?;
         let is_root = place == root;
         if is_root {
-            check(all, boards)?;
+            self.check(all)?;
         }
         let mut own = get(all, place).filter(|_| is_root);
         let from = if is_root { From::Nobody } else { From::This(root) };
-        let others = (0..)
-            .zip(all)
-            .filter(|&(to, _)| is_root && to != place && to < boards as Node);
+        let others = (0..self.group.network.nodes()).zip(all);
+        let others = others.filter(|&(to, _)| is_root && to != place);
         let sends = others.map(|(to, value)| (to, value.clone()));
-        let put = &mut |_, value| {
+        let put = |_, value| {
             own = Some(value);
             Ok(())
         };
-        self.deliver(tag, Work::Scatter, from, sends, put).await?;
+        self.deliver(tag, Purpose::Scatter, from, sends, put).await?;
         own.ok_or(Broken::TimedOut)
     }
 
     /// Every board's value, in node order, for every board; there is room for one of each.
     pub async fn all_gather<T: Value>(&self, tag: u32, value: T, all: &mut [T]) -> Result<(), Broken> {
-        let (place, boards) = (self.place()?, self.boards()?);
-        check(all, boards)?;
+        let place = self.place()?;
+        self.check(all)?;
         set(all, place, value.clone())?;
-        let sends = others(place, boards).map(|to| (to, value.clone()));
-        self.deliver(tag, Work::AllGather, From::Everyone, sends, &mut |from, value| {
-            set(all, from, value)
-        })
-        .await
+        let sends = self.others(place).map(|to| (to, value.clone()));
+        let put = |from, value| set(all, from, value);
+        self.deliver(tag, Purpose::AllGather, From::Everyone, sends, put).await
     }
 
     /// Every board has a value for every board: `given` those for others, `got` those from others, both in node order.
     pub async fn all_to_all<T: Value>(&self, tag: u32, given: &[T], got: &mut [T]) -> Result<(), Broken> {
-        let (place, boards) = (self.place()?, self.boards()?);
-        check(given, boards)?;
-        check(got, boards)?;
+        let place = self.place()?;
+        self.check(given)?;
+        self.check(got)?;
         set(got, place, get(given, place).ok_or(Broken::TooLarge)?)?;
-        let sends = others(place, boards).filter_map(|to| Some((to, get(given, to)?)));
-        self.deliver(tag, Work::AllToAll, From::Everyone, sends, &mut |from, value| {
-            set(got, from, value)
-        })
-        .await
+        let sends = self.others(place).filter_map(|to| Some((to, get(given, to)?)));
+        let put = |from, value| set(got, from, value);
+        self.deliver(tag, Purpose::AllToAll, From::Everyone, sends, put).await
     }
 
     /// Sends a value to the board `to`, and returns the one that comes. No two boards send to the same.
@@ -142,41 +167,35 @@ impl Team<'_> {
         let from = if stays { From::Nobody } else { From::Anyone };
         let send = (!stays).then(|| (to, value.clone()));
         let mut own = stays.then_some(value);
-        let put = &mut |_, value| {
+        let put = |_, value| {
             own = Some(value);
             Ok(())
         };
-        self.deliver(tag, Work::Permute, from, send.into_iter(), put).await?;
+        self.deliver(tag, Purpose::Permute, from, send.into_iter(), put).await?;
         own.ok_or(Broken::TimedOut)
     }
 
     async fn deliver<T: Value>(
         &self,
         tag: u32,
-        work: Work,
+        purpose: Purpose,
         from: From,
         sends: impl Iterator<Item = (Node, T)>,
-        put: &mut dyn FnMut(Node, T) -> Result<(), Broken>,
+        put: impl FnMut(Node, T) -> Result<(), Broken>,
     ) -> Result<(), Broken> {
         let boards = self.boards()?;
-        let mut came = Vec::new();
-        came.resize(boards.div_ceil(WORD), 0).map_err(|_| Broken::TooLarge)?;
-        let mut values = Values {
+        let work = RefCell::new(Delivery {
+            from,
+            came: Came::new(boards)?,
             left: match from {
                 From::Nobody => 0,
                 From::This(_) | From::Anyone => 1,
                 From::Everyone => boards.saturating_sub(1),
             },
-            only: match from {
-                From::This(node) => Some(node),
-                _ => None,
-            },
-            came,
+            sends,
             put,
-        };
-        let call = self.begin(tag, work, 0).await?;
-        let result = call.deliver(sends, &mut values).await;
-        call.end(result).await
+        });
+        self.call(tag, purpose, 0, &work).await
     }
 
     /// How many boards there are, if there are not too many.
@@ -184,57 +203,16 @@ impl Team<'_> {
         let boards = usize::try_from(self.group.network.nodes()).ok();
         boards.filter(|&boards| boards <= MAX_BOARDS).ok_or(Broken::TooLarge)
     }
-}
 
-impl Call<'_, '_> {
-    async fn deliver<T: Value>(
-        &self,
-        sends: impl Iterator<Item = (Node, T)>,
-        values: &mut Values<'_, T>,
-    ) -> Result<(), Broken> {
-        self.meet(Part::Begin, values).await?;
-        let sends = RefCell::new(sends);
-        // Two are under way at a time.
-        let sending = both(self.send_all(&sends), self.send_all(&sends));
-        both(sending, self.receive(values, |values| values.left == 0)).await?;
-        self.meet(Part::End, &mut ()).await
+    /// All other boards, beginning with the next, so that not all send to the same.
+    fn others(&self, place: Node) -> impl Iterator<Item = Node> + use<> {
+        (place.saturating_add(1)..self.group.network.nodes()).chain(0..place)
     }
 
-    async fn send_all<T: Value>(&self, sends: &RefCell<impl Iterator<Item = (Node, T)>>) -> Result<(), Broken> {
-        loop {
-            let next = sends.borrow_mut().next();
-            let Some((to, value)) = next else { return Ok(()) };
-            self.send_value(to, Kind::Data(0), &value).await?;
-        }
+    /// Whether there is one for each board.
+    fn check<T>(&self, values: &[T]) -> Result<(), Broken> {
+        (values.len() >= self.boards()?).then_some(()).ok_or(Broken::TooLarge)
     }
-}
-
-/// Both, or the first error.
-pub(crate) async fn both(
-    first: impl Future<Output = Result<(), Broken>>,
-    second: impl Future<Output = Result<(), Broken>>,
-) -> Result<(), Broken> {
-    let (mut first, mut second) = (core::pin::pin!(first), core::pin::pin!(second));
-    match select(first.as_mut(), second.as_mut()).await {
-        Either::First(ended) => {
-            ended?;
-            second.await
-        }
-        Either::Second(ended) => {
-            ended?;
-            first.await
-        }
-    }
-}
-
-/// All other boards, beginning with the next, so that not all send to the same.
-fn others(place: Node, boards: usize) -> impl Iterator<Item = Node> {
-    let boards = boards as Node;
-    (place.saturating_add(1)..boards).chain(0..place)
-}
-
-fn check<T>(values: &[T], boards: usize) -> Result<(), Broken> {
-    (values.len() >= boards).then_some(()).ok_or(Broken::TooLarge)
 }
 
 fn get<T: Clone>(values: &[T], place: Node) -> Option<T> {

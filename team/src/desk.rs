@@ -15,7 +15,7 @@ use crate::letter::{Kept, Kind};
 pub const MAX_CALLS: usize = 4;
 
 /// Letters that nobody has read yet. Who finds no room waits and tries again.
-const LETTERS: usize = 16;
+const LETTERS: usize = 8;
 
 struct UnderWay {
     tag: u32,
@@ -87,8 +87,8 @@ impl<'a> Desk<'a> {
     pub(crate) fn poll(
         &self,
         tag: u32,
-        wanted: impl Fn(&Kept) -> bool,
-        awaited: impl Fn(Node) -> bool,
+        wanted: &dyn Fn(&Kept) -> bool,
+        awaited: &dyn Fn(Node) -> bool,
         first: Node,
         context: &mut Context<'_>,
     ) -> Poll<Found> {

@@ -3,14 +3,16 @@
 //! What lies behind a board in the tree need not be consecutive nodes. So a board sends up pieces, each the fold of consecutive nodes,
 //! and is told what comes before each of them; from that it tells its children.
 
+use core::cell::RefCell;
+
 use heapless::Vec;
 use hopwise_app::Node;
 use serde::{Deserialize, Serialize};
 
 use crate::Team;
-use crate::call::{Call, Heard, MAX_CHILDREN};
+use crate::call::Work;
 use crate::error::Broken;
-use crate::letter::{Part, Value, Work};
+use crate::letter::{self, Bytes, Header, Kept, Purpose, Value};
 
 /// What comes up from a board is folded to at most this many pieces of consecutive nodes.
 pub const MAX_PIECES: usize = 16;
@@ -95,15 +97,169 @@ impl<T: Value> Meeting<T> {
     }
 }
 
+/// A fold in node order.
+struct Fold<T, F> {
+    meeting: Meeting<T>,
+    operator: F,
+    joined: Vec<Piece<T>, MAX_PIECES>,
+    answer: Option<Answer<T>>,
+    /// Whether only the root wants to know.
+    for_root: bool,
+}
+
+impl<T: Value, F: Fn(T, T) -> T> Fold<T, F> {
+    fn new(place: Node, value: T, operator: F, for_root: bool) -> Result<Self, Broken> {
+        let first = u32::try_from(place).map_err(|_| Broken::TooLarge)?;
+        let end = first.saturating_add(1);
+        let mut meeting = Meeting(Vec::new());
+        meeting.add(None, Piece { first, end, value })?;
+        Ok(Fold {
+            meeting,
+            operator,
+            joined: Vec::new(),
+            answer: None,
+            for_root,
+        })
+    }
+
+    fn before(&self, child: Option<Node>) -> Vec<Option<T>, MAX_PIECES> {
+        let before = self.answer.as_ref().map_or(&[][..], |answer| &answer.before);
+        self.meeting.before(child, &self.joined, before, &self.operator)
+    }
+}
+
+impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
+    fn hear(&mut self, letter: &Kept) -> Result<(), Broken> {
+        let pieces: Vec<Piece<T>, MAX_PIECES> = letter.open().ok_or(Broken::Differs(letter.from))?;
+        let mut pieces = pieces.into_iter();
+        pieces.try_for_each(|piece| self.meeting.add(Some(letter.from), piece))
+    }
+
+    fn up(&mut self, header: Header) -> Option<Bytes> {
+        self.joined = self.meeting.joined(&self.operator).ok()?;
+        letter::write(header, &self.joined)
+    }
+
+    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+        self.answer = match answer {
+            Some(_) if self.for_root => None,
+            Some(letter) => Some(letter.open().ok_or(Broken::Differs(letter.from))?),
+            None => {
+                self.joined = self.meeting.joined(&self.operator)?;
+                // At the root all pieces are one, and nothing comes before it.
+                let [all] = &self.joined[..] else {
+                    return Err(Broken::TooLarge);
+                };
+                Some(Answer {
+                    total: all.value.clone(),
+                    before: Vec::new(),
+                })
+            }
+        };
+        Ok(())
+    }
+
+    fn down(&mut self, header: Header, child: Node) -> Option<Bytes> {
+        if self.for_root {
+            return letter::write(header, &());
+        }
+        let total = self.answer.as_ref()?.total.clone();
+        let before = self.before(Some(child));
+        letter::write(header, &Answer { total, before })
+    }
+}
+
+/// A fold in any order.
+struct Sum<T, F> {
+    sum: T,
+    operator: F,
+}
+
+impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
+    fn hear(&mut self, letter: &Kept) -> Result<(), Broken> {
+        let value = letter.open().ok_or(Broken::Differs(letter.from))?;
+        self.sum = (self.operator)(self.sum.clone(), value);
+        Ok(())
+    }
+
+    fn up(&mut self, header: Header) -> Option<Bytes> {
+        letter::write(header, &self.sum)
+    }
+
+    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+        if let Some(letter) = answer {
+            self.sum = letter.open().ok_or(Broken::Differs(letter.from))?;
+        }
+        Ok(())
+    }
+
+    fn down(&mut self, header: Header, _: Node) -> Option<Bytes> {
+        letter::write(header, &self.sum)
+    }
+}
+
+/// What the root has, on its way down.
+struct Told<T>(T);
+
+impl<T: Value> Work for Told<T> {
+    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+        if let Some(letter) = answer {
+            self.0 = letter.open().ok_or(Broken::Differs(letter.from))?;
+        }
+        Ok(())
+    }
+
+    fn down(&mut self, header: Header, _: Node) -> Option<Bytes> {
+        letter::write(header, &self.0)
+    }
+}
+
+/// Nothing but that all have come.
+struct Come;
+
+impl Work for Come {}
+
 impl Team<'_> {
+    /// Returns when all boards have called it.
+    pub async fn barrier(&self, tag: u32) -> Result<(), Broken> {
+        self.call(tag, Purpose::Barrier, 0, &RefCell::new(Come)).await
+    }
+
     /// The values of all boards folded in node order, and those before this board's own.
     ///
     /// What lies behind a board in the tree comes up as pieces of consecutive nodes, up to [`MAX_PIECES`] and as far as they fit a message;
     /// where they do not it ends with [`Broken::TooLarge`].
     pub async fn fold<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<Folded<T>, Broken> {
-        let call = self.begin(tag, Work::Fold, 0).await?;
-        let result = call.fold(self.own(value)?, &operator).await;
-        call.end(result).await
+        let work = RefCell::new(Fold::new(self.place()?, value, operator, false)?);
+        self.call(tag, Purpose::Fold, 0, &work).await?;
+        let work = work.into_inner();
+        let before = work.before(None).first().cloned().flatten();
+        let total = work.answer.ok_or(Broken::TimedOut)?.total;
+        Ok(Folded { before, total })
+    }
+
+    /// All values folded in node order, for every board.
+    pub async fn all_reduce<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
+        Ok(self.fold(tag, value, operator).await?.total)
+    }
+
+    /// The values up to this board's own, folded in node order.
+    pub async fn scan<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
+        let before = self.fold(tag, value.clone(), &operator).await?.before;
+        Ok(match before {
+            Some(before) => operator(before, value),
+            None => value,
+        })
+    }
+
+    /// The same without this board's own; `None` at the first.
+    pub async fn exclusive_scan<T: Value>(
+        &self,
+        tag: u32,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<Option<T>, Broken> {
+        Ok(self.fold(tag, value, operator).await?.before)
     }
 
     /// All values folded in node order, for the board `root`; for others `None`.
@@ -114,9 +270,9 @@ impl Team<'_> {
         value: T,
         operator: impl Fn(T, T) -> T,
     ) -> Result<Option<T>, Broken> {
-        let call = self.begin(tag, Work::Reduce, root).await?;
-        let result = call.reduce(self.own(value)?, &operator).await;
-        call.end(result).await
+        let work = RefCell::new(Fold::new(self.place()?, value, operator, true)?);
+        self.call(tag, Purpose::Reduce, root, &work).await?;
+        Ok(work.into_inner().answer.map(|answer| answer.total))
     }
 
     /// All values folded for every board, by an operator that commutes: messages carry one value, however the network is numbered.
@@ -126,101 +282,15 @@ impl Team<'_> {
         value: T,
         operator: impl Fn(T, T) -> T,
     ) -> Result<T, Broken> {
-        let call = self.begin(tag, Work::AnyOrder, 0).await?;
-        let result = call.sum(value, &operator).await;
-        call.end(result).await
+        let work = RefCell::new(Sum { sum: value, operator });
+        self.call(tag, Purpose::AnyOrder, 0, &work).await?;
+        Ok(work.into_inner().sum)
     }
 
     /// What the board `root` of the group has, for every board. The others' `value` is not looked at.
     pub async fn broadcast<T: Value>(&self, tag: u32, root: Node, value: T) -> Result<T, Broken> {
-        let call = self.begin(tag, Work::Broadcast, root).await?;
-        let result = call.broadcast(value).await;
-        call.end(result).await
-    }
-
-    fn own<T>(&self, value: T) -> Result<Piece<T>, Broken> {
-        let first = u32::try_from(self.place()?).map_err(|_| Broken::TooLarge)?;
-        let end = first.saturating_add(1);
-        Ok(Piece { first, end, value })
-    }
-}
-
-impl Call<'_, '_> {
-    async fn fold<T: Value>(&self, own: Piece<T>, operator: &impl Fn(T, T) -> T) -> Result<Folded<T>, Broken> {
-        let (meeting, heard) = self.pieces(own).await?;
-        let joined = meeting.joined(operator)?;
-        let answer = match self.ask_parent(Part::Begin, &joined, &mut ()).await? {
-            Some(answer) => answer,
-            None => Answer {
-                total: all_of(&joined)?,
-                before: Vec::new(),
-            },
-        };
-        for child in &heard {
-            let before = meeting.before(Some(child.child), &joined, &answer.before, operator);
-            let total = answer.total.clone();
-            self.answer(Part::Begin, child, &Answer { total, before }).await?;
-        }
-        let own = meeting.before(None, &joined, &answer.before, operator);
-        Ok(Folded {
-            before: own.first().cloned().flatten(),
-            total: answer.total,
-        })
-    }
-
-    async fn reduce<T: Value>(&self, own: Piece<T>, operator: &impl Fn(T, T) -> T) -> Result<Option<T>, Broken> {
-        let (meeting, heard) = self.pieces(own).await?;
-        let joined = meeting.joined(operator)?;
-        let total = match self.ask_parent::<_, ()>(Part::Begin, &joined, &mut ()).await? {
-            Some(()) => None,
-            None => Some(all_of(&joined)?),
-        };
-        for child in &heard {
-            self.answer(Part::Begin, child, &()).await?;
-        }
-        Ok(total)
-    }
-
-    /// The pieces of this board and of all behind it.
-    async fn pieces<T: Value>(&self, own: Piece<T>) -> Result<(Meeting<T>, Vec<Heard, MAX_CHILDREN>), Broken> {
-        let mut meeting = Meeting(Vec::new());
-        meeting.add(None, own)?;
-        let add = |child, pieces: Vec<Piece<T>, MAX_PIECES>| {
-            let mut pieces = pieces.into_iter();
-            pieces.try_for_each(|piece| meeting.add(Some(child), piece))
-        };
-        let heard = self.hear_children(Part::Begin, &mut (), add).await?;
-        Ok((meeting, heard))
-    }
-
-    async fn sum<T: Value>(&self, value: T, operator: &impl Fn(T, T) -> T) -> Result<T, Broken> {
-        let mut sum = value;
-        let add = |_, value: T| {
-            sum = operator(sum.clone(), value);
-            Ok(())
-        };
-        let heard = self.hear_children(Part::Begin, &mut (), add).await?;
-        let total = self.ask_parent(Part::Begin, &sum, &mut ()).await?.unwrap_or(sum);
-        for child in &heard {
-            self.answer(Part::Begin, child, &total).await?;
-        }
-        Ok(total)
-    }
-
-    async fn broadcast<T: Value>(&self, value: T) -> Result<T, Broken> {
-        let heard = self.hear_children::<()>(Part::Begin, &mut (), |_, ()| Ok(())).await?;
-        let value = self.ask_parent(Part::Begin, &(), &mut ()).await?.unwrap_or(value);
-        for child in &heard {
-            self.answer(Part::Begin, child, &value).await?;
-        }
-        Ok(value)
-    }
-}
-
-/// At the root all pieces are one.
-fn all_of<T: Clone>(joined: &[Piece<T>]) -> Result<T, Broken> {
-    match joined {
-        [all] => Ok(all.value.clone()),
-        _ => Err(Broken::TooLarge),
+        let work = RefCell::new(Told(value));
+        self.call(tag, Purpose::Broadcast, root, &work).await?;
+        Ok(work.into_inner().0)
     }
 }

@@ -12,7 +12,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Value for T {}
 
 /// What the boards do by a tag, so that two that do not mean the same find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Work {
+pub(crate) enum Purpose {
     Barrier,
     Broadcast,
     Reduce,
@@ -28,7 +28,17 @@ pub(crate) enum Work {
     Descend,
 }
 
-/// The parts of a call: most have one, those that send from board to board all three.
+impl Purpose {
+    /// Whether values go from board to board, besides up and down the tree.
+    pub(crate) fn sends_values(self) -> bool {
+        !matches!(
+            self,
+            Purpose::Barrier | Purpose::Broadcast | Purpose::Reduce | Purpose::Fold | Purpose::AnyOrder
+        )
+    }
+}
+
+/// The parts of a call: those that go up and down the tree only have the first, others all three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Part {
     /// All have come.
@@ -60,7 +70,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub(crate) tag: u32,
-    pub(crate) work: Work,
+    pub(crate) purpose: Purpose,
     pub(crate) kind: Kind,
     /// The lowest tag that the sender is at: those below have ended there.
     pub(crate) oldest: u32,

@@ -53,7 +53,6 @@ pub use desk::MAX_CALLS;
 pub use error::Broken;
 pub use fold::{Folded, MAX_PIECES};
 pub use letter::Value;
-use letter::{Part, Work};
 
 /// How long a board waits for others unless told otherwise.
 pub const PATIENCE: Micros = 5_000_000;
@@ -106,36 +105,5 @@ impl<'a> Team<'a> {
         place
             .and_then(|place| self.group.network.check(place).ok())
             .ok_or(Broken::NotAMember)
-    }
-
-    /// Returns when all boards have called it.
-    pub async fn barrier(&self, tag: u32) -> Result<(), Broken> {
-        let call = self.begin(tag, Work::Barrier, 0).await?;
-        let result = call.meet(Part::Begin, &mut ()).await;
-        call.end(result).await
-    }
-
-    /// All values folded in node order, for every board.
-    pub async fn all_reduce<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
-        Ok(self.fold(tag, value, operator).await?.total)
-    }
-
-    /// The values up to this board's own, folded in node order.
-    pub async fn scan<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
-        let before = self.fold(tag, value.clone(), &operator).await?.before;
-        Ok(match before {
-            Some(before) => operator(before, value),
-            None => value,
-        })
-    }
-
-    /// The same without this board's own; `None` at the first.
-    pub async fn exclusive_scan<T: Value>(
-        &self,
-        tag: u32,
-        value: T,
-        operator: impl Fn(T, T) -> T,
-    ) -> Result<Option<T>, Broken> {
-        Ok(self.fold(tag, value, operator).await?.before)
     }
 }

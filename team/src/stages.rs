@@ -1,5 +1,7 @@
 //! Stage by stage: in each, a board exchanges its block of values with one other.
 
+use core::cell::RefCell;
+
 use heapless::Vec;
 use hopwise_app::{MAX_MESSAGE, Node};
 use hopwise_core::collective::Sorting;
@@ -7,30 +9,55 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Team;
-use crate::call::{Call, Inbox};
-use crate::deliver::both;
+use crate::call::{Stage, Work};
 use crate::error::Broken;
-use crate::letter::{Bytes, Header, Kept, Kind, Part, Work};
+use crate::letter::{Bytes, Header, Kept, Kind, Purpose};
 
 /// Stages of one call: those that sort 1,024 boards are 55.
 const STAGES: u32 = u64::BITS;
 
-/// A block of values that comes from a partner, in pieces.
-struct Block<T, const N: usize> {
+/// A block of values that is exchanged with a partner, in pieces.
+struct Blocks<'v, T, P, C, const N: usize> {
+    stages: u32,
     stage: u8,
+    /// By stage.
+    partners: P,
     partner: Option<Node>,
     /// The stages for which the partners are ready, a bit each; they may be ahead.
     ready: u64,
-    values: Vec<T, N>,
+    own: &'v mut [T; N],
+    /// How many of its own values have been sent.
+    sent: usize,
+    theirs: Vec<T, N>,
+    combine: C,
 }
 
-impl<T, const N: usize> Block<T, N> {
-    fn is_ready(&self) -> bool {
-        self.ready >> self.stage & 1 == 1
+impl<T, P, C, const N: usize> Work for Blocks<'_, T, P, C, N>
+where
+    T: Serialize + DeserializeOwned,
+    P: Fn(u32) -> Option<Node>,
+    C: FnMut(u32, &mut [T; N], &[T; N]),
+{
+    fn stage(&mut self, number: u8) -> Option<Stage> {
+        self.partner = None;
+        if u32::from(number) >= self.stages {
+            return None;
+        }
+        self.stage = number;
+        self.partner = (self.partners)(number.into());
+        self.sent = 0;
+        self.theirs.clear();
+        Some(self.partner.map_or(Stage::Pause, Stage::Partner))
     }
-}
 
-impl<T: DeserializeOwned, const N: usize> Inbox for Block<T, N> {
+    fn value(&mut self, header: Header) -> Option<(Node, Option<Bytes>)> {
+        let rest = self.own.get(self.sent..).filter(|rest| !rest.is_empty())?;
+        let piece = write_piece(header, self.sent, rest);
+        let (letter, written) = piece.map_or((None, rest.len()), |(letter, written)| (Some(letter), written));
+        self.sent += written;
+        Some((self.partner?, letter))
+    }
+
     fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
         match letter.header.kind {
             Kind::Ready(stage) => {
@@ -39,31 +66,45 @@ impl<T: DeserializeOwned, const N: usize> Inbox for Block<T, N> {
             }
             // It comes only after this board has said that it is ready for it.
             Kind::Data(stage) if stage == self.stage && Some(letter.from) == self.partner => {
-                read_piece(&letter.body, &mut self.values).ok_or(Broken::Differs(letter.from))
+                read_piece(&letter.body, &mut self.theirs).ok_or(Broken::Differs(letter.from))
             }
             _ => Err(Broken::Differs(letter.from)),
         }
     }
 
-    fn awaits(&self, from: Node) -> bool {
-        Some(from) == self.partner
+    fn has_all(&self) -> bool {
+        self.theirs.is_full()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.ready.checked_shr(self.stage.into()).unwrap_or(0) & 1 == 1
+    }
+
+    fn awaits(&self, node: Node) -> bool {
+        Some(node) == self.partner
+    }
+
+    fn end_stage(&mut self, number: u8) {
+        if let Ok(theirs) = <&[T; N]>::try_from(self.theirs.as_slice()) {
+            (self.combine)(number.into(), self.own, theirs);
+        }
     }
 }
 
-/// A letter with as many values as fit, and what is left of them; `None` if none fits.
-fn write_piece<'v, T: Serialize>(header: Header, first: usize, values: &'v [T]) -> Option<(Bytes, &'v [T])> {
+/// A letter with as many values as fit, and how many these are; `None` if none fits.
+fn write_piece<T: Serialize>(header: Header, first: usize, values: &[T]) -> Option<(Bytes, usize)> {
     let mut bytes = [0; MAX_MESSAGE];
     let mut used = postcard::to_slice(&(header, first as u16), &mut bytes).ok()?.len();
-    let mut rest = values;
-    while let Some((value, more)) = rest.split_first() {
-        let Ok(written) = postcard::to_slice(value, bytes.get_mut(used..)?) else {
+    let mut written = 0;
+    for value in values {
+        let Ok(bytes) = postcard::to_slice(value, bytes.get_mut(used..)?) else {
             break;
         };
-        used += written.len();
-        rest = more;
+        used += bytes.len();
+        written += 1;
     }
-    (rest.len() < values.len()).then_some(())?;
-    Some((Vec::from_slice(bytes.get(..used)?).ok()?, rest))
+    (written > 0).then_some(())?;
+    Some((Vec::from_slice(bytes.get(..used)?).ok()?, written))
 }
 
 /// Adds the values of a piece to those before it. One that came already adds nothing.
@@ -95,7 +136,7 @@ impl Team<'_> {
             let keeps_smaller = comparator(stage).is_some_and(|comparator| comparator.keeps_smaller);
             *own = half(own, theirs, keeps_smaller);
         };
-        self.stages(tag, Work::Sort, stages, partner, values, keep).await
+        self.stages(tag, Purpose::Sort, stages, partner, values, keep).await
     }
 
     /// An ascend algorithm on 2^m boards: for each bit of the board's number, from the lowest, a board and the one that differs from it
@@ -110,7 +151,7 @@ impl Team<'_> {
         T: Copy + Serialize + DeserializeOwned,
     {
         let bits = self.bits()?;
-        self.along_bits(tag, Work::Ascend, bits, |stage| stage, values, operator)
+        self.along_bits(tag, Purpose::Ascend, bits, |stage| stage, values, operator)
             .await
     }
 
@@ -126,13 +167,14 @@ impl Team<'_> {
     {
         let bits = self.bits()?;
         let bit = |stage: u32| bits.saturating_sub(stage).saturating_sub(1);
-        self.along_bits(tag, Work::Descend, bits, bit, values, operator).await
+        self.along_bits(tag, Purpose::Descend, bits, bit, values, operator)
+            .await
     }
 
     async fn along_bits<T, const N: usize>(
         &self,
         tag: u32,
-        work: Work,
+        purpose: Purpose,
         bits: u32,
         bit_of: impl Fn(u32) -> u32,
         values: &mut [T; N],
@@ -144,7 +186,7 @@ impl Team<'_> {
         let place = self.place()?;
         let partner = |stage| Some(place ^ 1_u64.checked_shl(bit_of(stage))?);
         let combine = |stage, own: &mut [T; N], theirs: &[T; N]| operator(bit_of(stage), own, theirs);
-        self.stages(tag, work, bits, partner, values, combine).await
+        self.stages(tag, purpose, bits, partner, values, combine).await
     }
 
     /// The bits of a board's number, if all numbers of so many bits are boards.
@@ -159,7 +201,7 @@ impl Team<'_> {
     async fn stages<T, const N: usize>(
         &self,
         tag: u32,
-        work: Work,
+        purpose: Purpose,
         stages: u32,
         partner: impl Fn(u32) -> Option<Node>,
         values: &mut [T; N],
@@ -171,57 +213,18 @@ impl Team<'_> {
         if stages > STAGES || N > usize::from(u16::MAX) {
             return Err(Broken::TooLarge);
         }
-        let call = self.begin(tag, work, 0).await?;
-        let result = call.stages(stages, partner, values, combine).await;
-        call.end(result).await
-    }
-}
-
-impl Call<'_, '_> {
-    async fn stages<T, const N: usize>(
-        &self,
-        stages: u32,
-        partner: impl Fn(u32) -> Option<Node>,
-        values: &mut [T; N],
-        mut combine: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken>
-    where
-        T: Copy + Serialize + DeserializeOwned,
-    {
-        let mut block: Block<T, N> = Block {
+        let work = RefCell::new(Blocks {
+            stages,
             stage: 0,
+            partners: partner,
             partner: None,
             ready: 0,
-            values: Vec::new(),
-        };
-        self.meet(Part::Begin, &mut block).await?;
-        for stage in 0..stages {
-            block.stage = stage as u8;
-            block.partner = partner(stage);
-            block.values.clear();
-            let Some(partner) = block.partner else { continue };
-            self.send_value(partner, Kind::Ready(block.stage), &()).await?;
-            self.receive(&mut block, Block::is_ready).await?;
-            let sending = self.send_block(partner, block.stage, &values[..]);
-            both(sending, self.receive(&mut block, |block| block.values.is_full())).await?;
-            if let Ok(theirs) = <&[T; N]>::try_from(block.values.as_slice()) {
-                combine(stage, values, theirs);
-            }
-        }
-        block.partner = None;
-        self.meet(Part::End, &mut block).await
-    }
-
-    async fn send_block<T: Serialize>(&self, to: Node, stage: u8, values: &[T]) -> Result<(), Broken> {
-        let mut rest = values;
-        while !rest.is_empty() {
-            let header = self.header(Kind::Data(stage), 0);
-            let first = values.len().saturating_sub(rest.len());
-            let (letter, more) = write_piece(header, first, rest).ok_or(Broken::TooLarge)?;
-            self.send(to, &letter, self.values_by()).await?;
-            rest = more;
-        }
-        Ok(())
+            own: values,
+            sent: 0,
+            theirs: Vec::new(),
+            combine,
+        });
+        self.call(tag, purpose, 0, &work).await
     }
 }
 
