@@ -39,7 +39,7 @@ mod undeliverable;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
-pub use body::{Body, Kind};
+pub use body::{Body, Kind, body_of};
 pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
