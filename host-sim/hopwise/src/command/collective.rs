@@ -70,7 +70,7 @@ impl From<PortModelArg> for Ports {
 }
 
 /// Reads one of some things by its name.
-fn by_name<T: Clone + Send + Sync + 'static>(
+pub(super) fn by_name<T: Clone + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
