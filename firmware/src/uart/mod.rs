@@ -12,7 +12,7 @@ mod registers;
 
 use core::future::poll_fn;
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use core::task::Poll;
 
 use embassy_stm32::dma::{self, ReadableRingBuffer};
@@ -44,14 +44,17 @@ pub(crate) struct ReceiverParts {
 pub(crate) struct Noticed {
     pub(crate) waker: AtomicWaker,
     /// Flags of the status register that were set since the receiver looked.
-    faults: AtomicU8,
+    flags: AtomicU8,
+    /// When the line fell idle, in microseconds that go round.
+    idle_at: AtomicU32,
 }
 
 impl Noticed {
     pub(crate) const fn new() -> Self {
         Noticed {
             waker: AtomicWaker::new(),
-            faults: AtomicU8::new(0),
+            flags: AtomicU8::new(0),
+            idle_at: AtomicU32::new(0),
         }
     }
 }
@@ -75,7 +78,10 @@ impl<T: Receives, I: Interrupt> Handler<I> for IdleHandler<T> {
     unsafe fn on_interrupt() {
         let ReceiverParts { registers, noticed } = T::parts();
         let flags = registers::take_flags(registers);
-        noticed.faults.fetch_or(flags, Ordering::Relaxed);
+        if flags & IDLE != 0 {
+            noticed.idle_at.store(crate::time::now() as u32, Ordering::Relaxed);
+        }
+        noticed.flags.fetch_or(flags, Ordering::Relaxed);
         if flags & IDLE != 0 {
             noticed.waker.wake();
         }
@@ -124,14 +130,16 @@ impl Receiver {
         .await
     }
 
-    /// What was wrong with bytes since the last call.
-    pub(crate) fn take_faults(&mut self) -> LineFaults {
-        let flags = self.noticed.faults.swap(0, Ordering::Relaxed);
-        LineFaults {
+    /// What was wrong with bytes since the last call, and when the line fell idle, if it did; in microseconds that go round.
+    pub(crate) fn take_notes(&mut self) -> (LineFaults, Option<u32>) {
+        let flags = self.noticed.flags.swap(0, Ordering::Relaxed);
+        let faults = LineFaults {
             framing: flags & FRAMING != 0,
             noise: flags & NOISE != 0,
             overrun: flags & OVERRUN != 0,
-        }
+        };
+        let idle_at = self.noticed.idle_at.load(Ordering::Relaxed);
+        (faults, (flags & IDLE != 0).then_some(idle_at))
     }
 
     /// The bytes that have come; `None` if some were overwritten before they were read.

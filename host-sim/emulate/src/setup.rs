@@ -181,7 +181,7 @@ pub fn check_size(kind: &BoardKind, network: &Network) -> Result<(), CannotBuild
 }
 
 /// Every edge is laid once, from its end with the lower number.
-fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Port, Port)>) -> Result<(), CannotBuild> {
+pub(crate) fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Port, Port)>) -> Result<(), CannotBuild> {
     for port in 0..network.degree(node)? {
         let Some(neighbor) = network.neighbor(node, port)?.filter(|neighbor| *neighbor > node) else {
             continue;
@@ -194,7 +194,7 @@ fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Po
 }
 
 /// The serial port of a node's port.
-fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
+pub(crate) fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
     match port.and_then(|port| kind.links().get(port as usize)) {
         Some(link) => Ok(Port {
             board: node as usize,
