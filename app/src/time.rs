@@ -39,7 +39,10 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SENDS, RECEIVERS, DEPTH> {
     /// Waits until a time of the mesh, that is of [`now`](Self::now): nodes that wait for the same time go on at the same moment.
     pub async fn wait_until(self, at: Micros) {
-        while let Some(left) = self.now().map_or(Some(LOOK_AGAIN), |now| at.checked_sub(now).filter(|&left| left > 0)) {
+        while let Some(left) = self
+            .now()
+            .map_or(Some(LOOK_AGAIN), |now| at.checked_sub(now).filter(|&left| left > 0))
+        {
             // The node's own clock is not as exact.
             self.sleep(left.min(LOOK_AGAIN)).await;
         }

@@ -545,7 +545,9 @@ impl<const PORTS: usize> MeshClock<PORTS> {
         let is_stale = now.saturating_sub(self.risen_at) >= self.intervals(STALE);
         let is_near = signal.hops.saturating_add(1) < self.hops;
         let is_parent = self.parent == Some(link);
-        self.root != self.here && self.is_newer(signal.round) && (is_parent || is_near || is_stale || self.parent.is_none())
+        self.root != self.here
+            && self.is_newer(signal.round)
+            && (is_parent || is_near || is_stale || self.parent.is_none())
     }
 
     /// Follows a neighbour from now on.

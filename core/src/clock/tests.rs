@@ -218,7 +218,7 @@ impl Mesh {
 fn boards_in_a_row_agree() {
     for seed in 1..=10 {
         let mut mesh = Mesh::row(16, false, seed);
-mesh.run(5.0);
+        mesh.run(5.0);
         mesh.assert_agreement(0, 6.0);
         mesh.run(5.0);
         mesh.assert_agreement(0, 4.0);
@@ -371,8 +371,12 @@ fn a_liar_that_jumps_drags_nobody() {
 #[test]
 fn a_liar_that_runs_too_fast_drags_nobody() {
     let fast: Lie = |now, signal| {
-        signal.mesh = signal.mesh.map(|mesh| mesh + (now - 5 * SECOND) / 1_000_000 * GRAINS * 2);
-        signal.sent = signal.sent.map(|sent| sent.wrapping_add(((now - 5 * SECOND) / 1_000_000 * GRAINS * 2) as u32));
+        signal.mesh = signal
+            .mesh
+            .map(|mesh| mesh + (now - 5 * SECOND) / 1_000_000 * GRAINS * 2);
+        signal.sent = signal
+            .sent
+            .map(|sent| sent.wrapping_add(((now - 5 * SECOND) / 1_000_000 * GRAINS * 2) as u32));
     };
     for liar in [0, 4] {
         withstands(liar, fast, 5.0);
@@ -475,7 +479,9 @@ fn any_signal_is_borne() {
     clock.link_up(200, 0);
     let mut state = 1_u64;
     let mut draw = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         state >> 16 ^ state << 40
     };
     let (mut now, mut before) = (0, None);
@@ -503,6 +509,12 @@ fn any_signal_is_borne() {
         }
         before = shown;
     }
-    clock.hear(0, &clock.clone().signal(0, Micros::MAX).unwrap(), Some(Grains::MAX), 5, Micros::MAX);
+    clock.hear(
+        0,
+        &clock.clone().signal(0, Micros::MAX).unwrap(),
+        Some(Grains::MAX),
+        5,
+        Micros::MAX,
+    );
     clock.tick(Micros::MAX);
 }

@@ -19,6 +19,8 @@ const VARIABLE: &str = "HOPWISE_MESH_TIME";
 const TIMER_COUNT: u32 = 0x4000_0024;
 /// Where it begins again: its time driver uses 16 of its bits.
 const TIMER_TURN: u64 = 1 << 16;
+/// What is drawn of a board besides its crystal.
+const STARTS: u64 = 0x7374_6172_7473;
 /// By then a started board has cleared its memory.
 const BOOTED: Time = 50 * MILLISECOND;
 /// Traffic that fills all links.
@@ -56,17 +58,18 @@ struct Origin {
 }
 
 impl TimedBoards {
-    /// A board for each node, started at its time; with traffic on all links if they are to be full.
+    /// A board for each node, started by chance within a time; with traffic on all links if they are to be full.
     pub fn new(
         network: &Network,
         image: &Arc<Image>,
         differences: Differences,
-        starts: &[Time],
+        starts_within: Time,
         full: bool,
     ) -> Result<Self, CannotBuild> {
         setup::check_size(&NUCLEO_F446RE, network)?;
+        let start = |node: u64| setup::scatter(differences.seed ^ setup::scatter(node ^ STARTS)) % starts_within.max(1);
         let mut blueprint = Blueprint {
-            starts: starts.to_vec(),
+            starts: (0..network.nodes()).map(start).collect(),
             ..Blueprint::default()
         };
         for node in 0..network.nodes() {
@@ -81,6 +84,16 @@ impl TimedBoards {
             dies: None,
             origins: BTreeMap::new(),
         })
+    }
+
+    /// When the last board starts.
+    pub fn last_start(&self) -> Time {
+        self.starts.iter().copied().max().unwrap_or(0)
+    }
+
+    /// When it is.
+    pub fn now(&self) -> Time {
+        self.world.now()
     }
 
     /// The boards.

@@ -135,9 +135,8 @@ impl TimedNodes {
     /// Takes what has come for a board's application.
     fn read_all(&mut self, board: u32) {
         if self.world.node(board).is_some_and(|node| node.has_news()) {
-            self.world.with_node(board, &mut Nobody, |node, _, _| {
-                while node.next_message().is_some() {}
-            });
+            self.world
+                .with_node(board, &mut Nobody, |node, _, _| while node.next_message().is_some() {});
         }
     }
 
@@ -150,7 +149,10 @@ impl TimedNodes {
                 let Some(neighbor) = neighbors.get(*next % neighbors.len().max(1)) else {
                     break;
                 };
-                if node.send(*neighbor, AppPort::TRAFFIC, &PAYLOAD, now, &mut note).is_err() {
+                if node
+                    .send(*neighbor, AppPort::TRAFFIC, &PAYLOAD, now, &mut note)
+                    .is_err()
+                {
                     break;
                 }
                 *next += 1;
