@@ -24,9 +24,9 @@ pub(crate) async fn follow(mesh: Handle<'static>, obey: impl AsyncFn(&Team<'stat
         if order.from_computer {
             let _ = mesh.broadcast(ORDERS, order.bytes()).await;
         }
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         match obey(&team, program, u32::from(run) * TAGS).await {
-            Ok(()) => defmt::info!("run {} done in {} us", run, mesh.now() - begun),
+            Ok(()) => defmt::info!("run {} done in {} us", run, mesh.uptime() - begun),
             Err(broken) => defmt::info!("run {} broke: {}", run, broken),
         }
     }
