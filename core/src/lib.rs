@@ -53,6 +53,7 @@ mod arith;
 pub mod collective;
 pub mod endpoint;
 pub mod graph;
+pub mod key;
 pub mod limits;
 pub mod link;
 pub mod network;

@@ -13,6 +13,7 @@ mod collector;
 mod end;
 mod hold;
 mod patience;
+mod security;
 mod state;
 mod window;
 
@@ -21,6 +22,7 @@ use end::End;
 use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
+use crate::key::Credentials;
 use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, Offer};
 
 /// Time in microseconds, from any beginning.
@@ -52,6 +54,10 @@ pub enum Down {
     Stuck,
     /// The other end does not want this one there.
     Refused,
+    /// One of the ends has a key, the other has none.
+    Unkeyed,
+    /// The other end has another key.
+    WrongKey,
 }
 
 /// What came in.
@@ -112,6 +118,11 @@ impl<const WIRE: usize> Link<WIRE> {
         link
     }
 
+    /// From now on it talks only to an end with the same key, and proves to have it. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.end.lock(credentials);
+    }
+
     /// Whether both ends hear each other.
     pub fn is_up(&self) -> bool {
         self.end.is_up()
@@ -145,6 +156,11 @@ impl<const WIRE: usize> Link<WIRE> {
     /// Whether the other end is heard but does not hear us.
     pub fn is_one_way(&self) -> bool {
         self.end.is_one_way()
+    }
+
+    /// Why there can be no link with whoever is at the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
+    pub fn foreigner(&self) -> Option<Down> {
+        self.end.foreigner()
     }
 
     /// Who is at the other end, if it has been heard since the link went down.

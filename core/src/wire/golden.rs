@@ -105,6 +105,7 @@ fn frames(examples: &mut Examples) {
             accepts: true,
             holds: false,
         },
+        keyed: false,
     };
     let of_computer = Hello {
         identity: Identity {
@@ -118,9 +119,10 @@ fn frames(examples: &mut Examples) {
         session: 1,
         heard: 0,
         stance: Stance::default(),
+        keyed: false,
     };
     for (name, hello) in [("hello of a node", of_node), ("hello of a computer", of_computer)] {
-        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, out)));
+        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
     let plain = Ack {
@@ -137,7 +139,7 @@ fn frames(examples: &mut Examples) {
         ..plain
     };
     for (name, ack) in [("acknowledgement", plain), ("complaint", complaint)] {
-        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, out)));
+        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
     }
     let header = DataHeader {
@@ -150,7 +152,7 @@ fn frames(examples: &mut Examples) {
         lane: 5,
     };
     for (name, again) in [("data", false), ("data again", true)] {
-        let bytes = examples.wrote(name, &written(|out| write_data(&header, [b"pa", b"ck"], again, out)));
+        let bytes = examples.wrote(name, &written(|out| write_data(&header, [b"pa", b"ck"], again, None, out)));
         let packet = b"pack";
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Data { header, packet }));
     }
