@@ -6,6 +6,7 @@
 
 use core::fmt;
 use core::hash::Hasher;
+use core::str::FromStr;
 
 use blake2::Blake2sMac;
 use blake2::digest::consts::U16;
@@ -70,6 +71,39 @@ impl Key {
         hasher.write(&number.to_le_bytes());
         hasher.write(bytes);
         hasher.finish().to_le_bytes()
+    }
+}
+
+/// Text that is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadKey;
+
+impl fmt::Display for BadKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key is 32 hexadecimal digits; `hopwise mesh key` makes one")
+    }
+}
+
+impl core::error::Error for BadKey {}
+
+impl FromStr for Key {
+    type Err = BadKey;
+
+    fn from_str(text: &str) -> Result<Self, BadKey> {
+        let mut bytes = [0; KEY_BYTES];
+        let digits = text.as_bytes().chunks_exact(2);
+        if text.len() != 2 * KEY_BYTES {
+            return Err(BadKey);
+        }
+        for (byte, digits) in bytes.iter_mut().zip(digits) {
+            let mut number = 0;
+            for digit in digits {
+                let value = char::from(*digit).to_digit(16).ok_or(BadKey)?;
+                number = number << 4 | value as u8;
+            }
+            *byte = number;
+        }
+        Ok(Key(bytes))
     }
 }
 

@@ -19,6 +19,7 @@
 //! uses network and graph and nothing else.
 //!
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
+//! [`key`] has the secrets of a mesh, with which links prove who they are, and [`authority`] who may change a board.
 //! [`store`] is what a board keeps in its flash. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
 //! network uses graph.
 //!
@@ -50,6 +51,7 @@
 extern crate std;
 
 mod arith;
+pub mod authority;
 pub mod collective;
 pub mod endpoint;
 pub mod graph;

@@ -8,8 +8,8 @@ use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
 use super::{Down, Micros, Received, Turn, millis};
 use crate::key::Credentials;
 use crate::wire::{
-    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, OVERHEAD, Offer, Proof, Role, SEALED_OVERHEAD, Stance,
-    Tagged, write_ack, write_data, write_hello,
+    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, OVERHEAD, Offer, Proof, Role, SEALED_OVERHEAD,
+    Stance, Tagged, write_ack, write_data, write_hello,
 };
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
@@ -413,7 +413,11 @@ impl End {
     /// Who was there and did not get as far as a session is forgotten, and so are the nonces.
     fn forget_pair(&mut self) {
         let is_known = self.state.peer().is_some();
-        if let Some(security) = self.security.as_mut().filter(|security| !is_known && security.is_paired()) {
+        if let Some(security) = self
+            .security
+            .as_mut()
+            .filter(|security| !is_known && security.is_paired())
+        {
             security.renew(false);
             self.number_session();
         }

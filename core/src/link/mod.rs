@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
 use crate::key::Credentials;
-use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, Offer};
+use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer};
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
@@ -161,6 +161,17 @@ impl<const WIRE: usize> Link<WIRE> {
     /// Why there can be no link with whoever is at the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
     pub fn foreigner(&self) -> Option<Down> {
         self.end.foreigner()
+    }
+
+    /// What is wrong with the link, though someone is there.
+    pub fn trouble(&self) -> LinkTrouble {
+        match self.foreigner() {
+            Some(Down::Unkeyed) => LinkTrouble::Unkeyed,
+            Some(Down::WrongKey) => LinkTrouble::WrongKey,
+            Some(_) => LinkTrouble::Version,
+            None if self.is_one_way() => LinkTrouble::OneWay,
+            None => LinkTrouble::None,
+        }
     }
 
     /// Who is at the other end, if it has been heard since the link went down.

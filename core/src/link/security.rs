@@ -97,7 +97,14 @@ impl Security {
     }
 
     /// Judges a hello, given with the bytes it was read from. `names_us` and `is_up` are as far as the link knows.
-    pub(super) fn judge(&mut self, hello: &Hello, bytes: &[u8], names_us: bool, is_known: bool, is_up: bool) -> Verdict {
+    pub(super) fn judge(
+        &mut self,
+        hello: &Hello,
+        bytes: &[u8],
+        names_us: bool,
+        is_known: bool,
+        is_up: bool,
+    ) -> Verdict {
         let suspect = |verdict| if is_known { Verdict::Worthless } else { verdict };
         let Some((tagged, nonce)) = Tagged::hello(bytes).filter(|_| hello.keyed) else {
             return suspect(Verdict::Unkeyed);

@@ -152,7 +152,10 @@ fn frames(examples: &mut Examples) {
         lane: 5,
     };
     for (name, again) in [("data", false), ("data again", true)] {
-        let bytes = examples.wrote(name, &written(|out| write_data(&header, [b"pa", b"ck"], again, None, out)));
+        let bytes = examples.wrote(
+            name,
+            &written(|out| write_data(&header, [b"pa", b"ck"], again, None, out)),
+        );
         let packet = b"pack";
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Data { header, packet }));
     }
@@ -336,7 +339,7 @@ fn answers(examples: &mut Examples) {
     structure(examples, "counters", &counters);
     let link = LinkReport {
         up: true,
-        one_way: false,
+        trouble: LinkTrouble::None,
         peer: Some((0x1234_5678, 18, 1)),
         host: false,
         wired: true,

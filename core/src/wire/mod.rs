@@ -59,7 +59,7 @@ pub use page::{
     BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging, paper_rule,
     rates_agree,
 };
-pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
+pub use report::{Card, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
 pub(crate) use tag::{Nonce, Tagged};
 pub use tag::{Proof, Seal};

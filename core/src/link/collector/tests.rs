@@ -55,7 +55,10 @@ fn samples() -> [(Vec<u8>, String); 3] {
         out[..length].to_vec()
     };
     [
-        (encoded(&|out| write_hello(&hello(), 0, None, out)), Frame::Hello(hello())),
+        (
+            encoded(&|out| write_hello(&hello(), 0, None, out)),
+            Frame::Hello(hello()),
+        ),
         (encoded(&|out| write_ack(&ack(), None, out)), Frame::Ack(ack())),
         (
             encoded(&|out| write_data(&header, [&packet[..7], &packet[7..]], false, None, out)),

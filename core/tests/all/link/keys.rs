@@ -137,7 +137,10 @@ fn nothing_of_an_earlier_session_is_believed() {
             }
             assert!(!epoch_is_new || ups == 0, "{voices:?}");
             let heard_the_other = voices.contains(&1);
-            assert!(epoch_is_new || (ups > 0) == heard_the_other, "the record is good: {voices:?}");
+            assert!(
+                epoch_is_new || (ups > 0) == heard_the_other,
+                "the record is good: {voices:?}"
+            );
             if epoch == 1 {
                 break;
             }
@@ -185,7 +188,11 @@ impl Attacker {
     fn recorded(&mut self) -> Vec<u8> {
         let (place, length) = (self.draw(self.heard.len()), self.heard.len());
         // What was said lately is more of a threat than what is long gone.
-        let place = if self.draw(2) == 0 { place } else { length.saturating_sub(1 + self.draw(6)) };
+        let place = if self.draw(2) == 0 {
+            place
+        } else {
+            length.saturating_sub(1 + self.draw(6))
+        };
         self.heard.get(place).cloned().unwrap_or_default()
     }
 
@@ -327,7 +334,11 @@ fn who_has_the_key_and_says_it_is_a_computer_is_believed_to_be_one() {
     computer.lock(&credentials(KEY).unwrap());
     for now in (0..300_000).step_by(1_000) {
         for turn in 0..2 {
-            let (from, to) = if turn == 0 { (&mut board, &mut computer) } else { (&mut computer, &mut board) };
+            let (from, to) = if turn == 0 {
+                (&mut board, &mut computer)
+            } else {
+                (&mut computer, &mut board)
+            };
             let mut out = [0; WIRE];
             let length = from.write_control(now, &mut out).unwrap_or(0);
             let mut bytes = &out[..length];
