@@ -5,6 +5,7 @@ mod firmware;
 mod firmware_and_sim;
 mod firmware_board;
 mod firmware_copy;
+mod firmware_keys;
 mod firmware_panic;
 mod firmware_power;
 mod firmware_programs;
