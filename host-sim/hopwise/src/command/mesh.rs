@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::NetworkArg;
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
+use super::{NetworkArg, assign};
 use hopwise_files::create_whole;
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
@@ -21,6 +21,8 @@ pub(super) struct MeshArgs {
 enum MeshCommand {
     /// Writes a mesh file for a network
     New(NewArgs),
+    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
+    Assign(assign::AssignArgs),
 }
 
 #[derive(Args)]
@@ -35,12 +37,18 @@ struct NewArgs {
     output: Option<PathBuf>,
 }
 
-fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
+pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
     kind(name).ok_or_else(|| format!("there are {}", KINDS.map(|kind| kind.name).join(", ")))
 }
 
 pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
-    let MeshCommand::New(args) = &args.command;
+    match &args.command {
+        MeshCommand::New(args) => new(args),
+        MeshCommand::Assign(args) => assign::run(args),
+    }
+}
+
+fn new(args: &NewArgs) -> Result<Outcome, Refusal> {
     let mesh = Mesh::new(args.network.network()?, args.board)?;
     match &args.output {
         Some(path) => {
