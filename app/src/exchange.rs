@@ -2,13 +2,13 @@
 
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Message, MessageKind, Observer, Router, SendError as RouterError};
-use hopwise_core::wire::{Body, Query};
+use hopwise_core::wire::{Body, Query, body_of};
 
 use crate::error::{RequestError, SendError};
 use crate::links::Neighbour;
 use crate::receive::{Incoming, Service};
 use crate::request::fate_of;
-use crate::shared::{Asker, Bytes, Fate, How, Inner, Job, Shared, Stage};
+use crate::shared::{Asker, Fate, How, Inner, Job, Shared, Stage};
 use crate::wakers::wake;
 
 /// A request that is not answered by then has no answer: longer than packets live, there and back.
@@ -32,7 +32,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         observer: &mut O,
         mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, &Message<BODY>),
     ) {
-        self.set_now(now);
+        self.set_now(now, *router.mesh_time());
         self.epoch.set(router.epoch());
         let inner = &mut *self.inner.borrow_mut();
         while let Some(message) = router.next_message() {
@@ -75,7 +75,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             MessageKind::Answer(_) | MessageKind::Question { .. } => return false,
         };
         let open = self.open.iter_mut().flatten().find(|open| open.port == message.port);
-        let (Some(open), Ok(payload)) = (open, Bytes::from_slice(&message.payload)) else {
+        let Some(open) = open else { return false };
+        let Some(payload) = body_of(&[&message.payload]) else {
             return false;
         };
         let incoming = Incoming {
@@ -146,7 +147,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             let Stage::Wanted(job) = &sending.stage else { continue };
             let (how, taken) = (job.how, give(job, router, now, observer));
             match (taken, how) {
-                (Ok(number), How::Confirmed | How::Request) => {
+                (Ok(number), How::Confirmed | How::Request | How::RequestToComputer) => {
                     let confirmed = how == How::Confirmed;
                     sending.stage = Stage::UnderWay {
                         number,
@@ -224,6 +225,7 @@ fn give<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE:
         How::Confirmed => router.send_confirmed(dest, port, payload, now, observer),
         How::Broadcast => router.broadcast(port, payload, now, observer),
         How::Request => router.ask(dest, Query::Application(port), payload, now, observer),
+        How::RequestToComputer => router.ask_computer(dest, port, payload, now, observer),
         How::Response(asker, status) => {
             let request = Message {
                 kind: MessageKind::Request,

@@ -35,13 +35,19 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
         &self.shared.network
     }
 
-    /// Microseconds since the node has started.
-    pub fn now(self) -> Micros {
+    /// Microseconds of this node's own clock, since it has started.
+    pub fn uptime(self) -> Micros {
         self.shared.now()
     }
 
-    /// A number that no session of this node had before.
-    pub(crate) async fn session(self) -> u32 {
+    /// What time it is in the mesh, in microseconds: the same on all nodes, to a few microseconds. It never goes back. `None` until this
+    /// node has learned it, about a second after its first link is up.
+    pub fn now(self) -> Option<Micros> {
+        self.shared.mesh_now()
+    }
+
+    /// A number that this node has not had before, not even before it restarted.
+    pub async fn session(self) -> u32 {
         while self.shared.epoch.get() == 0 {
             self.sleep(1).await;
         }

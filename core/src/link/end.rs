@@ -6,8 +6,8 @@ use super::state::{Change, Hears, LinkState, Peer};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
 use super::{Down, Micros, Received, Turn, millis};
 use crate::wire::{
-    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, Role, Stance, write_ack, write_data,
-    write_hello,
+    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, Role, Stance, TimeSignal, write_ack,
+    write_data, write_hello, write_time,
 };
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
@@ -44,6 +44,7 @@ pub(super) struct End {
     sender: Sender,
     receiver: Receiver,
     ack_due: bool,
+    time_due: bool,
     /// Lanes with room here, now and as last told.
     room_here: Offer,
     told_room: Offer,
@@ -95,6 +96,7 @@ impl End {
             sender: Sender::default(),
             receiver: Receiver::default(),
             ack_due: false,
+            time_due: false,
             room_here: Offer::ALL,
             told_room: Offer::ALL,
             room_there: Offer::ALL,
@@ -169,6 +171,16 @@ impl End {
             Frame::Unknown => {
                 count(&mut self.counters.useless);
                 Received::Frame
+            }
+            Frame::Time { tag, signal } => {
+                if self.state.peer().is_none() || tag != self.tag {
+                    count(&mut self.counters.useless);
+                    return Received::Frame;
+                }
+                match self.state.named(self.heard_until(now)) {
+                    Change::None => Received::Time(signal),
+                    change => self.follow(change, now),
+                }
             }
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
                 Ok(()) => Received::Frame,
@@ -293,6 +305,7 @@ impl End {
         self.answer_soon(now);
         self.stance_changed(now);
         self.ack_due = false;
+        self.time_due = false;
         self.told_room = Offer::ALL;
         self.room_there = Offer::ALL;
         self.closed_until = Micros::MAX;
@@ -421,12 +434,16 @@ impl End {
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
-        now >= self.hello_at || self.is_up() && (self.ack_due || self.sender.behind() && self.is_open())
+        let open = self.is_open();
+        now >= self.hello_at || self.is_up() && (self.ack_due || open && (self.time_due || self.sender.behind()))
     }
 
     pub(super) fn turn(&mut self, now: Micros) -> Turn {
         if now >= self.hello_at {
             return Turn::Control;
+        }
+        if self.time_due && self.is_open() {
+            return Turn::Time;
         }
         if self.is_open() && self.told {
             if let Some(sent) = self.sender.again() {
@@ -472,6 +489,21 @@ impl End {
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
         Some(length)
+    }
+
+    pub(super) fn want_time(&mut self) {
+        self.time_due = true;
+    }
+
+    pub(super) fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
+        self.time_due = false;
+        let length = write_time(self.state.peer()?.tag, signal, out)?;
+        self.sent(length, now);
+        Some(length)
+    }
+
+    pub(super) fn byte_nanos(&self) -> u32 {
+        self.byte_nanos
     }
 
     /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end

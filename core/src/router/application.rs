@@ -11,7 +11,7 @@ use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
 use crate::wire::{
     Addressed, AppPort, AppStatus, Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response,
-    Undeliverable,
+    Undeliverable, body_of,
 };
 use crate::{NoSuchNode, Node};
 
@@ -122,7 +122,7 @@ impl<const BODY: usize> Message<BODY> {
             port: content.port(),
             number,
             asked,
-            payload: Body::from_slice(content.payload()).ok()?,
+            payload: body_of(&[content.payload()])?,
         })
     }
 }
@@ -201,6 +201,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let asked = now as u32;
         let content = Content::Request(Request { query, asked, payload });
         self.send_content(dest, false, &content, now, observer)
+    }
+
+    /// Asks an application of the computer at a node; the answer comes as a [message](Self::next_message). Returns the question's number.
+    pub fn ask_computer(
+        &mut self,
+        at: Node,
+        port: AppPort,
+        payload: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        let content = Content::Request(Request {
+            query: Query::Application(port),
+            asked: now as u32,
+            payload,
+        });
+        self.send_content(at, true, &content, now, observer)
     }
 
     fn send_content(

@@ -14,6 +14,7 @@ use super::cobs;
 use super::crc::CRC;
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
+use super::time::TimeSignal;
 
 /// The byte that ends a frame and occurs nowhere in it.
 pub const DELIMITER: u8 = 0;
@@ -36,6 +37,7 @@ const LANE_MASK: u8 = 0x0f;
 const HELLO: u8 = 0;
 const ACK: u8 = 1;
 const DATA: u8 = 2;
+const TIME: u8 = 3;
 const TYPE_MASK: u8 = 0x03;
 const MISSING: u8 = 0x40;
 /// Of a kind that this version does not know.
@@ -86,6 +88,13 @@ pub enum Frame<'a> {
     OtherVersion(u8),
     /// Of a kind, or a hello of a role, that is not known here. It is skipped.
     Unknown,
+    /// What time it is.
+    Time {
+        /// The [tag](super::Identity::tag) of the end that is spoken to.
+        tag: u16,
+        /// What is said of it.
+        signal: TimeSignal,
+    },
     /// What has come.
     Ack(Ack),
     /// The same, and a packet.
@@ -143,6 +152,13 @@ impl<'a> Frame<'a> {
                 }),
                 _ => Err(FrameError::Form),
             },
+            TIME => match *rest {
+                [t0, t1, ref signal @ ..] => Ok(Frame::Time {
+                    tag: u16::from_le_bytes([t0, t1]),
+                    signal: TimeSignal::read(signal).ok_or(FrameError::Form)?,
+                }),
+                _ => Err(FrameError::Form),
+            },
             _ => Ok(Frame::Unknown),
         }
     }
@@ -156,6 +172,15 @@ pub fn write_hello(hello: &Hello, padded: usize, out: &mut [u8]) -> Option<usize
     let length = 1 + hello.write(&mut content[1..])?;
     let padding = (DATA_HEADER + padded).saturating_sub(length);
     encode(&[content.get(..length)?], padding, true, out)
+}
+
+/// Encodes a time signal. Returns how many bytes to send; `None` if there is no room.
+pub fn write_time(tag: u16, signal: &TimeSignal, out: &mut [u8]) -> Option<usize> {
+    let mut content = [0; 3 + TimeSignal::MAX_BYTES];
+    let [t0, t1] = tag.to_le_bytes();
+    content[..3].copy_from_slice(&[TIME, t0, t1]);
+    let length = 3 + signal.write(&mut content[3..])?;
+    encode(&[content.get(..length)?], 0, false, out)
 }
 
 /// Encodes an acknowledgement. Returns how many bytes to send; `None` if there is no room.

@@ -6,7 +6,7 @@
 //!
 //! From the outside in:
 //!
-//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
+//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`TimeSignal`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
 //! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
@@ -32,6 +32,7 @@ mod packet;
 mod page;
 mod report;
 mod request;
+mod time;
 mod trace;
 mod traffic;
 mod trail;
@@ -39,7 +40,7 @@ mod undeliverable;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
-pub use body::{Body, Kind};
+pub use body::{Body, Kind, body_of};
 pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
@@ -48,6 +49,7 @@ pub use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,
+    write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
@@ -59,6 +61,7 @@ pub use page::{
 };
 pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
+pub use time::TimeSignal;
 pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;

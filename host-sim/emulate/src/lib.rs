@@ -46,6 +46,7 @@ pub mod firmware;
 pub mod gdb;
 mod host_side;
 pub mod log;
+pub mod mesh_time;
 pub mod profile;
 pub mod repository;
 pub mod script;

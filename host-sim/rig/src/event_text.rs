@@ -80,6 +80,10 @@ pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
                 format!("confirmed {number} of node {node}: {outcome}"),
             )
         }
+        Event::Clock { root, mesh, .. } => {
+            let seconds = *mesh as f64 / 1e6;
+            (node.to_string(), format!("{seconds:.6} s by the clock of node {root}"))
+        }
     };
     EventText { place, about }
 }

@@ -77,7 +77,7 @@ pub enum Record {
 
 impl Record {
     /// What the trace calls records, all of them but the unknown.
-    pub const NAMES: [&str; 13] = [
+    pub const NAMES: [&str; 14] = [
         "link-up",
         "link-down",
         "miswired",
@@ -90,6 +90,7 @@ impl Record {
         "dropped",
         "detoured",
         "settled",
+        "clock",
         LOG,
     ];
 
@@ -109,6 +110,7 @@ impl Record {
                 Event::Dropped { .. } => "dropped",
                 Event::Detoured { .. } => "detoured",
                 Event::Settled { .. } => "settled",
+                Event::Clock { .. } => "clock",
             },
             Record::Log { .. } => LOG,
             Record::Unknown => "unknown",

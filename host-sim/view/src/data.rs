@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::layout::Drawing;
+use super::rounds::Rounds;
 
 /// The page holds the next hop of every pair, and has to stay fluid.
 pub const MOST_NODES: u64 = 1024;
@@ -49,6 +50,8 @@ pub struct PageData {
     /// Of a mesh file: a picture of the headers of each kind of board, and the kind of each node.
     pub boards: Vec<String>,
     pub board_of: Vec<usize>,
+    /// Of a collective, whose rounds are the trace.
+    pub rounds: Option<Rounds>,
 }
 
 /// A trace, in columns; times in microseconds since its begin.
@@ -103,6 +106,14 @@ pub enum NoPage {
         network: String,
         /// How many nodes it has.
         nodes: u64,
+    },
+    /// A collective has too many messages.
+    #[error("{operation} has {messages} messages, too many for a page (at most {MOST_HOPS})")]
+    TooManyMessages {
+        /// The operation.
+        operation: String,
+        /// How many messages it has.
+        messages: usize,
     },
     /// The trace cannot be read.
     #[error("{0}")]
@@ -221,6 +232,7 @@ impl PageData {
             cables: Vec::new(),
             boards: Vec::new(),
             board_of: Vec::new(),
+            rounds: None,
         })
     }
 

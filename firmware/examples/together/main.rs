@@ -1,0 +1,33 @@
+//! Programs that all boards work on together: a sort, a Fourier transform, the heat equation. The computer at board 0 says
+//! [which](orders), and what comes out goes there.
+#![no_std]
+#![no_main]
+
+mod fourier;
+mod heat;
+mod orders;
+mod sorting;
+
+use embassy_executor::Spawner;
+use hopwise_firmware::{Handle, Shared};
+use static_cell::StaticCell;
+
+static ROOM: StaticCell<Shared> = StaticCell::new();
+
+#[embassy_executor::main]
+async fn main(spawner: Spawner) {
+    hopwise_firmware::run(spawner, &ROOM, together).await
+}
+
+async fn together(mesh: Handle<'static>) {
+    orders::follow(mesh, async |team, program, tag| {
+        match program {
+            0 => orders::show(mesh, &sorting::run(team, tag).await?).await,
+            1 => orders::show(mesh, &fourier::run(team, tag).await?).await,
+            2 => orders::show(mesh, heat::run(team, tag).await?.as_flattened()).await,
+            _ => {}
+        }
+        Ok(())
+    })
+    .await;
+}
