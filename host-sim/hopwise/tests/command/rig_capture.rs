@@ -413,3 +413,55 @@ fn bad_input_is_refused() {
         );
     }
 }
+
+#[test]
+fn lines_of_a_capture_are_told_in_words() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("capture-words");
+    let mesh = folder.write("mesh.toml", MESH);
+    let trace = folder.path("trace.jsonl");
+    let capture = [
+        "capture",
+        &mesh,
+        "-o",
+        &trace,
+        "--elf",
+        elf,
+        "--traffic",
+        "20",
+        "--for",
+        "900ms",
+    ];
+    let output = hopwise(&[&capture[..], &["--filter", "event=forwarded,link-up"]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && !said.contains('\u{1b}'), "{said}");
+    let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
+    let forwarded: Vec<_> = lines.iter().filter(|line| line.get(4) == Some(&"forwarded")).collect();
+    assert!(forwarded.len() > 20, "{said}");
+    for line in forwarded {
+        let [time, node, "->", far, _, kind, number, "of", "node", source] = line[..] else {
+            panic!("{line:?}")
+        };
+        assert!(time.parse::<f64>().is_ok() && number.parse::<u32>().is_ok(), "{line:?}");
+        assert!(["datagram", "request", "response"].contains(&kind), "{line:?}");
+        let [node, far, source] = [node, far, source].map(|node| node.parse::<u64>().expect("a node"));
+        let network: hopwise_core::Network = "rdn(ring(3),1)".parse().unwrap();
+        assert!(network.port_to(node, far).unwrap().is_some() && source < 18, "{line:?}");
+    }
+    assert!(said.contains(" is there\n"), "{said}");
+    assert_eq!(
+        refusal_of_filter(&mesh),
+        "events are link-up, link-down, miswired, damaged, sent, received, accepted, forwarded, delivered, dropped, detoured, \
+         settled, clock, log"
+    );
+}
+
+/// What is said of an event that there is not.
+fn refusal_of_filter(mesh: &str) -> String {
+    let output = hopwise(&["capture", mesh, "-o", "/dev/null", "--filter", "event=dropt"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let line = said.lines().next().unwrap_or_default();
+    line.split_once("': ")
+        .map_or_else(|| line.to_string(), |(_, why)| why.to_string())
+}
