@@ -146,7 +146,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             let Stage::Wanted(job) = &sending.stage else { continue };
             let (how, taken) = (job.how, give(job, router, now, observer));
             match (taken, how) {
-                (Ok(number), How::Confirmed | How::Request) => {
+                (Ok(number), How::Confirmed | How::Request | How::RequestToComputer) => {
                     let confirmed = how == How::Confirmed;
                     sending.stage = Stage::UnderWay {
                         number,
@@ -224,6 +224,7 @@ fn give<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE:
         How::Confirmed => router.send_confirmed(dest, port, payload, now, observer),
         How::Broadcast => router.broadcast(port, payload, now, observer),
         How::Request => router.ask(dest, Query::Application(port), payload, now, observer),
+        How::RequestToComputer => router.ask_computer(dest, port, payload, now, observer),
         How::Response(asker, status) => {
             let request = Message {
                 kind: MessageKind::Request,

@@ -40,8 +40,8 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
         self.shared.now()
     }
 
-    /// A number that no session of this node had before.
-    pub(crate) async fn session(self) -> u32 {
+    /// A number that this node has not had before, not even before it restarted.
+    pub async fn session(self) -> u32 {
         while self.shared.epoch.get() == 0 {
             self.sleep(1).await;
         }

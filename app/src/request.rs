@@ -26,9 +26,29 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         port: AppPort,
         request: &T,
     ) -> Result<U, RequestError> {
+        self.ask(How::Request, node, port, request).await
+    }
+
+    /// The same of the computer at a node.
+    pub async fn request_computer<T: Serialize, U: DeserializeOwned>(
+        self,
+        at: Node,
+        port: AppPort,
+        request: &T,
+    ) -> Result<U, RequestError> {
+        self.ask(How::RequestToComputer, at, port, request).await
+    }
+
+    async fn ask<T: Serialize, U: DeserializeOwned>(
+        self,
+        how: How,
+        node: Node,
+        port: AppPort,
+        request: &T,
+    ) -> Result<U, RequestError> {
         let mut bytes = [0; MAX_MESSAGE];
         let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
-        let answer = self.request_bytes(node, port, bytes).await?;
+        let answer = self.insist(how, node, port, bytes).await?;
         postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
     }
 
@@ -39,9 +59,30 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         port: AppPort,
         request: &[u8],
     ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
+        self.insist(How::Request, node, port, request).await
+    }
+
+    /// The same of the computer at a node.
+    pub async fn request_computer_bytes(
+        self,
+        at: Node,
+        port: AppPort,
+        request: &[u8],
+    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
+        self.insist(How::RequestToComputer, at, port, request).await
+    }
+
+    /// Asks again while the application has no room, for up to ten seconds.
+    async fn insist(
+        self,
+        how: How,
+        node: Node,
+        port: AppPort,
+        request: &[u8],
+    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
         let mut patience = Patience::new(self);
         loop {
-            let answer = self.try_request_bytes(node, port, request).await;
+            let answer = self.ask_once(how, node, port, request).await;
             if answer != Err(RequestError::Busy) || !patience.wait().await {
                 return answer;
             }
@@ -55,7 +96,17 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         port: AppPort,
         request: &[u8],
     ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
-        let fate = self.carry(How::Request, node, port, request).await;
+        self.ask_once(How::Request, node, port, request).await
+    }
+
+    async fn ask_once(
+        self,
+        how: How,
+        node: Node,
+        port: AppPort,
+        request: &[u8],
+    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
+        let fate = self.carry(how, node, port, request).await;
         match fate.map_err(RequestError::NotSent)? {
             Fate::Answered(answer) => Ok(answer),
             Fate::Failed(error) => Err(error),

@@ -31,6 +31,7 @@ pub(crate) enum How {
     Confirmed,
     Broadcast,
     Request,
+    RequestToComputer,
     /// The answer to a request that came.
     Response(Asker, AppStatus),
 }

@@ -1,5 +1,5 @@
-//! A chat between computers: what a computer sends to port 16 of its board is broadcast, and every board shows it to the computer that it has, with
-//! the number of the board it came from.
+//! A chat between computers: what a computer sends to port 16 of its board is broadcast, with the name of that computer, and every board shows it
+//! to the computer that it has. A computer says its name if it serves port 17; without one it is called by the number of its board.
 #![no_std]
 #![no_main]
 
@@ -7,12 +7,11 @@ use core::fmt::Write;
 
 use embassy_executor::Spawner;
 use heapless::String;
-use hopwise_firmware::{AppPort, Handle, Shared};
+use hopwise_firmware::{AppPort, Handle, MAX_MESSAGE, Shared};
 use static_cell::StaticCell;
 
 const CHAT: AppPort = AppPort(16);
-/// What is shown has the number of a board before it.
-const LONGEST_LINE: usize = 180;
+const NAME: AppPort = AppPort(17);
 
 static ROOM: StaticCell<Shared> = StaticCell::new();
 
@@ -25,16 +24,22 @@ async fn chat(mesh: Handle<'static>) {
     let Ok(mut receiver) = mesh.receiver(CHAT) else { return };
     loop {
         let message = receiver.recv().await;
-        let Ok(text) = core::str::from_utf8(message.bytes()) else {
+        if !message.from_computer {
+            let _ = mesh.send_to_computer(mesh.address(), CHAT, message.bytes()).await;
             continue;
+        }
+        // A computer that has a name says it when asked.
+        let name = mesh.request_computer_bytes(mesh.address(), NAME, &[]).await;
+        let name = name.as_ref().ok().and_then(|name| core::str::from_utf8(name).ok());
+        let Ok(text) = core::str::from_utf8(message.bytes()) else { continue };
+        let mut line = String::<MAX_MESSAGE>::new();
+        let written = match name {
+            Some(name) => write!(line, "{name}: {text}"),
+            None => write!(line, "{}: {text}", mesh.address()),
         };
-        if message.from_computer && text.len() <= LONGEST_LINE {
-            let _ = mesh.broadcast(CHAT, text.as_bytes()).await;
-        } else if !message.from_computer {
-            let mut line = String::<200>::new();
-            if write!(line, "{}: {}", message.source, text).is_ok() {
-                let _ = mesh.send_to_computer(mesh.address(), CHAT, line.as_bytes()).await;
-            }
+        // What does not fit a message is not sent.
+        if written.is_ok() {
+            let _ = mesh.broadcast(CHAT, line.as_bytes()).await;
         }
     }
 }

@@ -51,7 +51,7 @@ mod unconfigured;
 use defmt_rtt as _;
 use embassy_executor::Spawner;
 use embassy_futures::join::join;
-pub use hopwise_app::{AppPort, Mesh as Handle, Outcome, Shared};
+pub use hopwise_app::{AppPort, MAX_MESSAGE, Mesh as Handle, Outcome, Shared};
 use hopwise_app::{Clock, Network, Node};
 use hopwise_core::router::ConfigError;
 use hopwise_core::store::Store;

@@ -19,7 +19,7 @@ import socket
 import subprocess
 import threading
 import time
-from typing import Iterator, List, NamedTuple, Optional
+from typing import Callable, Iterator, List, NamedTuple, Optional
 
 __all__ = ["HopwiseError", "Mesh", "Message"]
 
@@ -63,6 +63,7 @@ class Mesh:
         self._next_id = 0
         self._waiting = {}
         self._messages = queue.Queue(maxsize=_UNREAD)
+        self._requests = {}
         self._gone: Optional[HopwiseError] = None
         self._process = None
         self._socket = None
@@ -136,6 +137,30 @@ class Mesh:
         answer = self._ask("request", node=node, service=service, message=message, within=within)
         return bytes.fromhex(answer["hex"])
 
+    def request_computer(self, node: int, service: int, message: bytes = b"", within: float = 15.0) -> bytes:
+        """Asks the computer at a node, once, and returns its answer."""
+        answer = self._ask("request_computer", node=node, service=service, message=message, within=within)
+        return bytes.fromhex(answer["hex"])
+
+    def serve(self, service: int, answer: Callable[[Message], bytes], seconds: Optional[float] = None) -> None:
+        """Answers the requests to a service of this computer: `answer` is given each, and returns up to 199 bytes. If it raises an exception
+        the request is refused, and the exception goes on. Returns when the time is over; without one it goes on."""
+        with self._lock:
+            requests = self._requests.setdefault(service, queue.Queue(maxsize=_UNREAD))
+        self._ask("serve", service=service)
+        end = None if seconds is None else time.monotonic() + seconds
+        try:
+            for number, request in self._taken(requests, end):
+                try:
+                    reply = bytes(answer(request))
+                except BaseException:
+                    self._ask("refuse", request=number)
+                    raise
+                self._ask("respond", request=number, message=reply)
+        finally:
+            if self._gone is None:
+                self._ask("leave", service=service)
+
     def listen(
         self, service: Optional[int] = None, node: Optional[int] = None, seconds: Optional[float] = None
     ) -> Iterator[Message]:
@@ -149,21 +174,25 @@ class Mesh:
 
     def _heard(self, end):
         try:
-            while True:
-                left = None if end is None else end - time.monotonic()
-                if left is not None and left <= 0:
-                    return
-                try:
-                    # In pieces, so that Ctrl-C is heard.
-                    message = self._messages.get(timeout=0.2 if left is None else min(left, 0.2))
-                except queue.Empty:
-                    if self._gone is not None:
-                        raise self._gone from None
-                    continue
-                yield message
+            yield from self._taken(self._messages, end)
         finally:
             if self._gone is None:
                 self._ask("quiet")
+
+    def _taken(self, waiting, end):
+        """What comes into a queue, until the time is over."""
+        while True:
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return
+            try:
+                # In pieces, so that Ctrl-C is heard.
+                taken = waiting.get(timeout=0.2 if left is None else min(left, 0.2))
+            except queue.Empty:
+                if self._gone is not None:
+                    raise self._gone from None
+                continue
+            yield taken
 
     def close(self) -> None:
         """Lets go of the serial port."""
@@ -230,7 +259,12 @@ class Mesh:
                 if "hello" in value:
                     hello.put(value["hello"])
                 elif "message" in value:
-                    self._take(value["message"])
+                    _put(self._messages, _message(value["message"]))
+                elif "request" in value:
+                    request = value["request"]
+                    with self._lock:
+                        requests = self._requests[request["service"]]
+                    _put(requests, (request["number"], _message(request)))
                 elif value.get("id") is not None:
                     with self._lock:
                         answers = self._waiting.get(value["id"])
@@ -262,9 +296,13 @@ class Mesh:
         said = self._process.stderr.read().decode(errors="replace").strip()
         return said.splitlines()[-1].removeprefix("hopwise: ") if said else ""
 
-    def _take(self, message):
-        heard = Message(message["node"], message["from_computer"], message["service"], bytes.fromhex(message["hex"]))
-        try:
-            self._messages.put_nowait(heard)
-        except queue.Full:
-            pass
+
+def _message(fields):
+    return Message(fields["node"], fields["from_computer"], fields["service"], bytes.fromhex(fields["hex"]))
+
+
+def _put(waiting, item):
+    try:
+        waiting.put_nowait(item)
+    except queue.Full:
+        pass

@@ -112,6 +112,46 @@ class AtSocket(unittest.TestCase):
             messages.close()
             self.assertEqual(other.request(2, DOUBLE, b"\x05"), b"\x0a")
 
+    def test_a_computer_answers(self):
+        with Mesh(self.address) as server, Mesh(self.address) as asker:
+            refusal = []
+
+            def ask():
+                for _ in range(100):
+                    try:
+                        return asker.request_computer(1, 21, b"abc")
+                    except HopwiseError as error:
+                        refusal.append(error.kind)
+                        time.sleep(0.05)
+
+            answers = []
+            thread = threading.Thread(target=lambda: answers.append(ask()))
+            thread.start()
+            server.serve(21, lambda request: request.bytes[::-1], seconds=3)
+            thread.join()
+            self.assertEqual(answers, [b"cba"])
+            self.assertLessEqual(set(refusal), {"unserved"})
+
+            # One that it can make nothing of.
+            def fail(request):
+                raise ZeroDivisionError
+
+            def refused():
+                try:
+                    asker.request_computer(1, 22, b"")
+                except HopwiseError as error:
+                    refusal.append(error.kind)
+
+            thread = threading.Timer(0.5, refused)
+            thread.start()
+            with self.assertRaises(ZeroDivisionError):
+                server.serve(22, fail, seconds=20)
+            thread.join()
+            self.assertEqual(refusal[-1], "refused")
+            with self.assertRaises(HopwiseError) as caught:
+                asker.request_computer(1, 22, b"")
+            self.assertEqual(caught.exception.kind, "unserved")
+
     def test_a_bridge_that_ends_is_noticed(self):
         mesh = Mesh(self.address)
         self.bridge.kill()

@@ -6,23 +6,40 @@ use hopwise_app::Node;
 
 /// Why a call has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Broken {
     /// This board, by its number in the group, did not come or cannot be reached.
     Missing(Node),
     /// This board came twice: it has restarted.
     Restarted(Node),
+    /// This board makes another call by the same tag.
+    Differs(Node),
     /// Another board says that it has come to nothing.
     ToldSo,
     /// The others are at this tag already: the call to make next.
     Behind(u32),
     /// No result came in time.
     TimedOut,
-    /// A message would have more pieces or bytes than there is room for.
+    /// A message would have more pieces or bytes than there is room for, or the group more boards.
     TooLarge,
+    /// More calls at once than there is room for.
+    TooMany,
+    /// The number of boards is no power of two.
+    NoCube,
     /// The board is not in the group.
     NotAMember,
     /// The port is not open.
     Closed,
+}
+
+impl Broken {
+    /// The tag to go on with after a call of this tag has come to nothing.
+    pub fn next_tag(self, tag: u32) -> u32 {
+        match self {
+            Broken::Behind(newest) => newest,
+            _ => tag.saturating_add(1),
+        }
+    }
 }
 
 impl fmt::Display for Broken {
@@ -30,10 +47,13 @@ impl fmt::Display for Broken {
         match self {
             Broken::Missing(node) => write!(f, "board {node} did not come"),
             Broken::Restarted(node) => write!(f, "board {node} has restarted"),
+            Broken::Differs(node) => write!(f, "board {node} makes another call by this tag"),
             Broken::ToldSo => f.write_str("another board says that it has come to nothing"),
             Broken::Behind(tag) => write!(f, "the others are at tag {tag}"),
             Broken::TimedOut => f.write_str("no result came in time"),
-            Broken::TooLarge => f.write_str("a message would be too large"),
+            Broken::TooLarge => f.write_str("a message or the group would be too large"),
+            Broken::TooMany => f.write_str("there are too many calls at once"),
+            Broken::NoCube => f.write_str("the number of boards is no power of two"),
             Broken::NotAMember => f.write_str("the board is not in the group"),
             Broken::Closed => f.write_str("the port is not open"),
         }

@@ -1,14 +1,24 @@
-//! Up the tree and down again: values folded in node order.
+//! Up the tree and down again: values folded, in node order or as they meet.
 //!
 //! What lies behind a board in the tree need not be consecutive nodes. So a board sends up pieces, each the fold of consecutive nodes,
 //! and is told what comes before each of them; from that it tells its children.
 
+use core::cell::RefCell;
+
 use heapless::Vec;
 use hopwise_app::Node;
+use serde::{Deserialize, Serialize};
 
+use crate::Team;
+use crate::call::Work;
 use crate::error::Broken;
-use crate::letter::{self, Answer, Header, Kind, MAX_CHILDREN, MAX_PIECES, Piece, Value};
-use crate::{Group, Team};
+use crate::letter::{self, Bytes, Header, Kept, Purpose, Value};
+
+/// What comes up from a board is folded to at most this many pieces of consecutive nodes.
+pub const MAX_PIECES: usize = 16;
+
+/// Pieces that meet at a board: its own, and those of all children.
+const MEETING: usize = 2 * MAX_PIECES;
 
 /// What a fold in node order comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,252 +29,268 @@ pub struct Folded<T> {
     pub total: T,
 }
 
-/// A child and what it sent up.
-struct Child<T> {
-    node: Node,
-    call: u64,
-    pieces: Vec<Piece<T>, MAX_PIECES>,
+/// The values of consecutive nodes, folded.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Piece<T> {
+    first: u32,
+    /// The one after the last.
+    end: u32,
+    value: T,
 }
 
-/// Whether the order of values matters.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// They are folded in node order.
-    OfNodes,
-    /// They are folded as they meet, to one value.
-    Any,
+/// What goes down.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Answer<T> {
+    total: T,
+    /// For each piece that came up, in order.
+    before: Vec<Option<T>, MAX_PIECES>,
 }
 
-/// All pieces that meet at a board: its own, and its children's.
-struct Meeting<T> {
-    order: Order,
-    own: Piece<T>,
-    children: Vec<Child<T>, MAX_CHILDREN>,
-}
+/// All pieces that meet at a board, in node order, each with the child it came from; its own has none.
+struct Meeting<T>(Vec<(Option<Node>, Piece<T>), MEETING>);
 
 impl<T: Value> Meeting<T> {
-    /// All pieces in node order.
-    fn in_order(&self, mut each: impl FnMut(&Piece<T>)) {
-        let mut from = 0;
-        let pieces = || self.children.iter().flat_map(|child| &child.pieces).chain([&self.own]);
-        while let Some(next) = pieces()
-            .filter(|piece| piece.first >= from)
-            .min_by_key(|piece| piece.first)
-        {
-            each(next);
-            from = next.end.max(next.first.saturating_add(1));
-        }
+    fn add(&mut self, child: Option<Node>, piece: Piece<T>) -> Result<(), Broken> {
+        let place = self.0.iter().take_while(|(_, other)| other.first < piece.first).count();
+        self.0.insert(place, (child, piece)).map_err(|_| Broken::TooLarge)
     }
 
     /// What goes up: pieces that are next to each other are one.
-    fn joined(&self, operator: &impl Fn(T, T) -> T) -> Option<Vec<Piece<T>, MAX_PIECES>> {
-        if self.order == Order::Any {
-            let others = self.children.iter().flat_map(|child| &child.pieces);
-            let value = others.fold(self.own.value.clone(), |all, piece| operator(all, piece.value.clone()));
-            let all = Piece {
-                value,
-                ..self.own.clone()
-            };
-            return Vec::from_slice(&[all]).ok();
-        }
+    fn joined(&self, operator: &impl Fn(T, T) -> T) -> Result<Vec<Piece<T>, MAX_PIECES>, Broken> {
         let mut joined: Vec<Piece<T>, MAX_PIECES> = Vec::new();
-        let mut fits = true;
-        self.in_order(|piece| match joined.last_mut() {
-            Some(last) if last.end == piece.first => {
-                last.value = operator(last.value.clone(), piece.value.clone());
-                last.end = piece.end;
+        for (_, piece) in &self.0 {
+            match joined.last_mut() {
+                Some(last) if last.end == piece.first => {
+                    last.value = operator(last.value.clone(), piece.value.clone());
+                    last.end = piece.end;
+                }
+                _ => joined.push(piece.clone()).map_err(|_| Broken::TooLarge)?,
             }
-            _ => fits &= joined.push(piece.clone()).is_ok(),
-        });
-        fits.then_some(joined)
+        }
+        Ok(joined)
     }
 
-    /// What comes before a piece, given what comes before each of the joined ones.
+    /// What comes before each piece of a child, or of this board's own, given what comes before each of the joined ones.
     fn before(
         &self,
-        piece: &Piece<T>,
+        child: Option<Node>,
         joined: &[Piece<T>],
-        answer: &Answer<T>,
+        before: &[Option<T>],
         operator: &impl Fn(T, T) -> T,
-    ) -> Option<T> {
-        if self.order == Order::Any {
-            return None;
-        }
-        let place = joined
-            .iter()
-            .position(|all| (all.first..all.end).contains(&piece.first))?;
-        let mut before = answer.before.get(place).cloned().flatten();
-        let first = joined.get(place)?.first;
-        self.in_order(|other| {
-            if (first..piece.first).contains(&other.first) {
-                before = Some(match before.take() {
-                    Some(before) => operator(before, other.value.clone()),
-                    None => other.value.clone(),
-                });
+    ) -> Vec<Option<T>, MAX_PIECES> {
+        let (mut found, mut so_far, mut group) = (Vec::new(), None, joined.iter().zip(before));
+        for (from, piece) in &self.0 {
+            // The first of a joined one begins with what comes before that.
+            if joined.iter().any(|all| all.first == piece.first) {
+                so_far = group.next().and_then(|(_, before)| before.clone());
             }
-        });
-        before
+            if *from == child {
+                // There is room: so many came.
+                let _ = found.push(so_far.clone());
+            }
+            so_far = Some(match so_far.take() {
+                Some(before) => operator(before, piece.value.clone()),
+                None => piece.value.clone(),
+            });
+        }
+        found
     }
 }
 
+/// A fold in node order.
+struct Fold<T, F> {
+    meeting: Meeting<T>,
+    operator: F,
+    joined: Vec<Piece<T>, MAX_PIECES>,
+    answer: Option<Answer<T>>,
+    /// Whether only the root wants to know.
+    for_root: bool,
+}
+
+impl<T: Value, F: Fn(T, T) -> T> Fold<T, F> {
+    fn new(place: Node, value: T, operator: F, for_root: bool) -> Result<Self, Broken> {
+        let first = u32::try_from(place).map_err(|_| Broken::TooLarge)?;
+        let end = first.saturating_add(1);
+        let mut meeting = Meeting(Vec::new());
+        meeting.add(None, Piece { first, end, value })?;
+        Ok(Fold {
+            meeting,
+            operator,
+            joined: Vec::new(),
+            answer: None,
+            for_root,
+        })
+    }
+
+    fn before(&self, child: Option<Node>) -> Vec<Option<T>, MAX_PIECES> {
+        let before = self.answer.as_ref().map_or(&[][..], |answer| &answer.before);
+        self.meeting.before(child, &self.joined, before, &self.operator)
+    }
+}
+
+impl<T: Value, F: Fn(T, T) -> T> Work for Fold<T, F> {
+    fn hear(&mut self, letter: &Kept) -> Result<(), Broken> {
+        let pieces: Vec<Piece<T>, MAX_PIECES> = letter.open().ok_or(Broken::Differs(letter.from))?;
+        let mut pieces = pieces.into_iter();
+        pieces.try_for_each(|piece| self.meeting.add(Some(letter.from), piece))
+    }
+
+    fn up(&mut self, header: Header) -> Option<Bytes> {
+        self.joined = self.meeting.joined(&self.operator).ok()?;
+        letter::write(header, &self.joined)
+    }
+
+    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+        self.answer = match answer {
+            Some(_) if self.for_root => None,
+            Some(letter) => Some(letter.open().ok_or(Broken::Differs(letter.from))?),
+            None => {
+                self.joined = self.meeting.joined(&self.operator)?;
+                // At the root all pieces are one, and nothing comes before it.
+                let [all] = &self.joined[..] else {
+                    return Err(Broken::TooLarge);
+                };
+                Some(Answer {
+                    total: all.value.clone(),
+                    before: Vec::new(),
+                })
+            }
+        };
+        Ok(())
+    }
+
+    fn down(&mut self, header: Header, child: Node) -> Option<Bytes> {
+        if self.for_root {
+            return letter::write(header, &());
+        }
+        let total = self.answer.as_ref()?.total.clone();
+        let before = self.before(Some(child));
+        letter::write(header, &Answer { total, before })
+    }
+}
+
+/// A fold in any order.
+struct Sum<T, F> {
+    sum: T,
+    operator: F,
+}
+
+impl<T: Value, F: Fn(T, T) -> T> Work for Sum<T, F> {
+    fn hear(&mut self, letter: &Kept) -> Result<(), Broken> {
+        let value = letter.open().ok_or(Broken::Differs(letter.from))?;
+        self.sum = (self.operator)(self.sum.clone(), value);
+        Ok(())
+    }
+
+    fn up(&mut self, header: Header) -> Option<Bytes> {
+        letter::write(header, &self.sum)
+    }
+
+    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+        if let Some(letter) = answer {
+            self.sum = letter.open().ok_or(Broken::Differs(letter.from))?;
+        }
+        Ok(())
+    }
+
+    fn down(&mut self, header: Header, _: Node) -> Option<Bytes> {
+        letter::write(header, &self.sum)
+    }
+}
+
+/// What the root has, on its way down.
+struct Told<T>(T);
+
+impl<T: Value> Work for Told<T> {
+    fn answered(&mut self, answer: Option<&Kept>) -> Result<(), Broken> {
+        if let Some(letter) = answer {
+            self.0 = letter.open().ok_or(Broken::Differs(letter.from))?;
+        }
+        Ok(())
+    }
+
+    fn down(&mut self, header: Header, _: Node) -> Option<Bytes> {
+        letter::write(header, &self.0)
+    }
+}
+
+/// Nothing but that all have come.
+struct Come;
+
+impl Work for Come {}
+
 impl Team<'_> {
+    /// Returns when all boards have called it.
+    pub async fn barrier(&self, tag: u32) -> Result<(), Broken> {
+        self.call(tag, Purpose::Barrier, 0, &RefCell::new(Come)).await
+    }
+
     /// The values of all boards folded in node order, and those before this board's own.
     ///
     /// What lies behind a board in the tree comes up as pieces of consecutive nodes, up to [`MAX_PIECES`] and as far as they fit a message;
     /// where they do not it ends with [`Broken::TooLarge`].
-    pub async fn fold<T: Value>(
-        &mut self,
-        tag: u32,
-        value: T,
-        operator: impl Fn(T, T) -> T,
-    ) -> Result<Folded<T>, Broken> {
-        self.fold_by(Order::OfNodes, tag, value, operator).await
+    pub async fn fold<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<Folded<T>, Broken> {
+        let work = RefCell::new(Fold::new(self.place()?, value, operator, false)?);
+        self.call(tag, Purpose::Fold, 0, &work).await?;
+        let work = work.into_inner();
+        let before = work.before(None).first().cloned().flatten();
+        let total = work.answer.ok_or(Broken::TimedOut)?.total;
+        Ok(Folded { before, total })
     }
 
-    pub(crate) async fn fold_by<T: Value>(
-        &mut self,
-        order: Order,
-        tag: u32,
-        value: T,
-        operator: impl Fn(T, T) -> T,
-    ) -> Result<Folded<T>, Broken> {
-        let place = self.place()?;
-        let group: Group = self.group;
-        let tree = Team::tree(&group)?;
-        let parent = tree.parent(place).map_err(|_| Broken::NotAMember)?;
-        let mut missing: Vec<Node, MAX_CHILDREN> = Vec::new();
-        for (_, child) in tree.children(place).map_err(|_| Broken::NotAMember)? {
-            missing.push(child).map_err(|_| Broken::TooLarge)?;
-        }
-        let number = u32::try_from(place).map_err(|_| Broken::TooLarge)?;
-        let mut meeting = Meeting {
-            order,
-            own: Piece {
-                first: number,
-                end: number.saturating_add(1),
-                value,
-            },
-            children: Vec::new(),
-        };
-        let result = self.meet(tag, parent, &mut missing, &mut meeting, &operator).await;
-        if result.is_err() {
-            // Whoever waits for this board is told; those who come later find out by themselves.
-            for child in &meeting.children {
-                self.tell_broken(child.node, tag).await;
-            }
-            if let Some(parent) = parent {
-                self.tell_broken(parent, tag).await;
-            }
-        }
-        self.early.retain(|kept| kept.header.tag > tag);
-        result
+    /// All values folded in node order, for every board.
+    pub async fn all_reduce<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
+        Ok(self.fold(tag, value, operator).await?.total)
     }
 
-    async fn meet<T: Value>(
-        &mut self,
-        tag: u32,
-        parent: Option<Node>,
-        missing: &mut Vec<Node, MAX_CHILDREN>,
-        meeting: &mut Meeting<T>,
-        operator: &impl Fn(T, T) -> T,
-    ) -> Result<Folded<T>, Broken> {
-        let begun = self.mesh.now();
-        while !missing.is_empty() {
-            let letter = self.letter(tag, begun.saturating_add(self.patience)).await?;
-            let first = missing.first().copied().unwrap_or(0);
-            let letter = letter.ok_or(Broken::Missing(first))?;
-            check(&letter)?;
-            if !letter.header.is(Kind::Up) {
-                continue;
-            }
-            if meeting.children.iter().any(|child| child.node == letter.from) {
-                return Err(Broken::Restarted(letter.from));
-            }
-            let Some(at) = missing.iter().position(|&child| child == letter.from) else {
-                continue;
-            };
-            missing.swap_remove(at);
-            let child = Child {
-                node: letter.from,
-                call: letter.header.call,
-                pieces: postcard::from_bytes(&letter.body).map_err(|_| Broken::Missing(letter.from))?,
-            };
-            meeting.children.push(child).map_err(|_| Broken::TooLarge)?;
-        }
-        let joined = meeting.joined(operator).ok_or(Broken::TooLarge)?;
-        let answer = match parent {
-            None => at_root(&joined)?,
-            Some(parent) => {
-                let header = Header {
-                    tag,
-                    kind: Kind::Up,
-                    call: begun,
-                };
-                let up = letter::write(header, &joined).ok_or(Broken::TooLarge)?;
-                self.send(parent, &up, begun.saturating_add(self.patience)).await?;
-                self.answer(tag, begun, parent, meeting).await?
-            }
-        };
-        for child in &meeting.children {
-            let mut before = Vec::new();
-            for piece in &child.pieces {
-                let _ = before.push(meeting.before(piece, &joined, &answer, operator));
-            }
-            let total = answer.total.clone();
-            let header = Header {
-                tag,
-                kind: Kind::Down,
-                call: child.call,
-            };
-            let down = letter::write(header, &Answer { total, before }).ok_or(Broken::TooLarge)?;
-            // A child that has died has no result; the others have.
-            let end = begun.saturating_add(self.patience.saturating_mul(2));
-            let _ = self.send(child.node, &down, end).await;
-        }
-        Ok(Folded {
-            before: meeting.before(&meeting.own, &joined, &answer, operator),
-            total: answer.total,
+    /// The values up to this board's own, folded in node order.
+    pub async fn scan<T: Value>(&self, tag: u32, value: T, operator: impl Fn(T, T) -> T) -> Result<T, Broken> {
+        let before = self.fold(tag, value.clone(), &operator).await?.before;
+        Ok(match before {
+            Some(before) => operator(before, value),
+            None => value,
         })
     }
 
-    /// Waits for the parent's answer to this very call.
-    async fn answer<T: Value>(
-        &mut self,
+    /// The same without this board's own; `None` at the first.
+    pub async fn exclusive_scan<T: Value>(
+        &self,
         tag: u32,
-        call: u64,
-        parent: Node,
-        meeting: &Meeting<T>,
-    ) -> Result<Answer<T>, Broken> {
-        let deadline = call.saturating_add(self.patience.saturating_mul(2));
-        loop {
-            let letter = self.letter(tag, deadline).await?.ok_or(Broken::TimedOut)?;
-            check(&letter)?;
-            if letter.header.is(Kind::Up) && meeting.children.iter().any(|child| child.node == letter.from) {
-                return Err(Broken::Restarted(letter.from));
-            }
-            if letter.header.is(Kind::Down) && letter.from == parent && letter.header.call == call {
-                return postcard::from_bytes(&letter.body).map_err(|_| Broken::Missing(parent));
-            }
-        }
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<Option<T>, Broken> {
+        Ok(self.fold(tag, value, operator).await?.before)
     }
-}
 
-/// Whether the letter says that there will be no result.
-fn check(letter: &letter::Kept) -> Result<(), Broken> {
-    match letter.header.kind {
-        Kind::Up | Kind::Down => Ok(()),
-        Kind::Broken => Err(Broken::ToldSo),
-        Kind::Behind => Err(Broken::Behind(postcard::from_bytes(&letter.body).unwrap_or(0))),
+    /// All values folded in node order, for the board `root`; for others `None`.
+    pub async fn reduce<T: Value>(
+        &self,
+        tag: u32,
+        root: Node,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<Option<T>, Broken> {
+        let work = RefCell::new(Fold::new(self.place()?, value, operator, true)?);
+        self.call(tag, Purpose::Reduce, root, &work).await?;
+        Ok(work.into_inner().answer.map(|answer| answer.total))
     }
-}
 
-/// At the root all pieces are one, and nothing comes before it.
-fn at_root<T: Value>(joined: &[Piece<T>]) -> Result<Answer<T>, Broken> {
-    let [all] = joined else { return Err(Broken::TooLarge) };
-    let mut before = Vec::new();
-    let _ = before.push(None);
-    Ok(Answer {
-        total: all.value.clone(),
-        before,
-    })
+    /// All values folded for every board, by an operator that commutes: messages carry one value, however the network is numbered.
+    pub async fn all_reduce_any_order<T: Value>(
+        &self,
+        tag: u32,
+        value: T,
+        operator: impl Fn(T, T) -> T,
+    ) -> Result<T, Broken> {
+        let work = RefCell::new(Sum { sum: value, operator });
+        self.call(tag, Purpose::AnyOrder, 0, &work).await?;
+        Ok(work.into_inner().sum)
+    }
+
+    /// What the board `root` of the group has, for every board. The others' `value` is not looked at.
+    pub async fn broadcast<T: Value>(&self, tag: u32, root: Node, value: T) -> Result<T, Broken> {
+        let work = RefCell::new(Told(value));
+        self.call(tag, Purpose::Broadcast, root, &work).await?;
+        Ok(work.into_inner().0)
+    }
 }

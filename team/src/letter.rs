@@ -5,24 +5,61 @@ use hopwise_app::{Incoming, MAX_MESSAGE, Node};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A board has at most this many children in a tree.
-pub const MAX_CHILDREN: usize = 12;
-
-/// What comes up from a board is folded to at most this many pieces of consecutive nodes.
-pub const MAX_PIECES: usize = 16;
-
-/// What can be folded: it is copied and sent.
+/// What can be folded or sent: it is copied.
 pub trait Value: Clone + Serialize + DeserializeOwned {}
 
 impl<T: Clone + Serialize + DeserializeOwned> Value for T {}
 
+/// What the boards do by a tag, so that two that do not mean the same find out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Purpose {
+    Barrier,
+    Broadcast,
+    Reduce,
+    Fold,
+    AnyOrder,
+    Gather,
+    Scatter,
+    AllGather,
+    AllToAll,
+    Permute,
+    Sort,
+    Ascend,
+    Descend,
+}
+
+impl Purpose {
+    /// Whether values go from board to board, besides up and down the tree.
+    pub(crate) fn sends_values(self) -> bool {
+        !matches!(
+            self,
+            Purpose::Barrier | Purpose::Broadcast | Purpose::Reduce | Purpose::Fold | Purpose::AnyOrder
+        )
+    }
+}
+
+/// The parts of a call: those that go up and down the tree only have the first, others all three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Part {
+    /// All have come.
+    Begin,
+    /// Values are under way.
+    Middle,
+    /// All have what they wait for.
+    End,
+}
+
 /// What a letter is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
-    /// To the parent: the pieces of a board and all behind it.
-    Up,
-    /// To a child: the total, and what comes before each of its pieces.
-    Down,
+    /// To the parent: what a board and all behind it have.
+    Up(Part),
+    /// To a child: the answer to that.
+    Down(Part),
+    /// To any board: there is room for what comes in a stage.
+    Ready(u8),
+    /// To any board: values.
+    Data(u8),
     /// The call has come to nothing.
     Broken,
     /// The others are ahead, at the tag that follows.
@@ -33,26 +70,12 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub(crate) tag: u32,
+    pub(crate) purpose: Purpose,
     pub(crate) kind: Kind,
-    /// Which call of the child it is: the time it began there, so that one that has restarted does not take an answer for its own.
-    pub(crate) call: u64,
-}
-
-/// The values of consecutive nodes, folded.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Piece<T> {
-    pub(crate) first: u32,
-    /// The one after the last.
-    pub(crate) end: u32,
-    pub(crate) value: T,
-}
-
-/// What goes down.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Answer<T> {
-    pub(crate) total: T,
-    /// For each piece that came up, in order.
-    pub(crate) before: Vec<Option<T>, MAX_PIECES>,
+    /// The lowest tag that the sender is at: those below have ended there.
+    pub(crate) oldest: u32,
+    /// Which call of the child it is, so that one that has restarted does not take an answer for its own.
+    pub(crate) call: u32,
 }
 
 pub(crate) type Bytes = Vec<u8, MAX_MESSAGE>;
@@ -76,6 +99,11 @@ impl Kept {
             body: Vec::from_slice(body).ok()?,
         })
     }
+
+    /// What it says; `None` if that is not what was expected.
+    pub(crate) fn open<T: DeserializeOwned>(&self) -> Option<T> {
+        postcard::from_bytes(&self.body).ok()
+    }
 }
 
 /// A letter; `None` if it is too long.
@@ -83,16 +111,4 @@ pub(crate) fn write<T: Serialize>(header: Header, body: &T) -> Option<Bytes> {
     let mut bytes = [0; MAX_MESSAGE];
     let used = postcard::to_slice(&(header, body), &mut bytes).ok()?;
     Vec::from_slice(used).ok()
-}
-
-/// That a call has come to nothing.
-pub(crate) fn broken(tag: u32) -> Bytes {
-    let kind = Kind::Broken;
-    write(Header { tag, kind, call: 0 }, &()).unwrap_or_default()
-}
-
-/// That the others are at another tag.
-pub(crate) fn behind(tag: u32, newest: u32) -> Bytes {
-    let kind = Kind::Behind;
-    write(Header { tag, kind, call: 0 }, &newest).unwrap_or_default()
 }

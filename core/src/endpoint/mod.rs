@@ -51,7 +51,8 @@ pub enum Heard {
     Up(Identity),
     /// They do not any more, or [not at all](Down::Refused).
     Down(Down),
-    /// A question for the board around the endpoint; [`Endpoint::reply`] answers it, and has room for that.
+    /// A question for the board around the endpoint, or for an application of the computer. [`Endpoint::reply`] answers it, and has room
+    /// for that if it does so at once.
     Question(Packet<BODY>),
     /// Any other packet. Its [content](Packet::content) can be read.
     Packet(Packet<BODY>),
@@ -187,8 +188,14 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
 
     /// Answers a [question](Heard::Question); `false` if the answer is too long or there is no room.
     pub fn reply(&mut self, question: &Packet<BODY>, answer: &[u8]) -> bool {
+        self.answer(question, answer)
+            .is_some_and(|packet| self.send(packet).is_ok())
+    }
+
+    /// The answer to a [question](Heard::Question), to be [sent](Self::send); `None` if it is too long.
+    pub fn answer(&mut self, question: &Packet<BODY>, answer: &[u8]) -> Option<Packet<BODY>> {
         let Some(Content::Request(request)) = question.content() else {
-            return false;
+            return None;
         };
         let response = Response {
             query: request.query,
@@ -196,16 +203,13 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             number: question.header.number,
             payload: answer,
         };
-        response
-            .write()
-            .is_some_and(|body| self.respond(&question.header, body))
+        Some(self.response(&question.header, response.write()?))
     }
 
-    /// Sends the answer to a request.
-    fn respond(&mut self, asked: &Header, body: Body<BODY>) -> bool {
+    fn response(&mut self, asked: &Header, body: Body<BODY>) -> Packet<BODY> {
         let mut packet = self.packet_of(Kind::Response, asked.source, body);
         packet.header.to_host = asked.from_host;
-        self.send(packet).is_ok()
+        packet
     }
 
     /// Takes bytes from the front of `input` until something is heard that concerns the shell; `None` when the input is used up.
@@ -249,7 +253,13 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             count(&mut self.counters.delivered);
             return Some(Heard::Packet(packet.clone()));
         };
-        if let Query::Board(_) = request.query {
+        let for_shell = match request.query {
+            Query::Board(_) => true,
+            // A board in no mesh has no applications.
+            Query::Application(_) => self.identity.role == Role::Host,
+            _ => false,
+        };
+        if for_shell {
             count(&mut self.counters.delivered);
             return Some(Heard::Question(packet.clone()));
         }
@@ -259,8 +269,9 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                     self.clear_counters();
                 }
                 count(&mut self.counters.delivered);
+                let response = self.response(&packet.header, body);
                 // There is room: it was looked for.
-                self.respond(&packet.header, body);
+                let _ = self.send(response);
             }
             None => self.counters.drop(DropReason::Malformed),
         }

@@ -4,7 +4,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::*;
-use crate::router::{Config, Router};
+use crate::router::{Config, MessageKind, Router};
 use crate::wire::{Addressed, AppPort, Confirmed, Undeliverable, Verdict, read_structure};
 use crate::{Network, Rule};
 
@@ -351,4 +351,40 @@ fn what_is_too_long_for_the_board_is_dropped() {
     assert_eq!(desk.answers(), [(short, [2; 20].to_vec())]);
     assert_eq!(desk.computer.counters().dropped_in_all(), 1);
     assert!(desk.computer.is_up() && desk.computer.is_idle());
+}
+
+#[test]
+fn a_node_asks_the_computer_which_answers_in_its_own_time() {
+    let mut desk = Desk::part_of("ring(3)", 0);
+    desk.run(500_000);
+    let now = desk.now;
+    let Board::In(router) = &mut desk.board else {
+        unreachable!("it is in a mesh")
+    };
+    let number = router.ask_computer(0, AppPort(20), b"how many?", now, &mut ()).unwrap();
+    desk.run(100_000);
+    let question = desk.heard.iter().find_map(|heard| match heard {
+        Heard::Question(packet) => Some(packet.clone()),
+        _ => None,
+    });
+    let question = question.expect("a question");
+    let Some(Content::Request(request)) = question.content() else {
+        panic!("not a request: {question:?}")
+    };
+    assert_eq!(
+        (request.query, request.payload),
+        (Query::Application(AppPort(20)), &b"how many?"[..])
+    );
+    desk.run(1_000_000);
+    assert!(desk.computer.reply(&question, b"many"));
+    desk.run(100_000);
+    let Board::In(router) = &mut desk.board else {
+        unreachable!("it is in a mesh")
+    };
+    let answer = router.next_message().expect("an answer");
+    let kind = MessageKind::Answer(Query::Application(AppPort(20)));
+    assert_eq!(
+        (answer.kind, answer.number, &answer.payload[..]),
+        (kind, number, &b"many"[..])
+    );
 }

@@ -203,6 +203,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.send_content(dest, false, &content, now, observer)
     }
 
+    /// Asks an application of the computer at a node; the answer comes as a [message](Self::next_message). Returns the question's number.
+    pub fn ask_computer(
+        &mut self,
+        at: Node,
+        port: AppPort,
+        payload: &[u8],
+        now: Micros,
+        observer: &mut impl Observer,
+    ) -> Result<u32, SendError> {
+        let content = Content::Request(Request {
+            query: Query::Application(port),
+            asked: now as u32,
+            payload,
+        });
+        self.send_content(at, true, &content, now, observer)
+    }
+
     fn send_content(
         &mut self,
         dest: Node,

@@ -1,12 +1,46 @@
-//! External interrupts: RM0390 chapter 10.
+//! External interrupts: RM0390 chapter 10; on the H7 the registers are in another order, RM0433 chapter 20.
 
 use std::hash::{Hash, Hasher};
 
 use super::peripheral::Peripheral;
 use crate::cpu::Cycles;
 
-#[derive(Default, Hash)]
+/// Where its registers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// From IMR on, as on most chips.
+    MaskFirst,
+    /// From RTSR on, as on the H7.
+    EdgesFirst,
+}
+
+#[derive(Clone, Copy)]
+enum Register {
+    Mask,
+    EventMask,
+    Rising,
+    Falling,
+    Software,
+    Pending,
+}
+
+impl Layout {
+    fn register(self, offset: u32) -> Option<Register> {
+        Some(match (self, offset) {
+            (Layout::MaskFirst, 0x00) | (Layout::EdgesFirst, 0x80) => Register::Mask,
+            (Layout::MaskFirst, 0x04) | (Layout::EdgesFirst, 0x84) => Register::EventMask,
+            (Layout::MaskFirst, 0x08) | (Layout::EdgesFirst, 0x00) => Register::Rising,
+            (Layout::MaskFirst, 0x0c) | (Layout::EdgesFirst, 0x04) => Register::Falling,
+            (Layout::MaskFirst, 0x10) | (Layout::EdgesFirst, 0x08) => Register::Software,
+            (Layout::MaskFirst, 0x14) | (Layout::EdgesFirst, 0x88) => Register::Pending,
+            _ => return None,
+        })
+    }
+}
+
+#[derive(Hash)]
 pub(super) struct Exti {
+    layout: Layout,
     mask: u32,
     event_mask: u32,
     rising: u32,
@@ -19,6 +53,19 @@ pub(super) struct Exti {
 }
 
 impl Exti {
+    pub(super) fn new(layout: Layout) -> Self {
+        Exti {
+            layout,
+            mask: 0,
+            event_mask: 0,
+            rising: 0,
+            falling: 0,
+            pending: 0,
+            software: 0,
+            event: false,
+        }
+    }
+
     /// The line has changed to `level`.
     pub(super) fn edge(&mut self, line: u32, level: bool) {
         let trigger = if level { self.rising } else { self.falling };
@@ -39,38 +86,38 @@ impl Exti {
 
 impl Peripheral for Exti {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        match offset {
-            0x14 => self.pending,
-            offset => self.rest(offset),
+        match self.layout.register(offset) {
+            Some(Register::Pending) => self.pending,
+            _ => self.rest(offset),
         }
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
-        match offset {
-            0x00 => self.mask = value,
-            0x04 => self.event_mask = value,
-            0x08 => self.rising = value,
-            0x0c => self.falling = value,
+        match self.layout.register(offset) {
+            Some(Register::Mask) => self.mask = value,
+            Some(Register::EventMask) => self.event_mask = value,
+            Some(Register::Rising) => self.rising = value,
+            Some(Register::Falling) => self.falling = value,
             // A software trigger acts on enabled lines, once until its pending bit has been cleared.
-            0x10 => {
+            Some(Register::Software) => {
                 let new = value & !self.software & (self.mask | self.event_mask);
                 self.software |= new;
                 self.trigger(new);
             }
-            0x14 => (self.pending, self.software) = (self.pending & !value, self.software & !value),
-            _ => {}
+            Some(Register::Pending) => (self.pending, self.software) = (self.pending & !value, self.software & !value),
+            None => {}
         }
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        match offset {
-            0x00 => self.mask,
-            0x04 => self.event_mask,
-            0x08 => self.rising,
-            0x0c => self.falling,
-            0x10 => self.software,
+        match self.layout.register(offset) {
+            Some(Register::Mask) => self.mask,
+            Some(Register::EventMask) => self.event_mask,
+            Some(Register::Rising) => self.rising,
+            Some(Register::Falling) => self.falling,
+            Some(Register::Software) => self.software,
             // PR is cleared by ones: bytes that are not written must be zeros.
-            _ => 0,
+            Some(Register::Pending) | None => 0,
         }
     }
 
@@ -81,10 +128,33 @@ impl Peripheral for Exti {
     }
 
     fn reset(&mut self, _now: Cycles) {
-        *self = Exti::default();
+        *self = Exti::new(self.layout);
     }
 
     fn digest(&self, mut hasher: &mut dyn Hasher) {
         self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_registers_of_the_h7_are_in_another_order() {
+        for (layout, mask, falling, pending) in [
+            (Layout::MaskFirst, 0x00, 0x0c, 0x14),
+            (Layout::EdgesFirst, 0x80, 0x04, 0x88),
+        ] {
+            let mut exti = Exti::new(layout);
+            exti.write(mask, 1 << 13, 0);
+            exti.write(falling, 1 << 13, 0);
+            exti.edge(13, true);
+            assert_eq!(exti.interrupts(), 0);
+            exti.edge(13, false);
+            assert_eq!((exti.interrupts(), exti.read(pending, 0)), (1 << 6, 1 << 13));
+            exti.write(pending, 1 << 13, 0);
+            assert_eq!(exti.interrupts(), 0);
+        }
     }
 }

@@ -43,6 +43,11 @@ impl Gpio {
         (self.mode_of(pin) == ALTERNATE).then_some(bits)
     }
 
+    /// Whether an output only pulls a pin low.
+    pub(super) fn is_open_drain(&self, pin: u32) -> bool {
+        self.open_drain >> pin & 1 != 0
+    }
+
     /// Whether a pin is low if nothing drives it.
     pub(super) fn is_pulled_down(&self, pin: u32) -> bool {
         self.pull >> (2 * pin) & 3 == PULL_DOWN
@@ -65,9 +70,8 @@ impl Gpio {
 
     /// The level that the input register shows: what the chip drives, else what the outside drives, else the pull.
     pub(super) fn input(&self, pin: u32) -> bool {
-        let drives_low_only = self.open_drain >> pin & 1 != 0;
         match self.output(pin) {
-            Some(level) if !(level && drives_low_only) => level,
+            Some(level) if !(level && self.is_open_drain(pin)) => level,
             _ if self.drives >> pin & 1 != 0 => self.driven >> pin & 1 != 0,
             _ => self.pull >> (2 * pin) & 3 == PULL_UP,
         }

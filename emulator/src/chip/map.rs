@@ -1,5 +1,8 @@
 //! Where the peripherals of a chip are, and how they hang together with the rest of it.
 
+use super::calendar::Layout;
+use super::exti;
+use super::i2c::{Registers, Wire};
 use super::peripheral::Peripheral;
 
 /// Serial ports of all chips together; each has some of them.
@@ -21,13 +24,17 @@ pub enum Kind {
     /// A port of pins, numbered from A.
     Gpio(usize),
     /// External interrupts.
-    Exti,
+    Exti(exti::Layout),
     /// The SYSCFG.
     Syscfg,
     /// A serial port, by its number in [`UART_NAMES`].
     Uart(usize),
     /// A part of [`DmaControl`](super::peripheral::DmaControl).
     Dma(usize),
+    /// The RTC.
+    Calendar(Layout),
+    /// An I2C port: its registers, and the pins that can be its wires.
+    I2c(Registers, &'static [Wire]),
     /// The independent watchdog.
     Watchdog,
     /// The DBGMCU.
@@ -82,6 +89,14 @@ impl Place {
             kind,
             gate,
             interrupts,
+        }
+    }
+
+    /// Its registers and wires, if it is an I2C port.
+    pub(super) fn i2c(&self) -> Option<(Registers, &'static [Wire])> {
+        match self.kind {
+            Kind::I2c(registers, wires) => Some((registers, wires)),
+            _ => None,
         }
     }
 

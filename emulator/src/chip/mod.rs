@@ -5,12 +5,14 @@
 //! have something to do, and joins them where one acts on another: requests to DMA, clocks to timers, pins to EXTI.
 
 mod adc;
-mod backup;
+pub mod backup;
+pub mod calendar;
 pub mod clocks;
 mod dma;
-mod exti;
+pub mod exti;
 mod flash;
 mod gpio;
+pub mod i2c;
 mod judge;
 pub mod map;
 pub mod model;
@@ -25,6 +27,7 @@ pub mod rx_pin;
 mod serial;
 mod slots;
 mod spi;
+mod spi_h7;
 mod supply;
 mod syscfg;
 #[cfg(test)]
@@ -37,6 +40,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, NEVER, Stop};
 use crate::memory::{FLASH, Memory};
+use calendar::Calendar;
 use clocks::{Clocks, Hse};
 use exti::Exti;
 use gpio::Gpio;
@@ -86,6 +90,10 @@ pub struct Chip {
     exti: Exti,
     syscfg: Syscfg,
     watchdog: Watchdog,
+    calendar: Calendar,
+    i2c: Vec<Box<dyn i2c::Port>>,
+    /// The oscillator of watchdog and calendar, in Hz.
+    lsi: u32,
     /// Peripherals that act on no other: timers, and what was added from outside.
     others: Vec<Box<dyn Peripheral>>,
     debug_control: [u32; 4],
@@ -114,6 +122,8 @@ impl Hash for Chip {
             peripheral.digest(hasher);
         }
         self.dma.digest(hasher);
+        self.calendar.digest(hasher);
+        self.i2c.iter().for_each(|port| port.digest(hasher));
         (&self.gpio, &self.exti, &self.syscfg, &self.watchdog, self.debug_control).hash(hasher);
         (self.unique_id, self.clocks, self.clock_changed, self.lines).hash(hasher);
         (self.slots.dates(), self.next, self.dirty, self.stall).hash(hasher);
@@ -143,9 +153,12 @@ impl Chip {
             uarts,
             served: [0; UARTS],
             gpio: Default::default(),
-            exti: Exti::default(),
+            exti: Exti::new(description.exti()),
             syscfg: Syscfg::default(),
             watchdog: Watchdog::new(individual.lsi),
+            calendar: Calendar::new(description.calendar()),
+            i2c: description.i2c(),
+            lsi: individual.lsi,
             others,
             debug_control: [0; 4],
             sockets: std::array::from_fn(|uart| Sockets::of(uart, wiring, description.functions)),
@@ -265,6 +278,7 @@ impl Chip {
             self.clocks = clocks;
             self.distribute_clocks(now);
         }
+        self.update_backup_domain(now);
         self.judge_clocks();
     }
 
@@ -309,6 +323,8 @@ impl Chip {
             Unit::Uart(uart) => &mut **self.uarts[uart].as_mut()?,
             Unit::Dma(part) => self.dma.part(part),
             Unit::Watchdog => &mut self.watchdog,
+            Unit::Calendar => &mut self.calendar,
+            Unit::I2c(port) => &mut *self.i2c[port],
             Unit::Other(other) => &mut *self.others[other],
             Unit::DebugControl | Unit::Unmodelled => return None,
         })
@@ -352,7 +368,12 @@ impl Chip {
                 self.judge(unit);
                 self.connect_pins(uart, now);
             }
-            Unit::Other(_) => {
+            Unit::I2c(port) => {
+                self.judge_i2c(at, port);
+                self.judge_model(at, unit);
+                self.judge(unit);
+            }
+            Unit::Other(_) | Unit::Calendar => {
                 self.judge_model(at, unit);
                 self.judge(unit);
             }
@@ -442,8 +463,13 @@ impl Bus for Chip {
                     Unit::DebugControl => self.debug_control[(offset as usize / 4).min(3)],
                     unit => {
                         self.bring_up_to(unit, now, memory);
-                        self.peripheral(unit)
-                            .map_or(0, |peripheral| peripheral.read(offset & !3, now))
+                        let word = self
+                            .peripheral(unit)
+                            .map_or(0, |peripheral| peripheral.read(offset & !3, now));
+                        if unit == Unit::Calendar {
+                            self.judge(unit);
+                        }
+                        word
                     }
                 }
             }
@@ -464,9 +490,15 @@ impl Bus for Chip {
             return Some(());
         }
         let (at, unit, offset) = self.find(address)?;
+        if self.is_backup_locked(at, unit, offset) {
+            return Some(());
+        }
         self.dirty |= self.slots.touches(at);
         if unit == Unit::DebugControl {
             self.debug_control[(offset as usize / 4).min(3)] = value;
+        }
+        if let Unit::I2c(port) = unit {
+            self.connect_i2c(at, port);
         }
         self.bring_up_to(unit, now, memory);
         if let Some(peripheral) = self.peripheral(unit) {

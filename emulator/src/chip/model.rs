@@ -10,10 +10,11 @@ mod h743;
 mod l476;
 mod newer;
 
-use super::Individual;
-use super::map::Place;
+use super::i2c::Port;
+use super::map::{Kind, Place};
 use super::peripheral::Parts;
 use super::pins::Function;
+use super::{Individual, calendar, exti};
 use crate::cpu::FlashReading;
 use crate::memory::MemorySizes;
 
@@ -62,6 +63,30 @@ pub struct Description {
 }
 
 impl Description {
+    /// Where the registers of its RTC are.
+    pub(super) fn calendar(&self) -> calendar::Layout {
+        let found = self.places.iter().find_map(|place| match place.kind {
+            Kind::Calendar(layout) => Some(layout),
+            _ => None,
+        });
+        found.unwrap_or(calendar::Layout::Older)
+    }
+
+    /// Where those of its EXTI are.
+    pub(super) fn exti(&self) -> exti::Layout {
+        let found = self.places.iter().find_map(|place| match place.kind {
+            Kind::Exti(layout) => Some(layout),
+            _ => None,
+        });
+        found.unwrap_or(exti::Layout::MaskFirst)
+    }
+
+    /// Its I2C ports, in the order of their places.
+    pub(super) fn i2c(&self) -> Vec<Box<dyn Port>> {
+        let ports = self.places.iter().filter_map(|place| place.i2c());
+        ports.map(|(registers, _)| registers.port()).collect()
+    }
+
     /// Where a peripheral is.
     pub fn place(&self, name: &str) -> Option<&'static Place> {
         self.places.iter().find(|place| place.name == name)

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::vec::Drain;
 
 use super::UARTS;
+use super::backup::BackupDomain;
 use super::clocks::{Clocks, Limits, Pll};
 use super::map::{Gate, Place};
 use super::rules::Violation;
@@ -100,12 +101,21 @@ pub trait ClockControl: Peripheral {
     /// The gates whose peripherals software has reset since the last call.
     fn take_resets(&mut self) -> Vec<Gate>;
 
+    /// The state of the backup domain.
+    fn backup_domain(&self) -> BackupDomain;
+
+    /// The offset of BDCR, which belongs to it.
+    fn backup_register(&self) -> u32;
+
     /// The PLL, if it is on.
     fn running_pll(&self) -> Option<Pll>;
 }
 
 /// Power control, the PWR.
 pub trait PowerControl: Peripheral {
+    /// DBP: whether software may write to the backup domain.
+    fn opens_backup_domain(&self) -> bool;
+
     /// What the chip bears as it is powered.
     fn limits(&self) -> Limits;
 }

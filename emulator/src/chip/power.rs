@@ -9,6 +9,7 @@ use crate::cpu::Cycles;
 
 const ODEN: u32 = 1 << 16;
 const ODSWEN: u32 = 1 << 17;
+pub(super) const DBP: u32 = 1 << 8;
 const VOSRDY: u32 = 1 << 14;
 
 pub(super) struct Power {
@@ -28,6 +29,10 @@ impl Power {
 }
 
 impl PowerControl for Power {
+    fn opens_backup_domain(&self) -> bool {
+        self.control & DBP != 0
+    }
+
     /// The data sheets' general operating conditions, by voltage scale and over-drive.
     fn limits(&self) -> Limits {
         let over_drive = self.facts.has_overdrive && self.control & (ODEN | ODSWEN) == ODEN | ODSWEN;

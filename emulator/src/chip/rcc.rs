@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::backup::{BackupControl, BackupDomain};
 use super::clocks::{Clocks, Hse, Pll, Source};
 use super::map::{Gate, Kind, Place};
 use super::model::{APB1, APB2};
@@ -43,20 +44,22 @@ fn flags(cause: ResetCause) -> u32 {
 pub(super) struct Rcc {
     registers: [u32; LAST as usize / 4 + 1],
     hse: Hse,
+    backup: BackupControl,
     resets: Vec<Gate>,
     broken: Vec<Violation>,
 }
 
 impl Rcc {
     /// As it is after power-on.
-    pub(super) fn new(hse: Hse) -> Self {
-        Self::after(ResetCause::PowerOn, hse)
+    pub(super) fn new(hse: Hse, lse: bool) -> Self {
+        Self::after(ResetCause::PowerOn, hse, BackupControl::new(lse))
     }
 
-    fn after(cause: ResetCause, hse: Hse) -> Self {
+    fn after(cause: ResetCause, hse: Hse, backup: BackupControl) -> Self {
         let mut rcc = Rcc {
             registers: [0; LAST as usize / 4 + 1],
             hse,
+            backup,
             resets: Vec::new(),
             broken: Vec::new(),
         };
@@ -152,7 +155,7 @@ impl Rcc {
 
 impl Peripheral for Rcc {
     fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
-        if offset > LAST { 0 } else { self.value(offset) }
+        self.rest(offset)
     }
 
     fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
@@ -163,7 +166,10 @@ impl Peripheral for Rcc {
                 how: "PLLCFGR is changed while the PLL is on".into(),
             }),
             CFGR => self.set_configuration(value),
-            BDCR => *self.register(BDCR) = value & !2 | (value & 1) << 1,
+            BDCR => {
+                let broken = self.backup.write(value);
+                self.broken.extend(broken);
+            }
             CSR => {
                 let flags = if value & REMOVE_FLAGS != 0 {
                     0
@@ -186,7 +192,11 @@ impl Peripheral for Rcc {
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        if offset > LAST { 0 } else { self.value(offset) }
+        match offset {
+            BDCR => self.backup.value(),
+            offset if offset > LAST => 0,
+            offset => self.value(offset),
+        }
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
@@ -201,11 +211,10 @@ impl Peripheral for Rcc {
 impl ClockControl for Rcc {
     /// The flags of earlier resets stay until software removes them; so does the backup domain.
     fn reset_by(&mut self, cause: ResetCause) {
-        let mut fresh = Rcc::after(cause, self.hse);
-        // Power-on leaves nothing of before.
+        let mut fresh = Rcc::after(cause, self.hse, self.backup);
+        // Power-on leaves nothing of before but the backup domain.
         if !matches!(cause, ResetCause::PowerOn) {
             *fresh.register(CSR) |= self.value(CSR) & 0xfe00_0000;
-            *fresh.register(BDCR) = self.value(BDCR);
         }
         *self = fresh;
     }
@@ -256,6 +265,18 @@ impl ClockControl for Rcc {
         std::mem::take(&mut self.resets)
     }
 
+    /// RTCPRE divides the HSE by 2 to 31.
+    fn backup_domain(&self) -> BackupDomain {
+        let divider = u64::from(self.value(CFGR) >> 16 & 0x1f);
+        let is_on = divider > 1 && self.value(CR) & HSE_ON << 1 != 0;
+        let hse = if is_on { self.hse.hertz() / divider } else { 0 };
+        self.backup.domain(self.value(CSR) & 2 != 0, hse)
+    }
+
+    fn backup_register(&self) -> u32 {
+        BDCR
+    }
+
     fn running_pll(&self) -> Option<Pll> {
         (self.value(CR) & PLL_ON << 1 != 0).then(|| self.pll())
     }
@@ -267,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_clock_tree_of_a_nucleo() {
-        let mut rcc = Rcc::new(Hse::Fed(8_000_000));
+        let mut rcc = Rcc::new(Hse::Fed(8_000_000), true);
         assert_eq!(
             rcc.clocks(),
             Clocks {
@@ -301,7 +322,7 @@ mod tests {
 
     #[test]
     fn without_a_crystal_nothing_gets_ready() {
-        let mut rcc = Rcc::new(Hse::Absent);
+        let mut rcc = Rcc::new(Hse::Absent, true);
         rcc.write(CR, 0x83 | HSE_ON, 0);
         assert_eq!(rcc.read(CR, 0) & HSE_ON << 1, 0);
         rcc.write(CFGR, 1, 0);
@@ -310,7 +331,7 @@ mod tests {
 
     #[test]
     fn reset_flags_add_up_until_removed() {
-        let mut rcc = Rcc::new(Hse::Absent);
+        let mut rcc = Rcc::new(Hse::Absent, true);
         rcc.reset_by(ResetCause::Software);
         assert_eq!(rcc.read(CSR, 0) >> 25, 0b1111);
         rcc.write(CSR, REMOVE_FLAGS, 0);

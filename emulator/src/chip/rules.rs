@@ -28,6 +28,12 @@ pub enum Rule {
     Uart,
     /// A converter is switched on with its regulator, calibrated while it is off, and converts while it is on.
     Adc,
+    /// An I2C port is set up while it is off, and not written while it does what it was told.
+    I2c,
+    /// The backup domain is opened before it is written, and the clock of the calendar is chosen once.
+    Backup,
+    /// The calendar is unlocked and set in its initialization mode, and read when it is up to date.
+    Rtc,
 }
 
 impl Rule {
@@ -45,6 +51,9 @@ impl Rule {
             Rule::Dma => "dma",
             Rule::Uart => "uart",
             Rule::Adc => "adc",
+            Rule::I2c => "i2c",
+            Rule::Backup => "backup",
+            Rule::Rtc => "rtc",
         }
     }
 }

@@ -20,8 +20,10 @@ pub(super) enum Unit {
     Exti,
     Syscfg,
     Uart(usize),
+    I2c(usize),
     Dma(usize),
     Watchdog,
+    Calendar,
     DebugControl,
     Other(usize),
     Unmodelled,
@@ -118,18 +120,23 @@ pub(super) struct Slots {
 impl Slots {
     /// The places of a chip, and the peripherals of their own that they make.
     pub(super) fn new(places: &[Place]) -> (Self, Vec<Box<dyn Peripheral>>) {
-        let (mut slots, mut others) = (Slots::default(), Vec::new());
+        let (mut slots, mut others, mut ports) = (Slots::default(), Vec::new(), 0);
         for place in places {
             let unit = match place.kind {
                 Kind::Clock => Unit::Clock,
                 Kind::Power => Unit::Power,
                 Kind::Flash => Unit::Flash,
                 Kind::Gpio(port) if port < gpio::PORTS => Unit::Gpio(port),
-                Kind::Exti => Unit::Exti,
+                Kind::Exti(_) => Unit::Exti,
                 Kind::Syscfg => Unit::Syscfg,
                 Kind::Uart(uart) if uart < UARTS => Unit::Uart(uart),
                 Kind::Dma(part) => Unit::Dma(part),
                 Kind::Watchdog => Unit::Watchdog,
+                Kind::Calendar(_) => Unit::Calendar,
+                Kind::I2c(..) => {
+                    ports += 1;
+                    Unit::I2c(ports - 1)
+                }
                 Kind::DebugControl => Unit::DebugControl,
                 Kind::Own(make) | Kind::Timer(make) => {
                     others.push(make());
@@ -149,12 +156,12 @@ impl Slots {
                 self.uarts[uart] = bit;
                 bit
             }
-            Unit::Other(_) | Unit::Watchdog | Unit::Flash => bit,
+            Unit::Other(_) | Unit::I2c(_) | Unit::Watchdog | Unit::Flash => bit,
             Unit::Dma(_) | Unit::Exti | Unit::Gpio(_) | Unit::Syscfg | Unit::Clock => LINES,
-            Unit::Power | Unit::DebugControl | Unit::Unmodelled => 0,
+            Unit::Power | Unit::Calendar | Unit::DebugControl | Unit::Unmodelled => 0,
         };
         match unit {
-            Unit::Uart(_) | Unit::Other(_) | Unit::Watchdog | Unit::Flash => {
+            Unit::Uart(_) | Unit::I2c(_) | Unit::Other(_) | Unit::Watchdog | Unit::Flash => {
                 self.timed.push(Requester::new(unit, &place));
                 self.dates.push(NEVER);
             }
@@ -317,9 +324,9 @@ mod tests {
             slots.add(place(0x4000_4700, 0x200), others.len()),
             Err(CannotAdd::Taken { by: "USART2" })
         );
-        assert_eq!(slots.add(place(0x4000_5400, 0x400), others.len()), Ok(()));
+        assert_eq!(slots.add(place(0x4000_6400, 0x400), others.len()), Ok(()));
         assert_eq!(slots.add(place(0x6000_0000, 4), others.len() + 1), Ok(()));
-        for address in [0x4000_5404, 0x6000_0003] {
+        for address in [0x4000_6404, 0x6000_0003] {
             assert_eq!(slots.find(address).map(|at| slots.place(at).name), Some("new"));
         }
         assert_eq!(slots.find(0x6000_0004), None);

@@ -8,9 +8,11 @@ use super::*;
 use crate::image::Image;
 use crate::memory::SRAM;
 
+mod backup;
 mod clocks;
 mod flash;
 mod from_outside;
+mod wires;
 
 const RCC: u32 = 0x4002_3800;
 const APB1ENR: u32 = RCC + 0x40;
@@ -18,6 +20,8 @@ const APB2ENR: u32 = RCC + 0x44;
 const APB1RSTR: u32 = RCC + 0x20;
 const AHB1ENR: u32 = RCC + 0x30;
 const GPIOA: u32 = 0x4002_0000;
+const PWR: u32 = 0x4000_7000;
+const DBP: u32 = 1 << 8;
 const USART2: u32 = 0x4000_4400;
 const FLASH_REGISTERS: u32 = 0x4002_3c00;
 
@@ -96,10 +100,10 @@ fn sent(script: &Script, uart: usize) -> u64 {
 fn what_is_not_modelled_is_said_once_and_what_is_not_there_is_an_error() {
     let mut script = Script::new(Model::F446);
     for _ in 0..3 {
-        assert_eq!(script.read(0x4000_5400), 0);
+        assert_eq!(script.read(0x4000_6400), 0);
         script.write(0x5005_0000, 1);
     }
-    assert_eq!(script.remarks(), ["I2C1 is not modelled", "DCMI is not modelled"]);
+    assert_eq!(script.remarks(), ["CAN1 is not modelled", "DCMI is not modelled"]);
     let memory = &mut script.memory;
     assert_eq!(script.chip.read(0x4000_2400, 4, 0, memory), None);
     assert_eq!(script.chip.write(0x7000_0000, 4, 0, 0, memory), None);
@@ -307,6 +311,8 @@ fn the_watchdog_resets_and_the_cause_is_shown() {
     assert_eq!(script.chip.wants_stop(), None);
     script.run(1);
     assert_eq!(script.chip.wants_stop(), Some(Stop::Reset));
+    script.write(APB1ENR, 1 << 28);
+    script.write(PWR, DBP);
     script.write(0x4000_2850, 0xcafe);
     script.chip.reset(ResetCause::Watchdog, script.now);
     assert_eq!(script.chip.wants_stop(), None);
@@ -340,6 +346,7 @@ fn the_state_hash_sees_every_peripheral() {
         script.write(AHB1ENR, 0x60_01ff);
         script.write(APB1ENR, 0x101e_000f);
         script.write(APB2ENR, 0x4030);
+        script.write(PWR, DBP);
         script
     };
     let hash = |script: &Script| {

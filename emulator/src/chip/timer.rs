@@ -1,4 +1,4 @@
-//! General-purpose timers TIM2 to TIM5: RM0390 chapter 17. Counting upwards or downwards, with update and four compare
+//! Timers: RM0390 chapters 16 to 18. Counting upwards or downwards, with update and four compare
 //! channels; without inputs, outputs and triggers.
 
 use std::hash::{Hash, Hasher};
@@ -14,12 +14,17 @@ const DIR: u32 = 1 << 4;
 const CENTER: u32 = 3 << 5;
 const ARPE: u32 = 1 << 7;
 const UIF: u32 = 1;
+const COMPARES: u32 = 0x1e;
 const INTERRUPTS: u32 = 0x5f;
+/// RCR among the registers without effect.
+const REPETITIONS: usize = 0x30 / 4;
 
 #[derive(Hash)]
 pub(super) struct Timer {
     /// Largest count: 32 bits in TIM2 and TIM5, 16 in the others.
     limit: u32,
+    /// Whether it has two interrupts, for updates and for compares, as TIM1 and TIM8 have.
+    is_advanced: bool,
     /// Core cycles for one cycle of the timer's clock.
     clock: u64,
     control: u32,
@@ -30,7 +35,7 @@ pub(super) struct Timer {
     /// The same; without ARPE it is in use at once.
     reload: (u32, u32),
     compare: [u32; 4],
-    /// Registers without effect here: CR2, SMCR, CCMR1, CCMR2, CCER, DCR, OR.
+    /// Registers without effect here: CR2, SMCR, CCMR1, CCMR2, CCER, RCR, BDTR, DCR, OR.
     plain: [u32; 32],
     /// Counts since the last update, in whatever direction, and when the last of them began.
     counted: u64,
@@ -42,6 +47,7 @@ impl Timer {
         let limit = if is_wide { u32::MAX } else { 0xffff };
         Timer {
             limit,
+            is_advanced: false,
             clock: 1,
             control: 0,
             enable: 0,
@@ -52,6 +58,14 @@ impl Timer {
             plain: [0; 32],
             counted: 0,
             counted_at: 0,
+        }
+    }
+
+    /// TIM1 or TIM8.
+    pub(super) fn advanced() -> Self {
+        Timer {
+            is_advanced: true,
+            ..Timer::new(false)
         }
     }
 
@@ -227,12 +241,18 @@ impl Peripheral for Timer {
     }
 
     fn interrupts(&self) -> u32 {
-        u32::from(self.status & self.enable & INTERRUPTS != 0)
+        let requested = self.status & self.enable & INTERRUPTS;
+        if self.is_advanced {
+            u32::from(requested & UIF != 0) | u32::from(requested & COMPARES != 0) << 1
+        } else {
+            u32::from(requested != 0)
+        }
     }
 
     fn reset(&mut self, _now: Cycles) {
         *self = Timer {
             clock: self.clock,
+            is_advanced: self.is_advanced,
             ..Timer::new(self.limit == u32::MAX)
         };
     }
@@ -248,6 +268,8 @@ impl Peripheral for Timer {
             Some("center-aligned counting")
         } else if self.plain[2] & 7 != 0 {
             Some("the slave mode")
+        } else if self.plain[REPETITIONS] != 0 {
+            Some("the repetition counter")
         } else {
             None
         }
@@ -288,6 +310,21 @@ mod tests {
         assert_eq!(timer.read(0x24, 100), 0);
         timer.write(0x10, !UIF, 100);
         assert_eq!(timer.next_event(), 200);
+    }
+
+    #[test]
+    fn an_advanced_timer_has_an_interrupt_for_updates_and_one_for_compares() {
+        let mut timer = Timer::advanced();
+        timer.write(0x2c, 9, 0);
+        timer.write(0x34, 5, 0);
+        timer.write(0x0c, 3, 0);
+        timer.write(0x00, CEN, 0);
+        timer.advance(5);
+        assert_eq!(timer.interrupts(), 2);
+        timer.advance(10);
+        assert_eq!(timer.interrupts(), 3);
+        timer.write(0x30, 1, 10);
+        assert_eq!(timer.beyond_model(), Some("the repetition counter"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::boards::{BoardKind, NUCLEO_F446RE};
 use crate::chip::clocks::{Hse, Source};
+use crate::chip::i2c::I2cTarget;
 use crate::chip::map::Place;
 use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
@@ -225,6 +226,12 @@ impl Board {
     /// ```
     pub fn add_peripheral(&mut self, place: Place, peripheral: Box<dyn Peripheral>) -> Result<(), CannotAdd> {
         self.cpu.bus.add(place, peripheral)
+    }
+
+    /// Puts something at the wires of an I2C port, such as `"I2C1"`, with an address of 7 bits: an
+    /// [`I2cMemory`](crate::chip::i2c::I2cMemory), or an [`I2cTarget`] of your own. Says whether the chip has the port.
+    pub fn attach_i2c(&mut self, port: &str, address: u8, target: Box<dyn I2cTarget>) -> bool {
+        self.cpu.bus.attach_i2c(port, address, target)
     }
 
     /// Which kind of board it is.

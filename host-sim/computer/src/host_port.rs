@@ -10,8 +10,8 @@ use hopwise_core::key::{Credentials, Key};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::{Down, Micros, WINDOW};
 use hopwise_core::wire::{
-    Addressed, AppPort, Command, Confirmed, Content, DropReason, Identity, Kind, Packet, Query, Verdict, WIRE,
-    read_structure,
+    Addressed, AppPort, AppStatus, Command, Confirmed, Content, DropReason, Identity, Kind, Packet, Query, Verdict,
+    WIRE, read_structure,
 };
 use serde::Deserialize;
 
@@ -66,21 +66,38 @@ pub struct Incoming {
     pub port: AppPort,
     /// What it says.
     pub bytes: Vec<u8>,
+    /// Set if it is a request, whose sender waits for an answer.
+    pub question: Option<Question>,
 }
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question(Packet<BODY>);
 
 impl Incoming {
     /// What a packet says to this computer, if it says something to it.
     fn of(packet: &Packet<BODY>) -> Option<Self> {
-        let Some(Content::Datagram(Addressed { port, payload })) = packet.content() else {
-            return None;
+        let (port, payload, question) = match packet.content()? {
+            Content::Datagram(Addressed { port, payload }) => (port, payload, None),
+            Content::Request(request) => match request.query {
+                Query::Application(port) => (port, request.payload, Some(Question(packet.clone()))),
+                _ => return None,
+            },
+            _ => return None,
         };
         Some(Incoming {
             source: packet.header.source,
             from_computer: packet.header.from_host,
             port,
             bytes: payload.to_vec(),
+            question,
         })
     }
+}
+
+fn to_computer(mut packet: Packet<BODY>) -> Packet<BODY> {
+    packet.header.to_host = true;
+    packet
 }
 
 /// A computer at a board's serial port.
@@ -95,6 +112,7 @@ pub struct HostPort {
     /// Why there can be no link with the board, as last told.
     foreign: Option<Down>,
     warrants: Option<Warrants>,
+    takes_requests: bool,
 }
 
 impl HostPort {
@@ -109,6 +127,7 @@ impl HostPort {
             refused: false,
             foreign: None,
             warrants: None,
+            takes_requests: false,
         }
     }
 
@@ -122,6 +141,12 @@ impl HostPort {
     /// Why there can be no link with whoever is there: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.
     pub fn foreign(&self) -> Option<Down> {
         self.foreign
+    }
+
+    /// From now on requests come among the [messages](Self::messages), each to be [answered](Self::answer). Before, who asks is told that
+    /// nobody serves that.
+    pub fn take_requests(&mut self) {
+        self.takes_requests = true;
     }
 
     /// Whether the board answers.
@@ -182,6 +207,19 @@ impl HostPort {
         }
     }
 
+    /// Asks an application of the computer at a node; returns the question's number.
+    pub fn ask_computer(&mut self, at: u64, port: AppPort, payload: &[u8], now: Micros) -> u32 {
+        let packet = self.endpoint.question(at, Query::Application(port), payload, now);
+        self.send(packet.map(to_computer))
+    }
+
+    /// Answers a request; returns the answer's number.
+    pub fn answer(&mut self, question: &Question, status: AppStatus, payload: &[u8]) -> u32 {
+        let answer = [&[status as u8], payload].concat();
+        let packet = self.endpoint.answer(&question.0, &answer);
+        self.send(packet)
+    }
+
     /// Sends a datagram; returns its number.
     pub fn datagram(&mut self, dest: u64, port: AppPort, payload: &[u8]) -> u32 {
         let content = Content::Datagram(Addressed { port, payload });
@@ -192,11 +230,8 @@ impl HostPort {
     /// The same to the computer at a node.
     pub fn datagram_to_computer(&mut self, at: u64, port: AppPort, payload: &[u8]) -> u32 {
         let content = Content::Datagram(Addressed { port, payload });
-        let mut packet = self.endpoint.packet(at, &content);
-        if let Some(packet) = &mut packet {
-            packet.header.to_host = true;
-        }
-        self.send(packet)
+        let packet = self.endpoint.packet(at, &content);
+        self.send(packet.map(to_computer))
     }
 
     /// Sends a message to every node but the one at whose serial port this is; returns its number.
@@ -252,17 +287,33 @@ impl HostPort {
     pub fn receive(&mut self, mut bytes: &[u8], now: Micros) {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
-                Heard::Packet(packet) => {
+                Heard::Packet(packet) | Heard::Question(packet) => {
                     if let Some((number, reply)) = Reply::of(&packet) {
                         self.replied(number, reply, now);
                     }
-                    let room = MOST_MESSAGES - self.messages.len();
-                    self.messages.extend(Incoming::of(&packet).into_iter().take(room));
+                    if let Some(incoming) = Incoming::of(&packet) {
+                        self.take_in(incoming);
+                    }
                 }
                 Heard::Up(_) => (self.refused, self.foreign) = (false, None),
                 Heard::Down(reason @ (Down::Unkeyed | Down::WrongKey)) => self.foreign = Some(reason),
-                Heard::Down(_) | Heard::Question(_) => {}
+                Heard::Down(_) => {}
             }
+        }
+    }
+
+    /// Keeps a message if there is room. Of what is not kept only who asks is told.
+    fn take_in(&mut self, incoming: Incoming) {
+        let room = self.messages.len() < MOST_MESSAGES;
+        match &incoming.question {
+            Some(question) if !self.takes_requests => {
+                self.answer(question, AppStatus::Unserved, &[]);
+            }
+            Some(question) if !room => {
+                self.answer(question, AppStatus::Busy, &[]);
+            }
+            _ if room => self.messages.push_back(incoming),
+            _ => {}
         }
     }
 

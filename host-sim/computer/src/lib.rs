@@ -24,7 +24,7 @@
 //! # }
 //! ```
 //!
-//! A computer receives what boards send it with `send_to_computer`. It serves no requests: a board cannot ask it.
+//! A computer receives what boards send it with `send_to_computer`, and [serves](Mesh::serve) what they ask with `request_computer`.
 //!
 //! One program has the port at a time. [`bridge`] lets others in, in any language: lines of JSON, at a loopback socket or through a pipe.
 //!
@@ -44,6 +44,6 @@ pub use error::{Fate, NoAnswer, NoConnection, RequestError, SendError, TooLong, 
 pub use hopwise_core::authority::MeshKeys;
 pub use hopwise_core::key::Key;
 pub use hopwise_core::wire::{AppPort, DEFAULT_BAUD, DropReason};
-pub use host_port::Incoming;
+pub use host_port::{Incoming, Question};
 pub use mesh::{ANSWER_WITHIN, Ended, Mesh, Receiver};
 pub use questions::NodeState;

@@ -13,10 +13,10 @@ use hopwise_core::{Network, NoSuchNode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Fate, NoConnection, RequestError, SendError, check_length};
+use crate::error::{Fate, NoConnection, RequestError, SendError, TooLong, check_length};
 use crate::host_port::{Incoming, Reply};
 use crate::serial_line::{BadPort, SerialLine, wait_for_bytes};
-use crate::worker::{Common, End, Errand, Job, News, Outlet, SETTLED_WITHIN, run};
+use crate::worker::{Common, End, Errand, Interest, Job, News, Outlet, SETTLED_WITHIN, run};
 
 /// A request that is not answered by then has no answer: longer than packets live, there and back.
 pub const ANSWER_WITHIN: Duration = Duration::from_secs(15);
@@ -27,6 +27,8 @@ const WAIT_FOR_READER: Duration = Duration::from_secs(10);
 /// Between two attempts to send to him, the first time and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// Bytes of the longest answer: its status takes one.
+const LONGEST_ANSWER: usize = MAX_PAYLOAD - 1;
 /// Errands that wait for others; who has one more waits himself.
 const WAITING: usize = 64;
 /// Messages that wait for a reader; what comes after those is lost, and counted.
@@ -166,15 +168,10 @@ impl Mesh {
     /// Sends a message to an application of a node, and waits until it is known what became of it. While the application does not read what
     /// it has, this waits, for up to ten seconds.
     pub fn send_confirmed(&self, node: u64, port: AppPort, message: &[u8]) -> Result<Fate, SendError> {
-        let (end, mut pause) = (Instant::now() + WAIT_FOR_READER, FIRST_PAUSE);
-        loop {
-            let fate = self.try_send_confirmed(node, port, message)?;
-            if fate != Fate::Undeliverable(DropReason::InboxFull) || Instant::now() >= end {
-                return Ok(fate);
-            }
-            std::thread::sleep(pause);
-            pause = (2 * pause).min(LONGEST_PAUSE);
-        }
+        insist(
+            || self.try_send_confirmed(node, port, message),
+            |fate| matches!(fate, Ok(Fate::Undeliverable(DropReason::InboxFull))),
+        )
     }
 
     /// The same, but if the application has no room that is its fate.
@@ -184,19 +181,29 @@ impl Mesh {
     }
 
     /// Asks an application of a node, in postcard format, and waits for its answer. It is asked once at most; whoever wants to ask again may.
+    /// While the application has no room for requests, this waits, for up to ten seconds.
     pub fn request<T: Serialize, U: DeserializeOwned>(
         &self,
         node: u64,
         port: AppPort,
         request: &T,
     ) -> Result<U, RequestError> {
-        let mut bytes = [0; MAX_PAYLOAD];
-        let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
-        let answer = self.request_bytes(node, port, bytes, ANSWER_WITHIN)?;
-        postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
+        in_postcard(request, |bytes| self.request_bytes(node, port, bytes, ANSWER_WITHIN))
     }
 
-    /// The same with bytes, and a time limit.
+    /// The same of the computer at a node.
+    pub fn request_computer<T: Serialize, U: DeserializeOwned>(
+        &self,
+        at: u64,
+        port: AppPort,
+        request: &T,
+    ) -> Result<U, RequestError> {
+        in_postcard(request, |bytes| {
+            self.request_computer_bytes(at, port, bytes, ANSWER_WITHIN)
+        })
+    }
+
+    /// Asks an application of a node with bytes, and a time limit.
     pub fn request_bytes(
         &self,
         node: u64,
@@ -204,18 +211,83 @@ impl Mesh {
         request: &[u8],
         within: Duration,
     ) -> Result<Vec<u8>, RequestError> {
-        let reply = self.carry(Errand::Ask(Query::Application(port)), node, request, within)?;
-        answer_of(reply.as_ref())
+        self.ask_application(|| Errand::Ask(Query::Application(port)), node, request, within)
     }
 
-    /// What comes for a port of this computer, from now on.
+    /// The same of the computer at a node.
+    pub fn request_computer_bytes(
+        &self,
+        at: u64,
+        port: AppPort,
+        request: &[u8],
+        within: Duration,
+    ) -> Result<Vec<u8>, RequestError> {
+        self.ask_application(|| Errand::AskComputer(port), at, request, within)
+    }
+
+    fn ask_application(
+        &self,
+        errand: impl Fn() -> Errand,
+        node: u64,
+        request: &[u8],
+        within: Duration,
+    ) -> Result<Vec<u8>, RequestError> {
+        insist(
+            || answer_of(self.carry(errand(), node, request, within)?.as_ref()),
+            |answer| matches!(answer, Err(RequestError::Busy)),
+        )
+    }
+
+    /// Answers the requests to a port of this computer, one after the other, until the serial port fails. Other messages to it are left alone.
+    pub fn serve<T: DeserializeOwned, U: Serialize>(&self, port: AppPort, mut answer: impl FnMut(T) -> U) -> Ended {
+        let mut receiver = self.receiver_of(move |message| message.port == port && message.question.is_some());
+        loop {
+            let request = match receiver.recv(ANSWER_WITHIN) {
+                Ok(Some(request)) => request,
+                Ok(None) => continue,
+                Err(ended) => return ended,
+            };
+            let mut bytes = [0; LONGEST_ANSWER];
+            let response = postcard::from_bytes(&request.bytes)
+                .ok()
+                .and_then(|question| postcard::to_slice(&answer(question), &mut bytes).ok());
+            // Whoever asked may be gone, and so may the port, which the next turn tells.
+            let _ = match response {
+                Some(bytes) => self.respond(&request, bytes),
+                None => self.refuse(&request),
+            };
+        }
+    }
+
+    /// Answers a request, with bytes. What is none needs no answer.
+    pub fn respond(&self, request: &Incoming, answer: &[u8]) -> Result<(), SendError> {
+        if answer.len() > LONGEST_ANSWER {
+            return Err(TooLong(answer.len()).into());
+        }
+        self.answer(request, AppStatus::Answered, answer)
+    }
+
+    /// Says to who made a request that no sense can be made of it.
+    pub fn refuse(&self, request: &Incoming) -> Result<(), SendError> {
+        self.answer(request, AppStatus::Refused, &[])
+    }
+
+    fn answer(&self, request: &Incoming, status: AppStatus, answer: &[u8]) -> Result<(), SendError> {
+        let Some(question) = request.question.clone() else {
+            return Ok(());
+        };
+        self.sent(Errand::Answer(question, status), request.source, answer, Duration::ZERO)
+            .map(drop)
+    }
+
+    /// What comes for a port of this computer, from now on: messages, and requests, which want to be [answered](Self::respond).
     pub fn receiver(&self, port: AppPort) -> Receiver {
         self.receiver_of(move |message| message.port == port)
     }
 
-    /// All that comes for this computer, from now on.
+    /// All messages for this computer, from now on. Requests are left to those who serve them.
     pub fn listen(&self) -> Receiver {
-        self.receiver_of(|_| true)
+        self.receiver_of(|message| message.question.is_none())
     }
 
     fn receiver_of(&self, wanted: impl Fn(&Incoming) -> bool + Send + 'static) -> Receiver {
@@ -223,17 +295,19 @@ impl Mesh {
         let missed = Arc::new(AtomicU64::new(0));
         let counter = missed.clone();
         self.subscribe(Box::new(move |news| {
-            let News::Message(message) = news else { return false };
+            let News::Message(message) = news else {
+                return Interest::Over;
+            };
             if !wanted(message) {
-                return true;
+                return Interest::Left;
             }
             match sender.try_send(message.clone()) {
-                Ok(()) => true,
+                Ok(()) => Interest::Took,
                 Err(TrySendError::Full(_)) => {
                     counter.fetch_add(1, Ordering::Relaxed);
-                    true
+                    Interest::Full
                 }
-                Err(TrySendError::Disconnected(_)) => false,
+                Err(TrySendError::Disconnected(_)) => Interest::Over,
             }
         }));
         Receiver { messages, missed }
@@ -307,6 +381,30 @@ fn carry(
         (None, Some(fault)) => End::Gone(fault.clone()),
         (None, None) => End::NotTaken,
     }
+}
+
+/// Does something again while there is no room for it, for up to ten seconds.
+fn insist<T>(mut attempt: impl FnMut() -> T, is_full: impl Fn(&T) -> bool) -> T {
+    let (end, mut pause) = (Instant::now() + WAIT_FOR_READER, FIRST_PAUSE);
+    loop {
+        let result = attempt();
+        if !is_full(&result) || Instant::now() >= end {
+            return result;
+        }
+        std::thread::sleep(pause);
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Asks with a value, and reads the answer as one.
+fn in_postcard<T: Serialize, U: DeserializeOwned>(
+    request: &T,
+    ask: impl FnOnce(&[u8]) -> Result<Vec<u8>, RequestError>,
+) -> Result<U, RequestError> {
+    let mut bytes = [0; MAX_PAYLOAD];
+    let bytes = postcard::to_slice(request, &mut bytes).map_err(|_| RequestError::BadFormat)?;
+    let answer = ask(bytes)?;
+    postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
 }
 
 /// What became of a confirmed message.

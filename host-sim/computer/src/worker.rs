@@ -1,12 +1,12 @@
 //! The thread that has the serial line: it runs errands for everyone who holds the mesh, several at once.
 
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use hopwise_core::wire::{AppPort, Kind, Query};
+use hopwise_core::wire::{AppPort, AppStatus, Kind, Query};
 
-use crate::host_port::{Incoming, Reply};
+use crate::host_port::{Incoming, Question, Reply};
 use crate::serial_line::{BadPort, SerialLine, wait_for_bytes};
 
 /// Errands under way at once. More would only wait in the board at the port.
@@ -18,6 +18,10 @@ pub(crate) const SETTLED_WITHIN: Duration = Duration::from_secs(7);
 pub(crate) enum Errand {
     /// A question to a node.
     Ask(Query),
+    /// A request to the computer at a node.
+    AskComputer(AppPort),
+    /// The answer to a request.
+    Answer(Question, AppStatus),
     /// A message to an application of a node.
     Datagram(AppPort),
     /// A message to the computer at a node.
@@ -60,8 +64,21 @@ pub(crate) enum News<'a> {
     Gone(&'a BadPort),
 }
 
-/// Is given all news, and says whether it wants more. It must not wait.
-pub(crate) type Outlet = Box<dyn FnMut(News<'_>) -> bool + Send>;
+/// What someone did who was given news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interest {
+    /// Took it: if it was a request, it is answered there.
+    Took,
+    /// Wanted it, and has no room.
+    Full,
+    /// Left it to others.
+    Left,
+    /// Wants no more.
+    Over,
+}
+
+/// Is given all news, and says what it did with them. It must not wait.
+pub(crate) type Outlet = Box<dyn FnMut(News<'_>) -> Interest + Send>;
 
 /// What the thread shares with those who hold the mesh.
 #[derive(Default)]
@@ -91,6 +108,7 @@ impl Open {
 /// Carries bytes and runs errands until nobody holds the mesh any more, or the port fails.
 pub(crate) fn run(mut line: SerialLine, jobs: &Receiver<Job>, common: &Common) {
     let mut open: Vec<Open> = Vec::new();
+    line.port.take_requests();
     let fault = loop {
         while open.len() < AT_ONCE {
             match jobs.try_recv() {
@@ -110,9 +128,10 @@ pub(crate) fn run(mut line: SerialLine, jobs: &Receiver<Job>, common: &Common) {
             }
         }
         look_at_clock(&mut line, &mut open);
-        let messages = line.port.messages();
-        if let (Ok(mut outlets), false) = (common.outlets.lock(), messages.is_empty()) {
-            outlets.retain_mut(|outlet| messages.iter().all(|message| outlet(News::Message(message))));
+        for message in line.port.messages() {
+            if let Some((question, status)) = pass_on(common, &message) {
+                line.port.answer(question, status, &[]);
+            }
         }
     };
     let fault = common.fault.get_or_init(|| fault);
@@ -122,6 +141,25 @@ pub(crate) fn run(mut line: SerialLine, jobs: &Receiver<Job>, common: &Common) {
         }
     }
     open.into_iter().for_each(|open| open.end(End::Gone(fault.clone())));
+}
+
+/// Gives a message to everyone who wants it, a request to the first. Returns what to say to a request that nobody has taken.
+fn pass_on<'a>(common: &Common, message: &'a Incoming) -> Option<(&'a Question, AppStatus)> {
+    let mut outlets = common.outlets.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mut taken, mut refusal) = (false, AppStatus::Unserved);
+    outlets.retain_mut(|outlet| {
+        if taken && message.question.is_some() {
+            return true;
+        }
+        let interest = outlet(News::Message(message));
+        taken |= interest == Interest::Took;
+        if interest == Interest::Full {
+            refusal = AppStatus::Busy;
+        }
+        interest != Interest::Over
+    });
+    let question = message.question.as_ref().filter(|_| !taken)?;
+    Some((question, refusal))
 }
 
 fn begin(line: &mut SerialLine, job: Job) -> Open {
@@ -136,6 +174,8 @@ fn begin(line: &mut SerialLine, job: Job) -> Open {
     let port = &mut line.port;
     let (kind, number) = match errand {
         Errand::Ask(query) => (Kind::Request, port.ask(dest, query, &bytes, now)),
+        Errand::AskComputer(app) => (Kind::Request, port.ask_computer(dest, app, &bytes, now)),
+        Errand::Answer(question, status) => (Kind::Response, port.answer(&question, status, &bytes)),
         Errand::Datagram(app) => (Kind::Datagram, port.datagram(dest, app, &bytes)),
         Errand::ToComputer(app) => (Kind::Datagram, port.datagram_to_computer(dest, app, &bytes)),
         Errand::Confirmed(app) => (Kind::Confirmed, port.confirmed(dest, app, &bytes)),

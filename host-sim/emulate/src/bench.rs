@@ -164,6 +164,16 @@ impl Bench {
         self.computers.messages(board)
     }
 
+    /// From now on requests come among the messages for the computer at a board. Before, who asks is told that nobody serves that.
+    pub fn take_requests(&mut self, board: usize) {
+        self.computers.take_requests(board);
+    }
+
+    /// Has the computer at a board answer a request that came, with bytes.
+    pub fn respond(&mut self, board: usize, request: &Incoming, answer: &[u8]) {
+        self.computers.respond(board, request, answer);
+    }
+
     /// Has the computer at a board ask an application of a node, in postcard format, and lets time pass until the answer is there; for five
     /// seconds at most. No answer, or another one than expected, is an error.
     pub fn request<T: Serialize, U: DeserializeOwned>(

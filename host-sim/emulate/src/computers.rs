@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopwise_core::key::Key;
-use hopwise_core::wire::{AppPort, Command, Query};
+use hopwise_core::wire::{AppPort, AppStatus, Command, Query};
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 
@@ -105,6 +105,20 @@ impl Computers {
     pub fn send(&mut self, board: usize, node: u64, port: AppPort, bytes: &[u8]) {
         if let Some(computer) = self.ports.get_mut(board) {
             computer.datagram(node, port, bytes);
+        }
+    }
+
+    /// From now on requests come among the messages for the computer at a board. Before, who asks is told that nobody serves that.
+    pub fn take_requests(&mut self, board: usize) {
+        if let Some(computer) = self.ports.get_mut(board) {
+            computer.take_requests();
+        }
+    }
+
+    /// Has the computer at a board answer a request that came. What is none needs no answer.
+    pub fn respond(&mut self, board: usize, request: &Incoming, answer: &[u8]) {
+        if let (Some(computer), Some(question)) = (self.ports.get_mut(board), &request.question) {
+            computer.answer(question, AppStatus::Answered, answer);
         }
     }
 

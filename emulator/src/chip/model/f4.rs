@@ -4,6 +4,7 @@ use super::super::adc::{self, Adc};
 use super::super::clocks::Limits;
 use super::super::dma::Controllers;
 use super::super::flash::FlashController;
+use super::super::i2c::{Registers, Wire};
 use super::super::map::{Gate, Kind, Place};
 use super::super::peripheral::{Parts, Peripheral, SerialPort};
 use super::super::pins::Side;
@@ -13,7 +14,7 @@ use super::super::rng::Rng;
 use super::super::spi::{self, Spi};
 use super::super::timer::Timer;
 use super::super::usart::Usart;
-use super::super::{Individual, backup::Backup};
+use super::super::{Individual, calendar, exti};
 use super::Description;
 
 /// What differs between F4 chips besides the map.
@@ -116,7 +117,7 @@ pub(super) fn parts(chip: &Description, facts: &'static F4, individual: &Individ
         }
     }
     Parts {
-        clock: Box::new(Rcc::new(individual.hse)),
+        clock: Box::new(Rcc::new(individual.hse, individual.lse)),
         power: Box::new(Power::new(facts)),
         flash: Box::new(FlashController::new(individual.flash_wear)),
         dma: Box::new(Controllers::new(facts.requests, data_registers)),
@@ -143,6 +144,10 @@ const fn unmodelled(base: u32, name: &'static str) -> Place {
     Place::unmodelled(base, 0x400, name)
 }
 
+const fn i2c(base: u32, name: &'static str, bit: u32, interrupts: &'static [usize], wires: &'static [Wire]) -> Place {
+    at(base, name, Kind::I2c(Registers::Older, wires), (APB1, bit), interrupts)
+}
+
 fn wide_timer() -> Box<dyn Peripheral> {
     Box::new(Timer::new(true))
 }
@@ -151,8 +156,8 @@ fn narrow_timer() -> Box<dyn Peripheral> {
     Box::new(Timer::new(false))
 }
 
-fn backup() -> Box<dyn Peripheral> {
-    Box::new(Backup::default())
+fn advanced_timer() -> Box<dyn Peripheral> {
+    Box::new(Timer::advanced())
 }
 
 fn spi() -> Box<dyn Peripheral> {
@@ -177,7 +182,7 @@ pub(super) const TIM7: Place = at(0x4000_1400, "TIM7", Kind::Timer(narrow_timer)
 pub(super) const TIM12: Place = unmodelled(0x4000_1800, "TIM12");
 pub(super) const TIM13: Place = unmodelled(0x4000_1c00, "TIM13");
 pub(super) const TIM14: Place = unmodelled(0x4000_2000, "TIM14");
-pub(super) const RTC: Place = Place::new(0x4000_2800, "RTC and backup registers", Kind::Own(backup), None, &[]);
+pub(super) const RTC: Place = Place::new(0x4000_2800, "RTC", Kind::Calendar(calendar::Layout::Older), None, &[]);
 pub(super) const WWDG: Place = unmodelled(0x4000_2c00, "WWDG");
 pub(super) const IWDG: Place = Place::new(0x4000_3000, "IWDG", Kind::Watchdog, None, &[]);
 pub(super) const I2S2EXT: Place = unmodelled(0x4000_3400, "I2S2ext");
@@ -190,17 +195,51 @@ pub(super) const USART2: Place = at(0x4000_4400, "USART2", Kind::Uart(1), (APB1,
 pub(super) const USART3: Place = at(0x4000_4800, "USART3", Kind::Uart(2), (APB1, 18), &[39]);
 pub(super) const UART4: Place = at(0x4000_4c00, "UART4", Kind::Uart(3), (APB1, 19), &[52]);
 pub(super) const UART5: Place = at(0x4000_5000, "UART5", Kind::Uart(4), (APB1, 20), &[53]);
-pub(super) const I2C1: Place = unmodelled(0x4000_5400, "I2C1");
-pub(super) const I2C2: Place = unmodelled(0x4000_5800, "I2C2");
-pub(super) const I2C3: Place = unmodelled(0x4000_5c00, "I2C3");
-pub(super) const FMPI2C1: Place = unmodelled(0x4000_6000, "FMPI2C1");
+pub(super) const I2C1: Place = i2c(
+    0x4000_5400,
+    "I2C1",
+    21,
+    &[31, 32],
+    &[
+        Wire::scl("PB6", 4),
+        Wire::scl("PB8", 4),
+        Wire::sda("PB7", 4),
+        Wire::sda("PB9", 4),
+    ],
+);
+/// I2C2 and I2C3 have their data at other pins on each chip.
+pub(super) const fn i2c2(wires: &'static [Wire]) -> Place {
+    i2c(0x4000_5800, "I2C2", 22, &[33, 34], wires)
+}
+pub(super) const fn i2c3(wires: &'static [Wire]) -> Place {
+    i2c(0x4000_5c00, "I2C3", 23, &[72, 73], wires)
+}
+pub(super) const FMPI2C1: Place = at(
+    0x4000_6000,
+    "FMPI2C1",
+    Kind::I2c(
+        Registers::Newer,
+        &[
+            Wire::scl("PC6", 4),
+            Wire::scl("PD12", 4),
+            Wire::scl("PD14", 4),
+            Wire::scl("PF14", 4),
+            Wire::sda("PC7", 4),
+            Wire::sda("PD13", 4),
+            Wire::sda("PD15", 4),
+            Wire::sda("PF15", 4),
+        ],
+    ),
+    (APB1, 24),
+    &[95, 96],
+);
 pub(super) const CAN1: Place = unmodelled(0x4000_6400, "CAN1");
 pub(super) const CAN2: Place = unmodelled(0x4000_6800, "CAN2");
 pub(super) const CEC: Place = unmodelled(0x4000_6c00, "HDMI-CEC");
 pub(super) const PWR: Place = at(0x4000_7000, "PWR", Kind::Power, (APB1, 28), &[]);
 pub(super) const DAC: Place = unmodelled(0x4000_7400, "DAC");
-pub(super) const TIM1: Place = unmodelled(0x4001_0000, "TIM1");
-pub(super) const TIM8: Place = unmodelled(0x4001_0400, "TIM8");
+pub(super) const TIM1: Place = at(0x4001_0000, "TIM1", Kind::Timer(advanced_timer), (APB2, 0), &[25, 27]);
+pub(super) const TIM8: Place = at(0x4001_0400, "TIM8", Kind::Timer(advanced_timer), (APB2, 1), &[44, 46]);
 pub(super) const USART1: Place = at(0x4001_1000, "USART1", Kind::Uart(0), (APB2, 4), &[37]);
 pub(super) const USART6: Place = at(0x4001_1400, "USART6", Kind::Uart(5), (APB2, 5), &[71]);
 pub(super) const ADC: Place = at(0x4001_2000, "ADC", Kind::Own(adc), (APB2, 8), &[18]);
@@ -208,7 +247,13 @@ pub(super) const SDIO: Place = unmodelled(0x4001_2c00, "SDIO");
 pub(super) const SPI1: Place = at(0x4001_3000, "SPI1", Kind::Own(spi), (APB2, 12), &[35]);
 pub(super) const SPI4: Place = at(0x4001_3400, "SPI4", Kind::Own(spi), (APB2, 13), &[84]);
 pub(super) const SYSCFG: Place = at(0x4001_3800, "SYSCFG", Kind::Syscfg, (APB2, 14), &[]);
-pub(super) const EXTI: Place = Place::new(0x4001_3c00, "EXTI", Kind::Exti, None, &[6, 7, 8, 9, 10, 23, 40]);
+pub(super) const EXTI: Place = Place::new(
+    0x4001_3c00,
+    "EXTI",
+    Kind::Exti(exti::Layout::MaskFirst),
+    None,
+    &[6, 7, 8, 9, 10, 23, 40],
+);
 pub(super) const TIM9: Place = unmodelled(0x4001_4000, "TIM9");
 pub(super) const TIM10: Place = unmodelled(0x4001_4400, "TIM10");
 pub(super) const TIM11: Place = unmodelled(0x4001_4800, "TIM11");

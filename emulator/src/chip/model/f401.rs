@@ -1,6 +1,7 @@
 //! STM32F401xE: RM0368.
 
 use super::super::clocks::Limits;
+use super::super::i2c::Wire;
 use super::super::pins::Function;
 use super::Description;
 use super::f4::*;
@@ -20,9 +21,47 @@ pub(super) static CHIP: Description = Description {
     },
     flash_reading: FlashReading::F4,
     places: &[
-        TIM2, TIM3, TIM4, TIM5, RTC, WWDG, IWDG, I2S2EXT, SPI2, SPI3, I2S3EXT, USART2, I2C1, I2C2, I2C3, PWR, TIM1,
-        USART1, USART6, ADC, SDIO, SPI1, SPI4, SYSCFG, EXTI, TIM9, TIM10, TIM11, GPIOA, GPIOB, GPIOC, GPIOD, GPIOE,
-        GPIOH, CRC, RCC, FLASH, DMA1, DMA2, USB_FS, DBGMCU,
+        TIM2,
+        TIM3,
+        TIM4,
+        TIM5,
+        RTC,
+        WWDG,
+        IWDG,
+        I2S2EXT,
+        SPI2,
+        SPI3,
+        I2S3EXT,
+        USART2,
+        I2C1,
+        i2c2(&[Wire::scl("PB10", 4), Wire::sda("PB3", 9)]),
+        i2c3(&[Wire::scl("PA8", 4), Wire::sda("PB4", 9), Wire::sda("PC9", 4)]),
+        PWR,
+        TIM1,
+        USART1,
+        USART6,
+        ADC,
+        SDIO,
+        SPI1,
+        SPI4,
+        SYSCFG,
+        EXTI,
+        TIM9,
+        TIM10,
+        TIM11,
+        GPIOA,
+        GPIOB,
+        GPIOC,
+        GPIOD,
+        GPIOE,
+        GPIOH,
+        CRC,
+        RCC,
+        FLASH,
+        DMA1,
+        DMA2,
+        USB_FS,
+        DBGMCU,
     ],
     functions: &[
         Function::tx(0, "PA9", 7),

@@ -1,5 +1,6 @@
 //! STM32G474xE: RM0440.
 
+use super::super::i2c::Wire;
 use super::super::map::{Kind, Place};
 use super::super::newer::channel_dma::ChannelControllers;
 use super::super::newer::dma_mux::{DmaMux, Requests};
@@ -8,6 +9,7 @@ use super::super::newer::power::{self, PowerL4G4};
 use super::super::newer::rcc_l4_g4::{self, RccL4G4};
 use super::super::peripheral::Parts;
 use super::super::pins::Function;
+use super::super::{calendar, exti};
 use super::Description;
 use super::newer::*;
 use crate::cpu::FlashReading;
@@ -89,7 +91,13 @@ const PLACES: &[Place] = &[
     at(0x4000_1400, "TIM7", NARROW, on(APB1, 5), &[55]),
     none(0x4000_2000, 0x400, "CRS"),
     none(0x4000_2400, 0x400, "TAMP"),
-    at(0x4000_2800, "RTC", BACKUP, None, &[]),
+    at(
+        0x4000_2800,
+        "RTC",
+        Kind::Calendar(calendar::Layout::Newer),
+        on(APB1, 10),
+        &[],
+    ),
     none(0x4000_2c00, 0x400, "WWDG"),
     at(0x4000_3000, "IWDG", Kind::Watchdog, None, &[]),
     at(0x4000_3800, "SPI2", SPI, on(APB1, 14), &[36]),
@@ -98,25 +106,78 @@ const PLACES: &[Place] = &[
     at(0x4000_4800, "USART3", Kind::Uart(2), on(APB1, 18), &[39]),
     at(0x4000_4c00, "UART4", Kind::Uart(3), on(APB1, 19), &[52]),
     at(0x4000_5000, "UART5", Kind::Uart(4), on(APB1, 20), &[53]),
-    none(0x4000_5400, 0x400, "I2C1"),
-    none(0x4000_5800, 0x400, "I2C2"),
+    at(
+        0x4000_5400,
+        "I2C1",
+        i2c(&[
+            Wire::scl("PA13", 4),
+            Wire::scl("PA15", 4),
+            Wire::scl("PB8", 4),
+            Wire::sda("PA14", 4),
+            Wire::sda("PB7", 4),
+            Wire::sda("PB9", 4),
+        ]),
+        on(APB1, 21),
+        &[31, 32],
+    ),
+    at(
+        0x4000_5800,
+        "I2C2",
+        i2c(&[
+            Wire::scl("PA9", 4),
+            Wire::scl("PC4", 4),
+            Wire::sda("PA8", 4),
+            Wire::sda("PF0", 4),
+        ]),
+        on(APB1, 22),
+        &[33, 34],
+    ),
     none(0x4000_5c00, 0x400, "USB"),
     none(0x4000_6000, 0x400, "USBRAM"),
     none(0x4000_6400, 0x400, "FDCAN1"),
     none(0x4000_6800, 0x400, "FDCAN2"),
     none(0x4000_6c00, 0x400, "FDCAN3"),
     at(0x4000_7000, "PWR", Kind::Power, on(APB1, 28), &[]),
-    none(0x4000_7800, 0x400, "I2C3"),
+    at(
+        0x4000_7800,
+        "I2C3",
+        i2c(&[
+            Wire::scl("PA8", 2),
+            Wire::scl("PC8", 8),
+            Wire::sda("PB5", 8),
+            Wire::sda("PC9", 8),
+            Wire::sda("PC11", 8),
+        ]),
+        on(APB1, 30),
+        &[92, 93],
+    ),
     none(0x4000_7c00, 0x400, "LPTIM1"),
     at(0x4000_8000, "LPUART1", Kind::Uart(8), on(APB1_2, 0), &[91]),
-    none(0x4000_8400, 0x400, "I2C4"),
+    at(
+        0x4000_8400,
+        "I2C4",
+        i2c(&[
+            Wire::scl("PA13", 3),
+            Wire::scl("PC6", 8),
+            Wire::sda("PB7", 3),
+            Wire::sda("PC7", 8),
+        ]),
+        on(APB1_2, 1),
+        &[82, 83],
+    ),
     none(0x4000_a000, 0x400, "UCPD1"),
     none(0x4000_a400, 0xc00, "FDCANRAM1"),
     at(0x4001_0000, "SYSCFG", Kind::Syscfg, on(APB2, 0), &[]),
-    at(0x4001_0400, "EXTI", Kind::Exti, None, &[6, 7, 8, 9, 10, 23, 40]),
-    none(0x4001_2c00, 0x400, "TIM1"),
+    at(
+        0x4001_0400,
+        "EXTI",
+        Kind::Exti(exti::Layout::MaskFirst),
+        None,
+        &[6, 7, 8, 9, 10, 23, 40],
+    ),
+    at(0x4001_2c00, "TIM1", ADVANCED, on(APB2, 11), &[25, 27]),
     at(0x4001_3000, "SPI1", SPI, on(APB2, 12), &[35]),
-    none(0x4001_3400, 0x400, "TIM8"),
+    at(0x4001_3400, "TIM8", ADVANCED, on(APB2, 13), &[44, 46]),
     at(0x4001_3800, "USART1", Kind::Uart(0), on(APB2, 14), &[37]),
     at(0x4001_4000, "TIM15", NARROW, on(APB2, 16), &[24]),
     at(0x4001_4400, "TIM16", NARROW, on(APB2, 17), &[25]),

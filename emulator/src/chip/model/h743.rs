@@ -1,6 +1,7 @@
 //! STM32H743xI: RM0433.
 
 use super::super::dma::Controllers;
+use super::super::i2c::Wire;
 use super::super::map::{Kind, Place};
 use super::super::newer::dma_mux::{DmaMux, Requests};
 use super::super::newer::flash_h7::FlashH7;
@@ -8,6 +9,7 @@ use super::super::newer::power::PowerH7;
 use super::super::newer::rcc_h7::RccH7;
 use super::super::peripheral::Parts;
 use super::super::pins::Function;
+use super::super::{calendar, exti};
 use super::Description;
 use super::newer::*;
 use crate::cpu::FlashReading;
@@ -115,16 +117,44 @@ const PLACES: &[Place] = &[
     none(0x4000_1c00, 0x400, "TIM13"),
     none(0x4000_2000, 0x400, "TIM14"),
     none(0x4000_2400, 0x400, "LPTIM1"),
-    none(0x4000_3800, 0x400, "SPI2"),
-    none(0x4000_3c00, 0x400, "SPI3"),
+    at(0x4000_3800, "SPI2", SPI_H7, on(APB1, 14), &[36]),
+    at(0x4000_3c00, "SPI3", SPI_H7, on(APB1, 15), &[51]),
     none(0x4000_4000, 0x400, "SPDIFRX1"),
     at(0x4000_4400, "USART2", Kind::Uart(1), on(APB1, 17), &[38]),
     at(0x4000_4800, "USART3", Kind::Uart(2), on(APB1, 18), &[39]),
     at(0x4000_4c00, "UART4", Kind::Uart(3), on(APB1, 19), &[52]),
     at(0x4000_5000, "UART5", Kind::Uart(4), on(APB1, 20), &[53]),
-    none(0x4000_5400, 0x400, "I2C1"),
-    none(0x4000_5800, 0x400, "I2C2"),
-    none(0x4000_5c00, 0x400, "I2C3"),
+    at(
+        0x4000_5400,
+        "I2C1",
+        i2c(&[
+            Wire::scl("PB6", 4),
+            Wire::scl("PB8", 4),
+            Wire::sda("PB7", 4),
+            Wire::sda("PB9", 4),
+        ]),
+        on(APB1, 21),
+        &[31, 32],
+    ),
+    at(
+        0x4000_5800,
+        "I2C2",
+        i2c(&[
+            Wire::scl("PB10", 4),
+            Wire::scl("PF1", 4),
+            Wire::sda("PB11", 4),
+            Wire::sda("PF0", 4),
+        ]),
+        on(APB1, 22),
+        &[33, 34],
+    ),
+    at(
+        0x4000_5c00,
+        "I2C3",
+        i2c(&[Wire::scl("PA8", 4), Wire::sda("PC9", 4)]),
+        on(APB1, 23),
+        &[72, 73],
+    ),
     none(0x4000_6c00, 0x400, "CEC"),
     none(0x4000_7400, 0x400, "DAC1"),
     at(0x4000_7800, "UART7", Kind::Uart(6), on(APB1, 30), &[82]),
@@ -136,16 +166,16 @@ const PLACES: &[Place] = &[
     none(0x4000_a000, 0x400, "FDCAN1"),
     none(0x4000_a400, 0x400, "FDCAN2"),
     none(0x4000_ac00, 0x2800, "FDCANRAM"),
-    none(0x4001_0000, 0x400, "TIM1"),
-    none(0x4001_0400, 0x400, "TIM8"),
+    at(0x4001_0000, "TIM1", ADVANCED, on(APB2, 0), &[25, 27]),
+    at(0x4001_0400, "TIM8", ADVANCED, on(APB2, 1), &[44, 46]),
     at(0x4001_1000, "USART1", Kind::Uart(0), on(APB2, 4), &[37]),
     at(0x4001_1400, "USART6", Kind::Uart(5), on(APB2, 5), &[71]),
-    none(0x4001_3000, 0x400, "SPI1"),
-    none(0x4001_3400, 0x400, "SPI4"),
+    at(0x4001_3000, "SPI1", SPI_H7, on(APB2, 12), &[35]),
+    at(0x4001_3400, "SPI4", SPI_H7, on(APB2, 13), &[84]),
     none(0x4001_4000, 0x400, "TIM15"),
     none(0x4001_4400, 0x400, "TIM16"),
     none(0x4001_4800, 0x400, "TIM17"),
-    none(0x4001_5000, 0x400, "SPI5"),
+    at(0x4001_5000, "SPI5", SPI_H7, on(APB2, 20), &[85]),
     none(0x4001_5800, 0x400, "SAI1"),
     none(0x4001_5c00, 0x400, "SAI2"),
     none(0x4001_6000, 0x400, "SAI3"),
@@ -185,18 +215,44 @@ const PLACES: &[Place] = &[
     none(0x5200_6000, 0x1000, "DLYB_QUADSPI"),
     none(0x5200_7000, 0x1000, "SDMMC1"),
     none(0x5200_8000, 0x1000, "DLYB_SDMMC1"),
-    // Its registers are in another order than those of the other chips.
-    none(0x5800_0000, 0x400, "EXTI"),
+    at(
+        0x5800_0000,
+        "EXTI",
+        Kind::Exti(exti::Layout::EdgesFirst),
+        None,
+        &[6, 7, 8, 9, 10, 23, 40],
+    ),
     at(0x5800_0400, "SYSCFG", Kind::Syscfg, on(APB4, 1), &[]),
     at(0x5800_0c00, "LPUART1", Kind::Uart(8), on(APB4, 3), &[]),
-    none(0x5800_1400, 0x400, "SPI6"),
-    none(0x5800_1c00, 0x400, "I2C4"),
+    at(0x5800_1400, "SPI6", SPI_H7, on(APB4, 5), &[86]),
+    at(
+        0x5800_1c00,
+        "I2C4",
+        i2c(&[
+            Wire::scl("PB6", 6),
+            Wire::scl("PB8", 6),
+            Wire::scl("PD12", 4),
+            Wire::scl("PF14", 4),
+            Wire::sda("PB7", 6),
+            Wire::sda("PB9", 6),
+            Wire::sda("PD13", 4),
+            Wire::sda("PF15", 4),
+        ]),
+        on(APB4, 7),
+        &[95, 96],
+    ),
     none(0x5800_2400, 0x400, "LPTIM2"),
     none(0x5800_2800, 0x400, "LPTIM3"),
     none(0x5800_2c00, 0x400, "LPTIM4"),
     none(0x5800_3000, 0x400, "LPTIM5"),
     none(0x5800_3800, 0x400, "COMP1"),
-    at(0x5800_4000, "RTC", BACKUP, None, &[]),
+    at(
+        0x5800_4000,
+        "RTC",
+        Kind::Calendar(calendar::Layout::Older),
+        on(APB4, 16),
+        &[],
+    ),
     at(0x5800_4800, "IWDG1", Kind::Watchdog, None, &[]),
     none(0x5800_5400, 0x400, "SAI4"),
     at(0x5802_0000, "GPIOA", Kind::Gpio(0), on(AHB4, 0), &[]),
@@ -215,7 +271,7 @@ const PLACES: &[Place] = &[
     none(0x5802_4c00, 0x400, "CRC"),
     none(0x5802_5400, 0x400, "BDMA"),
     none(0x5802_5800, 0x400, "DMAMUX2"),
-    none(0x5802_6000, 0x400, "ADC3"),
+    at(0x5802_6000, "ADC3", ADC, on(AHB4, 24), &[127]),
     none(0x5802_6400, 0x400, "HSEM"),
     at(0x5c00_1000, "DBGMCU", Kind::DebugControl, None, &[]),
 ];

@@ -1,5 +1,6 @@
 //! STM32L476xG: RM0351.
 
+use super::super::i2c::Wire;
 use super::super::map::{Kind, Place};
 use super::super::newer::Route;
 use super::super::newer::channel_dma::{ChannelControllers, Selections};
@@ -8,6 +9,7 @@ use super::super::newer::power::{self, PowerL4G4};
 use super::super::newer::rcc_l4_g4::{self, RccL4G4};
 use super::super::peripheral::Parts;
 use super::super::pins::Function;
+use super::super::{calendar, exti};
 use super::Description;
 use super::newer::*;
 use crate::cpu::FlashReading;
@@ -82,7 +84,7 @@ const PLACES: &[Place] = &[
     at(0x4000_1000, "TIM6", NARROW, on(APB1, 4), &[54]),
     at(0x4000_1400, "TIM7", NARROW, on(APB1, 5), &[55]),
     none(0x4000_2400, 0x400, "LCD"),
-    at(0x4000_2800, "RTC", BACKUP, None, &[]),
+    at(0x4000_2800, "RTC", Kind::Calendar(calendar::Layout::Older), None, &[]),
     none(0x4000_2c00, 0x400, "WWDG"),
     at(0x4000_3000, "IWDG", Kind::Watchdog, None, &[]),
     at(0x4000_3800, "SPI2", SPI, on(APB1, 14), &[36]),
@@ -91,9 +93,46 @@ const PLACES: &[Place] = &[
     at(0x4000_4800, "USART3", Kind::Uart(2), on(APB1, 18), &[39]),
     at(0x4000_4c00, "UART4", Kind::Uart(3), on(APB1, 19), &[52]),
     at(0x4000_5000, "UART5", Kind::Uart(4), on(APB1, 20), &[53]),
-    none(0x4000_5400, 0x400, "I2C1"),
-    none(0x4000_5800, 0x400, "I2C2"),
-    none(0x4000_5c00, 0x400, "I2C3"),
+    at(
+        0x4000_5400,
+        "I2C1",
+        i2c(&[
+            Wire::scl("PB6", 4),
+            Wire::scl("PB8", 4),
+            Wire::scl("PG14", 4),
+            Wire::sda("PB7", 4),
+            Wire::sda("PB9", 4),
+            Wire::sda("PG13", 4),
+        ]),
+        on(APB1, 21),
+        &[31, 32],
+    ),
+    at(
+        0x4000_5800,
+        "I2C2",
+        i2c(&[
+            Wire::scl("PB10", 4),
+            Wire::scl("PB13", 4),
+            Wire::scl("PF1", 4),
+            Wire::sda("PB11", 4),
+            Wire::sda("PB14", 4),
+            Wire::sda("PF0", 4),
+        ]),
+        on(APB1, 22),
+        &[33, 34],
+    ),
+    at(
+        0x4000_5c00,
+        "I2C3",
+        i2c(&[
+            Wire::scl("PC0", 4),
+            Wire::scl("PG7", 4),
+            Wire::sda("PC1", 4),
+            Wire::sda("PG8", 4),
+        ]),
+        on(APB1, 23),
+        &[72, 73],
+    ),
     none(0x4000_6400, 0x400, "CAN1"),
     at(0x4000_7000, "PWR", Kind::Power, on(APB1, 28), &[]),
     none(0x4000_7400, 0x400, "DAC1"),
@@ -103,11 +142,17 @@ const PLACES: &[Place] = &[
     none(0x4000_8800, 0x400, "SWPMI1"),
     none(0x4000_9400, 0x400, "LPTIM2"),
     at(0x4001_0000, "SYSCFG", Kind::Syscfg, on(APB2, 0), &[]),
-    at(0x4001_0400, "EXTI", Kind::Exti, None, &[6, 7, 8, 9, 10, 23, 40]),
+    at(
+        0x4001_0400,
+        "EXTI",
+        Kind::Exti(exti::Layout::MaskFirst),
+        None,
+        &[6, 7, 8, 9, 10, 23, 40],
+    ),
     none(0x4001_2800, 0x400, "SDMMC1"),
-    none(0x4001_2c00, 0x400, "TIM1"),
+    at(0x4001_2c00, "TIM1", ADVANCED, on(APB2, 11), &[25, 27]),
     at(0x4001_3000, "SPI1", SPI, on(APB2, 12), &[35]),
-    none(0x4001_3400, 0x400, "TIM8"),
+    at(0x4001_3400, "TIM8", ADVANCED, on(APB2, 13), &[44, 46]),
     at(0x4001_3800, "USART1", Kind::Uart(0), on(APB2, 14), &[37]),
     at(0x4001_4000, "TIM15", NARROW, on(APB2, 16), &[24]),
     at(0x4001_4400, "TIM16", NARROW, on(APB2, 17), &[25]),

@@ -1,11 +1,12 @@
 //! What the descriptions of chips newer than the F4 have in common.
 
 use super::super::adc::{self, Adc};
-use super::super::backup::Backup;
+use super::super::i2c::{self, Wire};
 use super::super::map::{Gate, Kind, Place};
 use super::super::peripheral::{Peripheral, SerialPort};
 use super::super::rng::Rng;
 use super::super::spi::{self, Spi};
+use super::super::spi_h7::SpiH7;
 use super::super::timer::Timer;
 use super::super::usart::{Registers, Usart};
 use super::super::{UART_NAMES, UARTS};
@@ -55,6 +56,11 @@ pub(super) const fn on(register: u32, bit: u32) -> Option<Gate> {
     Some(Gate { register, bit })
 }
 
+/// An I2C port.
+pub(super) const fn i2c(wires: &'static [Wire]) -> Kind {
+    Kind::I2c(i2c::Registers::Newer, wires)
+}
+
 fn wide_timer() -> Box<dyn Peripheral> {
     Box::new(Timer::new(true))
 }
@@ -63,12 +69,16 @@ fn narrow_timer() -> Box<dyn Peripheral> {
     Box::new(Timer::new(false))
 }
 
-fn backup() -> Box<dyn Peripheral> {
-    Box::new(Backup::default())
+fn advanced_timer() -> Box<dyn Peripheral> {
+    Box::new(Timer::advanced())
 }
 
 fn spi() -> Box<dyn Peripheral> {
     Box::new(Spi::new(spi::Kind::Newer))
+}
+
+fn spi_h7() -> Box<dyn Peripheral> {
+    Box::new(SpiH7::new())
 }
 
 fn adc() -> Box<dyn Peripheral> {
@@ -79,11 +89,12 @@ fn rng() -> Box<dyn Peripheral> {
     Box::new(Rng::default())
 }
 
-/// Masters of the L4 and G4; those of the H7 have other registers.
+/// Masters of the L4 and G4, and those of the H7.
 pub(super) const SPI: Kind = Kind::Own(spi);
+pub(super) const SPI_H7: Kind = Kind::Own(spi_h7);
 pub(super) const ADC: Kind = Kind::Own(adc);
 pub(super) const RNG: Kind = Kind::Own(rng);
-/// Timers of 32 and of 16 bits, and the backup registers.
+/// Timers of 32 bits, those with two interrupts, and others of 16 bits.
 pub(super) const WIDE: Kind = Kind::Timer(wide_timer);
+pub(super) const ADVANCED: Kind = Kind::Timer(advanced_timer);
 pub(super) const NARROW: Kind = Kind::Timer(narrow_timer);
-pub(super) const BACKUP: Kind = Kind::Own(backup);

@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use super::super::clocks::Limits;
 use super::super::peripheral::{Peripheral, PowerControl};
+use super::super::power::DBP;
 use super::super::rules::{Rule, Violation};
 use crate::cpu::Cycles;
 
@@ -93,6 +94,10 @@ impl PowerL4G4 {
 }
 
 impl PowerControl for PowerL4G4 {
+    fn opens_backup_domain(&self) -> bool {
+        self.registers[CR1] & DBP != 0
+    }
+
     fn limits(&self) -> Limits {
         let is_range_1 = self.registers[0] >> 9 & 3 == 1;
         let is_boosted = self.registers[CR5 as usize / 4] & NORMAL == 0;
@@ -203,6 +208,10 @@ impl PowerH7 {
 }
 
 impl PowerControl for PowerH7 {
+    fn opens_backup_domain(&self) -> bool {
+        self.registers[CR1] & DBP != 0
+    }
+
     fn limits(&self) -> Limits {
         H7_SCALES[self.scale().saturating_sub(1) as usize]
     }

@@ -3,6 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::super::backup::{BackupControl, BackupDomain};
 use super::super::clocks::{Clocks, Hse, Pll, Source};
 use super::super::map::{Gate, Kind, Place};
 use super::super::peripheral::{ClockControl, Peripheral, ResetCause};
@@ -48,8 +49,6 @@ const PLL1_ON: u32 = 1 << 24;
 const PLLS_ON: [u32; 3] = [PLL1_ON, 1 << 26, 1 << 28];
 const PLL1_FRACTION_ON: u32 = 1;
 const PLL1_P_ON: u32 = 1 << 16;
-const LSE_READY: u32 = 1 << 1;
-const BACKUP_RESET: u32 = 1 << 16;
 const REMOVE_FLAGS: u32 = 1 << 16;
 const RESET_FLAGS: u32 = 0x57fe_0000;
 
@@ -57,8 +56,7 @@ const RESET_FLAGS: u32 = 0x57fe_0000;
 pub(in crate::chip) struct RccH7 {
     registers: [u32; LAST as usize / 4 + 1],
     hse: Hse,
-    /// Whether there is a crystal of 32 kHz.
-    lse: bool,
+    backup: BackupControl,
     resets: Vec<Gate>,
     broken: Vec<Violation>,
 }
@@ -94,16 +92,16 @@ impl RccH7 {
         let mut rcc = RccH7 {
             registers: [0; LAST as usize / 4 + 1],
             hse,
-            lse,
+            backup: BackupControl::new(lse),
             resets: Vec::new(),
             broken: Vec::new(),
         };
-        rcc.begin(flags(ResetCause::PowerOn), 0);
+        rcc.begin(flags(ResetCause::PowerOn));
         rcc
     }
 
     /// Registers as they are after a reset with these flags; the backup domain stays as it is.
-    fn begin(&mut self, flags: u32, backup: u32) {
+    fn begin(&mut self, flags: u32) {
         self.registers = [0; LAST as usize / 4 + 1];
         // D1CKRDY and D2CKRDY besides the HSI.
         *self.register(CR) = 0xc025;
@@ -113,7 +111,8 @@ impl RccH7 {
             *self.register(PLL1DIVR + 8 * pll) = 0x0101_0280;
         }
         *self.register(RSR) = flags;
-        *self.register(BDCR) = backup;
+        // RTCAPBEN.
+        *self.register(APB4ENR) = 1 << 16;
     }
 
     fn register(&mut self, offset: u32) -> &mut u32 {
@@ -241,12 +240,8 @@ impl RccH7 {
     }
 
     fn set_backup(&mut self, value: u32) {
-        let ready = if value & 1 != 0 && self.lse { LSE_READY } else { 0 };
-        *self.register(BDCR) = if value & BACKUP_RESET != 0 {
-            BACKUP_RESET
-        } else {
-            value & !LSE_READY | ready
-        };
+        let broken = self.backup.write(value);
+        self.broken.extend(broken);
     }
 
     /// The source of the PLLs and the divider of PLL1 are protected by the hardware while PLL1 is on.
@@ -305,6 +300,7 @@ impl Peripheral for RccH7 {
 
     fn rest(&self, offset: u32) -> u32 {
         match offset {
+            BDCR => self.backup.value(),
             0x130..=0x17c => self.value(offset - ALIAS),
             offset if offset > LAST => 0,
             offset => self.value(offset),
@@ -327,8 +323,8 @@ impl Peripheral for RccH7 {
 
 impl ClockControl for RccH7 {
     fn reset_by(&mut self, cause: ResetCause) {
-        let (flags, backup) = (self.value(RSR) & RESET_FLAGS | flags(cause), self.value(BDCR));
-        self.begin(flags, backup);
+        let flags = self.value(RSR) & RESET_FLAGS | flags(cause);
+        self.begin(flags);
     }
 
     fn clocks(&self) -> Clocks {
@@ -369,6 +365,18 @@ impl ClockControl for RccH7 {
 
     fn take_resets(&mut self) -> Vec<Gate> {
         std::mem::take(&mut self.resets)
+    }
+
+    /// RTCPRE divides the HSE by 2 to 63.
+    fn backup_domain(&self) -> BackupDomain {
+        let divider = u64::from(self.value(CFGR) >> 8 & 0x3f);
+        let is_on = divider > 1 && self.value(CR) & HSE_ON << 1 != 0;
+        let hse = if is_on { self.hse.hertz() / divider } else { 0 };
+        self.backup.domain(self.value(CSR) & 2 != 0, hse)
+    }
+
+    fn backup_register(&self) -> u32 {
+        BDCR
     }
 
     fn running_pll(&self) -> Option<Pll> {

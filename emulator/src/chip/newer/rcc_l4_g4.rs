@@ -3,6 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use super::super::backup::{BackupControl, BackupDomain};
 use super::super::clocks::{Clocks, Hse, Pll, Source};
 use super::super::map::{self, Gate, Place};
 use super::super::peripheral::{ClockControl, Peripheral, ResetCause};
@@ -37,7 +38,7 @@ const PLL_ON: u32 = 1 << 24;
 const PLL_SAI1_ON: u32 = 1 << 26;
 const PLL_SAI2_ON: u32 = 1 << 28;
 const PLL_R_ON: u32 = 1 << 24;
-const LSE_READY: u32 = 1 << 1;
+#[cfg(test)]
 const BACKUP_RESET: u32 = 1 << 16;
 const REMOVE_FLAGS: u32 = 1 << 23;
 const RESET_FLAGS: u32 = 0xff00_0000;
@@ -68,8 +69,7 @@ pub(in crate::chip) struct RccL4G4 {
     kind: Kind,
     registers: [u32; LAST as usize / 4 + 1],
     hse: Hse,
-    /// Whether there is a crystal of 32 kHz.
-    lse: bool,
+    backup: BackupControl,
     resets: Vec<Gate>,
     broken: Vec<Violation>,
 }
@@ -91,16 +91,16 @@ impl RccL4G4 {
             kind,
             registers: [0; LAST as usize / 4 + 1],
             hse,
-            lse,
+            backup: BackupControl::new(lse),
             resets: Vec::new(),
             broken: Vec::new(),
         };
-        rcc.begin(flags(ResetCause::PowerOn), 0);
+        rcc.begin(flags(ResetCause::PowerOn));
         rcc
     }
 
     /// Registers as they are after a reset with these flags; the backup domain stays as it is.
-    fn begin(&mut self, flags: u32, backup: u32) {
+    fn begin(&mut self, flags: u32) {
         self.registers = [0; LAST as usize / 4 + 1];
         match self.kind {
             Kind::L4 => {
@@ -115,7 +115,10 @@ impl RccL4G4 {
         }
         *self.register(PLLCFGR) = 0x1000;
         *self.register(AHB1ENR) = 0x100;
-        *self.register(BDCR) = backup;
+        if self.kind == Kind::G4 {
+            // RTCAPBEN.
+            *self.register(APB1ENR1) = 0x400;
+        }
     }
 
     fn register(&mut self, offset: u32) -> &mut u32 {
@@ -251,7 +254,7 @@ impl RccL4G4 {
             _ => {}
         }
         // The hardware does not let the MSI be trimmed by an LSE that is not ready.
-        if self.value(BDCR) & LSE_READY == 0 {
+        if !self.backup.is_lse_ready() {
             value &= !MSI_TRIMMED;
         }
         let mut ready = 0;
@@ -287,17 +290,9 @@ impl RccL4G4 {
     }
 
     fn set_backup(&mut self, value: u32) {
-        let ready = if value & 1 != 0 && self.lse && value & 1 << 2 == 0 {
-            LSE_READY
-        } else {
-            0
-        };
-        *self.register(BDCR) = if value & BACKUP_RESET != 0 {
-            BACKUP_RESET
-        } else {
-            value & !LSE_READY | ready
-        };
-        if ready == 0 {
+        let broken = self.backup.write(value);
+        self.broken.extend(broken);
+        if !self.backup.is_lse_ready() {
             *self.register(CR) &= !MSI_TRIMMED;
         }
     }
@@ -311,11 +306,13 @@ impl RccL4G4 {
         *self.register(CSR) = kept | value & 0xf00 | ((value & 1) * 3);
     }
 
-    /// How the clock of a serial port is chosen: its place in CCIPR.
+    /// How the clock of a serial or I2C port is chosen: its place in CCIPR.
     fn choice(&self, name: &str) -> Option<u32> {
-        let place = ["USART1", "USART2", "USART3", "UART4", "UART5", "LPUART1"]
-            .iter()
-            .position(|port| *port == name)?;
+        let place = [
+            "USART1", "USART2", "USART3", "UART4", "UART5", "LPUART1", "I2C1", "I2C2", "I2C3",
+        ]
+        .iter()
+        .position(|port| *port == name)?;
         Some(self.value(CCIPR) >> (2 * place) & 3)
     }
 }
@@ -349,11 +346,15 @@ impl Peripheral for RccL4G4 {
     }
 
     fn rest(&self, offset: u32) -> u32 {
-        if offset > LAST { 0 } else { self.value(offset) }
+        match offset {
+            BDCR => self.backup.value(),
+            offset if offset > LAST => 0,
+            offset => self.value(offset),
+        }
     }
 
     fn beyond_model(&self) -> Option<&'static str> {
-        (self.value(CCIPR) & 0xfff & !0x555 != 0).then_some("a serial port that is clocked by HSI or LSE")
+        (self.value(CCIPR) & 0x3_ffff & !0x1_5555 != 0).then_some("a serial or I2C port that is clocked by HSI or LSE")
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
@@ -367,8 +368,8 @@ impl Peripheral for RccL4G4 {
 
 impl ClockControl for RccL4G4 {
     fn reset_by(&mut self, cause: ResetCause) {
-        let (flags, backup) = (self.value(CSR) & RESET_FLAGS | flags(cause), self.value(BDCR));
-        self.begin(flags, backup);
+        let flags = self.value(CSR) & RESET_FLAGS | flags(cause);
+        self.begin(flags);
     }
 
     fn clocks(&self) -> Clocks {
@@ -407,6 +408,16 @@ impl ClockControl for RccL4G4 {
 
     fn take_resets(&mut self) -> Vec<Gate> {
         std::mem::take(&mut self.resets)
+    }
+
+    fn backup_domain(&self) -> BackupDomain {
+        let is_on = self.is_ready(Oscillator::Hse);
+        let hse = if is_on { self.hse.hertz() / 32 } else { 0 };
+        self.backup.domain(self.value(CSR) & 2 != 0, hse)
+    }
+
+    fn backup_register(&self) -> u32 {
+        BDCR
     }
 
     fn running_pll(&self) -> Option<Pll> {

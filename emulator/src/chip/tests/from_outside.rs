@@ -48,7 +48,7 @@ impl Peripheral for Alarm {
 
 #[test]
 fn a_peripheral_from_outside_has_clock_gate_events_interrupts_and_resets() {
-    const ALARM: u32 = 0x4000_5400;
+    const ALARM: u32 = 0x4000_6400;
     let mut script = Script::new(Model::F446);
     let place = map::Place {
         gate: Some(map::Gate {

@@ -22,6 +22,12 @@ pub(super) enum Wish {
     Errand(Errand),
     /// From now on these messages, or none.
     Hear(Option<Filter>),
+    /// From now on requests to this port too.
+    Serve(AppPort),
+    /// No longer.
+    Leave(AppPort),
+    /// To answer the request of a number, or to say that no sense can be made of it.
+    Answer(u64, Option<Vec<u8>>),
 }
 
 /// What a client wants of the mesh.
@@ -32,6 +38,8 @@ pub(super) enum Errand {
     SendToComputer(Parcel),
     Broadcast(AppPort, Vec<u8>),
     Request(Parcel, Duration),
+    RequestComputer(Parcel, Duration),
+    Answer(Incoming, Option<Vec<u8>>),
 }
 
 /// Some of the messages: all of them, unless there is more to say.
@@ -77,6 +85,7 @@ struct Fields {
     hex: Option<String>,
     text: Option<String>,
     within: Option<f64>,
+    request: Option<u64>,
 }
 
 /// Reads a line of a client: the id of a request, and what is wanted.
@@ -112,6 +121,7 @@ impl Fields {
                 ("hex", self.hex.is_some()),
                 ("text", self.text.is_some()),
                 ("within", self.within.is_some()),
+                ("request", self.request.is_some()),
             ];
             let wrong = given.iter().find(|(name, given)| *given && !used.contains(name));
             wrong.map_or(Ok(()), |(name, _)| Err(format!("{} takes no {name}", self.what)))
@@ -126,7 +136,30 @@ impl Fields {
                     _ => Wish::Errand(Errand::SendToComputer(parcel)),
                 }
             }
-            "request" => Wish::Errand(Errand::Request(self.parcel()?, self.within()?)),
+            "request" | "request_computer" => {
+                unused(&["node", "service", "hex", "text", "within"])?;
+                let (parcel, within) = (self.parcel()?, self.within()?);
+                match self.what.as_str() {
+                    "request" => Wish::Errand(Errand::Request(parcel, within)),
+                    _ => Wish::Errand(Errand::RequestComputer(parcel, within)),
+                }
+            }
+            "serve" | "leave" => {
+                unused(&["service"])?;
+                let port = self.port()?;
+                match self.what.as_str() {
+                    "serve" => Wish::Serve(port),
+                    _ => Wish::Leave(port),
+                }
+            }
+            "respond" => {
+                unused(&["request", "hex", "text"])?;
+                Wish::Answer(self.request()?, Some(self.bytes()?))
+            }
+            "refuse" => {
+                unused(&["request"])?;
+                Wish::Answer(self.request()?, None)
+            }
             "broadcast" => {
                 unused(&["service", "hex", "text"])?;
                 Wish::Errand(Errand::Broadcast(self.port()?, self.bytes()?))
@@ -143,7 +176,8 @@ impl Fields {
                 Wish::Hear(None)
             }
             _ => {
-                let known = "send, send_confirmed, send_to_computer, broadcast, request, listen and quiet";
+                let known = "send, send_confirmed, send_to_computer, broadcast, request, request_computer, listen, quiet, serve, \
+                             leave, respond and refuse";
                 return Err(format!("there is no '{}', only {known}", self.what));
             }
         })
@@ -155,6 +189,11 @@ impl Fields {
             port: self.port()?,
             bytes: self.bytes()?,
         })
+    }
+
+    fn request(&self) -> Result<u64, String> {
+        self.request
+            .ok_or_else(|| format!("{} needs the number of a request", self.what))
     }
 
     fn port(&self) -> Result<AppPort, String> {
@@ -226,14 +265,23 @@ pub(super) fn hello(mesh: &Mesh) -> String {
     }}))
 }
 
-/// A message that has come.
-pub(super) fn message(incoming: &Incoming) -> String {
+fn about(incoming: &Incoming) -> Value {
     let about = json!({
         "node": incoming.source,
         "from_computer": incoming.from_computer,
         "service": incoming.port.0,
     });
-    line(&json!({"message": with(about, contents(&incoming.bytes))}))
+    with(about, contents(&incoming.bytes))
+}
+
+/// A message that has come.
+pub(super) fn message(incoming: &Incoming) -> String {
+    line(&json!({"message": about(incoming)}))
+}
+
+/// A request that has come.
+pub(super) fn request(number: u64, incoming: &Incoming) -> String {
+    line(&json!({"request": with(about(incoming), json!({"number": number}))}))
 }
 
 /// Messages that were not passed on.
@@ -269,6 +317,12 @@ pub(super) fn carry_out(mesh: &Mesh, id: &Value, errand: &Errand) -> String {
         Errand::Request(parcel, within) => {
             answer(id, mesh.request_bytes(parcel.node, parcel.port, &parcel.bytes, *within))
         }
+        Errand::RequestComputer(parcel, within) => answer(
+            id,
+            mesh.request_computer_bytes(parcel.node, parcel.port, &parcel.bytes, *within),
+        ),
+        Errand::Answer(request, Some(bytes)) => sent(mesh.respond(request, bytes)),
+        Errand::Answer(request, None) => sent(mesh.refuse(request)),
     }
 }
 
@@ -345,6 +399,12 @@ mod tests {
             ),
             (r#"{"do":"quiet","node":1}"#, "quiet takes no node"),
             (
+                r#"{"do":"respond","text":"x"}"#,
+                "respond needs the number of a request",
+            ),
+            (r#"{"do":"refuse","request":1,"text":"x"}"#, "refuse takes no text"),
+            (r#"{"do":"serve"}"#, "serve needs a service"),
+            (
                 r#"{"do":"request","node":1,"service":16,"within":1e300}"#,
                 "within is a number",
             ),
@@ -366,6 +426,7 @@ mod tests {
             from_computer: false,
             port: AppPort(16),
             bytes: "\u{1b}[2J\n\u{9b}é".as_bytes().to_vec(),
+            question: None,
         };
         let text = message(&incoming);
         assert!(!text.contains(char::is_control), "{text}");

@@ -2,19 +2,22 @@
 
 mod line;
 mod outbox;
+mod requests;
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use serde_json::Value;
 
 use crate::mesh::Mesh;
-use crate::worker::News;
-use line::{BadLine, Wish};
+use crate::worker::{Interest, News};
+use line::{BadLine, Errand, Wish};
 pub use line::{Filter, from_hex, to_hex};
 use outbox::{AT_ONCE, Outbox};
+use requests::Requests;
 
 /// Bytes of a client's line, at most.
 const LONGEST_LINE: usize = 4096;
@@ -30,7 +33,13 @@ pub struct Bridge {
 }
 
 /// What a client wants to hear. Nothing until it says so.
-type Wanted = Mutex<Option<Filter>>;
+#[derive(Default)]
+struct Wishes {
+    messages: Option<Filter>,
+    requests: Requests,
+}
+
+type Wanted = Mutex<Wishes>;
 
 impl Bridge {
     /// To a mesh.
@@ -62,14 +71,27 @@ impl Bridge {
                 News::Message(incoming) => incoming,
                 News::Gone(fault) => {
                     outbox.say_last(line::error(&Value::Null, "port-gone", &fault.to_string()));
-                    return false;
+                    return Interest::Over;
                 }
             };
-            let wanted = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
-            match wanted.is_some_and(|filter| filter.passes(incoming)) {
-                true => outbox.message(|| line::message(incoming), line::missed),
-                false => outbox.is_open(),
+            if !outbox.is_open() {
+                return Interest::Over;
             }
+            let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            if wanted.requests.are_for(incoming) {
+                return match wanted.requests.keep(incoming, Instant::now()) {
+                    Some(number) if outbox.offer(|| line::request(number, incoming)) => Interest::Took,
+                    Some(number) => {
+                        wanted.requests.take(number);
+                        Interest::Full
+                    }
+                    None => Interest::Full,
+                };
+            }
+            if incoming.question.is_none() && wanted.messages.is_some_and(|filter| filter.passes(incoming)) {
+                outbox.message(|| line::message(incoming), line::missed);
+            }
+            Interest::Left
         }));
     }
 
@@ -158,14 +180,35 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
         Ok(read) => read,
         Err(BadLine { id, sentence }) => return outbox.say(line::error(&id, "bad-line", &sentence)),
     };
+    let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
     let errand = match wish {
         Wish::Errand(errand) => errand,
         Wish::Hear(what) => {
-            *wanted.lock().unwrap_or_else(PoisonError::into_inner) = what;
+            wanted.messages = what;
+            drop(wanted);
             let outcome = if what.is_some() { "listening" } else { "quiet" };
             return outbox.say(line::done(&id, outcome));
         }
+        Wish::Serve(port) => {
+            wanted.requests.serve(port);
+            drop(wanted);
+            return outbox.say(line::done(&id, "serving"));
+        }
+        Wish::Leave(port) => {
+            wanted.requests.leave(port);
+            drop(wanted);
+            return outbox.say(line::done(&id, "left"));
+        }
+        Wish::Answer(number, answer) => match wanted.requests.take(number) {
+            Some(request) => Errand::Answer(request, answer),
+            None => {
+                drop(wanted);
+                let sentence = format!("there is no request {number}, or it has been answered, or nobody waits for it");
+                return outbox.say(line::error(&id, "no-request", &sentence));
+            }
+        },
     };
+    drop(wanted);
     if !outbox.begin() {
         let sentence = format!("{AT_ONCE} requests are under way: wait for an answer");
         return outbox.say(line::error(&id, "too-many", &sentence));

@@ -79,6 +79,17 @@ impl Outbox {
         !state.closed
     }
 
+    /// Adds a line if there is room. Says whether there was.
+    pub(super) fn offer(&self, line: impl FnOnce() -> String) -> bool {
+        let mut state = self.state();
+        let room = state.lines.len() < MOST_LINES && !state.closed;
+        if room {
+            state.push(line());
+            self.changed.notify_all();
+        }
+        room
+    }
+
     /// Adds the last line, whether there is room or not.
     pub(super) fn say_last(&self, line: String) {
         let mut state = self.state();

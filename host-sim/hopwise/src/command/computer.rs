@@ -122,6 +122,9 @@ pub(super) struct RequestArgs {
     /// The application to ask: the number of a port
     #[arg(long, value_name = "PORT")]
     service: u8,
+    /// Ask the computer at that node, not the node
+    #[arg(long)]
+    to_computer: bool,
     /// How long to wait for the answer [default: 15s]
     #[arg(long, value_name = "TIME")]
     within: Option<Time>,
@@ -136,7 +139,11 @@ pub(super) fn request(args: &RequestArgs) -> Result<Outcome, Refusal> {
     check_node(&mesh, args.node)?;
     let within = args.within.map_or(ANSWER_WITHIN, Duration::from);
     let (node, service) = (args.node, args.service);
-    match mesh.request_bytes(node, AppPort(service), &bytes, within) {
+    let answer = match args.to_computer {
+        true => mesh.request_computer_bytes(node, AppPort(service), &bytes, within),
+        false => mesh.request_bytes(node, AppPort(service), &bytes, within),
+    };
+    match answer {
         Ok(answer) if args.json => {
             print_json(&with_bytes(json!({"node": node, "service": service}), &answer))?;
             Ok(Outcome::Done)
@@ -232,6 +239,8 @@ fn show_message(as_json: bool, at: Duration, message: &Incoming) -> Result<(), R
         from_computer,
         port,
         bytes,
+        // `listen` leaves requests alone.
+        question: _,
     } = message;
     if as_json {
         let about = json!({

@@ -126,9 +126,19 @@ fn sockets_of_ergot_speak_over_the_mesh() {
 fn computers_at_two_boards_chat() {
     let Some(firmware) = example("chat") else { return };
     const CHAT: AppPort = AppPort(16);
+    const NAME: AppPort = AppPort(17);
     let mut rig = Rig::new(firmware, "path(4)");
     rig.wait_for_links(SECOND);
+    // One has a name, which its board asks for, and the other has none.
+    rig.computers.take_requests(0);
     rig.computers.send(0, 0, CHAT, b"is anyone there?");
+    rig.run_for(100 * MILLISECOND);
+    let requests = rig.computers.messages(0);
+    let [request] = &requests[..] else {
+        panic!("not one request: {requests:?}")
+    };
+    assert_eq!((request.source, request.port, request.from_computer), (0, NAME, false));
+    rig.computers.respond(0, request, b"Ada");
     rig.run_for(200 * MILLISECOND);
     rig.computers.send(3, 3, CHAT, b"yes, at the other end");
     rig.run_for(200 * MILLISECOND);
@@ -141,7 +151,7 @@ fn computers_at_two_boards_chat() {
                 .collect()
         })
         .collect();
-    let (question, answer) = ("0: is anyone there?", "3: yes, at the other end");
+    let (question, answer) = ("Ada: is anyone there?", "3: yes, at the other end");
     assert_eq!(
         heard,
         [

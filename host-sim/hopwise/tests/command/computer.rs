@@ -287,6 +287,39 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     );
     assert_eq!(good.ask(r#"{"id":5,"do":"quiet"}"#)["outcome"], "quiet");
 
+    // The computer at the other port asks the one here.
+    let to_computer = [
+        "request",
+        "0",
+        "how many?",
+        "--to-computer",
+        "--service",
+        "21",
+        "--port",
+        there,
+        "--json",
+    ];
+    let (status, unserved) = json(&to_computer);
+    assert_eq!((status, &unserved["kind"]), (1, &value!("unserved")), "{unserved}");
+    assert_eq!(good.ask(r#"{"id":6,"do":"serve","service":21}"#)["outcome"], "serving");
+    let words = to_computer.map(String::from);
+    let asked = std::thread::spawn(move || json(&words.each_ref().map(String::as_str)));
+    assert_eq!(
+        good.hear(),
+        value!({"request": {"number": 1, "node": 1, "from_computer": true, "service": 21, "hex": "686f77206d616e793f", "text": "how many?"}})
+    );
+    assert_eq!(
+        good.ask(r#"{"id":7,"do":"respond","request":1,"text":"many"}"#)["outcome"],
+        "sent"
+    );
+    let (status, answer) = asked.join().expect("an answer");
+    assert_eq!((status, &answer["text"]), (0, &value!("many")), "{answer}");
+    assert_eq!(
+        good.ask(r#"{"id":8,"do":"respond","request":1,"text":"more"}"#)["kind"],
+        "no-request"
+    );
+    assert_eq!(good.ask(r#"{"id":9,"do":"leave","service":21}"#)["outcome"], "left");
+
     // Through the other port as through a pipe, whose end is the end.
     let mut pipe = Ending::of(
         Command::new(env!("CARGO_BIN_EXE_hopwise"))
@@ -385,5 +418,5 @@ fn the_python_package_talks_with_boards() {
         .expect("python3 starts");
     let said = String::from_utf8_lossy(&tests.stderr);
     assert!(tests.status.success(), "{said}");
-    assert!(said.contains("Ran 10 tests"), "{said}");
+    assert!(said.contains("Ran 11 tests"), "{said}");
 }

@@ -1,0 +1,570 @@
+//! The RTC: its calendar, and the backup registers that it has on F4, L4 and H7. RM0390 chapter 22, RM0351 chapter 38, RM0433 chapter 46; on the G4 (RM0440
+//! chapter 35) some registers are elsewhere, and the backup registers belong to the TAMP. Alarms, the wakeup timer, time stamps, calibration and twelve
+//! hours are not modelled.
+
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
+use super::rules::{Rule, Violation};
+use crate::cpu::Cycles;
+
+const BYPASS_SHADOW: u32 = 1 << 5;
+const TWELVE_HOURS: u32 = 1 << 6;
+/// REFCKON, DCE, ALRAE, ALRBE, WUTE, TSE and the changes by an hour.
+const BEYOND: u32 = 1 << 4 | 1 << 7 | 0xf << 8 | 3 << 16;
+
+const INITS: u32 = 1 << 4;
+const RSF: u32 = 1 << 5;
+const INITF: u32 = 1 << 6;
+const INIT: u32 = 1 << 7;
+
+const KEYS: [u32; 2] = [0xca, 0x53];
+/// Cycles of its clock until it is in initialization mode, and until what it shows is up to date.
+const SYNCHRONISATION: u64 = 2;
+const BACKUP_REGISTERS: usize = 20;
+const FIRST_BACKUP: u32 = 0x50;
+
+/// Where its registers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// F4, L4 and H7.
+    Older,
+    /// G4.
+    Newer,
+}
+
+/// A register that has an effect here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Register {
+    Time,
+    Date,
+    Subseconds,
+    Control,
+    Status,
+    Prescaler,
+    Protection,
+    Calibration,
+    Shift,
+    Backup(usize),
+}
+
+impl Layout {
+    fn register(self, offset: u32) -> Option<Register> {
+        Some(match (offset, self) {
+            (0x00, _) => Register::Time,
+            (0x04, _) => Register::Date,
+            (0x08, Layout::Older) | (0x18, Layout::Newer) => Register::Control,
+            (0x28, Layout::Older) | (0x08, Layout::Newer) => Register::Subseconds,
+            (0x0c, _) => Register::Status,
+            (0x10, _) => Register::Prescaler,
+            (0x24, _) => Register::Protection,
+            (0x3c, Layout::Older) | (0x28, Layout::Newer) => Register::Calibration,
+            (0x2c, _) => Register::Shift,
+            (FIRST_BACKUP.., Layout::Older) => {
+                let register = (offset - FIRST_BACKUP) as usize / 4;
+                return (register < BACKUP_REGISTERS).then_some(Register::Backup(register));
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Two decimal digits, from a place on.
+fn digits(bits: u32, place: u32, mask: u32) -> u32 {
+    let bits = bits >> place & mask;
+    (bits >> 4) * 10 + (bits & 0xf)
+}
+
+fn coded(number: u32, place: u32) -> u32 {
+    (number / 10 << 4 | number % 10) << place
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Date {
+    second: u32,
+    minute: u32,
+    hour: u32,
+    weekday: u32,
+    day: u32,
+    month: u32,
+    year: u32,
+}
+
+impl Date {
+    const FIRST: Date = Date {
+        second: 0,
+        minute: 0,
+        hour: 0,
+        weekday: 1,
+        day: 1,
+        month: 1,
+        year: 0,
+    };
+
+    fn time_register(&self) -> u32 {
+        coded(self.second, 0) | coded(self.minute, 8) | coded(self.hour, 16)
+    }
+
+    fn date_register(&self) -> u32 {
+        coded(self.day, 0) | coded(self.month, 8) | self.weekday << 13 | coded(self.year, 16)
+    }
+
+    fn set_time(&mut self, bits: u32) {
+        self.second = digits(bits, 0, 0x7f);
+        self.minute = digits(bits, 8, 0x7f);
+        self.hour = digits(bits, 16, 0x3f);
+    }
+
+    fn set_date(&mut self, bits: u32) {
+        self.day = digits(bits, 0, 0x3f);
+        self.month = digits(bits, 8, 0x1f);
+        self.weekday = bits >> 13 & 7;
+        self.year = digits(bits, 16, 0xff);
+    }
+
+    fn days_of_month(&self) -> u32 {
+        match self.month {
+            2 if self.year % 4 == 0 => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        }
+    }
+
+    /// One second later.
+    fn tick(&mut self) {
+        let next = |value: &mut u32, first: u32, last: u32| {
+            *value = if *value >= last { first } else { *value + 1 };
+            *value == first
+        };
+        if !(next(&mut self.second, 0, 59) && next(&mut self.minute, 0, 59) && next(&mut self.hour, 0, 23)) {
+            return;
+        }
+        next(&mut self.weekday, 1, 7);
+        let days = self.days_of_month();
+        if next(&mut self.day, 1, days) && next(&mut self.month, 1, 12) {
+            next(&mut self.year, 0, 99);
+        }
+    }
+}
+
+#[derive(Hash)]
+pub(super) struct Calendar {
+    layout: Layout,
+    date: Date,
+    control: u32,
+    prescaler: u32,
+    /// INIT, INITF and RSF.
+    status: u32,
+    /// How many of the keys have come.
+    keys: usize,
+    backup: [u32; BACKUP_REGISTERS],
+    calibration: u32,
+    is_shifted: bool,
+    /// What TR and DR go on to show until DR has been read.
+    locked_time: Option<u32>,
+    locked_date: Option<u32>,
+    /// Cycles of its clock since the last second.
+    fraction: u64,
+    /// Cycles of its clock until INITF or RSF is set.
+    until_ready: u64,
+    /// How far it has come, in cycles of the core, and what is left of one of its own.
+    at: Cycles,
+    rest: u64,
+    core: u64,
+    clock: u64,
+    broken: Vec<Violation>,
+}
+
+impl Calendar {
+    pub(super) fn new(layout: Layout) -> Self {
+        Calendar {
+            layout,
+            date: Date::FIRST,
+            control: 0,
+            prescaler: 0x7f_00ff,
+            status: 0,
+            keys: 0,
+            backup: [0; BACKUP_REGISTERS],
+            calibration: 0,
+            is_shifted: false,
+            locked_time: None,
+            locked_date: None,
+            fraction: 0,
+            until_ready: SYNCHRONISATION,
+            at: 0,
+            rest: 0,
+            core: 1,
+            clock: 0,
+            broken: Vec::new(),
+        }
+    }
+
+    /// Clocks of the core and of its own, 0 if that is off, in Hz.
+    pub(super) fn set_clocks(&mut self, core: u64, clock: u64, now: Cycles) {
+        self.advance(now);
+        (self.core, self.clock) = (core.max(1), clock);
+    }
+
+    /// The backup domain is reset.
+    pub(super) fn reset_domain(&mut self) {
+        *self = Calendar {
+            at: self.at,
+            core: self.core,
+            clock: self.clock,
+            ..Calendar::new(self.layout)
+        };
+    }
+
+    fn asynchronous(&self) -> u64 {
+        u64::from(self.prescaler >> 16 & 0x7f) + 1
+    }
+
+    fn synchronous(&self) -> u64 {
+        u64::from(self.prescaler & 0x7fff) + 1
+    }
+
+    fn pass(&mut self, cycles: u64) {
+        if cycles > 0 && cycles >= self.until_ready {
+            self.status |= if self.status & INIT != 0 { INITF } else { RSF };
+        }
+        self.until_ready = self.until_ready.saturating_sub(cycles);
+        // It stands still while it is being set.
+        if self.status & INITF != 0 {
+            return;
+        }
+        self.fraction += cycles;
+        let second = self.asynchronous() * self.synchronous();
+        while self.fraction >= second {
+            self.fraction -= second;
+            self.date.tick();
+        }
+    }
+
+    fn subseconds(&self) -> u32 {
+        (self.synchronous() - 1).saturating_sub(self.fraction / self.asynchronous()) as u32
+    }
+
+    fn breaks(&mut self, how: &str) {
+        self.broken.push(Violation {
+            rule: Rule::Rtc,
+            how: how.into(),
+        });
+    }
+
+    /// Before the calendar is read through its shadow registers. Says whether they are used.
+    fn look(&mut self) -> bool {
+        let shadows = self.control & BYPASS_SHADOW == 0;
+        if shadows && self.status & RSF == 0 {
+            self.breaks("the calendar is read before RSF is set");
+        }
+        shadows
+    }
+
+    fn set_status(&mut self, value: u32) {
+        match (self.status & INIT != 0, value & INIT != 0) {
+            (false, true) => {
+                self.status = self.status & !RSF | INIT;
+                self.until_ready = SYNCHRONISATION;
+            }
+            (true, false) => {
+                self.status = 0;
+                self.until_ready = SYNCHRONISATION;
+            }
+            _ if value & RSF == 0 && self.status & INIT == 0 => {
+                self.status &= !RSF;
+                self.until_ready = SYNCHRONISATION;
+            }
+            _ => {}
+        }
+    }
+
+    /// What can only be set in initialization mode.
+    fn set_up(&mut self, register: Register, value: u32) {
+        if self.status & INITF == 0 {
+            self.breaks(match register {
+                Register::Time => "TR is written outside of the initialization mode",
+                Register::Date => "DR is written outside of the initialization mode",
+                _ => "PRER is written outside of the initialization mode",
+            });
+            return;
+        }
+        match register {
+            Register::Time => self.date.set_time(value),
+            Register::Date => self.date.set_date(value),
+            _ => self.prescaler = value & 0x7f_7fff,
+        }
+        self.fraction = 0;
+    }
+
+    fn set_control(&mut self, value: u32) {
+        if (value ^ self.control) & TWELVE_HOURS != 0 && self.status & INITF == 0 {
+            self.breaks("FMT is changed outside of the initialization mode");
+            self.control = value ^ TWELVE_HOURS;
+        } else {
+            self.control = value;
+        }
+    }
+}
+
+impl Peripheral for Calendar {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        let (time, date) = (self.date.time_register(), self.date.date_register());
+        match self.layout.register(offset) {
+            // Reading SSR or TR locks what changes less often, until DR is read.
+            Some(Register::Subseconds) => {
+                if self.look() {
+                    self.locked_time.get_or_insert(time);
+                    self.locked_date.get_or_insert(date);
+                }
+                self.subseconds()
+            }
+            Some(Register::Time) => {
+                if self.look() {
+                    self.locked_date.get_or_insert(date);
+                }
+                self.locked_time.unwrap_or(time)
+            }
+            Some(Register::Date) => {
+                self.look();
+                self.locked_time = None;
+                self.locked_date.take().unwrap_or(date)
+            }
+            _ => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+        let Some(register) = self.layout.register(offset) else {
+            return;
+        };
+        match register {
+            Register::Backup(register) => self.backup[register] = value,
+            // The right key is one more; a wrong one locks.
+            Register::Protection if KEYS.get(self.keys) == Some(&(value & 0xff)) => self.keys += 1,
+            Register::Protection => self.keys = usize::from(value & 0xff == KEYS[0]),
+            _ if self.keys < KEYS.len() => self.breaks("a register is written while WPR protects it"),
+            Register::Time | Register::Date | Register::Prescaler => self.set_up(register, value),
+            Register::Status => self.set_status(value),
+            Register::Control => self.set_control(value),
+            Register::Calibration => self.calibration = value,
+            Register::Shift => self.is_shifted = true,
+            Register::Subseconds => {}
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match self.layout.register(offset) {
+            Some(Register::Time) => self.date.time_register(),
+            Some(Register::Date) => self.date.date_register(),
+            Some(Register::Control) => self.control,
+            Some(Register::Prescaler) => self.prescaler,
+            // ALRAWF, ALRBWF and WUTWF: what is off may be written.
+            Some(Register::Status) => self.status | 7 | if self.date.year == 0 { 0 } else { INITS },
+            Some(Register::Calibration) => self.calibration,
+            Some(Register::Backup(register)) => self.backup[register],
+            Some(Register::Subseconds | Register::Protection | Register::Shift) | None => 0,
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        let elapsed = u128::from(now.saturating_sub(self.at));
+        self.at = self.at.max(now);
+        let passed = elapsed * u128::from(self.clock) + u128::from(self.rest);
+        self.rest = (passed % u128::from(self.core)) as u64;
+        self.pass((passed / u128::from(self.core)) as u64);
+    }
+
+    /// The calendar goes on and its protection stays as it is; what it shows is not up to date.
+    fn reset(&mut self, now: Cycles) {
+        self.advance(now);
+        (self.locked_time, self.locked_date) = (None, None);
+        self.status &= !RSF;
+        if self.status & INIT == 0 {
+            self.until_ready = SYNCHRONISATION;
+        }
+    }
+
+    fn beyond_model(&self) -> Option<&'static str> {
+        if self.control & BEYOND != 0 {
+            Some("an alarm, the wakeup timer, a time stamp or another input")
+        } else if self.control & TWELVE_HOURS != 0 {
+            Some("the format of twelve hours")
+        } else if self.calibration != 0 || self.is_shifted {
+            Some("the calibration")
+        } else {
+            None
+        }
+    }
+
+    fn take_broken(&mut self) -> Vec<Violation> {
+        std::mem::take(&mut self.broken)
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TR: u32 = 0x00;
+    const DR: u32 = 0x04;
+    const CR: u32 = 0x08;
+    const ISR: u32 = 0x0c;
+    const PRER: u32 = 0x10;
+    const WPR: u32 = 0x24;
+    const SSR: u32 = 0x28;
+
+    /// 1024 cycles of the core are one of the crystal's.
+    const TICK: u64 = 1024;
+    const SECOND: u64 = TICK * 32_768;
+
+    fn calendar() -> Calendar {
+        let mut calendar = Calendar::new(Layout::Older);
+        calendar.set_clocks(SECOND, 32_768, 0);
+        calendar
+    }
+
+    fn unlock(calendar: &mut Calendar, now: Cycles) {
+        calendar.write(WPR, 0xca, now);
+        calendar.write(WPR, 0x53, now);
+    }
+
+    fn set(calendar: &mut Calendar, time: u32, date: u32, now: Cycles) -> Cycles {
+        unlock(calendar, now);
+        calendar.write(ISR, INIT, now);
+        let now = now + SYNCHRONISATION * TICK;
+        calendar.advance(now);
+        calendar.write(TR, time, now);
+        calendar.write(DR, date, now);
+        calendar.write(ISR, 0, now);
+        calendar.write(WPR, 0xff, now);
+        now
+    }
+
+    #[test]
+    fn a_second_is_a_second_and_a_leap_day_a_day() {
+        let mut calendar = calendar();
+        // 28 February 2024, a Wednesday, 23:59:59.
+        let start = set(&mut calendar, 0x23_5959, 0x24_6228, 0);
+        calendar.advance(start + SECOND - 1);
+        assert_eq!((calendar.read(TR, 0), calendar.read(DR, 0)), (0x23_5959, 0x24_6228));
+        calendar.advance(start + SECOND);
+        assert_eq!((calendar.read(TR, 0), calendar.read(DR, 0)), (0, 0x24_8229));
+        calendar.advance(start + (1 + 86_400) * SECOND);
+        assert_eq!((calendar.read(TR, 0), calendar.read(DR, 0)), (0, 0x24_a301));
+        // The last second of 2099 is followed by the first of 2000.
+        let start = set(&mut calendar, 0x23_5959, 0x99_9231 | 0x1000, start + 90_000 * SECOND);
+        calendar.advance(start + SECOND);
+        assert_eq!(calendar.read(DR, 0) >> 16, 0);
+        assert_eq!(calendar.take_broken(), []);
+    }
+
+    #[test]
+    fn subseconds_count_down_by_the_prescalers() {
+        let mut calendar = calendar();
+        let start = set(&mut calendar, 0, 0x24_6228, 0);
+        calendar.advance(start + SECOND / 4);
+        assert_eq!(calendar.read(SSR, 0), 255 - 64);
+        calendar.read(DR, 0);
+        // Half as fast with twice the prescaler.
+        unlock(&mut calendar, 0);
+        calendar.write(ISR, INIT, 0);
+        calendar.advance(start + SECOND);
+        calendar.write(PRER, 0x7f_01ff, 0);
+        calendar.write(ISR, 0, 0);
+        calendar.advance(start + 2 * SECOND);
+        assert_eq!((calendar.read(SSR, 0), calendar.read(TR, 0)), (511 - 256, 0));
+    }
+
+    #[test]
+    fn nothing_is_written_without_the_keys_or_outside_of_the_initialization_mode() {
+        let mut calendar = calendar();
+        calendar.write(CR, BYPASS_SHADOW, 0);
+        calendar.write(ISR, INIT, 0);
+        assert_eq!((calendar.read(CR, 0), calendar.read(ISR, 0) & INIT), (0, 0));
+        assert_eq!(calendar.take_broken()[0].rule, Rule::Rtc);
+        calendar.write(WPR, 0xca, 0);
+        calendar.write(WPR, 0x52, 0);
+        calendar.write(CR, BYPASS_SHADOW, 0);
+        assert_eq!(calendar.read(CR, 0), 0, "a wrong key");
+        unlock(&mut calendar, 0);
+        calendar.take_broken();
+        for (register, name) in [(TR, "TR"), (DR, "DR"), (PRER, "PRER")] {
+            let before = calendar.rest(register);
+            calendar.write(register, 0x12_3456, 0);
+            assert_eq!(calendar.rest(register), before);
+            assert!(calendar.take_broken()[0].how.starts_with(name));
+        }
+        calendar.write(ISR, INIT, 0);
+        calendar.advance(TICK);
+        assert_eq!(calendar.read(ISR, 0) & INITF, 0, "it takes two cycles");
+        calendar.advance(2 * TICK);
+        assert_eq!(calendar.read(ISR, 0) & INITF, INITF);
+        calendar.write(TR, 0x12_3456, 0);
+        assert_eq!((calendar.rest(TR), calendar.take_broken()), (0x12_3456, vec![]));
+        // Backup registers are not protected by the keys.
+        calendar.write(WPR, 0, 0);
+        calendar.write(0x54, 7, 0);
+        assert_eq!((calendar.read(0x54, 0), calendar.take_broken()), (7, vec![]));
+    }
+
+    #[test]
+    fn shadow_registers_are_waited_for_and_agree() {
+        let mut calendar = calendar();
+        let start = set(&mut calendar, 0x23_5959, 0x24_6228, 0);
+        calendar.read(TR, 0);
+        assert!(calendar.take_broken()[0].how.contains("RSF"));
+        calendar.read(DR, 0);
+        calendar.take_broken();
+        calendar.advance(start + SYNCHRONISATION * TICK);
+        assert_eq!(calendar.read(ISR, 0) & RSF, RSF);
+        // Midnight comes between the two.
+        assert_eq!(calendar.read(TR, 0), 0x23_5959);
+        calendar.advance(start + SECOND);
+        assert_eq!(calendar.read(DR, 0), 0x24_6228, "locked");
+        assert_eq!(calendar.read(DR, 0), 0x24_8229);
+        calendar.advance(start + 86_400 * SECOND);
+        calendar.read(SSR, 0);
+        calendar.advance(start + 86_401 * SECOND);
+        assert_eq!(calendar.read(TR, 0), 0x23_5959, "locked by SSR");
+        calendar.reset(start + 86_401 * SECOND);
+        assert_eq!((calendar.read(ISR, 0) & RSF, calendar.rest(TR)), (0, 0), "it goes on");
+        unlock(&mut calendar, 0);
+        calendar.write(CR, BYPASS_SHADOW, 0);
+        calendar.take_broken();
+        assert_eq!((calendar.read(TR, 0), calendar.take_broken()), (0, vec![]));
+    }
+
+    #[test]
+    fn without_its_clock_it_stands_still_and_a_change_of_the_cores_is_not_noticed() {
+        let mut calendar = calendar();
+        let start = set(&mut calendar, 0, 0x24_6228, 0);
+        calendar.set_clocks(2 * SECOND, 32_768, start + SECOND / 2);
+        calendar.advance(start + SECOND / 2 + SECOND - 1);
+        assert_eq!(calendar.rest(TR), 0);
+        calendar.advance(start + SECOND / 2 + SECOND);
+        assert_eq!(calendar.rest(TR), 1);
+        calendar.set_clocks(2 * SECOND, 0, start + 2 * SECOND);
+        let before = calendar.rest(TR);
+        calendar.advance(start + 200 * SECOND);
+        assert_eq!(calendar.rest(TR), before);
+        calendar.reset_domain();
+        assert_eq!((calendar.rest(DR), calendar.rest(TR)), (0x2101, 0));
+    }
+
+    #[test]
+    fn the_g4_has_its_control_elsewhere_and_no_backup_registers() {
+        let mut calendar = Calendar::new(Layout::Newer);
+        unlock(&mut calendar, 0);
+        calendar.write(0x18, BYPASS_SHADOW, 0);
+        assert_eq!((calendar.read(0x18, 0), calendar.read(0x08, 0)), (BYPASS_SHADOW, 255));
+        calendar.write(0x50, 1, 0);
+        assert_eq!(calendar.read(0x50, 0), 0);
+        calendar.write(0x18, 1 << 10, 0);
+        assert!(calendar.beyond_model().is_some());
+    }
+}

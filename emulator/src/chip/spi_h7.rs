@@ -1,0 +1,283 @@
+//! The SPI of the H7 as a master: RM0433 chapter 50. Nothing is at the wires, so that ones are received. DMA, CRC and I2S are not modelled, and its
+//! clock is that of its bus.
+
+use std::hash::{Hash, Hasher};
+
+use super::peripheral::Peripheral;
+use crate::cpu::{Cycles, NEVER};
+
+const CR1: u32 = 0x00;
+const CR2: u32 = 0x04;
+const CFG1: u32 = 0x08;
+const CFG2: u32 = 0x0c;
+const IER: u32 = 0x10;
+const SR: u32 = 0x14;
+const IFCR: u32 = 0x18;
+const TXDR: u32 = 0x20;
+const RXDR: u32 = 0x30;
+/// I2SCFGR.
+const I2S: u32 = 0x50;
+
+const SPE: u32 = 1;
+const CSTART: u32 = 1 << 9;
+const CSUSP: u32 = 1 << 10;
+const DMA: u32 = 3 << 14;
+const MASTER: u32 = 1 << 22;
+
+const RXP: u32 = 1;
+const TXP: u32 = 1 << 1;
+const EOT: u32 = 1 << 3;
+const TXTF: u32 = 1 << 4;
+const OVR: u32 = 1 << 6;
+const SUSP: u32 = 1 << 11;
+const TXC: u32 = 1 << 12;
+const RXWNE: u32 = 1 << 15;
+/// What IFCR clears.
+const CLEARED: u32 = 0xff8;
+
+/// Bytes that each FIFO holds.
+const FIFO: u32 = 16;
+
+#[derive(Hash)]
+pub(super) struct SpiH7 {
+    registers: [u32; 0x54 / 4],
+    flags: u32,
+    /// Frames that wait to be sent, and that have been received.
+    to_send: u32,
+    received: u32,
+    /// Frames sent since CSTART.
+    sent: u32,
+    sending_until: Option<Cycles>,
+    clock: u64,
+}
+
+impl SpiH7 {
+    pub(super) fn new() -> Self {
+        let mut registers = [0; 0x54 / 4];
+        registers[CFG1 as usize / 4] = 0x0007_0007;
+        SpiH7 {
+            registers,
+            flags: 0,
+            to_send: 0,
+            received: 0,
+            sent: 0,
+            sending_until: None,
+            clock: 1,
+        }
+    }
+
+    fn value(&self, register: u32) -> u32 {
+        self.registers[register as usize / 4]
+    }
+
+    fn bits(&self) -> u32 {
+        (self.value(CFG1) & 0x1f).max(3) + 1
+    }
+
+    /// Frames that a FIFO holds.
+    fn room(&self) -> u32 {
+        FIFO / self.bits().div_ceil(8).next_power_of_two()
+    }
+
+    fn frame(&self) -> Cycles {
+        u64::from(self.bits()) * (2 << (self.value(CFG1) >> 28 & 7)) * self.clock.max(1)
+    }
+
+    fn status(&self) -> u32 {
+        let packet = (self.value(CFG1) >> 5 & 0xf) + 1;
+        let is_on = self.value(CR1) & SPE != 0;
+        let has_sent = self.to_send == 0 && self.sending_until.is_none();
+        let mut status = self.flags;
+        for (bit, is_set) in [
+            (TXP, is_on && self.to_send + packet <= self.room()),
+            (RXP, self.received >= packet),
+            (RXWNE, self.received * self.bits().div_ceil(8) >= 4),
+            (TXC, has_sent),
+        ] {
+            if is_set {
+                status |= bit;
+            }
+        }
+        status
+    }
+
+    fn begin(&mut self, now: Cycles) {
+        let is_on = self.value(CR1) & (SPE | CSTART) == SPE | CSTART && self.value(CFG2) & MASTER != 0;
+        if is_on && self.sending_until.is_none() && self.to_send > 0 {
+            self.to_send -= 1;
+            self.sending_until = Some(now + self.frame());
+        }
+    }
+
+    fn set_control(&mut self, value: u32, now: Cycles) {
+        // CSTART is cleared by the hardware only, CSUSP is never read as one.
+        let started = self.value(CR1) & CSTART;
+        self.registers[0] = value & !CSUSP | started;
+        if value & SPE == 0 {
+            self.registers[0] &= !CSTART;
+            (self.to_send, self.received, self.sending_until, self.sent) = (0, 0, None, 0);
+            return;
+        }
+        if started == 0 && value & CSTART != 0 {
+            self.sent = 0;
+        }
+        if value & CSUSP != 0 && started != 0 {
+            self.registers[0] &= !CSTART;
+            self.flags |= SUSP;
+        }
+        self.begin(now);
+    }
+}
+
+impl Peripheral for SpiH7 {
+    fn read(&mut self, offset: u32, _now: Cycles) -> u32 {
+        match offset {
+            SR => self.status(),
+            RXDR if self.received > 0 => {
+                self.received -= 1;
+                u32::MAX >> (32 - self.bits())
+            }
+            offset => self.rest(offset),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
+        match offset {
+            CR1 => self.set_control(value, now),
+            SR | RXDR => {}
+            IFCR => self.flags &= !(value & CLEARED),
+            TXDR => {
+                if self.value(CR1) & SPE != 0 && self.to_send < self.room() {
+                    self.to_send += 1;
+                    self.begin(now);
+                }
+            }
+            offset => {
+                if let Some(register) = self.registers.get_mut(offset as usize / 4) {
+                    *register = value;
+                }
+            }
+        }
+    }
+
+    fn rest(&self, offset: u32) -> u32 {
+        match offset {
+            SR | IFCR | TXDR | RXDR => 0,
+            offset => self.registers.get(offset as usize / 4).copied().unwrap_or(0),
+        }
+    }
+
+    fn advance(&mut self, now: Cycles) {
+        while let Some(end) = self.sending_until.filter(|end| *end <= now) {
+            self.sending_until = None;
+            self.sent += 1;
+            if self.received < self.room() {
+                self.received += 1;
+            } else {
+                self.flags |= OVR;
+            }
+            let size = self.value(CR2) & 0xffff;
+            if size != 0 && self.sent >= size {
+                self.registers[0] &= !CSTART;
+                self.flags |= EOT | TXTF;
+            }
+            self.begin(end);
+        }
+    }
+
+    fn next_event(&self) -> Cycles {
+        self.sending_until.unwrap_or(NEVER)
+    }
+
+    fn interrupts(&self) -> u32 {
+        u32::from(self.status() & self.value(IER) & 0xfff != 0)
+    }
+
+    fn reset(&mut self, _now: Cycles) {
+        *self = SpiH7 {
+            clock: self.clock,
+            ..SpiH7::new()
+        };
+    }
+
+    fn set_clock(&mut self, cycles: u64, _now: Cycles) {
+        self.clock = cycles;
+    }
+
+    fn beyond_model(&self) -> Option<&'static str> {
+        if self.value(CFG1) & DMA != 0 {
+            Some("DMA")
+        } else if self.value(I2S) & 1 != 0 {
+            Some("I2S")
+        } else if self.value(CR1) & SPE != 0 && self.value(CFG2) & MASTER == 0 {
+            Some("the slave")
+        } else {
+            None
+        }
+    }
+
+    fn digest(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn master() -> SpiH7 {
+        let mut spi = SpiH7::new();
+        spi.write(CFG2, MASTER, 0);
+        spi.write(CFG1, 1 << 28 | 7, 0);
+        spi
+    }
+
+    #[test]
+    fn frames_wait_for_the_start_and_come_back_as_ones() {
+        let mut spi = master();
+        spi.write(TXDR, 1, 0);
+        assert_eq!((spi.status(), spi.next_event()), (TXC, NEVER), "it is off");
+        spi.write(CR1, SPE, 0);
+        spi.write(TXDR, 1, 0);
+        spi.write(TXDR, 2, 0);
+        assert_eq!((spi.status(), spi.next_event()), (TXP, NEVER), "not started");
+        spi.write(CR1, SPE | CSTART, 100);
+        assert_eq!(spi.next_event(), 100 + 8 * 4);
+        spi.advance(100 + 2 * 8 * 4 - 1);
+        assert_eq!(spi.status(), TXP | RXP);
+        spi.advance(100 + 2 * 8 * 4);
+        assert_eq!(spi.status(), TXP | RXP | TXC);
+        assert_eq!((spi.read(RXDR, 0), spi.read(RXDR, 0)), (0xff, 0xff));
+        assert_eq!(spi.status(), TXP | TXC);
+    }
+
+    #[test]
+    fn a_transfer_of_known_size_ends_by_itself() {
+        let mut spi = master();
+        spi.write(CR2, 1, 0);
+        spi.write(IER, EOT, 0);
+        spi.write(CR1, SPE, 0);
+        spi.write(CR1, SPE | CSTART, 0);
+        spi.write(TXDR, 1, 0);
+        assert_eq!(spi.interrupts(), 0);
+        spi.advance(32);
+        assert_eq!((spi.interrupts(), spi.read(CR1, 0) & CSTART), (1, 0));
+        spi.write(IFCR, EOT, 32);
+        assert_eq!(spi.interrupts(), 0);
+    }
+
+    #[test]
+    fn what_is_not_taken_is_an_overrun_and_a_slave_is_not_modelled() {
+        let mut spi = master();
+        spi.write(CR1, SPE | CSTART, 0);
+        for frame in 0..=u64::from(FIFO) {
+            spi.write(TXDR, 1, frame * 32);
+            assert_eq!(spi.status() & OVR, 0);
+            spi.advance((frame + 1) * 32);
+        }
+        assert_eq!(spi.status() & OVR, OVR);
+        assert_eq!(spi.beyond_model(), None);
+        spi.write(CFG2, 0, 0);
+        assert_eq!(spi.beyond_model(), Some("the slave"));
+    }
+}

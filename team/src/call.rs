@@ -1,0 +1,396 @@
+//! One call of a team at this board: up the tree and down again, and from board to board.
+//!
+//! What is done is the same whatever is sent, and is compiled once; what the letters say is known to a [`Work`].
+
+use core::cell::RefCell;
+use core::future::{Future, poll_fn};
+use core::pin::pin;
+
+use embassy_futures::select::{Either, Select, select};
+use heapless::Vec;
+use hopwise_app::{Mesh, Micros, Node, Outcome, Sleep};
+use hopwise_core::collective::{Ports, Tree};
+
+use crate::Team;
+use crate::desk::Found;
+use crate::error::Broken;
+use crate::letter::{self, Bytes, Header, Kept, Kind, Part, Purpose};
+
+/// A board has at most this many children in a tree.
+pub const MAX_CHILDREN: usize = 12;
+
+/// Between two attempts to reach a board.
+const PAUSE: Micros = 20_000;
+
+/// What a call says, and what it makes of what it hears. A letter is `None` if it would be too long.
+pub(crate) trait Work {
+    /// A child's word in the first part.
+    fn hear(&mut self, _: &Kept) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    /// What goes to the parent, once all children have been heard.
+    fn up(&mut self, header: Header) -> Option<Bytes> {
+        letter::write(header, &())
+    }
+
+    /// The parent's answer; at the root there is none.
+    fn answered(&mut self, _: Option<&Kept>) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    /// What a child is answered.
+    fn down(&mut self, header: Header, _: Node) -> Option<Bytes> {
+        letter::write(header, &())
+    }
+
+    /// Begins a stage of values from board to board; `None` after the last.
+    fn stage(&mut self, _: u8) -> Option<Stage> {
+        None
+    }
+
+    /// The next letter of the stage, and to whom; `None` after the last.
+    fn value(&mut self, _: Header) -> Option<(Node, Option<Bytes>)> {
+        None
+    }
+
+    /// Takes a letter of the stage.
+    fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
+        Err(Broken::Differs(letter.from))
+    }
+
+    /// Whether all letters of the stage have come.
+    fn has_all(&self) -> bool {
+        true
+    }
+
+    /// Whether the partner has room.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    /// Whether one of the stage is still to come from a board.
+    fn awaits(&self, _: Node) -> bool {
+        false
+    }
+
+    /// All letters have come and gone.
+    fn end_stage(&mut self, _: u8) {}
+}
+
+/// The work of a call, looked at in turn by who sends and who receives.
+pub(crate) type Shared<'w> = RefCell<dyn Work + 'w>;
+
+/// Whom a stage is for.
+#[derive(Clone, Copy)]
+pub(crate) enum Stage {
+    /// Anyone: one letter from each.
+    Boards,
+    /// This board, which has room only once it is there.
+    Partner(Node),
+    /// Others.
+    Pause,
+}
+
+/// A child that has been heard, and which call of its own it is at.
+struct Heard {
+    child: Node,
+    call: u32,
+}
+
+/// A call that is under way.
+pub(crate) struct Call<'t, 'a> {
+    team: &'t Team<'a>,
+    tag: u32,
+    purpose: Purpose,
+    /// A number that no call of this board had before.
+    number: u32,
+    begun: Micros,
+    parent: Option<Node>,
+    children: Vec<Node, MAX_CHILDREN>,
+}
+
+impl Drop for Call<'_, '_> {
+    fn drop(&mut self) {
+        self.team.desk.end(self.tag);
+    }
+}
+
+impl<'a> Team<'a> {
+    /// Does a work, over the tree of a board of the group.
+    pub(crate) async fn call(&self, tag: u32, purpose: Purpose, root: Node, work: &Shared<'_>) -> Result<(), Broken> {
+        let call = self.begin(tag, purpose, root).await?;
+        let result = call.carry_out(work).await;
+        if result.is_err() {
+            call.tell_broken().await;
+        }
+        result
+    }
+
+    async fn begin(&self, tag: u32, purpose: Purpose, root: Node) -> Result<Call<'_, 'a>, Broken> {
+        let place = self.place()?;
+        let tree = Tree::new(&self.group.network, root, Ports::One).map_err(|_| Broken::NotAMember)?;
+        let parent = tree.parent(place).map_err(|_| Broken::NotAMember)?;
+        let mut children = Vec::new();
+        for (_, child) in tree.children(place).map_err(|_| Broken::NotAMember)? {
+            children.push(child).map_err(|_| Broken::TooLarge)?;
+        }
+        // In the order in which calls are made: nothing is waited for before.
+        self.desk.begin(tag)?;
+        let mut call = Call {
+            team: self,
+            tag,
+            purpose,
+            number: 0,
+            begun: self.mesh.now(),
+            parent,
+            children,
+        };
+        call.number = self.mesh.session().await;
+        Ok(call)
+    }
+}
+
+impl Call<'_, '_> {
+    async fn carry_out(&self, work: &Shared<'_>) -> Result<(), Broken> {
+        self.up_and_down(Part::Begin, work).await?;
+        if !self.purpose.sends_values() {
+            return Ok(());
+        }
+        for number in 0..=u8::MAX {
+            let Some(stage) = work.borrow_mut().stage(number) else {
+                break;
+            };
+            match stage {
+                Stage::Pause => continue,
+                Stage::Boards => {}
+                Stage::Partner(partner) => self.make_ready(number, partner, work).await?,
+            }
+            self.exchange(number, work).await?;
+            work.borrow_mut().end_stage(number);
+        }
+        self.up_and_down(Part::End, work).await
+    }
+
+    /// If a call has come to nothing its neighbours in the tree are told, and they tell theirs. Those who come later find out by
+    /// themselves.
+    async fn tell_broken(&self) {
+        let Some(told) = letter::write(self.header(Kind::Broken, 0), &()) else {
+            return;
+        };
+        for &to in self.parent.iter().chain(&self.children) {
+            // Who does not hear of it finds out by waiting.
+            self.post(to, &told).await;
+        }
+    }
+
+    /// The longest that a part waits for children and values, and for the parent's answer.
+    fn up_by(&self, part: Part) -> Micros {
+        self.after(if part == Part::Begin { 1 } else { 3 })
+    }
+
+    fn down_by(&self, part: Part) -> Micros {
+        self.after(if part == Part::Begin { 2 } else { 4 })
+    }
+
+    fn after(&self, patiences: u64) -> Micros {
+        self.begun.saturating_add(self.team.patience.saturating_mul(patiences))
+    }
+
+    /// How a letter of this call begins.
+    fn header(&self, kind: Kind, call: u32) -> Header {
+        Header {
+            tag: self.tag,
+            purpose: self.purpose,
+            kind,
+            oldest: self.team.desk.oldest(),
+            call,
+        }
+    }
+
+    /// Returns when all boards are in this part.
+    async fn up_and_down(&self, part: Part, work: &Shared<'_>) -> Result<(), Broken> {
+        let heard = self.hear_children(part, work).await?;
+        if let Some(parent) = self.parent {
+            let up = self.header(Kind::Up(part), self.number);
+            let up = match part {
+                Part::Begin => work.borrow_mut().up(up),
+                _ => letter::write(up, &()),
+            };
+            self.send(parent, &up.ok_or(Broken::TooLarge)?, self.up_by(part))
+                .await?;
+            self.hear_parent(part, parent, work).await?;
+        } else if part == Part::Begin {
+            work.borrow_mut().answered(None)?;
+        }
+        for Heard { child, call } in heard {
+            let down = self.header(Kind::Down(part), call);
+            let down = match part {
+                Part::Begin => work.borrow_mut().down(down, child),
+                _ => letter::write(down, &()),
+            };
+            // A child that has died has no result; the others have.
+            let _ = self
+                .send(child, &down.ok_or(Broken::TooLarge)?, self.down_by(part))
+                .await;
+        }
+        Ok(())
+    }
+
+    async fn hear_children(&self, part: Part, work: &Shared<'_>) -> Result<Vec<Heard, MAX_CHILDREN>, Broken> {
+        let mut heard: Vec<Heard, MAX_CHILDREN> = Vec::new();
+        loop {
+            let has_come = |node: Node| heard.iter().any(|other| other.child == node);
+            let Some(&missing) = self.children.iter().find(|&&child| !has_come(child)) else {
+                return Ok(heard);
+            };
+            let awaited = |node: Node| self.children.contains(&node) && !has_come(node);
+            let letter = self.next(part, self.up_by(part), &awaited).await?;
+            let letter = letter.ok_or(Broken::Missing(missing))?;
+            match letter.header.kind {
+                Kind::Ready(_) | Kind::Data(_) => work.borrow_mut().take(&letter)?,
+                Kind::Up(_) if has_come(letter.from) => return Err(Broken::Restarted(letter.from)),
+                Kind::Up(_) if self.children.contains(&letter.from) => {
+                    if part == Part::Begin {
+                        work.borrow_mut().hear(&letter)?;
+                    }
+                    let child = Heard {
+                        child: letter.from,
+                        call: letter.header.call,
+                    };
+                    heard.push(child).map_err(|_| Broken::TooLarge)?;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits for the parent's answer to this very call.
+    async fn hear_parent(&self, part: Part, parent: Node, work: &Shared<'_>) -> Result<(), Broken> {
+        loop {
+            let letter = self.next(part, self.down_by(part), &|node| node == parent).await?;
+            let letter = letter.ok_or(Broken::TimedOut)?;
+            match letter.header.kind {
+                Kind::Ready(_) | Kind::Data(_) => work.borrow_mut().take(&letter)?,
+                // All children have been heard.
+                Kind::Up(_) => return Err(Broken::Restarted(letter.from)),
+                Kind::Down(of) if of == part && letter.from == parent && letter.header.call == self.number => {
+                    return match part {
+                        Part::Begin => work.borrow_mut().answered(Some(&letter)),
+                        _ => Ok(()),
+                    };
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits until both this board and its partner have room for what comes in a stage.
+    async fn make_ready(&self, stage: u8, partner: Node, work: &Shared<'_>) -> Result<(), Broken> {
+        let ready = letter::write(self.header(Kind::Ready(stage), 0), &()).ok_or(Broken::TooLarge)?;
+        self.send(partner, &ready, self.up_by(Part::Middle)).await?;
+        self.receive(work, |work| work.is_ready()).await
+    }
+
+    /// Sends and receives at once, so that nobody waits for who waits for him.
+    async fn exchange(&self, stage: u8, work: &Shared<'_>) -> Result<(), Broken> {
+        let mut sending = pin!(self.send_values(stage, work));
+        let mut receiving = pin!(self.receive(work, |work| work.has_all()));
+        match select(sending.as_mut(), receiving.as_mut()).await {
+            Either::First(ended) => {
+                ended?;
+                receiving.await
+            }
+            Either::Second(ended) => {
+                ended?;
+                sending.await
+            }
+        }
+    }
+
+    async fn send_values(&self, stage: u8, work: &Shared<'_>) -> Result<(), Broken> {
+        loop {
+            let header = self.header(Kind::Data(stage), 0);
+            let next = work.borrow_mut().value(header);
+            let Some((to, letter)) = next else { return Ok(()) };
+            self.send(to, &letter.ok_or(Broken::TooLarge)?, self.up_by(Part::Middle))
+                .await?;
+        }
+    }
+
+    /// Takes in values until there are all that are wanted.
+    async fn receive(&self, work: &Shared<'_>, done: fn(&dyn Work) -> bool) -> Result<(), Broken> {
+        while !done(&*work.borrow()) {
+            let awaited = |node| work.borrow().awaits(node);
+            let letter = self.next(Part::Middle, self.up_by(Part::Middle), &awaited).await?;
+            let letter = letter.ok_or(Broken::TimedOut)?;
+            if matches!(letter.header.kind, Kind::Ready(_) | Kind::Data(_)) {
+                work.borrow_mut().take(&letter)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next letter of this part, or of values; `None` after the deadline. `awaited` are the boards without which it cannot go on.
+    async fn next(&self, part: Part, by: Micros, awaited: &dyn Fn(Node) -> bool) -> Result<Option<Kept>, Broken> {
+        let team = self.team;
+        // Children may be a part ahead.
+        let wanted = |kept: &Kept| !matches!(kept.header.kind, Kind::Up(of) if of > part);
+        loop {
+            let found = poll_fn(|context| team.desk.poll(self.tag, &wanted, awaited, team.group.first, context));
+            match until(team.mesh, by, found).await {
+                Either::Second(()) => return Ok(None),
+                Either::First(Found::Ahead(tag)) => return Err(Broken::Behind(tag)),
+                Either::First(Found::Late(late)) => self.tell_late(&late).await,
+                Either::First(Found::Letter(letter)) => {
+                    let from = letter.from;
+                    return match letter.header.kind {
+                        Kind::Broken => Err(Broken::ToldSo),
+                        Kind::Behind => Err(Broken::Behind(letter.open().unwrap_or(0))),
+                        _ if letter.header.purpose != self.purpose => Err(Broken::Differs(from)),
+                        Kind::Up(of) if of < part => Err(Broken::Restarted(from)),
+                        _ => Ok(Some(letter)),
+                    };
+                }
+            }
+        }
+    }
+
+    /// A board that is late, or has restarted, is told where the others are.
+    async fn tell_late(&self, late: &Kept) {
+        let header = Header {
+            kind: Kind::Behind,
+            oldest: self.team.desk.oldest(),
+            ..late.header
+        };
+        if let Some(told) = letter::write(header, &header.oldest) {
+            self.post(late.from, &told).await;
+        }
+    }
+
+    /// Sends a letter that may be lost.
+    async fn post(&self, to: Node, letter: &[u8]) {
+        let team = self.team;
+        let node = team.group.first.saturating_add(to);
+        let deadline = team.mesh.now().saturating_add(PAUSE);
+        until(team.mesh, deadline, team.mesh.send(node, team.desk.port(), letter)).await;
+    }
+
+    /// Sends a letter. A board that has not come yet does not serve the port: it is tried again until the deadline.
+    async fn send(&self, to: Node, letter: &[u8], by: Micros) -> Result<(), Broken> {
+        let (mesh, port) = (self.team.mesh, self.team.desk.port());
+        let node = self.team.group.first.saturating_add(to);
+        loop {
+            match until(mesh, by, mesh.send_confirmed(node, port, letter)).await {
+                Either::First(Ok(Outcome::Delivered)) => return Ok(()),
+                Either::First(Ok(Outcome::Undeliverable { .. })) if mesh.now() < by => mesh.sleep(PAUSE).await,
+                _ => return Err(Broken::Missing(to)),
+            }
+        }
+    }
+}
+
+/// A future, or the deadline. Not an async function: that would have room for the future twice.
+fn until<'a, F: Future>(mesh: Mesh<'a>, deadline: Micros, future: F) -> Select<F, Sleep<'a>> {
+    select(future, mesh.sleep_until(deadline))
+}

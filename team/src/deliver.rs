@@ -1,0 +1,226 @@
+//! From board to board: what is not folded goes straight to where it belongs.
+//!
+//! Values are sent once all boards are in the call, and nobody returns before all have what they wait for; both are known by the
+//! tree. So a board that dies breaks the call for all.
+
+use core::cell::RefCell;
+
+use heapless::Vec;
+use hopwise_app::Node;
+
+use crate::Team;
+use crate::call::{Stage, Work};
+use crate::error::Broken;
+use crate::letter::{self, Bytes, Header, Kept, Kind, Purpose, Value};
+
+/// Boards of a group that send each other values directly.
+pub const MAX_BOARDS: usize = 1_024;
+
+const WORD: usize = 32;
+
+/// Who has been heard, a bit each.
+struct Came(Vec<u32, { MAX_BOARDS / WORD }>);
+
+impl Came {
+    fn new(boards: usize) -> Result<Self, Broken> {
+        let mut words = Vec::new();
+        words.resize(boards.div_ceil(WORD), 0).map_err(|_| Broken::TooLarge)?;
+        Ok(Came(words))
+    }
+
+    fn place(node: Node) -> (usize, u32) {
+        let node = usize::try_from(node).unwrap_or(usize::MAX);
+        (node / WORD, (node % WORD) as u32)
+    }
+
+    fn has(&self, node: Node) -> bool {
+        let (word, bit) = Came::place(node);
+        self.0.get(word).is_some_and(|word| word >> bit & 1 == 1)
+    }
+
+    fn add(&mut self, node: Node) {
+        let (word, bit) = Came::place(node);
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= 1 << bit;
+        }
+    }
+}
+
+/// Of whom values are expected, one from each.
+#[derive(Clone, Copy)]
+enum From {
+    Nobody,
+    This(Node),
+    Anyone,
+    Everyone,
+}
+
+/// Values on their way from board to board.
+struct Delivery<S, P> {
+    from: From,
+    came: Came,
+    /// How many are still to come.
+    left: usize,
+    /// What goes to whom.
+    sends: S,
+    /// Where it goes that comes from a board.
+    put: P,
+}
+
+impl<T: Value, S: Iterator<Item = (Node, T)>, P: FnMut(Node, T) -> Result<(), Broken>> Work for Delivery<S, P> {
+    fn stage(&mut self, number: u8) -> Option<Stage> {
+        (number == 0).then_some(Stage::Boards)
+    }
+
+    fn value(&mut self, header: Header) -> Option<(Node, Option<Bytes>)> {
+        let (to, value) = self.sends.next()?;
+        Some((to, letter::write(header, &value)))
+    }
+
+    fn take(&mut self, letter: &Kept) -> Result<(), Broken> {
+        let from = letter.from;
+        if self.came.has(from) {
+            return Err(Broken::Restarted(from));
+        }
+        if !matches!(letter.header.kind, Kind::Data(_)) || !self.awaits(from) {
+            return Err(Broken::Differs(from));
+        }
+        (self.put)(from, letter.open().ok_or(Broken::Differs(from))?)?;
+        self.came.add(from);
+        self.left = self.left.saturating_sub(1);
+        Ok(())
+    }
+
+    fn has_all(&self) -> bool {
+        self.left == 0
+    }
+
+    fn awaits(&self, node: Node) -> bool {
+        let is_meant = match self.from {
+            From::Nobody => false,
+            From::This(only) => only == node,
+            From::Anyone | From::Everyone => true,
+        };
+        is_meant && self.left > 0 && !self.came.has(node)
+    }
+}
+
+impl Team<'_> {
+    /// Every board's value, in node order, for the board `root`, which has room for one of each. The others' `all` is not looked at.
+    pub async fn gather<T: Value>(&self, tag: u32, root: Node, value: T, all: &mut [T]) -> Result<(), Broken> {
+        let place = self.place()?;
+        let is_root = place == root;
+        if is_root {
+            self.check(all)?;
+            set(all, place, value.clone())?;
+        }
+        let from = if is_root { From::Everyone } else { From::Nobody };
+        let own = (!is_root).then_some((root, value));
+        let put = |from, value| set(all, from, value);
+        self.deliver(tag, Purpose::Gather, from, own.into_iter(), put).await
+    }
+
+    /// For every board its own of the values that the board `root` has, in node order. The others' `all` is not looked at.
+    pub async fn scatter<T: Value>(&self, tag: u32, root: Node, all: &[T]) -> Result<T, Broken> {
+        let place = self.place()?;
+        let is_root = place == root;
+        if is_root {
+            self.check(all)?;
+        }
+        let mut own = get(all, place).filter(|_| is_root);
+        let from = if is_root { From::Nobody } else { From::This(root) };
+        let others = (0..self.group.network.nodes()).zip(all);
+        let others = others.filter(|&(to, _)| is_root && to != place);
+        let sends = others.map(|(to, value)| (to, value.clone()));
+        let put = |_, value| {
+            own = Some(value);
+            Ok(())
+        };
+        self.deliver(tag, Purpose::Scatter, from, sends, put).await?;
+        own.ok_or(Broken::TimedOut)
+    }
+
+    /// Every board's value, in node order, for every board; there is room for one of each.
+    pub async fn all_gather<T: Value>(&self, tag: u32, value: T, all: &mut [T]) -> Result<(), Broken> {
+        let place = self.place()?;
+        self.check(all)?;
+        set(all, place, value.clone())?;
+        let sends = self.others(place).map(|to| (to, value.clone()));
+        let put = |from, value| set(all, from, value);
+        self.deliver(tag, Purpose::AllGather, From::Everyone, sends, put).await
+    }
+
+    /// Every board has a value for every board: `given` those for others, `got` those from others, both in node order.
+    pub async fn all_to_all<T: Value>(&self, tag: u32, given: &[T], got: &mut [T]) -> Result<(), Broken> {
+        let place = self.place()?;
+        self.check(given)?;
+        self.check(got)?;
+        set(got, place, get(given, place).ok_or(Broken::TooLarge)?)?;
+        let sends = self.others(place).filter_map(|to| Some((to, get(given, to)?)));
+        let put = |from, value| set(got, from, value);
+        self.deliver(tag, Purpose::AllToAll, From::Everyone, sends, put).await
+    }
+
+    /// Sends a value to the board `to`, and returns the one that comes. No two boards send to the same.
+    pub async fn permute<T: Value>(&self, tag: u32, to: Node, value: T) -> Result<T, Broken> {
+        let stays = self.place()? == to;
+        let from = if stays { From::Nobody } else { From::Anyone };
+        let send = (!stays).then(|| (to, value.clone()));
+        let mut own = stays.then_some(value);
+        let put = |_, value| {
+            own = Some(value);
+            Ok(())
+        };
+        self.deliver(tag, Purpose::Permute, from, send.into_iter(), put).await?;
+        own.ok_or(Broken::TimedOut)
+    }
+
+    async fn deliver<T: Value>(
+        &self,
+        tag: u32,
+        purpose: Purpose,
+        from: From,
+        sends: impl Iterator<Item = (Node, T)>,
+        put: impl FnMut(Node, T) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        let boards = self.boards()?;
+        let work = RefCell::new(Delivery {
+            from,
+            came: Came::new(boards)?,
+            left: match from {
+                From::Nobody => 0,
+                From::This(_) | From::Anyone => 1,
+                From::Everyone => boards.saturating_sub(1),
+            },
+            sends,
+            put,
+        });
+        self.call(tag, purpose, 0, &work).await
+    }
+
+    /// How many boards there are, if there are not too many.
+    pub(crate) fn boards(&self) -> Result<usize, Broken> {
+        let boards = usize::try_from(self.group.network.nodes()).ok();
+        boards.filter(|&boards| boards <= MAX_BOARDS).ok_or(Broken::TooLarge)
+    }
+
+    /// All other boards, beginning with the next, so that not all send to the same.
+    fn others(&self, place: Node) -> impl Iterator<Item = Node> + use<> {
+        (place.saturating_add(1)..self.group.network.nodes()).chain(0..place)
+    }
+
+    /// Whether there is one for each board.
+    fn check<T>(&self, values: &[T]) -> Result<(), Broken> {
+        (values.len() >= self.boards()?).then_some(()).ok_or(Broken::TooLarge)
+    }
+}
+
+fn get<T: Clone>(values: &[T], place: Node) -> Option<T> {
+    values.get(usize::try_from(place).ok()?).cloned()
+}
+
+fn set<T>(values: &mut [T], place: Node, value: T) -> Result<(), Broken> {
+    let place = usize::try_from(place).map_err(|_| Broken::TooLarge)?;
+    *values.get_mut(place).ok_or(Broken::TooLarge)? = value;
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! Teams on simulated boards.
+
+mod faults;
+mod results;
+mod speed;
+mod support;

@@ -1,0 +1,225 @@
+//! Results on every kind of network, groups, a board that dies and comes back, calls that differ.
+
+use std::rc::Rc;
+
+use embassy_futures::join::join5;
+use hopwise_app::{Mesh, Network, Node};
+use hopwise_sim::simulate_programs;
+use hopwise_team::{Broken, Folded, Group, Team};
+
+use crate::support::{Log, PORT, compose, settings};
+
+fn map(node: Node) -> (u32, u32) {
+    (2 * node as u32 + 3, 7 * node as u32 + 1)
+}
+
+#[test]
+fn values_are_folded_in_node_order_on_every_kind_of_network() {
+    for network in [
+        "rdn(ring(3),1)",
+        "wk(3,2)",
+        "re(complete(2),complete(3),2)",
+        "hypercube(4)",
+        "rcr(1,3,2)",
+        "petersen",
+    ] {
+        let nodes = network.parse::<Network>().unwrap().nodes();
+        let log: Log<Folded<(u32, u32)>> = Rc::default();
+        let written = log.clone();
+        let run = settings(network, None, 20).run().unwrap();
+        let account = simulate_programs(&run, &move |mesh: Mesh<'_>| {
+            let log = written.clone();
+            Box::pin(async move {
+                // Not all at the same time.
+                mesh.sleep(1_000_000 + 77_000 * (mesh.address() % 5)).await;
+                let team = Team::of_all(mesh, PORT).unwrap();
+                for tag in 1..=2 {
+                    team.barrier(2 * tag).await.unwrap();
+                    let folded = team.fold(2 * tag + 1, map(mesh.address()), compose).await;
+                    log.borrow_mut().push((mesh.address(), mesh.now(), folded));
+                }
+                std::future::pending().await
+            })
+        });
+        assert_eq!(account.unwrap().violation, None, "{network}");
+        let total = (0..nodes).map(map).reduce(compose).unwrap();
+        let log = log.borrow();
+        assert_eq!(log.len() as u64, 2 * nodes, "{network}");
+        for (node, _, folded) in log.iter() {
+            let before = (0..*node).map(map).reduce(compose);
+            assert_eq!(*folded, Ok(Folded { before, total }), "{network}, node {node}");
+        }
+    }
+}
+
+/// Boards of one cluster work together, and those of another do not notice.
+#[test]
+fn groups_are_sub_networks() {
+    let log: Log<u64> = Rc::default();
+    let written = log.clone();
+    let run = settings("rdn(ring(3),1)", None, 10).run().unwrap();
+    simulate_programs(&run, &move |mesh: Mesh<'_>| {
+        let log = written.clone();
+        Box::pin(async move {
+            mesh.sleep(1_000_000).await;
+            let group = Group {
+                first: mesh.address() / 3 * 3,
+                network: "ring(3)".parse().unwrap(),
+            };
+            let team = Team::of_group(mesh, PORT, group).unwrap();
+            let sum = team.all_reduce(1, mesh.address(), |a, b| a + b).await;
+            log.borrow_mut().push((mesh.address(), mesh.now(), sum));
+            let first = team.broadcast(2, 1, 100 + mesh.address()).await;
+            log.borrow_mut().push((mesh.address(), mesh.now(), first));
+            std::future::pending().await
+        })
+    })
+    .unwrap();
+    let log = log.borrow();
+    assert_eq!(log.len(), 36);
+    for (node, _, found) in log.iter() {
+        let first = node / 3 * 3;
+        assert!(
+            *found == Ok(3 * first + 3) || *found == Ok(100 + first + 1),
+            "{node}: {found:?}"
+        );
+    }
+}
+
+/// A board dies during calls that follow each other, comes back, and joins. Nobody hangs, and nobody has a wrong sum.
+#[test]
+fn a_board_that_dies_breaks_calls_within_a_bounded_time_and_joins_again() {
+    let nodes = 18;
+    for victim in [1u64, 9, 17] {
+        let log: Log<(u32, u64)> = Rc::default();
+        let written = log.clone();
+        let events = format!("5s off {victim} for 3s");
+        let run = settings("rdn(ring(3),1)", Some(&events), 30).run().unwrap();
+        simulate_programs(&run, &move |mesh: Mesh<'_>| {
+            let log = written.clone();
+            Box::pin(async move {
+                mesh.sleep(1_000_000).await;
+                let mut team = Team::of_all(mesh, PORT).unwrap();
+                team.set_patience(500_000);
+                let mut tag = 0;
+                loop {
+                    tag += 1;
+                    let begun = mesh.now();
+                    let found = team.all_reduce(tag, mesh.address() + 1, |a, b| a + b).await;
+                    let took = mesh.now() - begun;
+                    if let Err(Broken::Behind(newest)) = found {
+                        // The next call is the one that the others are at.
+                        tag = newest - 1;
+                    }
+                    log.borrow_mut()
+                        .push((mesh.address(), took, found.map(|sum| (tag, sum))));
+                    mesh.sleep(100_000).await;
+                }
+            })
+        })
+        .unwrap();
+        let log = log.borrow();
+        let expected = nodes * (nodes + 1) / 2;
+        let sums = log.iter().filter_map(|(_, _, found)| found.ok());
+        assert!(sums.clone().all(|(_, sum)| sum == expected), "victim {victim}");
+        assert!(
+            log.iter().any(|(_, _, found)| found.is_err()),
+            "victim {victim}: nobody noticed"
+        );
+        let longest = log.iter().map(|(_, took, _)| *took).max().unwrap();
+        assert!(longest <= 1_500_000, "victim {victim}: a call took {longest} us");
+        for node in 0..nodes {
+            let last = log.iter().rev().find(|(board, ..)| *board == node).unwrap();
+            assert!(last.2.is_ok(), "victim {victim}: node {node} ended with {:?}", last.2);
+        }
+    }
+}
+
+/// Boards that make different calls by one tag all hear of it.
+#[test]
+fn a_call_that_differs_has_no_result() {
+    let log: Log<u64> = Rc::default();
+    let written = log.clone();
+    let run = settings("ring(4)", None, 10).run().unwrap();
+    simulate_programs(&run, &move |mesh: Mesh<'_>| {
+        let log = written.clone();
+        Box::pin(async move {
+            mesh.sleep(1_000_000).await;
+            let team = Team::of_all(mesh, PORT).unwrap();
+            let result = match mesh.address() {
+                2 => team.barrier(1).await.map(|()| 0),
+                _ => team.all_reduce(1, mesh.address(), |a, b| a + b).await,
+            };
+            log.borrow_mut().push((mesh.address(), mesh.now(), result));
+            // By the next tag all is well.
+            let result = team.all_reduce(2, mesh.address(), |a, b| a + b).await;
+            log.borrow_mut().push((mesh.address(), mesh.now(), result));
+            std::future::pending().await
+        })
+    })
+    .unwrap();
+    let log = log.borrow();
+    let of = |right: bool| log.iter().filter(|(_, _, result)| result.is_ok() == right).count();
+    assert_eq!((of(false), of(true)), (4, 4), "{log:?}");
+    assert!(
+        log.iter()
+            .any(|(_, _, result)| matches!(result, Err(Broken::Differs(_)))),
+        "{log:?}"
+    );
+    assert!(
+        log.iter().all(|(_, _, result)| result.is_err() || *result == Ok(6)),
+        "{log:?}"
+    );
+}
+
+#[test]
+fn tags_grow_and_only_so_many_calls_are_under_way() {
+    let run = settings("path(2)", None, 10).run().unwrap();
+    let log: Log<()> = Rc::default();
+    let written = log.clone();
+    simulate_programs(&run, &move |mesh: Mesh<'_>| {
+        let log = written.clone();
+        Box::pin(async move {
+            mesh.sleep(1_000_000).await;
+            let team = Team::of_all(mesh, PORT).unwrap();
+            let five = join5(
+                team.barrier(1),
+                team.barrier(2),
+                team.barrier(3),
+                team.barrier(4),
+                team.barrier(5),
+            );
+            let results = five.await;
+            let results = [
+                results.0,
+                results.1,
+                results.2,
+                results.3,
+                results.4,
+                team.barrier(4).await,
+            ];
+            for result in results {
+                log.borrow_mut().push((mesh.address(), mesh.now(), result));
+            }
+            std::future::pending().await
+        })
+    })
+    .unwrap();
+    for node in 0..2 {
+        let log = log.borrow();
+        let results: Vec<_> = log
+            .iter()
+            .filter(|noted| noted.0 == node)
+            .map(|noted| noted.2)
+            .collect();
+        let expected = [
+            Ok(()),
+            Ok(()),
+            Ok(()),
+            Ok(()),
+            Err(Broken::TooMany),
+            Err(Broken::Behind(5)),
+        ];
+        assert_eq!(results, expected, "node {node}");
+    }
+}
