@@ -10,10 +10,11 @@ use hopwise_core::wire::{BoardState, Failure};
 
 use crate::answer::Deferred;
 use crate::configuration::Slots;
-use crate::driver::{Driver, Mode, Task, now};
+use crate::driver::{Driver, Mode, Task};
 use crate::kept;
 use crate::led::Rhythmic;
 use crate::stack::{self, StackProbe};
+use crate::time::now;
 
 /// A step of the LED.
 const LED_STEP: Duration = Duration::from_millis(125);

@@ -1,5 +1,6 @@
 //! A board with a configuration: its router, and what the board does beyond routing.
 
+use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
 use hopwise_core::wire::{AppPort, Command, Done, Page, computers_anywhere, packet_logging, paper_rule};
@@ -74,11 +75,13 @@ impl Mesh {
         &mut self,
         link: u8,
         bytes: &[u8],
+        ended: Option<Grains>,
         about: &About,
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) {
-        self.router.receive(link, bytes, now, &mut self.observer);
+        self.router
+            .receive_timed(link, bytes, ended, now, &mut self.observer);
         self.exchange_if_need_be(about, now, deferred);
     }
 

@@ -222,7 +222,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                 }
                 Received::Up(_) | Received::Changed => self.opened(),
                 Received::Down(reason) => Some(Heard::Down(reason)),
-                Received::Frame | Received::Damaged(_) => None,
+                Received::Frame | Received::Time(_) | Received::Damaged(_) => None,
             };
             self.settle();
             if heard.is_some() {
@@ -326,7 +326,8 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             self.drop_too_long(peer.largest);
         }
         let written = match self.link.turn(now) {
-            Turn::Nothing => None,
+            // It has not asked for one.
+            Turn::Nothing | Turn::Time => None,
             Turn::Control => self.link.write_control(now, out),
             Turn::Again(token) => self.write(token, now, out),
             Turn::New(room) => match self.next_waiting().filter(|_| room.takes(0)) {

@@ -9,7 +9,7 @@ use super::{Down, Micros, Received, Turn, millis};
 use crate::key::Credentials;
 use crate::wire::{
     Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, OVERHEAD, Offer, Proof, Role, SEALED_OVERHEAD,
-    Stance, Tagged, write_ack, write_data, write_hello,
+    Stance, Tagged, TimeSignal, write_ack, write_data, write_hello, write_time,
 };
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
@@ -46,6 +46,7 @@ pub(super) struct End {
     sender: Sender,
     receiver: Receiver,
     ack_due: bool,
+    time_due: bool,
     /// Lanes with room here, now and as last told.
     room_here: Offer,
     told_room: Offer,
@@ -101,6 +102,7 @@ impl End {
             sender: Sender::default(),
             receiver: Receiver::default(),
             ack_due: false,
+            time_due: false,
             room_here: Offer::ALL,
             told_room: Offer::ALL,
             room_there: Offer::ALL,
@@ -182,6 +184,15 @@ impl End {
             Frame::OtherVersion(_) if self.security.is_some() && self.peer().is_some() => self.useless(),
             Frame::OtherVersion(version) => self.turn_away(Down::Version(version), now),
             Frame::Unknown => self.useless(),
+            Frame::Time { tag, signal } => {
+                if self.state.peer().is_none() || tag != self.tag {
+                    return self.useless();
+                }
+                match self.state.named(self.heard_until(now)) {
+                    Change::None => Received::Time(signal),
+                    change => self.follow(change, now),
+                }
+            }
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
                 Ok(()) => Received::Frame,
                 Err(received) => received,
@@ -219,7 +230,7 @@ impl End {
             Some(tagged) if security.believes(&tagged) => tagged.read(self.tag),
             Some(_) => Err(FrameError::Tag),
             None => match Frame::read(bytes)? {
-                Frame::Ack(_) | Frame::Data { .. } => Err(FrameError::Tag),
+                Frame::Ack(_) | Frame::Data { .. } | Frame::Time { .. } => Err(FrameError::Tag),
                 frame => Ok(frame),
             },
         }
@@ -358,6 +369,7 @@ impl End {
         self.answer_soon(now);
         self.stance_changed(now);
         self.ack_due = false;
+        self.time_due = false;
         self.told_room = Offer::ALL;
         self.room_there = Offer::ALL;
         self.closed_until = Micros::MAX;
@@ -510,12 +522,16 @@ impl End {
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
-        now >= self.hello_at || self.is_up() && (self.ack_due || self.sender.behind() && self.is_open())
+        let open = self.is_open();
+        now >= self.hello_at || self.is_up() && (self.ack_due || open && (self.time_due || self.sender.behind()))
     }
 
     pub(super) fn turn(&mut self, now: Micros) -> Turn {
         if now >= self.hello_at {
             return Turn::Control;
+        }
+        if self.time_due && self.is_open() {
+            return Turn::Time;
         }
         if self.is_open() && self.told {
             if let Some(sent) = self.sender.again() {
@@ -573,6 +589,25 @@ impl End {
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
         Some(length)
+    }
+
+    pub(super) fn want_time(&mut self) {
+        self.time_due = true;
+    }
+
+    pub(super) fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
+        self.time_due = false;
+        let seal = match &mut self.security {
+            Some(security) => Some(security.seal()?),
+            None => None,
+        };
+        let length = write_time(self.state.peer()?.tag, signal, seal, out)?;
+        self.sent(length, now);
+        Some(length)
+    }
+
+    pub(super) fn byte_nanos(&self) -> u32 {
+        self.byte_nanos
     }
 
     /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end

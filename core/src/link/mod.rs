@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
 use crate::key::Credentials;
-use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer};
+use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
@@ -70,6 +70,8 @@ pub enum Received<'a> {
         /// Its bytes.
         packet: &'a [u8],
     },
+    /// What the other end says of the time.
+    Time(TimeSignal),
     /// A frame that has no more to say than the link has already understood.
     Frame,
     /// Both ends hear each other.
@@ -87,6 +89,8 @@ pub enum Received<'a> {
 pub enum Turn {
     /// [`Link::write_control`] has something to send.
     Control,
+    /// [`Link::write_time`] is wanted.
+    Time,
     /// The packet of this token, again.
     Again(Token),
     /// A new packet that the other end has room for; [`Link::write_control`] if there is none.
@@ -244,6 +248,21 @@ impl<const WIRE: usize> Link<WIRE> {
     /// Writes hello or an acknowledgement, if one is due, and returns how many bytes to send.
     pub fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
         self.end.write_control(now, out)
+    }
+
+    /// Has a time signal sent soon, if the link is open.
+    pub fn want_time(&mut self) {
+        self.end.want_time();
+    }
+
+    /// Writes a time signal that [`turn`](Self::turn) has asked for, and returns how many bytes to send.
+    pub fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
+        self.end.write_time(signal, now, out)
+    }
+
+    /// How long a byte takes on the wire, in nanoseconds.
+    pub fn byte_nanos(&self) -> u32 {
+        self.end.byte_nanos()
     }
 
     /// How long so many bytes take on the wire.

@@ -15,6 +15,7 @@ use super::crc::CRC;
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
 use super::tag::{PROOF_BYTES, Proof, Seal, TAG_MORE};
+use super::time::TimeSignal;
 
 /// The byte that ends a frame and occurs nowhere in it.
 pub const DELIMITER: u8 = 0;
@@ -39,6 +40,7 @@ const LANE_MASK: u8 = 0x0f;
 const HELLO: u8 = 0;
 pub(super) const ACK: u8 = 1;
 pub(super) const DATA: u8 = 2;
+pub(super) const TIME: u8 = 3;
 pub(super) const TYPE_MASK: u8 = 0x03;
 const MISSING: u8 = 0x40;
 /// Of a kind that this version does not know, or, in a mesh with a key, with a tag.
@@ -89,6 +91,13 @@ pub enum Frame<'a> {
     OtherVersion(u8),
     /// Of a kind, or a hello of a role, that is not known here. It is skipped.
     Unknown,
+    /// What time it is.
+    Time {
+        /// The [tag](super::Identity::tag) of the end that is spoken to.
+        tag: u16,
+        /// What is said of it.
+        signal: TimeSignal,
+    },
     /// What has come.
     Ack(Ack),
     /// The same, and a packet.
@@ -153,6 +162,13 @@ impl<'a> Frame<'a> {
                 }),
                 _ => Err(FrameError::Form),
             },
+            TIME => match *rest {
+                [t0, t1, ref signal @ ..] => Ok(Frame::Time {
+                    tag: u16::from_le_bytes([t0, t1]),
+                    signal: TimeSignal::read(signal).ok_or(FrameError::Form)?,
+                }),
+                _ => Err(FrameError::Form),
+            },
             _ => Ok(Frame::Unknown),
         }
     }
@@ -170,9 +186,18 @@ pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: 
     encode(&[content.get(..length)?], padding, ending, true, out)
 }
 
+/// Encodes a time signal, sealed in a mesh that has a key. Returns how many bytes to send; `None` if there is no room.
+pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
+    let (mark, [t0, t1], ending) = sealing(tag, seal);
+    let mut content = [0; 3 + TimeSignal::MAX_BYTES];
+    content[..3].copy_from_slice(&[TIME | mark, t0, t1]);
+    let length = 3 + signal.write(&mut content[3..])?;
+    encode(&[content.get(..length)?], 0, ending, false, out)
+}
+
 /// Encodes an acknowledgement, sealed in a mesh that has a key. Returns how many bytes to send; `None` if there is no room.
 pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
-    let (mark, [t0, t1], ending) = sealing(ack, seal);
+    let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
     let [o0, o1] = ack.offer.to_bytes();
     let content: [u8; ACK_BYTES] = [
         ACK | mark | ack.missing_flag(),
@@ -201,7 +226,7 @@ pub fn write_data(
         round,
         lane,
     } = *header;
-    let (mark, [t0, t1], ending) = sealing(ack, seal);
+    let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
     let [o0, o1] = ack.offer.to_bytes();
     let content: [u8; DATA_HEADER] = [
         DATA | mark | (lane & LANE_MASK) << 2 | ack.missing_flag(),
@@ -217,9 +242,9 @@ pub fn write_data(
 }
 
 /// What a seal makes different: a mark, the number of the frame in the place of the session's name, and the end.
-fn sealing<'a>(ack: &Ack, seal: Option<Seal<'a>>) -> (u8, [u8; 2], Ending<'a>) {
+fn sealing<'a>(tag: u16, seal: Option<Seal<'a>>) -> (u8, [u8; 2], Ending<'a>) {
     match seal {
-        None => (0, ack.tag.to_le_bytes(), Ending::Crc),
+        None => (0, tag.to_le_bytes(), Ending::Crc),
         Some(seal) => (LATER, seal.low_bits(), Ending::Tag(seal)),
     }
 }

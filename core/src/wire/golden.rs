@@ -128,6 +128,17 @@ fn frames(examples: &mut Examples) {
         let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
+    let signal = TimeSignal {
+        number: 7,
+        sent: Some(0x0102_0304),
+        mesh: Some(256_000_000),
+        rate: 50 * (u32::MAX / 1_000_000) as i32,
+        root: 300,
+        round: 513,
+        hops: 2,
+    };
+    let bytes = examples.wrote("time signal", &written(|out| write_time(0x0300, &signal, None, out)));
+    frame_in(bytes, |frame| assert_eq!(frame, Frame::Time { tag: 0x0300, signal }));
     let plain = Ack {
         tag: 0x0300,
         next: 17,

@@ -6,7 +6,7 @@
 //!
 //! From the outside in:
 //!
-//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
+//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`TimeSignal`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
 //! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
@@ -33,6 +33,7 @@ mod page;
 mod report;
 mod request;
 mod tag;
+mod time;
 mod trace;
 mod traffic;
 mod trail;
@@ -40,7 +41,7 @@ mod undeliverable;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
-pub use body::{Body, Kind};
+pub use body::{Body, Kind, body_of};
 pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
@@ -49,7 +50,7 @@ pub use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, SEALED_OVERHEAD, decode, encoded_len, write_ack,
-    write_data, write_hello,
+    write_data, write_hello, write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
@@ -63,6 +64,7 @@ pub use report::{Card, LinkReport, LinkTrouble, NodeReport, read_structure, writ
 pub use request::{Query, Request, Response};
 pub(crate) use tag::{Nonce, Tagged};
 pub use tag::{Proof, Seal};
+pub use time::TimeSignal;
 pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;

@@ -1,10 +1,10 @@
 //! What guards the frames of a mesh that has a key: a tag in the place of the CRC, and in a hello the proof of who speaks.
 //!
-//! An acknowledgement or a packet is marked by the highest bit of its first byte, which who has no key takes for a kind that it does
+//! An acknowledgement, a packet or a time signal is marked by the highest bit of its first byte, which who has no key takes for a kind that it does
 //! not know. Where the session was named stands the number of the frame, and where the CRC was, the tag. A hello keeps its CRC,
 //! so that who has another key, or none, can read who is there; before the CRC stand a nonce, the number and the tag.
 
-use super::frame::{ACK, CRC_BYTES, DATA, Frame, FrameError, LATER, TYPE_MASK};
+use super::frame::{ACK, CRC_BYTES, DATA, Frame, FrameError, LATER, TIME, TYPE_MASK};
 use crate::key::{Key, TAG_BYTES, Tag, same_tag};
 
 /// A number that its owner never uses again.
@@ -68,11 +68,11 @@ pub(crate) struct Tagged<'a> {
 }
 
 impl<'a> Tagged<'a> {
-    /// An acknowledgement or a packet; `None` if the decoded bytes are another frame.
+    /// An acknowledgement, a packet or a time signal; `None` if the decoded bytes are another frame.
     pub(crate) fn frame(bytes: &'a [u8]) -> Option<Self> {
         let (content, tag) = bytes.split_last_chunk()?;
         let &[first, n0, n1, ..] = content else { return None };
-        matches!(first & (TYPE_MASK | LATER), SEALED_ACK | SEALED_DATA).then_some(Tagged {
+        matches!(first & (TYPE_MASK | LATER), SEALED_ACK | SEALED_DATA | SEALED_TIME).then_some(Tagged {
             bytes: content,
             tag,
             low_bits: u16::from_le_bytes([n0, n1]),
@@ -106,13 +106,17 @@ impl<'a> Tagged<'a> {
     /// The frame, once its tag has been looked at. The session, which it does not name, is `session`.
     pub(crate) fn read(&self, session: u16) -> Result<Frame<'a>, FrameError> {
         let mut frame = Frame::read_content(self.bytes, LATER)?;
-        if let Frame::Ack(ack)
+        if let Frame::Ack(super::Ack { tag, .. })
         | Frame::Data {
-            header: super::DataHeader { ack, .. },
+            header: super::DataHeader {
+                ack: super::Ack { tag, .. },
+                ..
+            },
             ..
-        } = &mut frame
+        }
+        | Frame::Time { tag, .. } = &mut frame
         {
-            ack.tag = session;
+            *tag = session;
         }
         Ok(frame)
     }
@@ -120,10 +124,12 @@ impl<'a> Tagged<'a> {
 
 const SEALED_ACK: u8 = ACK | LATER;
 const SEALED_DATA: u8 = DATA | LATER;
+const SEALED_TIME: u8 = TIME | LATER;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::KEY_BYTES;
 
     #[test]
     fn a_number_is_the_next_one_with_its_low_bits() {
@@ -143,5 +149,33 @@ mod tests {
         ] {
             assert_eq!(tagged(low_bits).number_after(last), number, "{last:x} {low_bits:x}");
         }
+    }
+
+    /// Forged, and in a mesh with a key never believed: a time signal without a tag, one of another key, one that came before.
+    #[test]
+    fn a_time_signal_is_sealed_as_a_packet_is() {
+        let signal = super::super::TimeSignal {
+            number: 7,
+            sent: Some(1),
+            mesh: Some(2),
+            rate: 3,
+            root: 4,
+            round: 5,
+            hops: 6,
+        };
+        let (key, other) = (Key::new([1; KEY_BYTES]), Key::new([2; KEY_BYTES]));
+        let write = |seal| {
+            let mut out = [0; 64];
+            let length = super::super::write_time(0x0300, &signal, seal, &mut out).unwrap();
+            let frame = &mut out[..length - 1];
+            super::super::decode(frame).unwrap().to_vec()
+        };
+        assert!(Tagged::frame(&write(None)).is_none());
+        let bytes = write(Some(Seal { key: &key, number: 9 }));
+        let tagged = Tagged::frame(&bytes).unwrap();
+        assert!(tagged.is_under(Seal { key: &key, number: 9 }));
+        assert!(!tagged.is_under(Seal { key: &key, number: 8 }));
+        assert!(!tagged.is_under(Seal { key: &other, number: 9 }));
+        assert_eq!(tagged.read(0x0300), Ok(Frame::Time { tag: 0x0300, signal }));
     }
 }

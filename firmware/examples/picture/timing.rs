@@ -14,7 +14,9 @@ const NAIVE_WITHIN: Micros = 5_000_000;
 type Part = Vec<u8, PART>;
 
 fn part(place: u64, number: u32, bytes: usize) -> Part {
-    (0..bytes as u32).map(|index| (index + number + place as u32) as u8).collect()
+    (0..bytes as u32)
+        .map(|index| (index + number + place as u32) as u8)
+        .collect()
 }
 
 fn add(mut a: Part, b: Part) -> Part {
@@ -39,13 +41,13 @@ pub(crate) async fn run(mesh: Mesh<'_>, team: &Team<'_>, port: AppPort, tag: u32
         let tag = tag + 32 * index as u32;
         let longest = |took: Micros, tag| team.all_reduce_any_order(tag, took, Micros::max);
         team.barrier(tag).await?;
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         by_team(team, tag + 1, bytes, parts).await?;
-        times.team[index] = longest(mesh.now() - begun, tag + 16).await?;
+        times.team[index] = longest(mesh.uptime() - begun, tag + 16).await?;
         team.barrier(tag + 17).await?;
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         by_board_0(mesh, &mut receiver, bytes, parts).await?;
-        times.naive[index] = longest(mesh.now() - begun, tag + 18).await?;
+        times.naive[index] = longest(mesh.uptime() - begun, tag + 18).await?;
     }
     Ok(times)
 }

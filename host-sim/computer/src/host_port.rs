@@ -109,10 +109,10 @@ pub struct HostPort {
     messages: VecDeque<Incoming>,
     free_at: Micros,
     refused: bool,
+    takes_requests: bool,
     /// Why there can be no link with the board, as last told.
     foreign: Option<Down>,
     warrants: Option<Warrants>,
-    takes_requests: bool,
 }
 
 impl HostPort {
@@ -125,10 +125,16 @@ impl HostPort {
             messages: VecDeque::new(),
             free_at: now,
             refused: false,
+            takes_requests: false,
             foreign: None,
             warrants: None,
-            takes_requests: false,
         }
+    }
+
+    /// From now on requests come among the [messages](Self::messages), each to be [answered](Self::answer). Before, who asks is told that
+    /// nobody serves that.
+    pub fn take_requests(&mut self) {
+        self.takes_requests = true;
     }
 
     /// From now on it talks only to a board of the mesh that has this key, and, with the management key, proves that it may give
@@ -141,12 +147,6 @@ impl HostPort {
     /// Why there can be no link with whoever is there: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.
     pub fn foreign(&self) -> Option<Down> {
         self.foreign
-    }
-
-    /// From now on requests come among the [messages](Self::messages), each to be [answered](Self::answer). Before, who asks is told that
-    /// nobody serves that.
-    pub fn take_requests(&mut self) {
-        self.takes_requests = true;
     }
 
     /// Whether the board answers.
@@ -174,6 +174,19 @@ impl HostPort {
             self.ask_challenge(dest, number, now);
             return number;
         }
+        self.send(packet)
+    }
+
+    /// Asks an application of the computer at a node; returns the question's number.
+    pub fn ask_computer(&mut self, at: u64, port: AppPort, payload: &[u8], now: Micros) -> u32 {
+        let packet = self.endpoint.question(at, Query::Application(port), payload, now);
+        self.send(packet.map(to_computer))
+    }
+
+    /// Answers a request; returns the answer's number.
+    pub fn answer(&mut self, question: &Question, status: AppStatus, payload: &[u8]) -> u32 {
+        let answer = [&[status as u8], payload].concat();
+        let packet = self.endpoint.answer(&question.0, &answer);
         self.send(packet)
     }
 
@@ -205,19 +218,6 @@ impl HostPort {
                 self.send(packet);
             }
         }
-    }
-
-    /// Asks an application of the computer at a node; returns the question's number.
-    pub fn ask_computer(&mut self, at: u64, port: AppPort, payload: &[u8], now: Micros) -> u32 {
-        let packet = self.endpoint.question(at, Query::Application(port), payload, now);
-        self.send(packet.map(to_computer))
-    }
-
-    /// Answers a request; returns the answer's number.
-    pub fn answer(&mut self, question: &Question, status: AppStatus, payload: &[u8]) -> u32 {
-        let answer = [&[status as u8], payload].concat();
-        let packet = self.endpoint.answer(&question.0, &answer);
-        self.send(packet)
     }
 
     /// Sends a datagram; returns its number.

@@ -190,7 +190,12 @@ pub fn check_size(kind: &BoardKind, network: &Network) -> Result<(), CannotBuild
 }
 
 /// Every edge is laid once, from its end with the lower number.
-fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Port, Port)>) -> Result<(), CannotBuild> {
+pub(crate) fn lay_wires(
+    kind: &BoardKind,
+    network: &Network,
+    node: u64,
+    wires: &mut Vec<(Port, Port)>,
+) -> Result<(), CannotBuild> {
     for port in 0..network.degree(node)? {
         let Some(neighbor) = network.neighbor(node, port)?.filter(|neighbor| *neighbor > node) else {
             continue;
@@ -203,7 +208,7 @@ fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Po
 }
 
 /// The serial port of a node's port.
-fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
+pub(crate) fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
     match port.and_then(|port| kind.links().get(port as usize)) {
         Some(link) => Ok(Port {
             board: node as usize,
@@ -241,7 +246,7 @@ fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> Boa
 }
 
 /// The finalizer of SplitMix64.
-fn scatter(value: u64) -> u64 {
+pub(crate) fn scatter(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -105,9 +105,9 @@ async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
     let nodes = mesh.network().nodes();
     let mut tag = 1;
     loop {
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         let write = |tag, result: Result<bool, Broken>| {
-            let took = mesh.now() - begun;
+            let took = mesh.uptime() - begun;
             let noted = result.map(|right| (tag, right));
             log.borrow_mut().push((mesh.address(), took, noted));
         };

@@ -198,7 +198,7 @@ impl Pair {
                         here.notices.push(Notice::Up);
                     }
                     Received::Down(reason) => here.notices.push(Notice::Down(reason)),
-                    Received::Frame | Received::Changed | Received::Damaged(_) => {}
+                    Received::Frame | Received::Time(_) | Received::Changed | Received::Damaged(_) => {}
                 }
                 here.settle();
             }
@@ -213,7 +213,7 @@ impl Pair {
         }
         let mut out = [0; WIRE];
         let length = match end.link.turn(now) {
-            Turn::Nothing => None,
+            Turn::Nothing | Turn::Time => None,
             Turn::Control => end.link.write_control(now, &mut out),
             Turn::Again(token) => {
                 let serial = end.on_the_way[&token];

@@ -13,7 +13,9 @@ mod firmware_recovery;
 mod firmware_speed;
 mod firmware_strict;
 mod firmware_support;
+mod firmware_together;
 mod firmware_trials;
 #[allow(dead_code, reason = "boards-long uses the rest")]
 mod kinds;
 mod next_hop;
+mod png;
