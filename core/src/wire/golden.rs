@@ -224,7 +224,9 @@ fn sealed_frames(examples: &mut Examples) {
         &written(|out| write_data(&header, [b"pa", b"ck"], false, Some(seal(7)), out)),
     );
     let packet = b"pack";
-    opened(bytes, seal(7), |frame| assert_eq!(frame, Frame::Data { header, packet }));
+    opened(bytes, seal(7), |frame| {
+        assert_eq!(frame, Frame::Data { header, packet })
+    });
     let board = board_key(&key, 17);
     examples.wrote("key of a board", board.bytes());
     let challenge = Challenge { epoch: 5, number: 2 };

@@ -189,7 +189,10 @@ fn boards_with_another_key_or_none_are_found() {
     let folder = Folder::new("check-keys");
     let key = folder.path("mesh.key");
     assert!(hopwise(&["mesh", "key", "-o", &key]).status.success());
-    assert_eq!(std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777,
+        0o600
+    );
     assert!(refusal(&["mesh", "key", "-o", &key]).contains("File exists"));
     let text = "network = \"path(3)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\nkey-file = \"mesh.key\"\n";
     let file = folder.write("mesh.toml", text);

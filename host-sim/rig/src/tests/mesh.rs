@@ -397,11 +397,17 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     assert_eq!(Mesh::read(&file).unwrap().keys, Some(keys));
     std::fs::write(folder.join("mesh.key"), "secret").unwrap();
     let refusal = Mesh::read(&file).unwrap_err().to_string();
-    assert!(refusal.ends_with("mesh.key: a key is 32 hexadecimal digits; `hopwise mesh key` makes one"), "{refusal}");
+    assert!(
+        refusal.ends_with("mesh.key: a key is 32 hexadecimal digits; `hopwise mesh key` makes one"),
+        "{refusal}"
+    );
     std::fs::remove_dir_all(folder).unwrap();
     let refusal = |line: &str| Mesh::parse(&with(line)).unwrap_err().to_string();
     let long = format!("key = \"{digits}0\"");
-    assert_eq!(refusal(&long), "line 3: a key is 32 hexadecimal digits; `hopwise mesh key` makes one");
+    assert_eq!(
+        refusal(&long),
+        "line 3: a key is 32 hexadecimal digits; `hopwise mesh key` makes one"
+    );
     let both = format!("key = \"{digits}\"\nkey-file = \"mesh.key\"");
     assert_eq!(refusal(&both), "line 4: a mesh has a key or a key-file, not both");
 }
