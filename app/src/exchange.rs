@@ -32,7 +32,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         observer: &mut O,
         mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, &Message<BODY>),
     ) {
-        self.set_now(now);
+        self.set_now(now, *router.mesh_time());
         self.epoch.set(router.epoch());
         let inner = &mut *self.inner.borrow_mut();
         while let Some(message) = router.next_message() {

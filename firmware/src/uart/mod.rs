@@ -46,7 +46,9 @@ pub(crate) struct ReceiverParts {
 pub(crate) struct Noticed {
     pub(crate) waker: AtomicWaker,
     /// Flags of the status register that were set since the receiver looked.
-    faults: AtomicU8,
+    flags: AtomicU8,
+    /// When the line fell idle, in microseconds that go round.
+    idle_at: AtomicU32,
     /// Halves of the ring that have been filled.
     halves: AtomicU32,
 }
@@ -55,7 +57,8 @@ impl Noticed {
     pub(crate) const fn new() -> Self {
         Noticed {
             waker: AtomicWaker::new(),
-            faults: AtomicU8::new(0),
+            flags: AtomicU8::new(0),
+            idle_at: AtomicU32::new(0),
             halves: AtomicU32::new(0),
         }
     }
@@ -76,11 +79,14 @@ pub(crate) trait Receives {
 pub(crate) struct IdleHandler<T>(PhantomData<T>);
 
 impl<T: Receives, I: Interrupt> Handler<I> for IdleHandler<T> {
-    // SAFETY: called by the interrupt only; it touches nothing but registers, the waker and an atomic byte.
+    // SAFETY: called by the interrupt only; it touches nothing but registers, the waker and atomic numbers.
     unsafe fn on_interrupt() {
         let ReceiverParts { registers, noticed } = T::parts();
         let flags = registers::take_flags(registers);
-        noticed.faults.fetch_or(flags, Ordering::Relaxed);
+        if flags & IDLE != 0 {
+            noticed.idle_at.store(crate::time::now() as u32, Ordering::Relaxed);
+        }
+        noticed.flags.fetch_or(flags, Ordering::Relaxed);
         if flags & IDLE != 0 {
             noticed.waker.wake();
         }
@@ -150,14 +156,16 @@ impl Receiver {
         .await
     }
 
-    /// What was wrong with bytes since the last call.
-    pub(crate) fn take_faults(&mut self) -> LineFaults {
-        let flags = self.noticed.faults.swap(0, Ordering::Relaxed);
-        LineFaults {
+    /// What was wrong with bytes since the last call, and when the line fell idle, if it did; in microseconds that go round.
+    pub(crate) fn take_notes(&mut self) -> (LineFaults, Option<u32>) {
+        let flags = self.noticed.flags.swap(0, Ordering::Relaxed);
+        let faults = LineFaults {
             framing: flags & FRAMING != 0,
             noise: flags & NOISE != 0,
             overrun: flags & OVERRUN != 0,
-        }
+        };
+        let idle_at = self.noticed.idle_at.load(Ordering::Relaxed);
+        (faults, (flags & IDLE != 0).then_some(idle_at))
     }
 
     /// The place in the ring that the next byte goes to.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use hopwise_collective::CannotRun;
 use hopwise_computer::serial_line::BadPort;
 use hopwise_computer::{NoConnection, SendError, TooLong};
-use hopwise_core::{NoSuchNode, ParseError};
+use hopwise_core::router::ConfigError;
+use hopwise_core::{NoSuchNode, Node, ParseError};
 use hopwise_emulate::app::NoApp;
 use hopwise_emulate::firmware::CannotBuildFirmware;
 use hopwise_emulate::gdb::GdbFailed;
@@ -16,8 +17,10 @@ use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::setup::CannotBuild;
 use hopwise_emulator::world::BadWire;
 use hopwise_language::script::{NoSuchPlace, ScriptError};
+use hopwise_load::failures::BadFailures;
 use hopwise_load::measure::BadExperiment;
 use hopwise_load::saturation::BadSearch;
+use hopwise_load::schedule::BadSchedule;
 use hopwise_load::sweep::{BadShare, FolderError};
 use hopwise_networks::figures::CannotSearch;
 use hopwise_networks::graph::CannotBuildOut;
@@ -129,6 +132,25 @@ pub(super) enum Refusal {
         /// What is in the way.
         error: CannotBuild,
     },
+    /// A cable that the network does not have.
+    #[error("there is no cable between {a} and {b}")]
+    NoCable {
+        /// One end.
+        a: Node,
+        /// The other.
+        b: Node,
+    },
+    /// A node with more links than the boards of a simulation.
+    #[error("node {node} has more than {most} links, which is more than these boards have")]
+    TooManyLinks {
+        /// Which node.
+        node: Node,
+        /// How many there may be.
+        most: u64,
+    },
+    /// A node of a simulation that cannot be.
+    #[error(transparent)]
+    SimulatedNode(#[from] ConfigError),
     /// A script about a wire or a board that the network does not have.
     #[error("{expression}: {error}")]
     Script {
@@ -152,6 +174,12 @@ pub(super) enum Refusal {
     /// A search for the highest load that makes no sense.
     #[error(transparent)]
     Saturation(#[from] BadSearch),
+    /// Failures that make no sense.
+    #[error(transparent)]
+    Failures(#[from] BadFailures),
+    /// A schedule that cannot be made.
+    #[error(transparent)]
+    Schedule(#[from] BadSchedule),
     /// The folder of a sweep.
     #[error(transparent)]
     Jobs(#[from] FolderError),
