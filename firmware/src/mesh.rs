@@ -1,5 +1,6 @@
 //! A board with a configuration: its router, and what the board does beyond routing.
 
+use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
 use hopwise_core::wire::{AppPort, Command, Done, Page, computers_anywhere, packet_logging, paper_rule};
@@ -49,8 +50,12 @@ impl Mesh {
                 Rule::Exact
             },
         };
+        let mut router = Router::new(&config, now)?;
+        if let Some(credentials) = about.credentials() {
+            router.lock(&credentials);
+        }
         Ok(Mesh {
-            router: Router::new(&config, now)?,
+            router,
             observer: BoardObserver::new(packet_logging(page.options)),
             traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
             programs: programs(network, page.address),
@@ -71,11 +76,13 @@ impl Mesh {
         &mut self,
         link: u8,
         bytes: &[u8],
+        ended: Option<Grains>,
         about: &About,
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) {
-        self.router.receive(link, bytes, now, &mut self.observer);
+        self.router
+            .receive_timed(link, bytes, ended, now, &mut self.observer);
         self.exchange_if_need_be(about, now, deferred);
     }
 
@@ -185,6 +192,10 @@ impl Own<'_> {
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) -> Answer {
+        let payload = match answer::admit(number, payload, from_afar, about) {
+            Ok(payload) => payload,
+            Err(refusal) => return refusal,
+        };
         let done = match Command::read(number, payload) {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {

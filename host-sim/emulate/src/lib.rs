@@ -45,6 +45,7 @@ pub mod cortex_m;
 pub mod firmware;
 pub mod gdb;
 pub mod log;
+pub mod mesh_time;
 pub mod profile;
 pub mod repository;
 pub mod script;

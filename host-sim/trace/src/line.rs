@@ -92,6 +92,7 @@ impl Record {
                 Event::Dropped { .. } => "dropped",
                 Event::Detoured { .. } => "detoured",
                 Event::Settled { .. } => "settled",
+                Event::Clock { .. } => "clock",
             },
             Record::Log { .. } => LOG,
             Record::Unknown => "unknown",

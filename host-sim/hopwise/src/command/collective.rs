@@ -53,7 +53,7 @@ pub(super) struct CollectiveArgs {
 
 /// The port models that can be asked for.
 #[derive(Clone, Copy, ValueEnum)]
-enum PortModelArg {
+pub(super) enum PortModelArg {
     /// One message each way
     One,
     /// One message each way through every port
@@ -101,6 +101,7 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
         root: args.root,
         blocks: args.blocks,
         seed: args.seed,
+        write_down: false,
     };
     let done = match carry_out(&network, &request) {
         Ok(done) => done,

@@ -4,6 +4,7 @@ mod broadcast;
 mod capture;
 mod check;
 mod choose;
+mod clock;
 mod collective;
 mod compare;
 mod computer;
@@ -84,6 +85,8 @@ enum Command {
     Deadlock(deadlock::DeadlockArgs),
     /// Networks side by side
     Compare(compare::CompareArgs),
+    /// How well the clocks of all boards agree
+    Clock(clock::ClockArgs),
     /// The best networks for a number of boards with a number of ports
     Choose(choose::ChooseArgs),
     /// Looks for lifts of short distances, and keeps the best: what `choose` lists
@@ -174,6 +177,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Collective(args) => collective::run(args),
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Clock(args) => clock::run(args, &hopwise.repository),
         Command::Choose(args) => choose::run(args),
         Command::Lifts(args) => lifts::run(args),
         Command::Paper(args) => paper::run(args),

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use hopwise_collective::CannotRun;
 use hopwise_computer::serial_line::BadPort;
 use hopwise_computer::{NoConnection, SendError, TooLong};
-use hopwise_core::{NoSuchNode, ParseError};
+use hopwise_core::router::ConfigError;
+use hopwise_core::{NoSuchNode, Node, ParseError};
 use hopwise_emulate::app::NoApp;
 use hopwise_emulate::firmware::CannotBuildFirmware;
 use hopwise_emulate::gdb::GdbFailed;
@@ -131,6 +132,25 @@ pub(super) enum Refusal {
         /// What is in the way.
         error: CannotBuild,
     },
+    /// A cable that the network does not have.
+    #[error("there is no cable between {a} and {b}")]
+    NoCable {
+        /// One end.
+        a: Node,
+        /// The other.
+        b: Node,
+    },
+    /// A node with more links than the boards of a simulation.
+    #[error("node {node} has more than {most} links, which is more than these boards have")]
+    TooManyLinks {
+        /// Which node.
+        node: Node,
+        /// How many there may be.
+        most: u64,
+    },
+    /// A node of a simulation that cannot be.
+    #[error(transparent)]
+    SimulatedNode(#[from] ConfigError),
     /// A script about a wire or a board that the network does not have.
     #[error("{expression}: {error}")]
     Script {

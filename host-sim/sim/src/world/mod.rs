@@ -8,6 +8,8 @@ mod cables;
 mod machine;
 
 use cables::Cable;
+use hopwise_core::clock::{GRAINS, Grains, grains};
+use hopwise_core::key::{Credentials, Key};
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
 use hopwise_core::wire::PacketId;
@@ -45,6 +47,10 @@ pub struct Build {
     pub seed: u64,
     /// Boards that misbehave.
     pub rogues: Vec<RogueBoard>,
+    /// The key of the mesh. Rogues and taps have none.
+    pub key: Option<Key>,
+    /// Someone is on the cables at these links.
+    pub taps: Vec<WireEnd>,
     /// Boards at whose serial ports there are computers. In the world a computer is a board too, after those of the network.
     pub computers: Vec<Node>,
 }
@@ -75,6 +81,9 @@ struct Board<const PORTS: usize, const PEERS: usize> {
     /// When what came on each link has been looked at.
     looked_at: Vec<Nanos>,
 }
+
+/// A board reads its clock up to so much later than a frame begins or ends.
+const STAMP_LATENCY: Nanos = 1_000;
 
 /// Links of a board: bit 0 is link 0.
 type LinkSet = u32;
@@ -141,13 +150,16 @@ pub struct World<const PORTS: usize, const PEERS: usize> {
     /// So many of them are between boards, the others lead to computers.
     wires: u32,
     agenda: Agenda<Occasion>,
-    parked: Vec<Vec<u8>>,
+    /// Frames that are thought about, and when the last byte of each came.
+    parked: Vec<(Nanos, Vec<u8>)>,
     free_parked: Vec<u32>,
     scratch: Vec<u8>,
     frames: u64,
     changes: u64,
     /// Decides epochs, clocks and delays.
     random: Xoshiro256PlusPlus,
+    /// Decides how late boards read their clocks when frames come and go.
+    latencies: Xoshiro256PlusPlus,
 }
 
 impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
@@ -169,6 +181,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             frames: 0,
             changes: 0,
             random: Xoshiro256PlusPlus::seed_from_u64(build.seed ^ 0x626f_6172),
+            latencies: Xoshiro256PlusPlus::seed_from_u64(build.seed ^ 0x7469_6d65),
             build,
         };
         let computers = world.build.computers.clone();
@@ -203,6 +216,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             }
         }
         world.wires = world.cables.len() as u32;
+        for tapped in world.build.taps.clone() {
+            if let Some((cable, _)) = world.side(tapped) {
+                world.cables[cable as usize].tap = Some(Box::default());
+            }
+        }
         for (computer, board) in (nodes..).zip(computers) {
             let serial_port = network.degree(board).unwrap_or(0) as u8;
             world.lay((board as u32, serial_port), (computer, 0));
@@ -228,6 +246,13 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     /// When the clock of a board shows a time.
     pub fn when(&self, board: u32, micros: Micros) -> Nanos {
         self.boards[board as usize].clock.nanos(micros)
+    }
+
+    /// What time it is in the mesh, as a board's programs are told at this moment, in microseconds; `None` if it is off or does not know.
+    pub fn mesh_time(&self, board: u32) -> Option<f64> {
+        let local = self.boards[board as usize].clock.micros(self.now);
+        let shown = self.node(board)?.mesh_time().at_grain(grains(local))?;
+        Some(shown as f64 / GRAINS as f64)
     }
 
     /// How long a byte takes.
@@ -301,11 +326,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             baud,
             seed,
             rogues,
+            key,
             ..
         } = &self.build;
+        // Boards have no more randomness than their epoch, which here is drawn.
+        let credentials = key.map(|key| Credentials { key, random: [0; 16] });
         let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
         state.machine = match rogue {
-            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, now))),
+            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, credentials, now))),
             Some(&rogue) => Machine::Rogue(Box::new(Rogue::new(rogue, network, state.epoch, *baud, *seed, now))),
             None => {
                 let degree = network.degree(u64::from(board)).unwrap_or(0) as u8;
@@ -319,7 +347,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                     computers: (degree..links).fold(0, |links, link| links | only(link)),
                     rule: Rule::Exact,
                 };
-                Machine::Node(Box::new(Router::new(&config, now)?))
+                let mut router = Box::new(Router::new(&config, now)?);
+                credentials.iter().for_each(|credentials| router.lock(credentials));
+                Machine::Node(router)
             }
         };
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
@@ -410,9 +440,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             }
             Occasion::Sent(board, link) => self.sent((board, link), watcher),
             Occasion::Arrived(board, link, parked) => {
-                let bytes = std::mem::take(&mut self.parked[parked as usize]);
-                self.give((board, link), &bytes, watcher);
-                self.parked[parked as usize] = bytes;
+                let (came, bytes) = std::mem::take(&mut self.parked[parked as usize]);
+                self.give((board, link), came, &bytes, watcher);
+                self.parked[parked as usize] = (came, bytes);
                 self.free_parked.push(parked);
                 StepOutcome::Board(board)
             }
@@ -438,6 +468,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             directions,
             random,
             plugged,
+            tap,
         } = &mut self.cables[cable as usize];
         let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
         let end = (transmitter.missed + count).min(transmitter.length);
@@ -449,6 +480,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let sent = std::mem::take(&mut transmitter.bytes);
         let mut scratch = std::mem::take(&mut self.scratch);
         let arrived = directions[side].carry(self.now, &sent[begin..end], random, &mut scratch);
+        let tapped;
+        let arrived = match tap {
+            Some(tap) => {
+                tapped = tap.carry(side, arrived, self.build.baud, self.now / 1_000, random);
+                &tapped[..]
+            }
+            None => arrived,
+        };
         let reached = !arrived.is_empty();
         if reached {
             self.deliver(to, arrived, watcher);
@@ -461,13 +500,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     fn deliver(&mut self, to: WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
         let Build { processing, jitter, .. } = self.build;
         if processing == 0 && jitter == 0 {
-            return self.give(to, bytes, watcher);
+            return self.give(to, self.now, bytes, watcher);
         }
         let place = self.free_parked.pop().unwrap_or_else(|| {
-            self.parked.push(Vec::new());
+            self.parked.push((0, Vec::new()));
             self.parked.len() as u32 - 1
         });
-        let parked = &mut self.parked[place as usize];
+        let (came, parked) = &mut self.parked[place as usize];
+        *came = self.now;
         parked.clear();
         parked.extend_from_slice(bytes);
         let late = lateness(jitter, &mut self.random);
@@ -477,13 +517,20 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         self.agenda.plan(*looked_at, Occasion::Arrived(to.0, to.1, place));
     }
 
-    fn give(&mut self, (board, link): WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
+    fn give(&mut self, (board, link): WireEnd, came: Nanos, bytes: &[u8], watcher: &mut impl Watcher) {
         let now = self.now;
+        let ended = self.stamp(board, came);
         let state = &mut self.boards[board as usize];
         let micros = state.clock.micros(now);
         let note = &mut |event: Event| watcher.note(now, board, &event);
-        state.machine.receive(link, bytes, micros, note);
+        state.machine.receive(link, bytes, ended, micros, note);
         self.serve(board, ALL_LINKS, only(link), watcher);
+    }
+
+    /// What a board's clock shows when a frame begins or ends: in whole microseconds, and read by an interrupt that others may hold up.
+    fn stamp(&mut self, board: u32, at: Nanos) -> Grains {
+        let late = lateness(STAMP_LATENCY, &mut self.latencies);
+        grains(self.boards[board as usize].clock.micros(at + late)) + GRAINS / 2
     }
 
     /// Sends what a board has to send on those of some links that are free, and sees to its clock. Something has come on
@@ -516,6 +563,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             transmitter.started = now;
             transmitter.missed = 0;
             self.frames += 1;
+            if state.machine.awaits_start(link) {
+                let late = lateness(STAMP_LATENCY, &mut self.latencies);
+                let began = grains(state.clock.micros(now + late)) + GRAINS / 2;
+                state.machine.note_start(link, began, length);
+            }
             let done = now + length as u64 * self.byte_nanos;
             self.agenda.plan(done, Occasion::Sent(board, link));
         }

@@ -45,7 +45,7 @@ fn every_request_has_an_answer_or_an_error_and_none_is_carried_out_twice() {
                 }
                 mesh.sleep(500_000 + 10_000 * mesh.address()).await;
                 // Numbers differ from those before a reset.
-                for number in mesh.now() as u32..mesh.now() as u32 + 20 {
+                for number in mesh.uptime() as u32..mesh.uptime() as u32 + 20 {
                     asked.set(asked.get() + 1);
                     match mesh.request::<_, (u64, u32)>(0, PORT, &(mesh.address(), number)).await {
                         Ok(answer) => {
