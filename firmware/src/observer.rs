@@ -25,6 +25,7 @@ impl BoardObserver {
 impl Observer for BoardObserver {
     fn note(&mut self, event: Event) {
         let wanted = match event {
+            Event::Clock { .. } => true,
             Event::LinkUp { link, .. } | Event::LinkDown { link, .. } => {
                 self.miswired &= !(1 << link);
                 true
