@@ -1,9 +1,10 @@
-//! A picture that all boards draw together, or one alone; and how long an all-reduce takes. The computer at board 0 says
+//! A picture that all boards draw together, or one alone; k-means; and how long an all-reduce takes. The computer at board 0 says
 //! [which](orders), and the rows of the picture go there.
 #![no_std]
 #![no_main]
 
 mod mandelbrot;
+mod means;
 #[path = "../together/orders.rs"]
 mod orders;
 mod timing;
@@ -33,7 +34,8 @@ async fn draw(mesh: Handle<'static>) {
         match program {
             0 => mandelbrot::run(team, tag, &show).await?,
             1 if mesh.address() == 0 => mandelbrot::alone(&show).await,
-            2 => {
+            2 => orders::show(mesh, &means::run(team, tag).await?).await,
+            3 => {
                 let times = timing::run(mesh, team, NAIVE, tag).await?;
                 let ([small, large], [naive_small, naive_large]) = (times.team, times.naive);
                 defmt::info!("all-reduce {} {}, naive {} {}", small, large, naive_small, naive_large);

@@ -14,7 +14,9 @@ const NAIVE_WITHIN: Micros = 5_000_000;
 type Part = Vec<u8, PART>;
 
 fn part(place: u64, number: u32, bytes: usize) -> Part {
-    (0..bytes as u32).map(|index| (index + number + place as u32) as u8).collect()
+    (0..bytes as u32)
+        .map(|index| (index + number + place as u32) as u8)
+        .collect()
 }
 
 fn add(mut a: Part, b: Part) -> Part {

@@ -5,6 +5,8 @@
 //! a second. Here errors do not matter: DMA stores the byte, right or wrong, and the link's CRC rejects the frame. (Not on chips newer than
 //! the F4: there DMA is not asked to take a byte without a stop bit, which is then missing. The CRC finds that, too.)
 //! Interrupts only say when to look: when the line falls idle, and at the half and the end of the ring.
+//!
+//! It is also faster: embassy divides for every byte to find its place in the ring, which takes a twentieth of a full board's time.
 
 #[cfg_attr(chip_f4, path = "registers_f4.rs")]
 #[cfg_attr(not(chip_f4), path = "registers_newer.rs")]
@@ -12,10 +14,10 @@ mod registers;
 
 use core::future::poll_fn;
 use core::marker::PhantomData;
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU32, Ordering, fence};
 use core::task::Poll;
 
-use embassy_stm32::dma::{self, ReadableRingBuffer};
+use embassy_stm32::dma;
 use embassy_stm32::interrupt::typelevel::{Handler, Interrupt};
 use embassy_stm32::mode::Async;
 use embassy_stm32::pac::usart::Usart;
@@ -26,6 +28,8 @@ use hopwise_core::wire::LineFaults;
 /// Bytes of a ring. A full one is 5 ms at one million baud; each half is read while the other fills. All ports at full speed with a
 /// line in the log for every packet keep a port waiting for more than a millisecond, so half of 256 is not enough.
 pub(crate) const RING: usize = 512;
+/// There is an interrupt after so many bytes.
+const HALF: usize = RING / 2;
 
 /// Both directions of a serial port.
 pub(crate) struct SerialPort {
@@ -47,6 +51,8 @@ pub(crate) struct Noticed {
     flags: AtomicU8,
     /// When the line fell idle, in microseconds that go round.
     idle_at: AtomicU32,
+    /// Halves of the ring that have been filled.
+    halves: AtomicU32,
 }
 
 impl Noticed {
@@ -55,6 +61,7 @@ impl Noticed {
             waker: AtomicWaker::new(),
             flags: AtomicU8::new(0),
             idle_at: AtomicU32::new(0),
+            halves: AtomicU32::new(0),
         }
     }
 }
@@ -74,7 +81,7 @@ pub(crate) trait Receives {
 pub(crate) struct IdleHandler<T>(PhantomData<T>);
 
 impl<T: Receives, I: Interrupt> Handler<I> for IdleHandler<T> {
-    // SAFETY: called by the interrupt only; it touches nothing but registers, the waker and an atomic byte.
+    // SAFETY: called by the interrupt only; it touches nothing but registers, the waker and atomic numbers.
     unsafe fn on_interrupt() {
         let ReceiverParts { registers, noticed } = T::parts();
         let flags = registers::take_flags(registers);
@@ -88,30 +95,56 @@ impl<T: Receives, I: Interrupt> Handler<I> for IdleHandler<T> {
     }
 }
 
+/// The interrupt handler that wakes the receiver when half of its ring has been filled.
+pub(crate) struct RingHandler<T>(PhantomData<T>);
+
+impl<T: Receives, I: Interrupt> Handler<I> for RingHandler<T> {
+    // SAFETY: called by the interrupt only; it touches nothing but the waker and an atomic number.
+    unsafe fn on_interrupt() {
+        let ReceiverParts { noticed, .. } = T::parts();
+        noticed.halves.fetch_add(1, Ordering::Relaxed);
+        noticed.waker.wake();
+    }
+}
+
 /// The receiving half of a serial port.
 pub(crate) struct Receiver {
     noticed: &'static Noticed,
-    ring: ReadableRingBuffer<'static, u8>,
+    /// It never ends.
+    transfer: dma::Transfer<'static>,
+    ring: *const u8,
+    /// The place in the ring up to which it has been read.
+    at: usize,
+    /// Interrupts of the halves up to there.
+    halves: u32,
 }
 
 impl Receiver {
     pub(crate) fn start(
         parts: ReceiverParts,
-        channel: dma::Channel<'static>,
+        channel: &'static mut dma::Channel<'static>,
         request: dma::Request,
         ring: &'static mut [u8; RING],
     ) -> Self {
         let ReceiverParts { registers, noticed } = parts;
         let data = registers::data_register(registers);
+        let mut options = dma::TransferOptions::default();
+        (options.circular, options.half_transfer_ir) = (true, true);
+        let ring: *mut [u8] = ring;
         // SAFETY: the register lives as long as the chip; the ring is used for nothing else.
-        let mut ring = unsafe { ReadableRingBuffer::new(channel, request, data, ring, Default::default()) };
-        ring.start();
+        let transfer = unsafe { channel.read_raw(request, data, ring, options) };
         registers.cr3().modify(|w| w.set_dmar(true));
         registers.cr1().modify(|w| {
             w.set_re(true);
             w.set_idleie(true);
         });
-        Receiver { noticed, ring }
+        Receiver {
+            noticed,
+            transfer,
+            ring: ring.cast(),
+            at: 0,
+            halves: 0,
+        }
     }
 
     /// Waits for an interrupt, even if bytes are there: on a busy line there always are, and they would be taken one by one. An
@@ -120,7 +153,6 @@ impl Receiver {
         let mut waited = false;
         poll_fn(|context| {
             self.noticed.waker.register(context.waker());
-            self.ring.set_waker(context.waker());
             if core::mem::replace(&mut waited, true) {
                 Poll::Ready(())
             } else {
@@ -142,14 +174,36 @@ impl Receiver {
         (faults, (flags & IDLE != 0).then_some(idle_at))
     }
 
+    /// The place in the ring that the next byte goes to.
+    fn end(&self) -> usize {
+        (RING - self.transfer.get_remaining_transfers() as usize) % RING
+    }
+
     /// The bytes that have come; `None` if some were overwritten before they were read.
     pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8; RING]) -> Option<&'b [u8]> {
-        match self.ring.read(buffer) {
-            Ok((count, _)) => buffer.get(..count),
-            Err(_) => {
-                self.ring.clear();
-                None
-            }
+        // First the interrupts: those of what is seen to have come may be late, but none is early.
+        let halves = self.noticed.halves.load(Ordering::Acquire);
+        let (begin, end) = (self.at, self.end());
+        let count = end.wrapping_sub(begin) % RING;
+        let crossed = (begin % HALF + count) / HALF;
+        let late = crossed as i32 - halves.wrapping_sub(self.halves) as i32;
+        self.at = end;
+        // More than one cannot be on its way: the others have become one.
+        self.halves = halves.wrapping_add(late.clamp(0, 1) as u32);
+        fence(Ordering::Acquire);
+        let first = count.min(RING - begin);
+        // SAFETY: `begin + first` is at most the ring's length, and so are `count - first` and the buffer's `count`. DMA writes elsewhere
+        // in the ring meanwhile, or what is copied is not used.
+        unsafe {
+            core::ptr::copy_nonoverlapping(self.ring.add(begin), buffer.as_mut_ptr(), first);
+            core::ptr::copy_nonoverlapping(self.ring, buffer.as_mut_ptr().add(first), count - first);
         }
+        fence(Ordering::Acquire);
+        let meanwhile = self.end().wrapping_sub(end) % RING;
+        // More halves than those bytes fill: the ring has gone round.
+        if late < 0 || count + meanwhile >= RING {
+            return None;
+        }
+        buffer.get(..count)
     }
 }

@@ -68,6 +68,9 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
         permutation: &permutation,
     };
     let mut machine = Machine::new(network, request.ports);
+    if request.write_down {
+        machine.write_down();
+    }
     let mut reorder_rounds = None;
     let held = job.carry_out(&mut machine, &mut reorder_rounds)?;
     let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
@@ -95,6 +98,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
             published: job.published(),
         },
         held: held.lines(),
+        rounds: machine.into_rounds(),
     })
 }
 

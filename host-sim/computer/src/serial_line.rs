@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use hopwise_core::authority::MeshKeys;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
@@ -50,6 +51,11 @@ pub enum PortFault {
     /// A board is there, but takes no computer.
     #[error("the board takes no computer here: another one is at it, or this is not its serial port")]
     Refused,
+    /// A board is there, and the keys do not fit.
+    #[error(
+        "the board has another key, or only one of the two has one: give the key of its mesh, by the mesh file or --key-file"
+    )]
+    Key,
 }
 
 /// A serial port that is open. No other program of Hopwise can open it meanwhile.
@@ -67,14 +73,14 @@ pub struct SerialLine {
 
 impl SerialLine {
     /// Opens a port and locks it. Nobody need be there.
-    pub fn open(path: &Path, baud: u32) -> Result<Self, BadPort> {
-        Self::open_file(path, baud).map_err(|fault| BadPort {
+    pub fn open(path: &Path, baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
+        Self::open_file(path, baud, keys).map_err(|fault| BadPort {
             path: path.to_path_buf(),
             fault,
         })
     }
 
-    fn open_file(path: &Path, baud: u32) -> Result<Self, PortFault> {
+    fn open_file(path: &Path, baud: u32, keys: Option<MeshKeys>) -> Result<Self, PortFault> {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = OpenOptions::new()
             .read(true)
@@ -87,11 +93,17 @@ impl SerialLine {
             error => PortFault::NotSerial(error),
         })?;
         configure(&file, baud)?;
+        let mut port = HostPort::new(fresh_epoch(), baud, 0);
+        if let Some(keys) = keys {
+            let mut random = [0; 16];
+            File::open("/dev/urandom")?.read_exact(&mut random)?;
+            port.lock(keys.mesh, Some(keys.management), random);
+        }
         Ok(SerialLine {
             file,
             path: path.to_path_buf(),
             baud,
-            port: HostPort::new(fresh_epoch(), baud, 0),
+            port,
             begin: Instant::now(),
             unsent: Vec::new(),
         })
@@ -112,6 +124,7 @@ impl SerialLine {
         let fault = match () {
             () if self.port.is_up() => return None,
             () if self.port.is_refused() => PortFault::Refused,
+            () if self.port.foreign().is_some() => PortFault::Key,
             () if self.begin.elapsed() > HELLO_WITHIN => PortFault::Silent(self.baud),
             () => return None,
         };

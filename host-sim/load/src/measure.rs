@@ -7,7 +7,10 @@ use hopwise_language::{BadDestinations, Destinations, Traffic, UnsuitableTraffic
 use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
-use super::parameters::{BadParameters, Parameters, Process};
+use super::failures::Failures;
+use super::parameters::{BadParameters, Parameters, Paths, Process};
+use super::routes::MOST_TABLE_NODES;
+use super::schedule::Schedule;
 use super::watchdog::{Deadlock, find_cycle};
 
 /// What to simulate.
@@ -29,6 +32,10 @@ pub struct Experiment<'a> {
     pub seed: u64,
     /// How long.
     pub effort: Effort,
+    /// What fails, if anything does.
+    pub failures: Option<&'a Failures>,
+    /// Threads that share the work on a large network. The result is the same with any number.
+    pub threads: usize,
 }
 
 /// When a measurement is long enough.
@@ -67,6 +74,9 @@ pub struct Point {
     pub nodes: u64,
     /// The routing rule.
     pub rule: String,
+    /// How packets get where the rule leads them.
+    #[serde(default)]
+    pub paths: Paths,
     /// Who sends to whom.
     pub traffic: String,
     /// When.
@@ -92,6 +102,33 @@ pub struct Point {
     pub latency_max: u64,
     /// Mean number of links on a path.
     pub hops_mean: f64,
+    /// How many packets took 0, 1, 2, .. links.
+    #[serde(default)]
+    pub hops_histogram: Vec<u64>,
+    /// The share of cycles in which a link carries a flit, of one direction, on average.
+    #[serde(default)]
+    pub link_load_mean: f64,
+    /// The same of the busiest.
+    #[serde(default)]
+    pub link_load_max: f64,
+    /// How many directions of links are busy for up to a 20th of the cycles, up to two 20ths, and so on.
+    #[serde(default)]
+    pub link_histogram: Vec<u64>,
+    /// Measured packets that failures made undeliverable.
+    #[serde(default)]
+    pub lost: u64,
+    /// Links out of action in the end.
+    #[serde(default)]
+    pub failed_links: u64,
+    /// Routers out of action in the end.
+    #[serde(default)]
+    pub failed_routers: u64,
+    /// Of a schedule: messages that could not be sent, because what their senders waited for was lost.
+    #[serde(default)]
+    pub unsent: u64,
+    /// Of a schedule: the cycle in which its last message arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<u64>,
     /// Packets that were made.
     pub offered_rate: f64,
     /// Packets that were delivered.
@@ -143,6 +180,8 @@ const LATENCIES: f64 = 10.0;
 /// Latencies that rise from the first half of a measurement to the second by this share, and by more than chance, are those of a
 /// network that never gets steady.
 const RISE: f64 = 0.1;
+/// Bars of the histogram of links.
+const LINK_BARS: usize = 20;
 /// Student's t for 99% and 8 degrees of freedom.
 const STUDENT_OF_HALVES: f64 = 3.355;
 /// Student's t for 95% and 9 degrees of freedom.
@@ -170,6 +209,19 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Point, BadExperiment> {
 
 /// As [`run`]; `watch` is called from time to time.
 pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress)) -> Result<Point, BadExperiment> {
+    simulate(experiment, None, watch)
+}
+
+/// Sends what a schedule says, instead of traffic at a rate, until all has arrived.
+pub fn replay(experiment: &Experiment<'_>, schedule: &Schedule) -> Result<Point, BadExperiment> {
+    simulate(experiment, Some(schedule), &mut |_| ())
+}
+
+fn simulate(
+    experiment: &Experiment<'_>,
+    schedule: Option<&Schedule>,
+    watch: &mut dyn FnMut(Progress),
+) -> Result<Point, BadExperiment> {
     check(experiment)?;
     let mut classes = 0;
     loop {
@@ -181,13 +233,17 @@ pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress))
             traffic: experiment.traffic,
             process: experiment.process,
             rate: experiment.rate,
+            schedule,
+            failures: experiment.failures,
             seed: experiment.seed,
             classes,
+            threads: experiment.threads,
         };
         let engine = Engine::new(scene)?;
         let setup = begun.elapsed().as_secs_f64();
         let mut measurement = Measurement {
             experiment,
+            schedule,
             engine,
             watch: &mut *watch,
             stalled: 0,
@@ -253,6 +309,25 @@ pub enum BadExperiment {
     /// A node cannot make so many packets.
     #[error("a rate is from 0 to 1 packets a node a cycle, not {0}")]
     Rate(f64),
+    /// Tables would be too large.
+    #[error("{network} has {nodes} nodes, too many for {what} (at most {MOST_TABLE_NODES})")]
+    Tables {
+        /// The network.
+        network: String,
+        /// How many it has.
+        nodes: u64,
+        /// What needs tables.
+        what: &'static str,
+    },
+    /// Ports are bits of a number.
+    #[error("{network} has nodes with more than 32 links, too many for adaptive routing")]
+    Degree {
+        /// The network.
+        network: String,
+    },
+    /// Copies of broadcasts go to neighbours.
+    #[error("broadcasts go by their own rule: neither adaptive nor Valiant routing nor failures change it")]
+    Broadcast,
 }
 
 /// What routers make: there are no questions with answers here, and a storm is a rate that is too high.
@@ -302,11 +377,33 @@ pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
         return Err(BadExperiment::Rate(experiment.rate));
     }
     experiment.traffic.for_user("a load", can_make)?;
+    let paths = experiment.parameters.paths;
+    for (wanted, what) in [
+        (experiment.failures.is_some(), "failures"),
+        (paths.is_adaptive(), "adaptive routing"),
+    ] {
+        if wanted && nodes > MOST_TABLE_NODES {
+            return Err(BadExperiment::Tables {
+                network: network.to_string(),
+                nodes,
+                what,
+            });
+        }
+    }
+    if paths.is_adaptive() && (0..nodes).any(|node| topology.degree(node) > 32) {
+        return Err(BadExperiment::Degree {
+            network: network.to_string(),
+        });
+    }
+    if experiment.traffic.is_broadcast() && (paths != Paths::Rule || experiment.failures.is_some()) {
+        return Err(BadExperiment::Broadcast);
+    }
     Ok(Destinations::check(experiment.traffic, network)?)
 }
 
 struct Measurement<'a> {
     experiment: &'a Experiment<'a>,
+    schedule: Option<&'a Schedule>,
     engine: Engine<'a>,
     watch: &'a mut dyn FnMut(Progress),
     /// Batches without any movement.
@@ -320,15 +417,36 @@ struct Measurement<'a> {
 impl Measurement<'_> {
     /// Whether all measured packets arrived.
     fn run(&mut self) -> Result<bool, Stop> {
+        if let Some(schedule) = self.schedule {
+            self.engine.open(self.experiment.effort.batch_bits);
+            let played = self.play(schedule.messages().len() as u64);
+            self.to = self.engine.now;
+            self.engine.close();
+            return played;
+        }
         self.warm_up()?;
         let length = self.length()?;
         self.from = self.engine.now;
-        self.engine.recorder.open(self.from, self.experiment.effort.batch_bits);
+        self.engine.open(self.experiment.effort.batch_bits);
         let measured = self.measure(length);
         self.to = self.engine.now;
-        self.engine.recorder.close(self.to);
+        self.engine.close();
         measured?;
         self.drain()
+    }
+
+    /// Runs until all messages of a schedule have arrived, or no more can be sent.
+    fn play(&mut self, messages: u64) -> Result<bool, Stop> {
+        loop {
+            self.batch()?;
+            let record = &self.engine.recorder;
+            if record.expected == messages && record.is_complete() {
+                return Ok(true);
+            }
+            if self.engine.alive() == 0 && !self.engine.has_plans() {
+                return Ok(false);
+            }
+        }
     }
 
     fn batch(&mut self) -> Result<(), Stop> {
@@ -340,10 +458,10 @@ impl Measurement<'_> {
     /// Looks for packets that wait for each other in a cycle. That nothing moves without one would be a fault of the
     /// simulator; it must not run on for ever.
     fn look_for_locks(&mut self) -> Result<(), Stop> {
-        if let Some(deadlock) = find_cycle(&self.engine.routers) {
+        if let Some(deadlock) = find_cycle(&self.engine) {
             return Err(Stop::Deadlock(deadlock));
         }
-        let moved = std::mem::replace(&mut self.moved, self.engine.moved);
+        let moved = std::mem::replace(&mut self.moved, self.engine.moved());
         self.stalled = if self.engine.alive() > 0 && moved == self.moved {
             self.stalled + 1
         } else {
@@ -390,12 +508,16 @@ impl Measurement<'_> {
             return Ok(most_cycles);
         }
         self.from = self.engine.now;
-        self.engine.recorder.open(self.from, batch_bits.saturating_sub(1));
+        self.engine.open(batch_bits.saturating_sub(1));
         for _ in 0..GROUPS / 2 {
             self.batch()?;
         }
         let cycles = f64::from(self.engine.now - self.from);
         let Estimate { mean, half_width } = self.estimate(batch_bits.saturating_sub(1));
+        if mean > self.experiment.effort.latency_limit {
+            // Not carried: it need not be known exactly by how much.
+            return Ok(most_cycles.min(HOPELESS << batch_bits));
+        }
         let enough = match half_width {
             // The interval shrinks with the square root of the time.
             Some(half_width) => cycles * (half_width / (precision * mean)).powi(2),
@@ -429,7 +551,7 @@ impl Measurement<'_> {
     fn overloaded(&self, share: f64) -> bool {
         let record = &self.engine.recorder;
         let expected = record.expected as f64;
-        (record.accepted as f64) < expected * (1.0 - share) - 3.0 * expected.sqrt()
+        ((record.accepted + record.lost) as f64) < expected * (1.0 - share) - 3.0 * expected.sqrt()
     }
 
     /// Sources go on, so that the last measured packets meet the same traffic as the first.
@@ -440,12 +562,12 @@ impl Measurement<'_> {
         let effort = &self.experiment.effort;
         let patience = ((4.0 * effort.latency_limit) as u32 >> effort.batch_bits) + 4;
         for _ in 0..patience {
-            if self.engine.recorder.measured == self.engine.recorder.expected {
+            if self.engine.recorder.is_complete() {
                 return Ok(true);
             }
             self.batch()?;
         }
-        Ok(self.engine.recorder.measured == self.engine.recorder.expected)
+        Ok(self.engine.recorder.is_complete())
     }
 
     /// The mean latencies of [`GROUPS`] parts of what was measured, in batches of 2^`batch_bits` cycles; `None` if it is too little,
@@ -492,11 +614,12 @@ impl Measurement<'_> {
         let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
         let saturated = match &outcome {
             Ok(drained) => {
-                !drained
-                    || mean > experiment.effort.latency_limit
-                    || engine.throttled()
-                    || self.overloaded(SHORTFALL)
-                    || self.rises(mean)
+                self.schedule.is_none()
+                    && (!drained
+                        || mean > experiment.effort.latency_limit
+                        || engine.throttled()
+                        || self.overloaded(SHORTFALL)
+                        || self.rises(mean))
             }
             Err(_) => true,
         };
@@ -505,11 +628,25 @@ impl Measurement<'_> {
             _ => None,
         };
         let per_second = |count: f64| count / wall_seconds.max(1e-9);
+        let (classes, virtual_channels, buffers) = engine.channel_plan();
+        let (failed_links, failed_routers) = engine.failed();
+        let hops: u64 = record.hops.iter().zip(0..).map(|(packets, hops)| packets * hops).sum();
+        let share = |flits: u32| f64::from(flits) / f64::from(window.max(1));
+        let mut link_histogram = vec![0; LINK_BARS];
+        for &flits in &engine.link_flits {
+            link_histogram[((share(flits) * LINK_BARS as f64).ceil() as usize).clamp(1, LINK_BARS) - 1] += 1;
+        }
+        let flits: u64 = engine.link_flits.iter().map(|&flits| u64::from(flits)).sum();
+        let messages = self.schedule.map_or(0, |schedule| schedule.messages().len() as u64);
         Point {
             network: experiment.network.to_string(),
             nodes,
             rule: rule_name(experiment.rule).into(),
-            traffic: experiment.traffic.to_string(),
+            paths: experiment.parameters.paths,
+            traffic: match self.schedule {
+                Some(schedule) => schedule.name().into(),
+                None => experiment.traffic.to_string(),
+            },
             process: experiment.process.to_string(),
             packet_flits: experiment.parameters.packet_flits,
             rate: experiment.rate,
@@ -520,7 +657,16 @@ impl Measurement<'_> {
             latency_p95: record.latencies.percentile(95),
             latency_p99: record.latencies.percentile(99),
             latency_max: record.latencies.greatest(),
-            hops_mean: record.hops as f64 / record.measured.max(1) as f64,
+            hops_mean: hops as f64 / record.measured.max(1) as f64,
+            hops_histogram: record.hops.clone(),
+            link_load_mean: flits as f64 / (f64::from(window.max(1)) * engine.link_flits.len().max(1) as f64),
+            link_load_max: share(engine.link_flits.iter().copied().max().unwrap_or(0)),
+            link_histogram,
+            lost: record.lost,
+            failed_links,
+            failed_routers,
+            unsent: messages.saturating_sub(record.expected),
+            finished: self.schedule.map(|_| u64::from(record.last_delivery)),
             offered_rate: rate(record.offered),
             accepted_rate: rate(record.accepted),
             saturated,
@@ -528,10 +674,10 @@ impl Measurement<'_> {
             cycles: u64::from(engine.now),
             packets: record.delivered,
             packets_measured: record.measured,
-            flit_hops: engine.moved,
-            classes: engine.routers.classes,
-            virtual_channels: engine.routers.channels,
-            buffer_bytes: u64::from(engine.routers.channels) * u64::from(engine.routers.buffers) * FLIT_BYTES,
+            flit_hops: engine.moved(),
+            classes,
+            virtual_channels,
+            buffer_bytes: u64::from(virtual_channels) * u64::from(buffers) * FLIT_BYTES,
             bytes_per_node: engine.bytes() as u64 / nodes,
             setup_seconds,
             wall_seconds,

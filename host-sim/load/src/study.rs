@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use super::failures::FailurePlan;
 use super::measure::{Effort, confidence};
 use super::parameters::{Parameters, Preset, Process};
 use super::plot::Chart;
@@ -80,6 +81,12 @@ pub const SIZES: [Size; 4] = [
 /// How closely saturation is found, and latency known. What differs by less is not told apart.
 const PRECISION: f64 = 0.02;
 
+/// A mean latency above this is saturation.
+const LATENCY_LIMIT: f64 = 200.0;
+
+/// Cycles of a batch, as a power of two.
+const BATCH_BITS: u32 = 9;
+
 /// Every figure is the mean of so many seeds.
 pub const SEEDS: u64 = 5;
 
@@ -96,20 +103,19 @@ fn rules(network: &str) -> &'static [&'static str] {
     }
 }
 
-/// A tenth of a measurement has to be longer than ten mean latencies, also of those of which the curves bend.
+/// A trial says how long to measure: a tenth of it is longer than ten mean latencies, for latencies up to the limit. The largest networks
+/// have latencies of up to 150 cycles when they are idle.
 fn effort(nodes: u32) -> Effort {
-    let batch_bits = match nodes {
-        0..=100 => 10,
-        101..=1_000 => 11,
-        _ => 12,
+    let (latency_limit, batches) = match nodes {
+        0..1_000 => (LATENCY_LIMIT, 40),
+        _ => (2.0 * LATENCY_LIMIT, 80),
     };
-    let cycles = 10 << batch_bits;
     Effort {
         precision: PRECISION,
-        least_cycles: cycles,
-        most_cycles: cycles,
-        batch_bits,
-        ..Effort::default()
+        least_cycles: 10 << BATCH_BITS,
+        most_cycles: batches << BATCH_BITS,
+        batch_bits: BATCH_BITS,
+        latency_limit,
     }
 }
 
@@ -136,6 +142,7 @@ pub fn plan(sizes: &[Size]) -> JobList {
                         effort: effort(size.nodes),
                         seed,
                         task,
+                        failures: FailurePlan::default(),
                     }));
                 }
             }
@@ -222,7 +229,7 @@ const INTRODUCTION: &str = "# Latency against load: the papers' networks, torus 
 
 Uniform traffic as BookSim has it, with packets to oneself (`uniform-with-self`), packets of one flit, routers with the
 parameters of `--preset booksim`: every pipeline step and every link one cycle, buffers of 8 flits. A rate is packets that a node makes in a cycle; the saturation is the highest rate
-that is carried (mean latency at most 500 cycles, not rising, and nothing left behind), found by bisection to 2%. Every figure is
+that is carried (mean latency at most 200 cycles, 400 in the largest networks, not rising, and nothing left behind), found by bisection to 2%. Every figure is
 the mean of five seeds, and ± is half the 95% confidence interval of the saturation. Every network has the
 virtual channels that it needs to be free of deadlock; the torus has two. Channels are memory: a flit counting 8 bytes, the tables say how much at each
 end of a link, and in the last column all networks have the same, 32 flits a link shared out among their channels. Solid lines are the rule `exact`, dashed

@@ -6,6 +6,7 @@
 //! baud = 1000000                      # unless said otherwise
 //! log-packets = true                  # false unless said otherwise
 //! computers-anywhere = true           # false unless said otherwise
+//! key-file = "mesh.key"               # beside this file; or key = "..."; no key unless said
 //! traffic = { rate = 10, count = 100, pattern = "uniform", size = 32 }
 //!
 //! [[node]]
@@ -24,6 +25,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::key::{BadKey, Key};
 use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Pattern, Traffic, rates_agree};
 use hopwise_core::{Network, NoSuchNode, ParseError};
 use serde::{Deserialize, Serialize};
@@ -103,6 +106,10 @@ pub struct Mesh {
     pub computers_anywhere: bool,
     /// Packets that boards send by themselves.
     pub traffic: Option<Traffic>,
+    /// The keys, if the mesh has any.
+    pub keys: Option<MeshKeys>,
+    /// Where they are, if not in the mesh file.
+    key_file: Option<PathBuf>,
     emulated: bool,
     nodes: BTreeMap<u64, NodeSettings>,
 }
@@ -119,6 +126,8 @@ struct MeshTable {
     #[serde(default)]
     computers_anywhere: bool,
     traffic: Option<Spanned<TrafficTable>>,
+    key: Option<Spanned<String>>,
+    key_file: Option<Spanned<PathBuf>>,
     probe: Option<Spanned<String>>,
     #[serde(default)]
     node: Vec<NodeTable>,
@@ -180,6 +189,14 @@ pub enum BadMesh {
         /// Which rule, and where.
         broken: BrokenRule,
     },
+    /// The file that it names as that of its key holds none.
+    #[error("{}: {error}", path.display())]
+    Key {
+        /// The file of the key.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: BadKey,
+    },
 }
 
 /// What the text of a mesh file breaks, and where.
@@ -214,6 +231,10 @@ pub enum MeshRule {
     },
     #[error("{0} is routed by tables, which boards do not have: give them a lift, `hopwise choose` finds one")]
     Tables(String),
+    #[error("{0}")]
+    Key(BadKey),
+    #[error("a mesh has a key or a key-file, not both")]
+    TwoKeys,
     #[error("the expression {0} is too long for a configuration page")]
     TooLong(String),
     #[error("{0}")]
@@ -250,6 +271,24 @@ pub enum MeshRule {
     PacketSize(u8),
 }
 
+/// Reads the file of a key: the key, and perhaps lines that begin with `#`.
+pub fn read_keys(path: &Path) -> Result<MeshKeys, BadMesh> {
+    let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let secret: Result<Key, BadKey> = line.unwrap_or_default().parse();
+    match secret {
+        Ok(secret) => Ok(MeshKeys::of(&secret)),
+        Err(error) => Err(BadMesh::Key {
+            path: path.to_path_buf(),
+            error,
+        }),
+    }
+}
+
 /// What is broken, and where it stands in the text.
 type Broken = (usize, MeshRule);
 
@@ -275,6 +314,8 @@ impl Mesh {
             log_packets: false,
             computers_anywhere: false,
             traffic: None,
+            keys: None,
+            key_file: None,
             emulated: false,
             nodes: BTreeMap::new(),
         };
@@ -309,10 +350,15 @@ impl Mesh {
             path: path.to_path_buf(),
             error,
         })?;
-        Self::parse(&text).map_err(|broken| BadMesh::InFile {
+        let mut mesh = Self::parse(&text).map_err(|broken| BadMesh::InFile {
             path: path.to_path_buf(),
             broken,
-        })
+        })?;
+        if let Some(file) = &mesh.key_file {
+            let beside = path.parent().unwrap_or(Path::new("")).join(file);
+            mesh.keys = Some(read_keys(&beside)?);
+        }
+        Ok(mesh)
     }
 
     /// Reads the text of a file. What is wrong with it is told with its line.
@@ -341,6 +387,17 @@ impl Mesh {
         }
         if let Some(traffic) = &table.traffic {
             mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);
+        }
+        if let Some(key) = &table.key {
+            let secret = key.get_ref().trim().parse();
+            let secret = secret.map_err(|error| at(key, MeshRule::Key(error)))?;
+            mesh.keys = Some(MeshKeys::of(&secret));
+        }
+        if let Some(file) = &table.key_file {
+            if mesh.keys.is_some() {
+                return Err(at(file, MeshRule::TwoKeys));
+            }
+            mesh.key_file = Some(file.get_ref().clone());
         }
         if let Some(probe) = &table.probe {
             if probe.get_ref() != EMULATED {

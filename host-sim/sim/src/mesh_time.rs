@@ -68,7 +68,7 @@ impl Watcher for Wires {
             return length;
         };
         lie(at, &mut signal);
-        wire::write_time(tag, &signal, frame).unwrap_or(length)
+        wire::write_time(tag, &signal, None, frame).unwrap_or(length)
     }
 }
 
@@ -98,6 +98,8 @@ impl TimedNodes {
             jitter: JITTER,
             seed: trial.seed,
             rogues: Vec::new(),
+            key: None,
+            taps: Vec::new(),
             computers: Vec::new(),
         });
         let mut random = Xoshiro256PlusPlus::seed_from_u64(trial.seed ^ 0x7374_6172);

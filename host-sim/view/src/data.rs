@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::layout::Drawing;
+use super::rounds::Rounds;
 
 /// The page holds the next hop of every pair, and has to stay fluid.
 pub const MOST_NODES: u64 = 1024;
@@ -42,6 +43,8 @@ pub struct PageData {
     pub trace: Option<Replay>,
     /// Of a mesh file: for each node and port the serial port, and the pins that send and receive.
     pub wiring: Option<Vec<Vec<[String; 3]>>>,
+    /// Of a collective, whose rounds are the trace.
+    pub rounds: Option<Rounds>,
 }
 
 /// A trace, in columns; times in microseconds since its begin.
@@ -96,6 +99,14 @@ pub enum NoPage {
         network: String,
         /// How many nodes it has.
         nodes: u64,
+    },
+    /// A collective has too many messages.
+    #[error("{operation} has {messages} messages, too many for a page (at most {MOST_HOPS})")]
+    TooManyMessages {
+        /// The operation.
+        operation: String,
+        /// How many messages it has.
+        messages: usize,
     },
     /// The trace cannot be read.
     #[error("{0}")]
@@ -203,6 +214,7 @@ impl PageData {
             trace: trace.map(|(overview, kept)| replay(&drawing, overview, kept)),
             link_kinds: drawing.kinds,
             wiring: None,
+            rounds: None,
         })
     }
 

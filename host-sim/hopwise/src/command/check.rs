@@ -49,6 +49,12 @@ pub(super) struct CheckArgs {
     /// Give board A the configuration of node B
     #[arg(long, value_name = "A=B", value_parser = parse_page, conflicts_with = "port")]
     page: Vec<(u64, u64)>,
+    /// Give a board no key, though the mesh has one
+    #[arg(long, value_name = "NODE", conflicts_with = "port")]
+    no_key: Vec<u64>,
+    /// Give a board the key of another mesh
+    #[arg(long, value_name = "NODE", conflicts_with = "port")]
+    other_key: Vec<u64>,
     /// Ask through the serial ports of these emulated boards only
     #[arg(long, value_name = "NODES", value_delimiter = ',', conflicts_with = "port")]
     at: Vec<u64>,
@@ -89,7 +95,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     }
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if !args.port.is_empty() {
-        let mut line = SerialMesh::open(&args.port, mesh.baud)?;
+        let mut line = SerialMesh::open(&args.port, mesh.baud, mesh.keys)?;
         (survey(&mut line, &mesh, &boards), None)
     } else if args.emulated || mesh.is_emulated() {
         // Boards of all kinds are emulated as the first.
@@ -135,6 +141,8 @@ fn look_at_emulated(
         one_way: args.one_way.clone(),
         extra: extra.collect(),
         pages: args.page.clone(),
+        keyless: args.no_key.clone(),
+        other_key: args.other_key.clone(),
     };
     let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at)?;
@@ -180,6 +188,9 @@ fn sentence(finding: &Finding) -> String {
         FindingKind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
         FindingKind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
         FindingKind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
+        FindingKind::Key => {
+            format!("key         {place}: who is there, and should be {expected}, has another key, or none")
+        }
         FindingKind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
     }
 }

@@ -1,12 +1,16 @@
 //! `hopwise mesh`
 
-use std::path::PathBuf;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
 use super::NetworkArg;
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
+use hopwise_core::key::KEY_BYTES;
 use hopwise_files::create_whole;
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
@@ -21,6 +25,15 @@ pub(super) struct MeshArgs {
 enum MeshCommand {
     /// Writes a mesh file for a network
     New(NewArgs),
+    /// Makes a key for a mesh: 32 hexadecimal digits
+    Key(KeyArgs),
+}
+
+#[derive(Args)]
+struct KeyArgs {
+    /// The file to write, for you alone to read; it must not exist
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -40,7 +53,30 @@ fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
 }
 
 pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
-    let MeshCommand::New(args) = &args.command;
+    match &args.command {
+        MeshCommand::New(args) => new(args),
+        MeshCommand::Key(args) => key(args),
+    }
+}
+
+fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
+    let mut bytes = [0; KEY_BYTES];
+    let source = Path::new("/dev/urandom");
+    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| Refusal::file(source, error))?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let Some(path) = &args.output else {
+        print(|out| writeln!(out, "{digits}"))?;
+        return Ok(Outcome::Done);
+    };
+    let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}\n");
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Refusal::file(path, error))?;
+    Ok(Outcome::Done)
+}
+
+fn new(args: &NewArgs) -> Result<Outcome, Refusal> {
     let mesh = Mesh::new(args.network.network()?, args.board)?;
     match &args.output {
         Some(path) => {

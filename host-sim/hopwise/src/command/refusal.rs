@@ -17,8 +17,10 @@ use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::setup::CannotBuild;
 use hopwise_emulator::world::BadWire;
 use hopwise_language::script::{NoSuchPlace, ScriptError};
+use hopwise_load::failures::BadFailures;
 use hopwise_load::measure::BadExperiment;
 use hopwise_load::saturation::BadSearch;
+use hopwise_load::schedule::BadSchedule;
 use hopwise_load::sweep::{BadShare, FolderError};
 use hopwise_networks::figures::CannotSearch;
 use hopwise_networks::graph::CannotBuildOut;
@@ -172,6 +174,12 @@ pub(super) enum Refusal {
     /// A search for the highest load that makes no sense.
     #[error(transparent)]
     Saturation(#[from] BadSearch),
+    /// Failures that make no sense.
+    #[error(transparent)]
+    Failures(#[from] BadFailures),
+    /// A schedule that cannot be made.
+    #[error(transparent)]
+    Schedule(#[from] BadSchedule),
     /// The folder of a sweep.
     #[error(transparent)]
     Jobs(#[from] FolderError),

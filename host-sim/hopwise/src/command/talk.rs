@@ -10,6 +10,8 @@ use hopwise_core::Network;
 use hopwise_core::wire::{DEFAULT_BAUD, DropReason};
 use serde_json::{Map, Value, json};
 
+use hopwise_rig::mesh::read_keys;
+
 use super::output::{Outcome, print, print_coloured, print_json};
 use super::refusal::Refusal;
 use super::table;
@@ -23,6 +25,9 @@ pub(super) struct PortArg {
     /// The mesh's baud rate
     #[arg(long, default_value_t = DEFAULT_BAUD)]
     pub(super) baud: u32,
+    /// The file of the mesh's key, if it has one
+    #[arg(long, value_name = "FILE")]
+    pub(super) key_file: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -72,7 +77,8 @@ pub(super) struct CountersArgs {
 
 impl PortArg {
     pub(super) fn connect(&self) -> Result<Mesh, Refusal> {
-        Ok(Mesh::open(&self.port, self.baud)?)
+        let keys = self.key_file.as_deref().map(read_keys).transpose()?;
+        Ok(Mesh::open_with(&self.port, self.baud, keys)?)
     }
 }
 

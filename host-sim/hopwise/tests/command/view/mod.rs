@@ -182,3 +182,42 @@ fn nonsense_is_refused_in_a_sentence() {
     let sentence = refused(&["view", "ring(5)", "-o", "no/such/folder/page.html"]);
     assert!(sentence.contains("no/such/folder/page.html"), "{sentence}");
 }
+
+/// The rounds of a collective are those that `hopwise collective` counts, and the page plays them.
+#[test]
+fn rounds_of_a_collective_are_played() {
+    let folder = Folder::new("rounds");
+    let network = "rsn(2,hypercube(2))";
+    for (ports, op) in [("all", "fft"), ("one", "sort"), ("all", "all-reduce")] {
+        let page = page(&folder, &[network, "--collective", op, "--port-model", ports]);
+        let told = printed(&["collective", network, "--op", op, "--port-model", ports, "--json"]);
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let rounds = data(&page)["rounds"]["sent"].as_array().unwrap().clone();
+        let all = told["rounds"].as_u64().unwrap() + told["reorder_rounds"].as_u64().unwrap_or(0);
+        assert_eq!(rounds.len() as u64, all, "{op}");
+        let messages: usize = rounds.iter().map(|round| round.as_array().unwrap().len()).sum();
+        assert_eq!(told["messages"], messages, "{op}");
+        let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+            return;
+        };
+        browser.open(&folder.file("page.html"));
+        let found = browser.evaluate(
+            "timeline.play(false); timeline.seek(2.5e6); draw(); ({ clock: byId('clock').textContent, under: hopsAt(2.5e6).length, \
+             card: byId('rounds').innerText, facts: byId('facts').textContent })",
+        );
+        assert_eq!(browser.errors, Vec::<String>::new());
+        assert_eq!(found["clock"], format!("round 3 of {all}"));
+        assert_eq!(found["under"], rounds[2].as_array().unwrap().len(), "{op}");
+        let card = found["card"].as_str().unwrap();
+        assert!(card.contains(op) && card.contains(&messages.to_string()), "{card}");
+        assert!(
+            found["facts"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("{all} rounds, {messages} messages")),
+            "{found}"
+        );
+    }
+    let refusal = refused(&["view", network, "--port-model", "one", "-o", &folder.file("no.html")]);
+    assert!(refusal.contains("--collective"), "{refusal}");
+}
