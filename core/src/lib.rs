@@ -21,6 +21,7 @@
 //! [`clock`] is the time that all nodes agree on: links carry what neighbours say of it, and the router tells it to whoever asks.
 //!
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
+//! [`key`] has the secrets of a mesh, with which links prove who they are, and [`authority`] who may change a board.
 //! [`store`] is what a board keeps in its flash. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
 //! network uses graph.
 //!
@@ -52,10 +53,12 @@
 extern crate std;
 
 mod arith;
+pub mod authority;
 pub mod clock;
 pub mod collective;
 pub mod endpoint;
 pub mod graph;
+pub mod key;
 pub mod limits;
 pub mod link;
 pub mod network;

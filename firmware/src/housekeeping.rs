@@ -120,6 +120,7 @@ pub(crate) async fn watch_button(driver: &'static Driver, button: Input<'static>
         ticker.next().await;
         driver.is_here(Task::BUTTON);
         let pressed = is_pressed();
+        driver.about.is_pressed.set(pressed);
         if pressed && !was_pressed {
             if let Mode::Mesh(mesh) = &mut *driver.mode() {
                 mesh.broadcast_ping(now());

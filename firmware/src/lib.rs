@@ -129,6 +129,7 @@ fn start(slots: Slots<'_>, programs: &mut dyn FnMut(Network, Node) -> &'static d
     // What the configuration says may be what the board crashes at.
     let found = match boot.crashes_again {
         true => Err(BoardState::CrashLoop),
+        false if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
         false => configuration::understand_start(&start),
     };
     let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);

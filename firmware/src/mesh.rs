@@ -50,8 +50,12 @@ impl Mesh {
                 Rule::Exact
             },
         };
+        let mut router = Router::new(&config, now)?;
+        if let Some(credentials) = about.credentials() {
+            router.lock(&credentials);
+        }
         Ok(Mesh {
-            router: Router::new(&config, now)?,
+            router,
             observer: BoardObserver::new(packet_logging(page.options)),
             traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
             programs: programs(network, page.address),
@@ -188,6 +192,10 @@ impl Own<'_> {
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) -> Answer {
+        let payload = match answer::admit(number, payload, from_afar, about) {
+            Ok(payload) => payload,
+            Err(refusal) => return refusal,
+        };
         let done = match Command::read(number, payload) {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {

@@ -7,6 +7,7 @@
 use heapless::Vec;
 
 use crate::Node;
+use crate::key::Credentials;
 use crate::limits::BODY;
 use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
 use crate::service::{self, Subject};
@@ -95,6 +96,11 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             counters: RouterCounters::default(),
             card: Card::default(),
         }
+    }
+
+    /// From now on it talks only to an end with the same key. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.link.lock(credentials);
     }
 
     /// Whether both ends hear and accept each other.
@@ -408,7 +414,7 @@ impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
         let peer = self.link.peer();
         Some(LinkReport {
             up: self.link.is_up(),
-            one_way: self.link.is_one_way(),
+            trouble: self.link.trouble(),
             peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
             host: peer.is_some_and(|peer| peer.role == Role::Host),
             wired: false,

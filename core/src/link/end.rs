@@ -2,12 +2,14 @@
 
 use super::hold::Hold;
 use super::patience::Patience;
+use super::security::{Security, Verdict};
 use super::state::{Change, Hears, LinkState, Peer};
 use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
 use super::{Down, Micros, Received, Turn, millis};
+use crate::key::Credentials;
 use crate::wire::{
-    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, Role, Stance, TimeSignal, write_ack,
-    write_data, write_hello, write_time,
+    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, OVERHEAD, Offer, Proof, Role, SEALED_OVERHEAD,
+    Stance, Tagged, TimeSignal, write_ack, write_data, write_hello, write_time,
 };
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
@@ -64,10 +66,14 @@ pub(super) struct End {
     /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
     patience: Patience,
+    /// In a mesh that has a key.
+    security: Option<Security>,
     pub(super) counters: LinkCounters,
 }
 
 const FIRST_SESSION: u8 = 1;
+/// A frame with a tag is so much longer.
+const TAG_MORE: usize = SEALED_OVERHEAD - OVERHEAD;
 
 /// Since when a frame is on the way, in units of 1024 microseconds that go round after a minute.
 fn coarse(now: Micros) -> u16 {
@@ -87,7 +93,7 @@ impl End {
             identity,
             // A start bit, eight of data, a stop bit.
             byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
-            wire: wire.min(usize::from(u16::MAX)) as u16,
+            wire: wire.saturating_sub(TAG_MORE).min(usize::from(u16::MAX)) as u16,
             state: LinkState::Silent,
             session: FIRST_SESSION,
             tag: identity.tag(FIRST_SESSION),
@@ -109,8 +115,14 @@ impl End {
             computer: false,
             since: millis(now),
             patience: Patience::new(),
+            security: None,
             counters: LinkCounters::default(),
         }
+    }
+
+    pub(super) fn lock(&mut self, credentials: &Credentials) {
+        self.security = Some(Security::new(credentials, &self.identity));
+        self.wire = self.wire.saturating_add(TAG_MORE as u16);
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -146,6 +158,10 @@ impl End {
         self.state.is_one_way()
     }
 
+    pub(super) fn foreigner(&self) -> Option<Down> {
+        self.state.foreigner()
+    }
+
     pub(super) fn peer(&self) -> Option<Identity> {
         self.state.peer().map(|peer| peer.identity)
     }
@@ -157,25 +173,20 @@ impl End {
     }
 
     pub(super) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
-        let frame = match frame.and_then(Frame::read) {
-            Ok(frame) => frame,
+        let (bytes, frame) = match frame.and_then(|bytes| Ok((bytes, self.read(bytes)?))) {
+            Ok(read) => read,
             Err(error) => return self.damaged(error),
         };
         count(&mut self.counters.frames_received);
         match frame {
-            Frame::Hello(hello) => self.hear(&hello, now),
-            Frame::OtherVersion(version) => {
-                let change = self.state.other_version(version, self.heard_until(now));
-                self.follow(change, now)
-            }
-            Frame::Unknown => {
-                count(&mut self.counters.useless);
-                Received::Frame
-            }
+            Frame::Hello(hello) => self.hear(&hello, bytes, now),
+            // Anyone can say that, so who has proven itself is not given up for it.
+            Frame::OtherVersion(_) if self.security.is_some() && self.peer().is_some() => self.useless(),
+            Frame::OtherVersion(version) => self.turn_away(Down::Version(version), now),
+            Frame::Unknown => self.useless(),
             Frame::Time { tag, signal } => {
                 if self.state.peer().is_none() || tag != self.tag {
-                    count(&mut self.counters.useless);
-                    return Received::Frame;
+                    return self.useless();
                 }
                 match self.state.named(self.heard_until(now)) {
                     Change::None => Received::Time(signal),
@@ -204,13 +215,36 @@ impl End {
                         let lane = header.lane;
                         Received::Packet { lane, packet }
                     }
-                    Arrival::Repeated | Arrival::Early => {
-                        count(&mut self.counters.useless);
-                        Received::Frame
-                    }
+                    Arrival::Repeated | Arrival::Early => self.useless(),
                 }
             }
         }
+    }
+
+    /// Reads a frame. With a key, only what has the tag of this session, or is a hello.
+    fn read<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
+        let Some(security) = &mut self.security else {
+            return Frame::read(bytes);
+        };
+        match Tagged::frame(bytes) {
+            Some(tagged) if security.believes(&tagged) => tagged.read(self.tag),
+            Some(_) => Err(FrameError::Tag),
+            None => match Frame::read(bytes)? {
+                Frame::Ack(_) | Frame::Data { .. } | Frame::Time { .. } => Err(FrameError::Tag),
+                frame => Ok(frame),
+            },
+        }
+    }
+
+    fn useless<'a>(&mut self) -> Received<'a> {
+        count(&mut self.counters.useless);
+        Received::Frame
+    }
+
+    /// Someone is there with whom there can be no link.
+    fn turn_away<'a>(&mut self, reason: Down, now: Micros) -> Received<'a> {
+        let change = self.state.foreign(reason, self.heard_until(now));
+        self.follow(change, now)
     }
 
     fn damaged<'a>(&mut self, error: FrameError) -> Received<'a> {
@@ -224,8 +258,7 @@ impl End {
     /// Takes an acknowledgement in, if it is of this session.
     fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
         if self.state.peer().is_none() || ack.tag != self.tag {
-            count(&mut self.counters.useless);
-            return Err(Received::Frame);
+            return Err(self.useless());
         }
         let change = self.state.named(self.heard_until(now));
         if change != Change::None {
@@ -258,12 +291,43 @@ impl End {
         Ok(())
     }
 
-    fn hear<'a>(&mut self, hello: &Hello, now: Micros) -> Received<'a> {
+    fn hear<'a>(&mut self, hello: &Hello, bytes: &[u8], now: Micros) -> Received<'a> {
         let hears = match hello.heard {
             0 => Hears::Nobody,
             tag if tag == self.tag => Hears::Us,
             _ => Hears::Another,
         };
+        match self.judge(hello, bytes, hears) {
+            Ok(hears) => self.believe(hello, hears, now),
+            Err(Some(reason)) => self.turn_away(reason, now),
+            Err(None) => self.useless(),
+        }
+    }
+
+    /// Whom a hello names, if it is believed; else why there is no link with who sent it, if that is known.
+    fn judge(&mut self, hello: &Hello, bytes: &[u8], hears: Hears) -> Result<Hears, Option<Down>> {
+        let Some(security) = &mut self.security else {
+            return if hello.keyed {
+                Err(Some(Down::Unkeyed))
+            } else {
+                Ok(hears)
+            };
+        };
+        let (is_known, is_up) = (self.state.peer().is_some(), self.state.is_up());
+        match security.judge(hello, bytes, hears == Hears::Us, is_known, is_up) {
+            Verdict::Proven => Ok(Hears::Us),
+            Verdict::Announced => Ok(Hears::Nobody),
+            Verdict::AnnouncedAnew => {
+                self.number_session();
+                Ok(Hears::Nobody)
+            }
+            Verdict::Unkeyed => Err(Some(Down::Unkeyed)),
+            Verdict::WrongKey => Err(Some(Down::WrongKey)),
+            Verdict::Worthless => Err(None),
+        }
+    }
+
+    fn believe<'a>(&mut self, hello: &Hello, hears: Hears, now: Micros) -> Received<'a> {
         let was_open = self.is_open();
         let until = self.heard_until(now);
         let (mut change, answer) = self.state.hello(Peer::of(hello), hears, hello.stance, until);
@@ -341,13 +405,34 @@ impl End {
         let in_vain = reason == Down::Ended && !self.sender.idle() && self.hold.nothing_taken();
         self.learn(reason == Down::Stuck || in_vain, now);
         self.patience.end();
-        self.session = self.session.wrapping_add(1);
-        self.tag = self.identity.tag(self.session);
+        self.number_session();
+        if let Some(security) = &mut self.security {
+            security.renew(self.state.peer().is_some());
+        }
         self.receiver = Receiver::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
         self.ack_due = false;
         self.answer_soon(now);
+    }
+
+    /// The session has another number from now on.
+    fn number_session(&mut self) {
+        self.session = self.session.wrapping_add(1);
+        self.tag = self.identity.tag(self.session);
+    }
+
+    /// Who was there and did not get as far as a session is forgotten, and so are the nonces.
+    fn forget_pair(&mut self) {
+        let is_known = self.state.peer().is_some();
+        if let Some(security) = self
+            .security
+            .as_mut()
+            .filter(|security| !is_known && security.is_paired())
+        {
+            security.renew(false);
+            self.number_session();
+        }
     }
 
     fn answer_soon(&mut self, now: Micros) {
@@ -383,6 +468,9 @@ impl End {
 
     pub(super) fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
         let mut change = self.state.tick(now);
+        if !matches!(change, Change::Ends(_)) {
+            self.forget_pair();
+        }
         if change == Change::None && self.is_stuck(now) {
             change = if self.is_open() {
                 self.state.give_up(Down::Stuck)
@@ -468,7 +556,11 @@ impl End {
             return None;
         }
         let ack = self.acknowledgement()?;
-        let length = write_ack(&ack, out)?;
+        let seal = match &mut self.security {
+            Some(security) => Some(security.seal()?),
+            None => None,
+        };
+        let length = write_ack(&ack, seal, out)?;
         self.sent(length, now);
         Some(length)
     }
@@ -482,9 +574,17 @@ impl End {
                 accepts: self.accepts(),
                 holds: self.hold.is_on(),
             },
+            keyed: self.security.is_some(),
         };
-        // Without room for the longest frame a short one must do.
-        let length = write_hello(&hello, self.padding(), out).or_else(|| write_hello(&hello, 0, out))?;
+        let padding = self.padding();
+        let mut write = |proof: Option<Proof<'_>>| {
+            // Without room for the longest frame a short one must do.
+            write_hello(&hello, padding, proof, out).or_else(|| write_hello(&hello, 0, proof, out))
+        };
+        let length = match &mut self.security {
+            Some(security) => security.with_proof(|proof| write(Some(proof)))?,
+            None => write(None)?,
+        };
         self.hello_sent_at = now;
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
@@ -497,7 +597,11 @@ impl End {
 
     pub(super) fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
         self.time_due = false;
-        let length = write_time(self.state.peer()?.tag, signal, out)?;
+        let seal = match &mut self.security {
+            Some(security) => Some(security.seal()?),
+            None => None,
+        };
+        let length = write_time(self.state.peer()?.tag, signal, seal, out)?;
         self.sent(length, now);
         Some(length)
     }
@@ -543,7 +647,11 @@ impl End {
             round,
             lane,
         };
-        let length = write_data(&header, packet, again, out)?;
+        let seal = match &mut self.security {
+            Some(security) => Some(security.seal()?),
+            None => None,
+        };
+        let length = write_data(&header, packet, again, seal, out)?;
         count(if again {
             &mut self.counters.resent
         } else {

@@ -13,6 +13,7 @@ mod collector;
 mod end;
 mod hold;
 mod patience;
+mod security;
 mod state;
 mod window;
 
@@ -21,7 +22,8 @@ use end::End;
 use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
-use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, Offer, TimeSignal};
+use crate::key::Credentials;
+use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
@@ -52,6 +54,10 @@ pub enum Down {
     Stuck,
     /// The other end does not want this one there.
     Refused,
+    /// One of the ends has a key, the other has none.
+    Unkeyed,
+    /// The other end has another key.
+    WrongKey,
 }
 
 /// What came in.
@@ -116,6 +122,11 @@ impl<const WIRE: usize> Link<WIRE> {
         link
     }
 
+    /// From now on it talks only to an end with the same key, and proves to have it. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.end.lock(credentials);
+    }
+
     /// Whether both ends hear each other.
     pub fn is_up(&self) -> bool {
         self.end.is_up()
@@ -149,6 +160,22 @@ impl<const WIRE: usize> Link<WIRE> {
     /// Whether the other end is heard but does not hear us.
     pub fn is_one_way(&self) -> bool {
         self.end.is_one_way()
+    }
+
+    /// Why there can be no link with whoever is at the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
+    pub fn foreigner(&self) -> Option<Down> {
+        self.end.foreigner()
+    }
+
+    /// What is wrong with the link, though someone is there.
+    pub fn trouble(&self) -> LinkTrouble {
+        match self.foreigner() {
+            Some(Down::Unkeyed) => LinkTrouble::Unkeyed,
+            Some(Down::WrongKey) => LinkTrouble::WrongKey,
+            Some(_) => LinkTrouble::Version,
+            None if self.is_one_way() => LinkTrouble::OneWay,
+            None => LinkTrouble::None,
+        }
     }
 
     /// Who is at the other end, if it has been heard since the link went down.

@@ -53,12 +53,13 @@ use stalls::Stalls;
 use wiring::Wiring;
 
 use crate::clock::{Grains, MeshClock, MeshTime};
+use crate::key::Credentials;
 use crate::limits::{self, INBOX};
 use crate::link::{Link, Micros, Received};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Packet, PacketId,
-    Role, RouterCounters, encoded_len,
+    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, Packet, PacketId, Role,
+    RouterCounters, SEALED_OVERHEAD, encoded_len,
 };
 use crate::{Network, Node, Port, Rule};
 
@@ -169,7 +170,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         const {
             assert!(BODY <= 255, "the length of a body is one byte");
             assert!(PORTS <= MAX_LINKS, "a set of links is one word");
-            assert!(WIRE >= encoded_len(OVERHEAD + MAX_HEADER + BODY));
+            assert!(WIRE >= encoded_len(SEALED_OVERHEAD + MAX_HEADER + BODY));
         }
         let &Config {
             ref network,
@@ -244,6 +245,11 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             sweep_at: now,
             clock: MeshClock::new(address, baud, now),
         })
+    }
+
+    /// From now on its links talk only to ends with the same key. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.links.iter_mut().for_each(|link| link.lock(credentials));
     }
 
     /// Its address.

@@ -35,6 +35,9 @@ pub enum Command<'a> {
     KeepPage,
     /// Fails on purpose, so that one sees it recover. The answer is [`Done`].
     Fail(Failure),
+    /// What is the next command that changes the board to be tagged with? The answer is a [`Challenge`](crate::authority::Challenge), or
+    /// [`Done`] if the board has no keys.
+    Challenge,
 }
 
 /// How a board fails when it is told to.
@@ -67,15 +70,20 @@ pub enum Done {
     Busy,
     /// The configuration is for a network whose family is not in the board's image.
     NotInImage,
+    /// Whoever says so may not: it has not proven to hold the management key, or, where there are no keys, it is not at the board's own port.
+    NotAllowed,
 }
 
 impl<'a> Command<'a> {
+    /// The number of [`WritePage`](Self::WritePage).
+    pub const WRITE_PAGE: u8 = 2;
+
     /// Its number in [`Query::Board`].
     pub const fn number(&self) -> u8 {
         match self {
             Command::Status => 0,
             Command::ReadPage => 1,
-            Command::WritePage(_) => 2,
+            Command::WritePage(_) => Self::WRITE_PAGE,
             Command::Restart => 3,
             Command::Broadcast(_) => 4,
             Command::StartTraffic(_) => 5,
@@ -83,7 +91,13 @@ impl<'a> Command<'a> {
             Command::LogPackets(_) => 7,
             Command::KeepPage => 8,
             Command::Fail(_) => 9,
+            Command::Challenge => 10,
         }
+    }
+
+    /// Whether a command of this number changes the board. One that has keys asks for proof that the computer sent it.
+    pub const fn changes(number: u8) -> bool {
+        !matches!(number, 0 | 1 | 6 | 10)
     }
 
     /// The question to ask.
@@ -95,7 +109,12 @@ impl<'a> Command<'a> {
     pub fn payload(&self) -> Vec<u8, MAX_PAYLOAD> {
         let mut bytes = Vec::new();
         let fits = match *self {
-            Command::Status | Command::ReadPage | Command::Restart | Command::Traffic | Command::KeepPage => Ok(()),
+            Command::Status
+            | Command::ReadPage
+            | Command::Restart
+            | Command::Traffic
+            | Command::KeepPage
+            | Command::Challenge => Ok(()),
             Command::WritePage(page) => bytes.extend_from_slice(page),
             Command::Broadcast(payload) => bytes.extend_from_slice(payload),
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
@@ -120,6 +139,7 @@ impl<'a> Command<'a> {
             7 => Command::LogPackets(*payload.first()? != 0),
             8 => Command::KeepPage,
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
+            10 => Command::Challenge,
             _ => return None,
         })
     }
@@ -146,6 +166,8 @@ pub enum BoardState {
     /// It crashed several times in a row soon after its start, and leaves its configuration alone until it gets another one or its
     /// power is cut.
     CrashLoop,
+    /// It has keys, and cannot count its starts in its flash, so it could not tell what was said before the last one.
+    Uncounted,
 }
 
 /// All that a board knows about itself.
@@ -196,16 +218,19 @@ mod tests {
             Command::LogPackets(true),
             Command::KeepPage,
             Command::Fail(Failure::Hang),
+            Command::Challenge,
         ];
+        let changing = [2, 3, 4, 5, 7, 8, 9];
         for (number, command) in commands.into_iter().enumerate() {
             assert_eq!(usize::from(command.number()), number);
+            assert_eq!(Command::changes(command.number()), changing.contains(&number));
             assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
         }
         for failure in Failure::ALL {
             assert_eq!(Command::read(9, &[failure as u8]), Some(Command::Fail(failure)));
         }
         assert_eq!(Command::read(9, &[2]), None);
-        assert_eq!(Command::read(10, &[]), None);
+        assert_eq!(Command::read(11, &[]), None);
         assert_eq!(Command::read(2, &[0; PAGE_BYTES - 1]), None);
     }
 }

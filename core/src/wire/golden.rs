@@ -105,6 +105,7 @@ fn frames(examples: &mut Examples) {
             accepts: true,
             holds: false,
         },
+        keyed: false,
     };
     let of_computer = Hello {
         identity: Identity {
@@ -118,9 +119,10 @@ fn frames(examples: &mut Examples) {
         session: 1,
         heard: 0,
         stance: Stance::default(),
+        keyed: false,
     };
     for (name, hello) in [("hello of a node", of_node), ("hello of a computer", of_computer)] {
-        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, out)));
+        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
     let signal = TimeSignal {
@@ -132,7 +134,7 @@ fn frames(examples: &mut Examples) {
         round: 513,
         hops: 2,
     };
-    let bytes = examples.wrote("time signal", &written(|out| write_time(0x0300, &signal, out)));
+    let bytes = examples.wrote("time signal", &written(|out| write_time(0x0300, &signal, None, out)));
     frame_in(bytes, |frame| assert_eq!(frame, Frame::Time { tag: 0x0300, signal }));
     let plain = Ack {
         tag: 0x0300,
@@ -148,7 +150,7 @@ fn frames(examples: &mut Examples) {
         ..plain
     };
     for (name, ack) in [("acknowledgement", plain), ("complaint", complaint)] {
-        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, out)));
+        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
     }
     let header = DataHeader {
@@ -161,7 +163,10 @@ fn frames(examples: &mut Examples) {
         lane: 5,
     };
     for (name, again) in [("data", false), ("data again", true)] {
-        let bytes = examples.wrote(name, &written(|out| write_data(&header, [b"pa", b"ck"], again, out)));
+        let bytes = examples.wrote(
+            name,
+            &written(|out| write_data(&header, [b"pa", b"ck"], again, None, out)),
+        );
         let packet = b"pack";
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Data { header, packet }));
     }
@@ -345,7 +350,7 @@ fn answers(examples: &mut Examples) {
     structure(examples, "counters", &counters);
     let link = LinkReport {
         up: true,
-        one_way: false,
+        trouble: LinkTrouble::None,
         peer: Some((0x1234_5678, 18, 1)),
         host: false,
         wired: true,

@@ -32,6 +32,7 @@ mod packet;
 mod page;
 mod report;
 mod request;
+mod tag;
 mod time;
 mod trace;
 mod traffic;
@@ -48,8 +49,8 @@ pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,
-    write_time,
+    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, SEALED_OVERHEAD, decode, encoded_len, write_ack,
+    write_data, write_hello, write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
@@ -59,8 +60,10 @@ pub use page::{
     BAUD_RATES, BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging,
     paper_rule, rates_agree,
 };
-pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
+pub use report::{Card, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
+pub(crate) use tag::{Nonce, Tagged};
+pub use tag::{Proof, Seal};
 pub use time::TimeSignal;
 pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
@@ -73,4 +76,4 @@ use crate::limits::BODY;
 pub const MAX_PACKET: usize = MAX_HEADER + BODY;
 
 /// The largest frame of the default sizes, encoded, with its delimiters.
-pub const WIRE: usize = encoded_len(OVERHEAD + MAX_PACKET);
+pub const WIRE: usize = encoded_len(SEALED_OVERHEAD + MAX_PACKET);

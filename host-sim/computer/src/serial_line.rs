@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use hopwise_core::authority::MeshKeys;
 use serialport::{ClearBuffer, SerialPort};
 
 use crate::host_port::HostPort;
@@ -45,6 +46,11 @@ pub enum PortFault {
     /// A board is there, but takes no computer.
     #[error("the board takes no computer here: another one is at it, or this is not its serial port")]
     Refused,
+    /// A board is there, and the keys do not fit.
+    #[error(
+        "the board has another key, or only one of the two has one: give the key of its mesh, by the mesh file or --key-file"
+    )]
+    Key,
 }
 
 /// A serial port that is open. No other program of Hopwise can open it meanwhile.
@@ -67,16 +73,23 @@ impl fmt::Debug for SerialLine {
 
 impl SerialLine {
     /// Opens a port and locks it. Nobody need be there.
-    pub fn open(path: &Path, baud: u32) -> Result<Self, BadPort> {
+    pub fn open(path: &Path, baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
         let bad = |fault| BadPort {
             path: path.to_path_buf(),
             fault,
         };
+        let device = open_device(path, baud).map_err(bad)?;
+        let mut port = HostPort::new(fresh_epoch(), baud, 0);
+        if let Some(keys) = keys {
+            let mut random = [0; 16];
+            getrandom::fill(&mut random).map_err(|error| bad(PortFault::Io(error.into())))?;
+            port.lock(keys.mesh, Some(keys.management), random);
+        }
         Ok(SerialLine {
-            device: open_device(path, baud).map_err(bad)?,
+            device,
             path: path.to_path_buf(),
             baud,
-            port: HostPort::new(fresh_epoch(), baud, 0),
+            port,
             begin: Instant::now(),
             unsent: Vec::new(),
         })
@@ -97,6 +110,7 @@ impl SerialLine {
         let fault = match () {
             () if self.port.is_up() => return None,
             () if self.port.is_refused() => PortFault::Refused,
+            () if self.port.foreign().is_some() => PortFault::Key,
             () if self.begin.elapsed() > HELLO_WITHIN => PortFault::Silent(self.baud),
             () => return None,
         };

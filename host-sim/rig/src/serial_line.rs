@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::talk::Talk;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
 use hopwise_computer::serial_line::{SerialLine, exchange_all};
+use hopwise_core::authority::MeshKeys;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 
@@ -23,8 +24,8 @@ pub struct SerialMesh {
 
 impl SerialMesh {
     /// Opens ports and waits until a board answers at each.
-    pub fn open(paths: &[PathBuf], baud: u32) -> Result<Self, BadPort> {
-        let lines = paths.iter().map(|path| SerialLine::open(path, baud));
+    pub fn open(paths: &[PathBuf], baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
+        let lines = paths.iter().map(|path| SerialLine::open(path, baud, keys));
         let mut mesh = SerialMesh {
             lines: lines.collect::<Result<_, _>>()?,
         };

@@ -82,6 +82,8 @@ impl TimedNodes {
             jitter: JITTER,
             seed: trial.seed,
             rogues: trial.rogues.clone(),
+            key: None,
+            taps: Vec::new(),
             computers: Vec::new(),
         });
         let mut random = Xoshiro256PlusPlus::seed_from_u64(trial.seed ^ 0x7374_6172);

@@ -52,6 +52,12 @@ pub(super) struct CheckArgs {
     /// Give board A the configuration of node B
     #[arg(long, value_name = "A=B", value_parser = parse_page, conflicts_with = "port")]
     page: Vec<(u64, u64)>,
+    /// Give a board no key, though the mesh has one
+    #[arg(long, value_name = "NODE", conflicts_with = "port")]
+    no_key: Vec<u64>,
+    /// Give a board the key of another mesh
+    #[arg(long, value_name = "NODE", conflicts_with = "port")]
+    other_key: Vec<u64>,
     /// Ask through the serial ports of these emulated boards only
     #[arg(long, value_name = "NODES", value_delimiter = ',', conflicts_with = "port")]
     at: Vec<u64>,
@@ -105,7 +111,7 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
             })?,
             false => args.port.clone(),
         };
-        let mut line = SerialMesh::open(&ports, mesh.baud)?;
+        let mut line = SerialMesh::open(&ports, mesh.baud, mesh.keys)?;
         if args.watch {
             return watch::run(&mut line, &mesh, &plan, cables);
         }
@@ -150,6 +156,8 @@ fn look_at_emulated(
         one_way: args.one_way.clone(),
         extra: extra.collect(),
         pages: args.page.clone(),
+        keyless: args.no_key.clone(),
+        other_key: args.other_key.clone(),
     };
     let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at)?;
@@ -213,6 +221,9 @@ pub(super) fn sentence(finding: &Finding) -> String {
         FindingKind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
         FindingKind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
         FindingKind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
+        FindingKind::Key => {
+            format!("key         {place}: who is there, and should be {expected}, has another key, or none")
+        }
         FindingKind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
     }
 }

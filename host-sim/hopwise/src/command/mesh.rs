@@ -1,5 +1,6 @@
 //! `hopwise mesh`
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -7,7 +8,8 @@ use clap::{Args, Subcommand};
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{NetworkArg, assign};
-use hopwise_files::create_whole;
+use hopwise_core::key::KEY_BYTES;
+use hopwise_files::{create_private, create_whole};
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
 
@@ -23,6 +25,15 @@ enum MeshCommand {
     New(NewArgs),
     /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
     Assign(assign::AssignArgs),
+    /// Makes a key for a mesh: 32 hexadecimal digits
+    Key(KeyArgs),
+}
+
+#[derive(Args)]
+struct KeyArgs {
+    /// The file to write, for you alone to read; it must not exist
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -45,7 +56,22 @@ pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
     match &args.command {
         MeshCommand::New(args) => new(args),
         MeshCommand::Assign(args) => assign::run(args),
+        MeshCommand::Key(args) => key(args),
     }
+}
+
+fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
+    let mut bytes = [0; KEY_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| Refusal::NoRandom(error.to_string()))?;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let Some(path) = &args.output else {
+        print(|out| writeln!(out, "{digits}"))?;
+        return Ok(Outcome::Done);
+    };
+    let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}\n");
+    let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Refusal::file(path, error))?;
+    Ok(Outcome::Done)
 }
 
 fn new(args: &NewArgs) -> Result<Outcome, Refusal> {

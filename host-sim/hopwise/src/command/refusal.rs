@@ -253,6 +253,9 @@ pub(super) enum Refusal {
         /// Why it is not.
         error: io::Error,
     },
+    /// Nothing to draw a key from.
+    #[error("the system has no random numbers: {0}")]
+    NoRandom(String),
     /// No port is said, and none is meant.
     #[error(transparent)]
     NoPort(#[from] NoPortMeant),

@@ -10,6 +10,8 @@ use hopwise_core::wire::{BAUD_RATES, DEFAULT_BAUD, DropReason};
 use hopwise_rig::ports;
 use serde_json::{Map, Value, json};
 
+use hopwise_rig::mesh::read_keys;
+
 use super::output::{Outcome, clear_screen, print, print_json};
 use super::refusal::Refusal;
 use super::table;
@@ -23,6 +25,9 @@ pub(super) struct PortArg {
     /// The mesh's baud rate
     #[arg(long, default_value_t = DEFAULT_BAUD, value_parser = parse_baud)]
     pub(super) baud: u32,
+    /// The file of the mesh's key, if it has one
+    #[arg(long, value_name = "FILE")]
+    pub(super) key_file: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -87,7 +92,8 @@ impl PortArg {
     }
 
     pub(super) fn connect(&self) -> Result<Mesh, Refusal> {
-        Ok(Mesh::open(&self.path()?, self.baud)?)
+        let keys = self.key_file.as_deref().map(read_keys).transpose()?;
+        Ok(Mesh::open_with(&self.path()?, self.baud, keys)?)
     }
 }
 

@@ -122,7 +122,8 @@ fn slots_that_hold_no_whole_page_are_damaged() {
 fn a_page_that_comes_over_the_mesh_is_kept_only_if_someone_says_so() {
     let Some(firmware) = firmware() else { return };
     for keep in [false, true] {
-        let mut rig = Rig::new(firmware, "path(3)");
+        // Without keys nobody could write it from there.
+        let mut rig = Rig::keyed(firmware, "path(3)");
         rig.wait_for_links(SECOND);
         let told = |command: &Command<'_>| Question {
             dest: 1,

@@ -105,6 +105,74 @@ fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
     assert!(std::fs::read_to_string(page).unwrap().contains("rdn(ring(3),1)"));
 }
 
+/// `emulate` writes the trace of a mesh whose cables are pulled; it is reported, and is traffic for a load. An experiment runs such
+/// meshes too.
+#[test]
+fn an_emulated_mesh_with_faults_leaves_a_trace() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("emulated-trace");
+    let trace = folder.path("trace.jsonl");
+    let run = [
+        "emulate",
+        "ring(4)",
+        "--elf",
+        elf,
+        "--for",
+        "2s",
+        "--traffic",
+        "50",
+        "--json",
+    ];
+    let faults = ["--events", "1s cut 0.0", "--trace", &trace];
+    let (status, figures) = json(&[&run[..], &faults[..]].concat());
+    assert_eq!((status, &figures["boards"]), (0, &value!(4)));
+    let (status, report) = json(&["report", &trace, "--json"]);
+    assert_eq!((status, &report["network"]), (0, &value!("ring(4)")));
+    assert!(
+        report["delivery"]["datagram"]["delivered"].as_u64() > Some(100),
+        "{report}"
+    );
+    let events: BTreeSet<String> = lines(&trace)
+        .iter()
+        .filter(|line| line["t"].as_f64() > Some(1.0))
+        .filter_map(|line| Some(line["event"].as_str()?.to_string()))
+        .collect();
+    assert!(
+        events.contains("link-down") && events.contains("detoured"),
+        "{events:?}"
+    );
+    let (status, load) = json(&["load", "ring(4)", "--trace", &trace, "--json"]);
+    assert_eq!(
+        (status, &load["traffic"], &load["unsent"]),
+        (0, &value!("trace"), &value!(0))
+    );
+    assert!(
+        load["packets"].as_u64() > Some(100) && load["finished"].as_u64() > Some(10_000),
+        "{load}"
+    );
+
+    let plan = folder.path("experiment.toml");
+    let text = format!(
+        "networks = ['ring(3)']\nseeds = 2\n[emulate]\nelf = '{elf}'\nfor = '1s'\ncheck = true\nevents = ['', '500ms cut 0.0']\n"
+    );
+    std::fs::write(&plan, text).unwrap();
+    let (jobs, out) = (folder.path("jobs"), folder.path("out"));
+    let output = hopwise(&["experiment", &plan, "--jobs", &jobs, "--out", &out]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let results =
+        std::fs::read_to_string(format!("{out}/experiment.json")).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let of_boards = |figure: &&Value| figure["kind"] == "emulate" && figure["seeds"] == 2;
+    let figures: Vec<&Value> = results["figures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(of_boards)
+        .collect();
+    let instructions = figures.iter().filter(|figure| figure["figure"] == "instructions");
+    assert_eq!(instructions.count(), 2, "{results}");
+}
+
 /// Boards that start at different times, with crystals that are off, against the time of the world they are in.
 #[test]
 fn the_common_time_is_that_of_the_world() {

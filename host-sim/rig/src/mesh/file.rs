@@ -1,8 +1,10 @@
 //! Mesh files, read and written.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::key::{BadKey, Key};
 use hopwise_core::wire::{Pattern, Traffic};
 use serde::Deserialize;
 use toml::Spanned;
@@ -23,6 +25,8 @@ struct MeshTable {
     #[serde(default)]
     computers_anywhere: bool,
     traffic: Option<Spanned<TrafficTable>>,
+    key: Option<Spanned<String>>,
+    key_file: Option<Spanned<PathBuf>>,
     probe: Option<Spanned<String>>,
     #[serde(default)]
     node: Vec<NodeTable>,
@@ -65,6 +69,24 @@ struct NodeTable {
     uarts: Option<Spanned<Vec<String>>>,
 }
 
+/// Reads the file of a key: the key, and perhaps lines that begin with `#`.
+pub fn read_keys(path: &Path) -> Result<MeshKeys, BadMesh> {
+    let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let secret: Result<Key, BadKey> = line.unwrap_or_default().parse();
+    match secret {
+        Ok(secret) => Ok(MeshKeys::of(&secret)),
+        Err(error) => Err(BadMesh::Key {
+            path: path.to_path_buf(),
+            error,
+        }),
+    }
+}
+
 /// What is broken, and where it stands in the text.
 type Broken = (usize, MeshRule);
 
@@ -90,10 +112,15 @@ impl Mesh {
             path: path.to_path_buf(),
             error,
         })?;
-        Self::parse(&text).map_err(|broken| BadMesh::InFile {
+        let mut mesh = Self::parse(&text).map_err(|broken| BadMesh::InFile {
             path: path.to_path_buf(),
             broken,
-        })
+        })?;
+        if let Some(file) = &mesh.key_file {
+            let beside = path.parent().unwrap_or(Path::new("")).join(file);
+            mesh.keys = Some(read_keys(&beside)?);
+        }
+        Ok(mesh)
     }
 
     /// Reads the text of a file. What is wrong with it is told with its line.
@@ -122,6 +149,17 @@ impl Mesh {
         }
         if let Some(traffic) = &table.traffic {
             mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);
+        }
+        if let Some(key) = &table.key {
+            let secret = key.get_ref().trim().parse();
+            let secret = secret.map_err(|error| at(key, MeshRule::Key(error)))?;
+            mesh.keys = Some(MeshKeys::of(&secret));
+        }
+        if let Some(file) = &table.key_file {
+            if mesh.keys.is_some() {
+                return Err(at(file, MeshRule::TwoKeys));
+            }
+            mesh.key_file = Some(file.get_ref().clone());
         }
         if let Some(probe) = &table.probe {
             if probe.get_ref() != EMULATED {

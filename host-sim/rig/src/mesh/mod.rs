@@ -6,6 +6,7 @@
 //! baud = 1000000                      # unless said otherwise
 //! log-packets = true                  # false unless said otherwise
 //! computers-anywhere = true           # false unless said otherwise
+//! key-file = "mesh.key"               # beside this file; or key = "..."; no key unless said
 //! traffic = { rate = 10, count = 100, pattern = "uniform", size = 32 }
 //!
 //! [[node]]
@@ -24,12 +25,15 @@ mod node_port;
 mod rule;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use hopwise_core::Network;
+use hopwise_core::authority::MeshKeys;
 use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Traffic, rates_agree};
 
 use super::boards::{BoardKind, Uart};
 pub use assign::{CannotAssign, with_probe};
+pub use file::read_keys;
 pub use node_port::{NoPort, NodePort};
 pub use rule::{BadMesh, BrokenRule, MeshRule};
 
@@ -68,6 +72,10 @@ pub struct Mesh {
     pub computers_anywhere: bool,
     /// Packets that boards send by themselves.
     pub traffic: Option<Traffic>,
+    /// The keys, if the mesh has any.
+    pub keys: Option<MeshKeys>,
+    /// Where they are, if not in the mesh file.
+    key_file: Option<PathBuf>,
     emulated: bool,
     nodes: BTreeMap<u64, NodeSettings>,
 }
@@ -90,6 +98,8 @@ impl Mesh {
             log_packets: false,
             computers_anywhere: false,
             traffic: None,
+            keys: None,
+            key_file: None,
             emulated: false,
             nodes: BTreeMap::new(),
         };

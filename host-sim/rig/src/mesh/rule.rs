@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use hopwise_core::key::BadKey;
 use hopwise_core::wire::{BadPage, Traffic};
 use hopwise_core::{NoSuchNode, ParseError};
 
@@ -27,6 +28,14 @@ pub enum BadMesh {
         path: PathBuf,
         /// Which rule, and where.
         broken: BrokenRule,
+    },
+    /// The file that it names as that of its key holds none.
+    #[error("{}: {error}", path.display())]
+    Key {
+        /// The file of the key.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: BadKey,
     },
 }
 
@@ -62,6 +71,10 @@ pub enum MeshRule {
     },
     #[error("{0} is routed by tables, which boards do not have: give them a lift, `hopwise choose` finds one")]
     Tables(String),
+    #[error("{0}")]
+    Key(BadKey),
+    #[error("a mesh has a key or a key-file, not both")]
+    TwoKeys,
     #[error("the expression {0} is too long for a configuration page")]
     TooLong(String),
     #[error("{0}")]

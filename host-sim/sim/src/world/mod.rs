@@ -9,6 +9,7 @@ mod machine;
 
 use cables::Cable;
 use hopwise_core::clock::{GRAINS, Grains, grains};
+use hopwise_core::key::{Credentials, Key};
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
 use hopwise_core::wire::PacketId;
@@ -46,6 +47,10 @@ pub struct Build {
     pub seed: u64,
     /// Boards that misbehave.
     pub rogues: Vec<RogueBoard>,
+    /// The key of the mesh. Rogues and taps have none.
+    pub key: Option<Key>,
+    /// Someone is on the cables at these links.
+    pub taps: Vec<WireEnd>,
     /// Boards at whose serial ports there are computers. In the world a computer is a board too, after those of the network.
     pub computers: Vec<Node>,
 }
@@ -211,6 +216,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             }
         }
         world.wires = world.cables.len() as u32;
+        for tapped in world.build.taps.clone() {
+            if let Some((cable, _)) = world.side(tapped) {
+                world.cables[cable as usize].tap = Some(Box::default());
+            }
+        }
         for (computer, board) in (nodes..).zip(computers) {
             let serial_port = network.degree(board).unwrap_or(0) as u8;
             world.lay((board as u32, serial_port), (computer, 0));
@@ -316,11 +326,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             baud,
             seed,
             rogues,
+            key,
             ..
         } = &self.build;
+        // Boards have no more randomness than their epoch, which here is drawn.
+        let credentials = key.map(|key| Credentials { key, random: [0; 16] });
         let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
         state.machine = match rogue {
-            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, now))),
+            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, credentials, now))),
             Some(&rogue) => Machine::Rogue(Box::new(Rogue::new(rogue, network, state.epoch, *baud, *seed, now))),
             None => {
                 let degree = network.degree(u64::from(board)).unwrap_or(0) as u8;
@@ -334,7 +347,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                     computers: (degree..links).fold(0, |links, link| links | only(link)),
                     rule: Rule::Exact,
                 };
-                Machine::Node(Box::new(Router::new(&config, now)?))
+                let mut router = Box::new(Router::new(&config, now)?);
+                credentials.iter().for_each(|credentials| router.lock(credentials));
+                Machine::Node(router)
             }
         };
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
@@ -453,6 +468,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             directions,
             random,
             plugged,
+            tap,
         } = &mut self.cables[cable as usize];
         let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
         let end = (transmitter.missed + count).min(transmitter.length);
@@ -464,6 +480,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let sent = std::mem::take(&mut transmitter.bytes);
         let mut scratch = std::mem::take(&mut self.scratch);
         let arrived = directions[side].carry(self.now, &sent[begin..end], random, &mut scratch);
+        let tapped;
+        let arrived = match tap {
+            Some(tap) => {
+                tapped = tap.carry(side, arrived, self.build.baud, self.now / 1_000, random);
+                &tapped[..]
+            }
+            None => arrived,
+        };
         let reached = !arrived.is_empty();
         if reached {
             self.deliver(to, arrived, watcher);

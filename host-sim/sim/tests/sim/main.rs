@@ -5,6 +5,7 @@ mod computers;
 mod cuts;
 mod delivery;
 mod faults;
+mod keys;
 mod liars;
 mod links;
 mod programs;
