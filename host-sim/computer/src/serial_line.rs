@@ -9,6 +9,7 @@ use hopwise_core::authority::MeshKeys;
 use serialport::{ClearBuffer, SerialPort};
 
 use crate::host_port::HostPort;
+use crate::random::random_bytes;
 
 /// A board that is there says hello within this.
 pub const HELLO_WITHIN: Duration = Duration::from_secs(3);
@@ -78,15 +79,13 @@ impl SerialLine {
             path: path.to_path_buf(),
             fault,
         };
-        let device = open_device(path, baud).map_err(bad)?;
         let mut port = HostPort::new(fresh_epoch(), baud, 0);
         if let Some(keys) = keys {
-            let mut random = [0; 16];
-            getrandom::fill(&mut random).map_err(|error| bad(PortFault::Io(error.into())))?;
+            let random = random_bytes().map_err(|error| bad(error.into()))?;
             port.lock(keys.mesh, Some(keys.management), random);
         }
         Ok(SerialLine {
-            device,
+            device: open_device(path, baud).map_err(bad)?,
             path: path.to_path_buf(),
             baud,
             port,

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{NetworkArg, assign};
-use hopwise_core::key::KEY_BYTES;
+use hopwise_computer::{bridge::to_hex, random_bytes};
 use hopwise_files::{create_private, create_whole};
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
@@ -23,10 +23,10 @@ pub(super) struct MeshArgs {
 enum MeshCommand {
     /// Writes a mesh file for a network
     New(NewArgs),
-    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
-    Assign(assign::AssignArgs),
     /// Makes a key for a mesh: 32 hexadecimal digits
     Key(KeyArgs),
+    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
+    Assign(assign::AssignArgs),
 }
 
 #[derive(Args)]
@@ -55,15 +55,13 @@ pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
 pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
     match &args.command {
         MeshCommand::New(args) => new(args),
-        MeshCommand::Assign(args) => assign::run(args),
         MeshCommand::Key(args) => key(args),
+        MeshCommand::Assign(args) => assign::run(args),
     }
 }
 
 fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
-    let mut bytes = [0; KEY_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| Refusal::NoRandom(error.to_string()))?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = to_hex(&random_bytes().map_err(Refusal::NoRandom)?);
     let Some(path) = &args.output else {
         print(|out| writeln!(out, "{digits}"))?;
         return Ok(Outcome::Done);

@@ -253,9 +253,9 @@ pub(super) enum Refusal {
         /// Why it is not.
         error: io::Error,
     },
-    /// Nothing to draw a key from.
-    #[error("the system has no random numbers: {0}")]
-    NoRandom(String),
+    /// A system that has no random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    NoRandom(io::Error),
     /// No port is said, and none is meant.
     #[error(transparent)]
     NoPort(#[from] NoPortMeant),
