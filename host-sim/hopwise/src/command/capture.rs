@@ -245,7 +245,7 @@ fn show_summary(args: &CaptureArgs, summary: &CaptureSummary) -> Result<(), Refu
         let nodes: Vec<String> = summary.nodes_not_aligned.iter().map(u64::to_string).collect();
         writeln!(
             out,
-            "clocks: no packets connect nodes {} with the others; their times are those of arrival, good to milliseconds at best",
+            "clocks: nothing connects nodes {} with the others; their times are those of arrival, good to milliseconds at best",
             nodes.join(", ")
         )
     })

@@ -2,6 +2,7 @@
 
 mod basics;
 mod book;
+mod clock;
 mod collective;
 mod computer;
 mod emulate;

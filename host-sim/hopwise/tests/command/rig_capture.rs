@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::rig_support::{Folder, elf, hopwise, json, refusal};
 use hopwise_emulate::log::LogFormat;
 use hopwise_emulate::setup::{self, Differences};
-use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_rig::capture::{Capture, LogLine};
 use hopwise_rig::emulated::{Firmware, blueprint};
 use hopwise_rig::mesh::Mesh;
@@ -176,8 +176,18 @@ fn an_emulated_mesh_with_faults_leaves_a_trace() {
 /// Boards that start at different times, with crystals that are off, against the time of the world they are in.
 #[test]
 fn the_common_time_is_that_of_the_world() {
+    captures_the_true_time("log-packets = true\ntraffic = { rate = 20 }\n", 3 * SECOND);
+}
+
+/// The same without any packet: boards tell the time of the mesh.
+#[test]
+fn without_packets_the_common_time_is_that_of_the_mesh() {
+    captures_the_true_time("", 6 * SECOND);
+}
+
+fn captures_the_true_time(settings: &str, time: Time) {
     let Some(elf) = elf() else { return };
-    let mesh = Mesh::parse(&format!("{MESH}log-packets = true\ntraffic = {{ rate = 20 }}\n")).unwrap();
+    let mesh = Mesh::parse(&format!("{MESH}{settings}")).unwrap();
     let firmware = Firmware::load(Path::new(elf)).unwrap();
     let format = LogFormat::of_elf(&firmware.elf).unwrap();
     let mut blueprint = blueprint(&mesh).unwrap();
@@ -187,8 +197,8 @@ fn the_common_time_is_that_of_the_world() {
         drift_ppm: 50.0,
     };
     let mut world = setup::assemble(&blueprint, &firmware.image, differences).unwrap();
-    world.run_until(3 * SECOND);
-    let folder = Folder::new("capture-world");
+    world.run_until(time);
+    let folder = Folder::new(&format!("capture-world-{}", settings.len()));
     let trace = folder.path("trace.jsonl");
     let mut show = |_: &LogLine, _: &_| Ok(());
     let mut capture = Capture::create(Path::new(&trace), &mesh, &mut show).unwrap();
