@@ -71,7 +71,7 @@ fn a_ring_with_boards_of_every_kind() {
 fn five_full_links_of_newer_boards() {
     for (name, least, is_slow) in [
         ("nucleo-g474re", 0.93, false),
-        ("nucleo-h743zi", 0.93, false),
+        ("nucleo-h743zi", 0.91, false),
         ("nucleo-l476rg", 0.55, true),
     ] {
         kinds::five_full_links(name, least, is_slow);
@@ -87,5 +87,28 @@ fn a_torn_slot_does_not_stop_newer_boards() {
         ("nucleo-h743zi", 0x081e_0000, 32),
     ] {
         kinds::a_torn_word_stops_nothing(name, address, bytes);
+    }
+}
+
+/// The clocks of 128 boards, before and after the root fails, against the emulator's true time.
+#[test]
+fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
+    for (expression, failure) in [("torus(8,16)", "0"), ("rdn(ring(8),1)", "0-1")] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        let output = command
+            .args([
+                "clock",
+                expression,
+                "--boards",
+                "emulated",
+                "--threads",
+                "2",
+                "--fail",
+                failure,
+            ])
+            .output()
+            .expect("the command starts");
+        println!("{}", String::from_utf8_lossy(&output.stdout));
+        assert!(output.status.success(), "{expression}: {output:?}");
     }
 }
