@@ -32,11 +32,11 @@ fn power_fails_two_thousand_times() {
 #[test]
 fn power_fails_on_boards_whose_flash_corrects_errors() {
     let [milliseconds, microseconds] = [MILLISECOND, MICROSECOND];
-    for (name, written, erase, write) in [
-        ("nucleo-g474re", 1_200, 25, 3_000),
-        ("nucleo-l476rg", 1_200, 25, 3_000),
+    for (name, cuts, written, erase, write) in [
+        ("nucleo-g474re", 60, 1_200, 25, 3_000),
+        ("nucleo-l476rg", 60, 1_200, 25, 3_000),
         // It erases 128 KiB.
-        ("nucleo-h743zi", 5_000, 1_000, 1_000),
+        ("nucleo-h743zi", 20, 5_000, 1_000, 1_000),
     ] {
         println!("{name}");
         let pace = Pace {
@@ -44,7 +44,7 @@ fn power_fails_on_boards_whose_flash_corrects_errors() {
             erase: erase * milliseconds,
             write: write * microseconds,
         };
-        firmware_power::power_cuts_of(name, pace, 60);
+        firmware_power::power_cuts_of(name, pace, cuts);
     }
 }
 
