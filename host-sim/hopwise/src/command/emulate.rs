@@ -2,7 +2,7 @@
 
 mod trace;
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use hopwise_figures::printable_line;
 use hopwise_language::BadTime;
 use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 
-use super::output::{Outcome, print, print_coloured, print_json, progress_bar, say};
+use super::output::{Colour, Outcome, coloured, print, print_coloured, print_json, progress_bar, say};
 use super::refusal::Refusal;
 use super::{ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
@@ -356,7 +356,7 @@ fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), Refusal> {
     let wanted = |line: &&BoardLine| {
         (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level
     };
-    let coloured = std::io::stdout().is_terminal();
+    let coloured = coloured();
     print_coloured(|out| {
         lines
             .iter()
@@ -366,22 +366,18 @@ fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), Refusal> {
 }
 
 fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::Result<()> {
-    let (name, colour) = match level_of(line) {
-        LevelArg::Trace => ("trace", "2"),
-        LevelArg::Debug => ("debug", "2"),
-        LevelArg::Info => ("info", "32"),
-        LevelArg::Warn => ("warn", "33"),
-        LevelArg::Error => ("error", "31"),
+    let name = match level_of(line) {
+        LevelArg::Trace => "trace",
+        LevelArg::Debug => "debug",
+        LevelArg::Info => "info",
+        LevelArg::Warn => "warn",
+        LevelArg::Error => "error",
     };
-    let (on, off) = if coloured {
-        (format!("\x1b[{colour}m"), "\x1b[0m")
-    } else {
-        (String::new(), "")
-    };
+    let level = Colour::of_level(name).paint(&format!("{name:5}"), coloured);
     let time = line.at as f64 / SECOND as f64;
     let place = printable_line(line.place.as_deref().unwrap_or(""));
     let text = printable_line(&line.text);
-    writeln!(out, "{time:12.6} {:>4} {on}{name:5}{off} {text}  {place}", line.board)
+    writeln!(out, "{time:12.6} {:>4} {level} {text}  {place}", line.board)
 }
 
 fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {

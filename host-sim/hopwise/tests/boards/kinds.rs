@@ -157,7 +157,7 @@ pub(crate) fn one_bank_is_told(name: &str) {
             ..BoardOptions::of(program.kind)
         },
     );
-    setup::configure(&mut board, &program.image, &page, 1);
+    setup::configure(&mut board, &program.image, &page, None, 1);
     world.boards_mut()[0] = board;
     let mut rig = Rig::with_logs(network, world, firmware.format.readers(3));
     rig.wait_for_links(SECOND);

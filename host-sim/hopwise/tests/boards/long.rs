@@ -89,3 +89,26 @@ fn a_torn_slot_does_not_stop_newer_boards() {
         kinds::a_torn_word_stops_nothing(name, address, bytes);
     }
 }
+
+/// The clocks of 128 boards, before and after the root fails, against the emulator's true time.
+#[test]
+fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
+    for (expression, failure) in [("torus(8,16)", "0"), ("rdn(ring(8),1)", "0-1")] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        let output = command
+            .args([
+                "clock",
+                expression,
+                "--boards",
+                "emulated",
+                "--threads",
+                "2",
+                "--fail",
+                failure,
+            ])
+            .output()
+            .expect("the command starts");
+        println!("{}", String::from_utf8_lossy(&output.stdout));
+        assert!(output.status.success(), "{expression}: {output:?}");
+    }
+}
