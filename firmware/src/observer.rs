@@ -29,6 +29,7 @@ impl BoardObserver {
 impl Observer for BoardObserver {
     fn note(&mut self, event: Event) {
         let wanted = match event {
+            Event::Clock { .. } => true,
             Event::LinkUp { link, .. } | Event::LinkDown { link, .. } => {
                 self.miswired &= !(1 << link);
                 self.locked_out &= !(1 << link);

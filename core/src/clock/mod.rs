@@ -91,6 +91,16 @@ const TELL_EVERY: Micros = 10_000_000;
 /// No node has this address.
 const NOBODY: Node = Node::MAX;
 
+/// What is known of the departure of a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Departure {
+    #[default]
+    Unknown,
+    /// It has just been written.
+    Awaited,
+    Known,
+}
+
 /// What is known of the signals of a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ear {
@@ -98,9 +108,7 @@ struct Ear {
     came: u32,
     left: u32,
     is_timed: bool,
-    has_left: bool,
-    /// The one from here has just been written.
-    leaves: bool,
+    departure: Departure,
     /// Their numbers.
     theirs: u8,
     ours: u8,
@@ -334,8 +342,8 @@ impl<const PORTS: usize> MeshClock<PORTS> {
     pub(crate) fn signal(&mut self, link: u8, now: Micros) -> Option<TimeSignal> {
         let ear = self.ears.get_mut(usize::from(link))?;
         ear.ours = ear.ours.wrapping_add(1);
-        ear.leaves = true;
-        let sent = core::mem::take(&mut ear.has_left).then_some(ear.left);
+        let before = core::mem::replace(&mut ear.departure, Departure::Awaited);
+        let sent = (before == Departure::Known).then_some(ear.left);
         // Without a moment that it is told of, whether there is a time is told all the same.
         let at = sent.map_or(grains(now), |sent| earlier(grains(now), sent));
         Some(TimeSignal {
@@ -351,13 +359,16 @@ impl<const PORTS: usize> MeshClock<PORTS> {
 
     /// Whether a signal was written on a link whose start is to be [noted](Self::left).
     pub(crate) fn awaits_start(&self, link: u8) -> bool {
-        self.ears.get(usize::from(link)).is_some_and(|ear| ear.leaves)
+        self.ears
+            .get(usize::from(link))
+            .is_some_and(|ear| ear.departure == Departure::Awaited)
     }
 
     /// The signal that was written last on a link has left by then, or will have.
     pub(crate) fn left(&mut self, link: u8, at: Grains) {
-        if let Some(ear) = self.ears.get_mut(usize::from(link)).filter(|ear| ear.leaves) {
-            (ear.leaves, ear.has_left) = (false, true);
+        let ear = self.ears.get_mut(usize::from(link));
+        if let Some(ear) = ear.filter(|ear| ear.departure == Departure::Awaited) {
+            ear.departure = Departure::Known;
             ear.left = at as u32;
         }
     }

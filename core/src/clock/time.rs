@@ -90,7 +90,7 @@ impl MeshTime {
     fn shown_at(&self, local: Grains) -> Grains {
         let passed = self.passed(local).max(0);
         let most = passed >> self.gentle;
-        let corrected = self.correction.clamp(-most, most);
+        let corrected = self.correction.min(most).max(-most);
         self.shown.wrapping_add_signed(passed.wrapping_add(corrected))
     }
 

@@ -523,17 +523,17 @@ impl End {
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
         let open = self.is_open();
-        now >= self.hello_at || self.is_up() && (self.ack_due || open && (self.time_due || self.sender.behind()))
+        now >= self.hello_at || self.is_up() && (self.ack_due || open && (self.wants_time() || self.sender.behind()))
     }
 
     pub(super) fn turn(&mut self, now: Micros) -> Turn {
         if now >= self.hello_at {
             return Turn::Control;
         }
-        if self.time_due && self.is_open() {
-            return Turn::Time;
-        }
         if self.is_open() && self.told {
+            if self.wants_time() {
+                return Turn::Time;
+            }
             if let Some(sent) = self.sender.again() {
                 return Turn::Again(sent.token);
             }
@@ -589,6 +589,12 @@ impl End {
         self.told = hello.stance.accepts && self.is_up();
         self.sent(length, now);
         Some(length)
+    }
+
+    /// Whether a time signal is to be sent. While packets are not acknowledged none is: where only short frames come through, the other end would
+    /// take the link for a good one.
+    fn wants_time(&self) -> bool {
+        self.time_due && self.told && self.backoff == 0
     }
 
     pub(super) fn want_time(&mut self) {

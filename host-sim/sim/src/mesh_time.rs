@@ -1,14 +1,13 @@
 //! How well boards agree on the time of the mesh.
 
 use hopwise_core::router::{ConfigError, Event};
-use hopwise_core::wire::AppPort;
+use hopwise_core::wire::{self, AppPort, Frame, TimeSignal};
 use hopwise_core::{Network, Node};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::rogue::RogueBoard;
 use crate::wire::{Nanos, Noise};
-use crate::world::{Build, Mark, StepOutcome, Watcher, World};
+use crate::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
 
 /// More links than this a board does not have here.
 pub const MOST_LINKS: u64 = 8;
@@ -37,8 +36,8 @@ pub struct Trial {
     pub starts_within: Nanos,
     /// All links are full.
     pub full: bool,
-    /// Boards that misbehave.
-    pub rogues: Vec<RogueBoard>,
+    /// A board that lies about the time, and how.
+    pub liar: Option<(Node, Lie)>,
 }
 
 /// What fails.
@@ -50,11 +49,27 @@ pub enum Failure {
     Cable(Node, Node),
 }
 
-/// Nobody watches packets.
-struct Nobody;
+/// What a liar makes of what it would say at a time.
+pub type Lie = fn(Nanos, &mut TimeSignal);
 
-impl Watcher for Nobody {
+/// Nobody watches packets; but time signals may be changed.
+#[derive(Clone, Copy)]
+struct Wires(Option<(Node, Lie)>);
+
+impl Watcher for Wires {
     fn note(&mut self, _at: Nanos, _board: u32, _event: &Event) {}
+
+    fn leaves(&mut self, at: Nanos, ends: [WireEnd; 2], frame: &mut [u8], length: usize) -> usize {
+        let Some((_, lie)) = self.0.filter(|(liar, _)| *liar == u64::from(ends[0].0)) else {
+            return length;
+        };
+        let mut bytes = frame[..length - 1].to_vec();
+        let Ok(Ok(Frame::Time { tag, mut signal })) = wire::decode(&mut bytes).map(Frame::read) else {
+            return length;
+        };
+        lie(at, &mut signal);
+        wire::write_time(tag, &signal, None, frame).unwrap_or(length)
+    }
 }
 
 /// A mark that starts a board; without it, one that has the board send more.
@@ -63,6 +78,7 @@ const START: Mark = 1 << 31;
 /// Nodes whose time is watched.
 pub struct TimedNodes {
     world: World<PORTS, PEERS>,
+    wires: Wires,
     network: Network,
     full: bool,
     last_start: Nanos,
@@ -81,7 +97,7 @@ impl TimedNodes {
             drift: Some(trial.drift),
             jitter: JITTER,
             seed: trial.seed,
-            rogues: trial.rogues.clone(),
+            rogues: Vec::new(),
             key: None,
             taps: Vec::new(),
             computers: Vec::new(),
@@ -96,6 +112,7 @@ impl TimedNodes {
         TimedNodes {
             next: vec![0; world.boards() as usize],
             world,
+            wires: Wires(trial.liar),
             network: trial.network,
             full: trial.full,
             last_start,
@@ -115,13 +132,13 @@ impl TimedNodes {
     /// Runs up to a time.
     pub fn run_until(&mut self, end: Nanos) -> Result<(), ConfigError> {
         loop {
-            match self.world.step(end, &mut Nobody) {
+            match self.world.step(end, &mut self.wires) {
                 StepOutcome::End => return Ok(()),
                 StepOutcome::Nothing => {}
                 StepOutcome::Board(board) => self.read_all(board),
                 StepOutcome::Mark(mark) if mark & START != 0 => {
                     let board = mark & !START;
-                    self.world.start(board, &mut Nobody)?;
+                    self.world.start(board, &mut self.wires)?;
                     if self.full {
                         self.world.mark(self.world.now() + MORE_EVERY, board);
                     }
@@ -137,8 +154,11 @@ impl TimedNodes {
     /// Takes what has come for a board's application.
     fn read_all(&mut self, board: u32) {
         if self.world.node(board).is_some_and(|node| node.has_news()) {
-            self.world
-                .with_node(board, &mut Nobody, |node, _, _| while node.next_message().is_some() {});
+            self.world.with_node(
+                board,
+                &mut self.wires,
+                |node, _, _| while node.next_message().is_some() {},
+            );
         }
     }
 
@@ -146,7 +166,7 @@ impl TimedNodes {
     fn send_more(&mut self, board: u32) {
         let neighbors: Vec<Node> = self.network.neighbors(board.into()).into_iter().flatten().collect();
         let next = &mut self.next[board as usize];
-        self.world.with_node(board, &mut Nobody, |node, now, mut note| {
+        self.world.with_node(board, &mut self.wires, |node, now, mut note| {
             for _ in 0..BURST {
                 let Some(neighbor) = neighbors.get(*next % neighbors.len().max(1)) else {
                     break;
@@ -165,11 +185,11 @@ impl TimedNodes {
     /// Has something fail now.
     pub fn fail(&mut self, failure: Failure) {
         match failure {
-            Failure::Board(board) => self.world.stop(board as u32, &mut Nobody),
+            Failure::Board(board) => self.world.stop(board as u32, &mut self.wires),
             Failure::Cable(a, b) => {
                 let port = self.network.port_to(a, b).ok().flatten().unwrap_or(u64::MAX);
                 if let Some(cable) = self.world.cable_at((a as u32, port.min(255) as u8)) {
-                    self.world.plug(cable, false, &mut Nobody);
+                    self.world.plug(cable, false, &mut self.wires);
                 }
             }
         }

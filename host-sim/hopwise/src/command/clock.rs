@@ -380,7 +380,7 @@ impl Simulated {
                 drift: args.drift,
                 starts_within: STARTS_WITHIN,
                 full: args.load == LoadArg::Full,
-                rogues: Vec::new(),
+                liar: None,
             }),
             fail: args.fail,
         }

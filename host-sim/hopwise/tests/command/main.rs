@@ -2,6 +2,7 @@
 
 mod basics;
 mod book;
+mod clock;
 mod collective;
 mod computer;
 mod emulate;
@@ -14,6 +15,7 @@ mod load_sweep;
 mod new_app;
 mod report;
 mod repository;
+mod rig_assign;
 mod rig_capture;
 mod rig_check;
 mod rig_doctor;

@@ -12,6 +12,7 @@ mod programs;
 mod pulls;
 mod rogues;
 mod swarm;
+mod time;
 mod torture;
 
 use hopwise_sim::run::Account;
