@@ -57,8 +57,8 @@ pub use hello::{Hello, Identity, Role, Stance, VERSION};
 pub use offer::{LaneSet, Offer};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId};
 pub use page::{
-    BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging, paper_rule,
-    rates_agree,
+    BAUD_RATES, BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging,
+    paper_rule, rates_agree,
 };
 pub use report::{Card, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};

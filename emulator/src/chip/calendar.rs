@@ -76,7 +76,7 @@ fn digits(bits: u32, place: u32, mask: u32) -> u32 {
 }
 
 fn coded(number: u32, place: u32) -> u32 {
-    (number / 10 << 4 | number % 10) << place
+    (((number / 10) << 4) | (number % 10)) << place
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +124,7 @@ impl Date {
 
     fn days_of_month(&self) -> u32 {
         match self.month {
-            2 if self.year % 4 == 0 => 29,
+            2 if self.year.is_multiple_of(4) => 29,
             2 => 28,
             4 | 6 | 9 | 11 => 30,
             _ => 31,

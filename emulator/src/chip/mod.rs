@@ -38,7 +38,7 @@ mod watchdog;
 
 use std::hash::{Hash, Hasher};
 
-use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, NEVER, Stop};
+use crate::cpu::{Bus, Cycles, FlashReading, InterruptLines, Stop};
 use crate::memory::{FLASH, Memory};
 use calendar::Calendar;
 use clocks::{Clocks, Hse};
@@ -73,6 +73,8 @@ pub struct Individual {
     pub lsi: u32,
     /// How far the times of its flash are from typical to longest, in percent.
     pub flash_wear: u32,
+    /// The option DBANK of the G4: whether its flash is two banks, as it is delivered.
+    pub dual_bank: bool,
 }
 
 /// The chip without core and memory.
@@ -217,6 +219,11 @@ impl Chip {
     /// What a reset has cut off in the flash.
     pub(crate) fn take_torn(&mut self) -> Option<std::ops::Range<u32>> {
         self.flash.take_torn()
+    }
+
+    /// Whether the flash erases or programs something while the core goes on.
+    pub(crate) fn is_flash_busy(&self, now: Cycles) -> bool {
+        self.flash.is_busy(now)
     }
 
     /// Whether the watchdog has run out.
@@ -534,7 +541,7 @@ impl Bus for Chip {
                 }
             }
         }
-        self.next = self.slots.dates().iter().copied().min().unwrap_or(NEVER);
+        self.next = self.slots.next();
         self.next
     }
 

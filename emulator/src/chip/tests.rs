@@ -32,6 +32,7 @@ fn individual(hse: Hse) -> Individual {
         lse: true,
         lsi: 32_000,
         flash_wear: 0,
+        dual_bank: true,
     }
 }
 

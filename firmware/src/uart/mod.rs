@@ -11,6 +11,7 @@
 #[cfg_attr(chip_f4, path = "registers_f4.rs")]
 #[cfg_attr(not(chip_f4), path = "registers_newer.rs")]
 mod registers;
+mod ring;
 
 use core::future::poll_fn;
 use core::marker::PhantomData;
@@ -25,11 +26,8 @@ use embassy_stm32::usart::UartTx;
 use embassy_sync::waitqueue::AtomicWaker;
 use hopwise_core::wire::LineFaults;
 
-/// Bytes of a ring. A full one is 5 ms at one million baud; each half is read while the other fills. All ports at full speed with a
-/// line in the log for every packet keep a port waiting for more than a millisecond, so half of 256 is not enough.
-pub(crate) const RING: usize = 512;
-/// There is an interrupt after so many bytes.
-const HALF: usize = RING / 2;
+pub(crate) use ring::RING;
+use ring::{Piece, Reader};
 
 /// Both directions of a serial port.
 pub(crate) struct SerialPort {
@@ -113,10 +111,7 @@ pub(crate) struct Receiver {
     /// It never ends.
     transfer: dma::Transfer<'static>,
     ring: *const u8,
-    /// The place in the ring up to which it has been read.
-    at: usize,
-    /// Interrupts of the halves up to there.
-    halves: u32,
+    reader: Reader,
 }
 
 impl Receiver {
@@ -142,8 +137,7 @@ impl Receiver {
             noticed,
             transfer,
             ring: ring.cast(),
-            at: 0,
-            halves: 0,
+            reader: Reader::default(),
         }
     }
 
@@ -181,15 +175,10 @@ impl Receiver {
 
     /// The bytes that have come; `None` if some were overwritten before they were read.
     pub(crate) fn read<'b>(&mut self, buffer: &'b mut [u8; RING]) -> Option<&'b [u8]> {
-        // First the interrupts: those of what is seen to have come may be late, but none is early.
+        // First the interrupts, then the place.
         let halves = self.noticed.halves.load(Ordering::Acquire);
-        let (begin, end) = (self.at, self.end());
-        let count = end.wrapping_sub(begin) % RING;
-        let crossed = (begin % HALF + count) / HALF;
-        let late = crossed as i32 - halves.wrapping_sub(self.halves) as i32;
-        self.at = end;
-        // More than one cannot be on its way: the others have become one.
-        self.halves = halves.wrapping_add(late.clamp(0, 1) as u32);
+        let end = self.end();
+        let Piece { begin, count, is_lost } = self.reader.advance(halves, end);
         fence(Ordering::Acquire);
         let first = count.min(RING - begin);
         // SAFETY: `begin + first` is at most the ring's length, and so are `count - first` and the buffer's `count`. DMA writes elsewhere
@@ -200,8 +189,7 @@ impl Receiver {
         }
         fence(Ordering::Acquire);
         let meanwhile = self.end().wrapping_sub(end) % RING;
-        // More halves than those bytes fill: the ring has gone round.
-        if late < 0 || count + meanwhile >= RING {
+        if is_lost || count + meanwhile >= RING {
             return None;
         }
         buffer.get(..count)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopwise_core::collective::{Operation, Phase, Plan, Ports, Program, Sorting, Step, Turns};
+use hopwise_core::collective::{Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
 use hopwise_core::{Base, Family, Network, Node};
 use hopwise_networks::graph::Graph;
 use rand::SeedableRng;
@@ -60,7 +60,15 @@ impl Outcome {
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     check(network, request)?;
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;
-    let permutation = permutation(network.nodes(), request.seed);
+    let permutation = match request.operation {
+        Operation::Shift => {
+            let ring = Ring::new(network);
+            (0..network.nodes())
+                .map(|node| ring.next(node))
+                .collect::<Result<_, _>>()?
+        }
+        _ => permutation(network.nodes(), request.seed),
+    };
     let job = Job {
         network,
         request,
@@ -250,7 +258,7 @@ impl Job<'_> {
                 )
             }
             Operation::AllToAll => self.all_to_all(machine)?,
-            Operation::Permute => {
+            Operation::Permute | Operation::Shift => {
                 let items = values
                     .iter()
                     .zip(self.permutation)
@@ -428,7 +436,7 @@ impl Job<'_> {
                 let received = |to| values.iter().map(|&value| personal(value, to)).collect();
                 Outcome::Many((0..nodes as Node).map(received).collect())
             }
-            Operation::Permute => {
+            Operation::Permute | Operation::Shift => {
                 let mut held = vec![Vec::new(); nodes];
                 for (&value, &to) in values.iter().zip(self.permutation) {
                     held[to as usize].push(value);
@@ -454,6 +462,8 @@ impl Job<'_> {
             }
             Operation::Sort => "odd-even merge sort, pairs over their routes".into(),
             Operation::AllToAll | Operation::Permute => "routes".into(),
+            Operation::Shift if Ring::new(self.network).dilation() == 1 => "a Hamiltonian cycle".into(),
+            Operation::Shift => "a ring round the tree of node 0, routes of up to 3 hops".into(),
             Operation::Fft if self.plan.program().is_none() => {
                 format!("no program of digits: gathered, transformed at node {root}, scattered")
             }

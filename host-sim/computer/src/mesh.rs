@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Fate, NoConnection, RequestError, SendError, TooLong, check_length};
 use crate::host_port::{Incoming, Reply};
-use crate::serial_line::{BadPort, SerialLine, wait_for_bytes};
+use crate::serial_line::{BadPort, SerialLine};
 use crate::worker::{Common, End, Errand, Interest, Job, News, Outlet, SETTLED_WITHIN, run};
 
 /// A request that is not answered by then has no answer: longer than packets live, there and back.
@@ -68,7 +68,6 @@ impl Mesh {
             if let Some(missing) = line.missing() {
                 return Err(missing.into());
             }
-            wait_for_bytes([&line]);
             line.exchange()?;
         }
         let board = line.port.board().map_or(0, |board| board.address);

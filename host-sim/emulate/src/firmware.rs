@@ -27,7 +27,11 @@ pub enum CannotBuildFirmware {
     #[error(transparent)]
     NoRepository(#[from] NoRepository),
     /// Nothing compiles for ARM.
-    #[error("there is no compiler for ARM: run tools/arm-target once")]
+    #[cfg_attr(unix, error("there is no compiler for ARM: run tools/arm-target once"))]
+    #[cfg_attr(
+        not(unix),
+        error("there is no compiler for ARM: run rustup target add {TARGET} once")
+    )]
     NoCompiler,
     /// Cargo cannot be run.
     #[error("the firmware for {board} cannot be built: {error}")]
@@ -172,7 +176,26 @@ fn target_folder(repository: &Repository, name: &str) -> PathBuf {
     repository.root().join("target/firmware").join(name)
 }
 
+/// The toolchain that compiles for ARM, by the name that rustup knows it by. Where there is no shell, the active one must.
+#[cfg(not(unix))]
+pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(repository.root())
+            .output()
+            .ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let name = said("rustup", &["show", "active-toolchain"])?;
+    let name = name.split_whitespace().next()?.to_string();
+    let sysroot = said("rustc", &[&format!("+{name}"), "--print", "sysroot"])?;
+    let library = PathBuf::from(sysroot).join("lib/rustlib").join(TARGET);
+    library.is_dir().then_some(name)
+}
+
 /// The toolchain that compiles for ARM, by the name that rustup knows it by.
+#[cfg(unix)]
 pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
     let output = Command::new(repository.root().join("tools/arm-target"))
         .arg("--check")

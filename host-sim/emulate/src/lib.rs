@@ -44,6 +44,7 @@ pub mod computers;
 pub mod cortex_m;
 pub mod firmware;
 pub mod gdb;
+mod host_side;
 pub mod log;
 pub mod mesh_time;
 pub mod profile;

@@ -19,9 +19,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -53,7 +52,14 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 
 /// Whether two paths lead to one file that exists.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    let file = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
+    // Not opened to find out: a pipe would wait for its other end.
+    #[cfg(unix)]
+    let file = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        path.metadata().ok().map(|about| (about.dev(), about.ino()))
+    };
+    #[cfg(not(unix))]
+    let file = |path: &Path| path.canonicalize().ok();
     file(one).is_some_and(|one| Some(one) == file(other))
 }
 
@@ -111,12 +117,12 @@ impl NewFile {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        let file = tempfile::Builder::new()
-            .prefix(&begin)
-            .suffix(".partial")
-            // As the system makes files: less what the user's mask takes away.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&begin).suffix(".partial");
+        // As the system makes files: less what the user's mask takes away.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder)?;
         let (file, beside) = file.into_parts();
         Ok(NewFile {
             out: BufWriter::new(file),
@@ -164,5 +170,5 @@ fn followed(path: &Path) -> PathBuf {
     place.unwrap_or_else(|| path.to_path_buf())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

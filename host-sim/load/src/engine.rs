@@ -171,14 +171,13 @@ impl<'a> Engine<'a> {
         // A letter is read at the end of the turn in which it was written.
         let delay = parameters.longest_delay() + if size < nodes { window } else { 0 };
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(shared.scene.seed);
-        let mut next = |(number, start): (usize, u32)| {
-            let nodes = start..nodes.min(start.saturating_add(size));
+        let mut next = |number: usize| {
             let border = Border::new(&wiring, number, size);
             let (own, destinations) = (rng.clone(), destinations.clone());
             rng.jump();
-            District::new(&shared, &wiring, plan, nodes, border, destinations, delay, own)
+            District::new(&shared, &wiring, plan, border, destinations, delay, own)
         };
-        let districts: Vec<District> = (0..nodes).step_by(size as usize).enumerate().map(&mut next).collect();
+        let districts: Vec<District> = (0..nodes.div_ceil(size) as usize).map(&mut next).collect();
         let threads = shared.scene.threads.min(districts.len());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         Ok(Self {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::talk::Talk;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
-use hopwise_computer::serial_line::{SerialLine, wait_for_bytes};
+use hopwise_computer::serial_line::{SerialLine, exchange_all};
 use hopwise_core::authority::MeshKeys;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
@@ -40,8 +40,7 @@ impl SerialMesh {
 
     /// Waits for bytes for a moment, and carries them.
     fn step(&mut self) -> Result<(), BadPort> {
-        wait_for_bytes(&self.lines);
-        self.lines.iter_mut().try_for_each(SerialLine::exchange)
+        exchange_all(&mut self.lines)
     }
 
     /// Keeps the links up for a while.

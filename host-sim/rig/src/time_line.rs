@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use hopwise_core::router::Event;
@@ -216,10 +215,18 @@ impl Read for Section<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let room = buffer.len().min(left);
-        let count = self.file.read_at(&mut buffer[..room], self.at)?;
+        let count = read_at(&self.file, &mut buffer[..room], self.at)?;
         self.at += count as u64;
         Ok(count)
     }
+}
+
+/// Reads from a place of a file that others read, too.
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, buffer, at);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_read(file, buffer, at);
 }
 
 /// A packet over a cable: from, to, which.

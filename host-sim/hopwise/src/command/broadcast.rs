@@ -77,7 +77,7 @@ const MOST_DRAWN: u64 = 64;
 pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
     if let Some(port) = &args.port {
         let at = PortArg {
-            port: port.clone(),
+            port: Some(port.clone()),
             baud: args.baud,
             key_file: args.key_file.clone(),
         };

@@ -1,16 +1,15 @@
 //! `hopwise mesh`
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::NetworkArg;
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
-use hopwise_core::key::KEY_BYTES;
+use super::{NetworkArg, assign};
+use hopwise_computer::{bridge::to_hex, random_bytes};
 use hopwise_files::create_whole;
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
@@ -27,6 +26,8 @@ enum MeshCommand {
     New(NewArgs),
     /// Makes a key for a mesh: 32 hexadecimal digits
     Key(KeyArgs),
+    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
+    Assign(assign::AssignArgs),
 }
 
 #[derive(Args)]
@@ -48,7 +49,7 @@ struct NewArgs {
     output: Option<PathBuf>,
 }
 
-fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
+pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
     kind(name).ok_or_else(|| format!("there are {}", KINDS.map(|kind| kind.name).join(", ")))
 }
 
@@ -56,22 +57,22 @@ pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
     match &args.command {
         MeshCommand::New(args) => new(args),
         MeshCommand::Key(args) => key(args),
+        MeshCommand::Assign(args) => assign::run(args),
     }
 }
 
 fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
-    let mut bytes = [0; KEY_BYTES];
-    let source = Path::new("/dev/urandom");
-    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(|error| Refusal::file(source, error))?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = to_hex(&random_bytes().map_err(Refusal::NoRandom)?);
     let Some(path) = &args.output else {
         print(|out| writeln!(out, "{digits}"))?;
         return Ok(Outcome::Done);
     };
     let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}\n");
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| Refusal::file(path, error))?;
     Ok(Outcome::Done)
 }

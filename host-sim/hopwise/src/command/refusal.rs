@@ -29,7 +29,8 @@ use hopwise_networks::routes::CannotRoute;
 use hopwise_rig::capture::CannotCapture;
 use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
 use hopwise_rig::flash::{NoPageWritten, NoProbes};
-use hopwise_rig::mesh::{BadMesh, MeshRule};
+use hopwise_rig::mesh::{BadMesh, CannotAssign, MeshRule};
+use hopwise_rig::ports::NoPortMeant;
 use hopwise_rig::probe_rs::Unfit;
 use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
@@ -108,7 +109,9 @@ pub(super) enum Refusal {
     #[error("--board is for an expression; the mesh file says itself which boards there are")]
     BoardOfMesh,
     /// One image for boards that need several.
-    #[error("--elf is one image, and the mesh file has boards of several kinds")]
+    #[error(
+        "--elf is one image, and the mesh file has boards of several kinds: --images names a folder with one for each"
+    )]
     OneImage,
     /// Boards of several kinds where one is expected.
     #[error("the boards are of several kinds ({kinds}): {what}")]
@@ -249,6 +252,20 @@ pub(super) enum Refusal {
         address: SocketAddr,
         /// Why it is not.
         error: io::Error,
+    },
+    /// A system that has no random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    NoRandom(io::Error),
+    /// No port is said, and none is meant.
+    #[error(transparent)]
+    NoPort(#[from] NoPortMeant),
+    /// A probe that cannot be written into the mesh file.
+    #[error("{}: {error}", path.display())]
+    Assign {
+        /// The mesh file.
+        path: PathBuf,
+        /// Why not.
+        error: CannotAssign,
     },
     /// Boards that no probe is named for.
     #[error(transparent)]

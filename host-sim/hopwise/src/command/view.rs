@@ -6,15 +6,16 @@ use clap::Args;
 
 use super::collective::{PortModelArg, by_name};
 use super::output::{Outcome, check_output, say, say_if_cut, write_file};
-use super::parse;
 use super::refusal::Refusal;
 use super::report::open;
+use super::{check, parse};
 use hopwise_collective::{MAX_NODES, Request, run as carry_out, values};
 use hopwise_core::Network;
 use hopwise_core::collective::{Operation, Ports};
 use hopwise_rig::mesh::Mesh;
 use hopwise_view::data::{NoPage, PageData};
 use hopwise_view::page;
+use hopwise_view::picture::Picture;
 use hopwise_view::rounds::Rounds;
 
 #[derive(Args)]
@@ -25,6 +26,18 @@ pub(super) struct ViewArgs {
     /// The network, if the trace does not name it
     #[arg(long, value_name = "EXPR")]
     network: Option<String>,
+    /// The mesh file of a trace: the page then knows the pins of every cable
+    #[arg(long, value_name = "MESH.toml")]
+    mesh: Option<PathBuf>,
+    /// Draw a network into this file as SVG, instead of a page
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "network", "mesh", "collective"])]
+    svg: Option<PathBuf>,
+    /// The path between two nodes, in such a drawing
+    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, requires = "svg")]
+    route: Vec<u64>,
+    /// The addresses of the nodes, in such a drawing
+    #[arg(long, requires = "svg")]
+    addresses: bool,
     /// Play the rounds of what all nodes of the network do together; `hopwise collective` tells more of it
     #[arg(long, value_name = "OP", conflicts_with = "network", value_parser = by_name(&Operation::ALL, Operation::name))]
     collective: Option<Operation>,
@@ -37,9 +50,12 @@ pub(super) struct ViewArgs {
 }
 
 pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
+    if let Some(file) = &args.svg {
+        return draw(args, file);
+    }
     let path = Path::new(&args.what);
     let output = args.output.clone().unwrap_or_else(|| named_after(&args.what));
-    check_output(&output, [path])?;
+    check_output(&output, [path].into_iter().chain(args.mesh.as_deref()))?;
     let data = if let Some(operation) = args.collective {
         rounds(&parse(&args.what)?, operation, args.port_model.into())?
     } else if path.extension().is_some_and(|end| end == "toml") {
@@ -57,9 +73,27 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
         })?;
         PageData::new(&network)?
     };
+    let data = match &args.mesh {
+        Some(path) => data.with_wiring(&Mesh::read(path)?)?,
+        None => data,
+    };
     say_if_cut(path, data.trace.as_ref().and_then(|trace| trace.cut));
     write_file(&output, &page::html(&data))?;
     say(&format!("wrote {} (open it in a browser)", output.display()));
+    Ok(Outcome::Done)
+}
+
+fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, Refusal> {
+    let network = parse(&args.what)?;
+    for node in &args.route {
+        check(&network, *node)?;
+    }
+    let picture = Picture {
+        addresses: args.addresses,
+        route: args.route.first().copied().zip(args.route.last().copied()),
+    };
+    write_file(file, &picture.svg(&network)?)?;
+    say(&format!("wrote {} (open it in a browser)", file.display()));
     Ok(Outcome::Done)
 }
 

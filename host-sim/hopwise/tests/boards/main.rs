@@ -10,6 +10,7 @@ mod firmware_panic;
 mod firmware_power;
 mod firmware_programs;
 mod firmware_recovery;
+mod firmware_ring;
 mod firmware_speed;
 mod firmware_strict;
 mod firmware_support;

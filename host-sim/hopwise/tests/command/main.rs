@@ -15,6 +15,7 @@ mod load_sweep;
 mod new_app;
 mod report;
 mod repository;
+mod rig_assign;
 mod rig_capture;
 mod rig_check;
 mod rig_doctor;

@@ -105,6 +105,74 @@ fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
     assert!(std::fs::read_to_string(page).unwrap().contains("rdn(ring(3),1)"));
 }
 
+/// `emulate` writes the trace of a mesh whose cables are pulled; it is reported, and is traffic for a load. An experiment runs such
+/// meshes too.
+#[test]
+fn an_emulated_mesh_with_faults_leaves_a_trace() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("emulated-trace");
+    let trace = folder.path("trace.jsonl");
+    let run = [
+        "emulate",
+        "ring(4)",
+        "--elf",
+        elf,
+        "--for",
+        "2s",
+        "--traffic",
+        "50",
+        "--json",
+    ];
+    let faults = ["--events", "1s cut 0.0", "--trace", &trace];
+    let (status, figures) = json(&[&run[..], &faults[..]].concat());
+    assert_eq!((status, &figures["boards"]), (0, &value!(4)));
+    let (status, report) = json(&["report", &trace, "--json"]);
+    assert_eq!((status, &report["network"]), (0, &value!("ring(4)")));
+    assert!(
+        report["delivery"]["datagram"]["delivered"].as_u64() > Some(100),
+        "{report}"
+    );
+    let events: BTreeSet<String> = lines(&trace)
+        .iter()
+        .filter(|line| line["t"].as_f64() > Some(1.0))
+        .filter_map(|line| Some(line["event"].as_str()?.to_string()))
+        .collect();
+    assert!(
+        events.contains("link-down") && events.contains("detoured"),
+        "{events:?}"
+    );
+    let (status, load) = json(&["load", "ring(4)", "--trace", &trace, "--json"]);
+    assert_eq!(
+        (status, &load["traffic"], &load["unsent"]),
+        (0, &value!("trace"), &value!(0))
+    );
+    assert!(
+        load["packets"].as_u64() > Some(100) && load["finished"].as_u64() > Some(10_000),
+        "{load}"
+    );
+
+    let plan = folder.path("experiment.toml");
+    let text = format!(
+        "networks = ['ring(3)']\nseeds = 2\n[emulate]\nelf = '{elf}'\nfor = '1s'\ncheck = true\nevents = ['', '500ms cut 0.0']\n"
+    );
+    std::fs::write(&plan, text).unwrap();
+    let (jobs, out) = (folder.path("jobs"), folder.path("out"));
+    let output = hopwise(&["experiment", &plan, "--jobs", &jobs, "--out", &out]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let results =
+        std::fs::read_to_string(format!("{out}/experiment.json")).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let of_boards = |figure: &&Value| figure["kind"] == "emulate" && figure["seeds"] == 2;
+    let figures: Vec<&Value> = results["figures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(of_boards)
+        .collect();
+    let instructions = figures.iter().filter(|figure| figure["figure"] == "instructions");
+    assert_eq!(instructions.count(), 2, "{results}");
+}
+
 /// Boards that start at different times, with crystals that are off, against the time of the world they are in.
 #[test]
 fn the_common_time_is_that_of_the_world() {
@@ -354,4 +422,56 @@ fn bad_input_is_refused() {
             "hopwise: /no/such/folder: there are no streams such as 0.rtt with lines in them"
         );
     }
+}
+
+#[test]
+fn lines_of_a_capture_are_told_in_words() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("capture-words");
+    let mesh = folder.write("mesh.toml", MESH);
+    let trace = folder.path("trace.jsonl");
+    let capture = [
+        "capture",
+        &mesh,
+        "-o",
+        &trace,
+        "--elf",
+        elf,
+        "--traffic",
+        "20",
+        "--for",
+        "900ms",
+    ];
+    let output = hopwise(&[&capture[..], &["--filter", "event=forwarded,link-up"]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && !said.contains('\u{1b}'), "{said}");
+    let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
+    let forwarded: Vec<_> = lines.iter().filter(|line| line.get(4) == Some(&"forwarded")).collect();
+    assert!(forwarded.len() > 20, "{said}");
+    for line in forwarded {
+        let [time, node, "->", far, _, kind, number, "of", "node", source] = line[..] else {
+            panic!("{line:?}")
+        };
+        assert!(time.parse::<f64>().is_ok() && number.parse::<u32>().is_ok(), "{line:?}");
+        assert!(["datagram", "request", "response"].contains(&kind), "{line:?}");
+        let [node, far, source] = [node, far, source].map(|node| node.parse::<u64>().expect("a node"));
+        let network: hopwise_core::Network = "rdn(ring(3),1)".parse().unwrap();
+        assert!(network.port_to(node, far).unwrap().is_some() && source < 18, "{line:?}");
+    }
+    assert!(said.contains(" is there\n"), "{said}");
+    assert_eq!(
+        refusal_of_filter(&mesh),
+        "events are link-up, link-down, miswired, damaged, sent, received, accepted, forwarded, delivered, dropped, detoured, \
+         settled, clock, log"
+    );
+}
+
+/// What is said of an event that there is not.
+fn refusal_of_filter(mesh: &str) -> String {
+    let output = hopwise(&["capture", mesh, "-o", "/dev/null", "--filter", "event=dropt"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let line = said.lines().next().unwrap_or_default();
+    line.split_once("': ")
+        .map_or_else(|| line.to_string(), |(_, why)| why.to_string())
 }

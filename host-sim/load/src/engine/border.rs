@@ -4,6 +4,8 @@
 //! when all districts have had their turn. Letters are read in the order of the districts that wrote them, so that it does not matter
 //! which of them worked when, or on which core.
 
+use std::ops::Range;
+
 use super::district::District;
 use super::packets::Packet;
 use super::routers::HERE;
@@ -34,6 +36,8 @@ struct Neighbor {
 
 /// The neighbours of a district, in the order of their numbers.
 pub(super) struct Border {
+    /// Its nodes.
+    pub(super) nodes: Range<u32>,
     district: usize,
     size: u32,
     first_port: u32,
@@ -61,6 +65,7 @@ impl Border {
             first_port: first(district),
         };
         Self {
+            nodes: district as u32 * size..end,
             district,
             size,
             first_port: first(district),

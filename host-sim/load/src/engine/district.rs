@@ -82,18 +82,18 @@ pub(super) struct District {
 }
 
 impl District {
-    /// The district of some nodes, with nothing going on. Events are at most `delay` cycles ahead.
+    /// The district within a border, with nothing going on. Events are at most `delay` cycles ahead.
     pub(super) fn new(
         shared: &Shared<'_>,
         wiring: &Wiring,
         plan: ChannelPlan,
-        nodes: Range<u32>,
         border: Border,
         destinations: Destinations,
         delay: u32,
         mut rng: Xoshiro256PlusPlus,
     ) -> Self {
         let (scene, parameters) = (&shared.scene, &shared.parameters);
+        let nodes = border.nodes.clone();
         let rate = if scene.schedule.is_some() { 0.0 } else { scene.rate };
         Self {
             first: nodes.start,

@@ -98,7 +98,7 @@ fn adaptive_packets_spread_over_shortest_paths() {
     );
     let carried = |paths: Paths| {
         let point = Setup {
-            rate: 0.2,
+            rate: 0.17,
             cycles: Some(5_120),
             ..setup(paths)
         }

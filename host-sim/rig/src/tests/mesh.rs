@@ -231,7 +231,7 @@ fn every_broken_rule_is_told_with_its_line() {
         (good.to_string() + "bauds = 5", "line 3: unknown field `bauds`"),
         (
             good.to_string() + "baud = 9600",
-            "line 3: 9600 baud is too slow or too fast",
+            "line 3: boards run at 38400 to 2000000 baud, not at 9600",
         ),
         (
             good.to_string() + "baud = 2000000",
