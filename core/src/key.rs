@@ -68,9 +68,8 @@ impl Key {
     /// A tag of a frame: SipHash-2-4 of its number among those of its key, and of its bytes.
     pub fn tag(&self, number: u64, bytes: &[u8]) -> Tag {
         let mut hasher = SipHasher24::new_with_key(&self.0);
-        hasher.write(&number.to_le_bytes());
-        hasher.write(bytes);
-        hasher.finish().to_le_bytes()
+        hasher.write_u64(number.to_le());
+        hasher.hash(bytes).to_le_bytes()
     }
 }
 

@@ -50,12 +50,8 @@ impl Mesh {
                 Rule::Exact
             },
         };
-        let mut router = Router::new(&config, now)?;
-        if let Some(credentials) = about.credentials() {
-            router.lock(&credentials);
-        }
         Ok(Mesh {
-            router,
+            router: Router::new(&config, now)?,
             observer: BoardObserver::new(packet_logging(page.options)),
             traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
             programs: programs(network, page.address),
@@ -65,6 +61,9 @@ impl Mesh {
     /// Begins with what the configuration says.
     pub(crate) fn begin(&mut self, page: &Page, about: &About, now: Micros) {
         *self.router.card_mut() = about.card();
+        if let Some(credentials) = about.credentials() {
+            self.router.lock(&credentials);
+        }
         self.router.serve_nothing();
         serve_own(&mut self.router);
         if let Some(order) = page.traffic {

@@ -1,10 +1,9 @@
-//! Programs that all boards work on together: a sort, a Fourier transform, the heat equation. The computer at board 0 says
-//! [which](orders), and what comes out goes there.
+//! All boards sort together, or transform a signal. The computer at board 0 says [which](orders), and what comes out goes there.
 #![no_std]
 #![no_main]
 
 mod fourier;
-mod heat;
+#[path = "../shared/orders.rs"]
 mod orders;
 mod sorting;
 
@@ -24,7 +23,6 @@ async fn together(mesh: Handle<'static>) {
         match program {
             0 => orders::show(mesh, &sorting::run(team, tag).await?).await,
             1 => orders::show(mesh, &fourier::run(team, tag).await?).await,
-            2 => orders::show(mesh, heat::run(team, tag).await?.as_flattened()).await,
             _ => {}
         }
         Ok(())

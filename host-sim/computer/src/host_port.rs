@@ -211,11 +211,10 @@ impl HostPort {
                 payload,
             } => {
                 let packet = self.endpoint.question(dest, Query::Board(command), &payload, now);
-                let packet = packet.map(|mut packet| {
-                    packet.header.number = number;
-                    packet
-                });
-                self.send(packet);
+                let sent = self.send(packet);
+                if let Some(warrants) = &mut self.warrants {
+                    warrants.sent(number, sent);
+                }
             }
         }
     }

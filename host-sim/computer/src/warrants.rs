@@ -8,14 +8,18 @@ use hopwise_core::wire::{Command, Done, Query};
 
 use super::host_port::Reply;
 
+/// So many commands are under way at most.
+const MOST: usize = 64;
 /// A command is tried so often.
 const TRIES: u8 = 8;
 
 /// A command that has not been answered.
 #[derive(Debug)]
 struct Pending {
-    /// Of the command's packet.
+    /// By which whoever gave it knows it.
     number: u32,
+    /// Of the packet in which it was last sent: each time another, or the board would take it for one that comes twice.
+    sent: Option<u32>,
     dest: u64,
     command: u8,
     payload: Vec<u8>,
@@ -31,7 +35,7 @@ pub(super) enum Next {
     Pass,
     /// The challenge of a node is to be asked for, for the command of this number.
     Ask { dest: u64, number: u32 },
-    /// The command is to be sent in the packet of this number, with these bytes.
+    /// The command of this number is to be sent with these bytes.
     Send {
         dest: u64,
         number: u32,
@@ -61,11 +65,16 @@ impl Warrants {
         if !Command::changes(command) {
             return false;
         }
+        if self.pending.len() == MOST {
+            // Nobody has answered it, and nobody waits for it any more.
+            self.pending.remove(0);
+        }
         self.pending.push(Pending {
             number,
             dest,
             command,
             payload: payload.to_vec(),
+            sent: None,
             asked: None,
             tries: 0,
         });
@@ -80,9 +89,16 @@ impl Warrants {
         }
     }
 
-    /// A reply has come. One to a challenge is turned into one to its command if nothing comes of it.
+    /// A command was sent in the packet of that number.
+    pub(super) fn sent(&mut self, number: u32, sent: u32) {
+        for pending in self.pending.iter_mut().filter(|pending| pending.number == number) {
+            pending.sent = Some(sent);
+        }
+    }
+
+    /// A reply has come. One that is for whoever asked gets the number of what was asked.
     pub(super) fn reply(&mut self, number: &mut u32, reply: &Reply) -> Next {
-        let is_it = |pending: &Pending| pending.asked == Some(*number) || pending.number == *number;
+        let is_it = |pending: &Pending| [pending.asked, pending.sent].contains(&Some(*number));
         let Some(place) = self.pending.iter().position(is_it) else {
             return Next::Pass;
         };
@@ -99,14 +115,13 @@ impl Warrants {
                     };
                 }
             }
-            *number = pending.number;
         } else if reply.read() == Some(Done::NotAllowed) && pending.tries < TRIES {
             return Next::Ask {
                 dest: pending.dest,
-                number: *number,
+                number: pending.number,
             };
         }
-        self.pending.remove(place);
+        *number = self.pending.remove(place).number;
         Next::Pass
     }
 }
@@ -156,7 +171,10 @@ mod tests {
             assert_eq!((number, command), (1, Command::Restart.number()));
             assert_eq!(board.check(command, &payload).is_some(), believed);
             let done = if believed { Done::Done } else { Done::NotAllowed };
-            let next = warrants.reply(&mut { 1 }, &answer(&done));
+            warrants.sent(number, 10 + asked);
+            let mut replied = 10 + asked;
+            let next = warrants.reply(&mut replied, &answer(&done));
+            assert_eq!(replied, if believed { 1 } else { 10 + asked });
             match next {
                 Next::Ask { dest: 5, number: 1 } if !believed => warrants.asked(1, 3),
                 Next::Pass => assert!(believed),

@@ -1,15 +1,20 @@
 //! One point of a curve: warm up, measure, drain.
 
+mod check;
+mod point;
+
+pub use check::{BadExperiment, check};
+pub use point::{FLIT_BYTES, Point};
+
 use std::time::Instant;
 
 use hopwise_core::{Network, Rule};
-use hopwise_language::{BadDestinations, Destinations, Traffic, UnsuitableTraffic};
+use hopwise_language::Traffic;
 use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
 use super::failures::Failures;
-use super::parameters::{BadParameters, Parameters, Paths, Process};
-use super::routes::MOST_TABLE_NODES;
+use super::parameters::{Parameters, Process};
 use super::schedule::Schedule;
 use super::watchdog::{Deadlock, find_cycle};
 
@@ -65,104 +70,6 @@ impl Default for Effort {
     }
 }
 
-/// The result of an experiment. Rates are packets a node a cycle, times are cycles.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
-    /// The network, as an expression.
-    pub network: String,
-    /// How many nodes it has.
-    pub nodes: u64,
-    /// The routing rule.
-    pub rule: String,
-    /// How packets get where the rule leads them.
-    #[serde(default)]
-    pub paths: Paths,
-    /// Who sends to whom.
-    pub traffic: String,
-    /// When.
-    pub process: String,
-    /// Flits of a packet.
-    pub packet_flits: u32,
-    /// The rate asked for.
-    pub rate: f64,
-    /// The seed.
-    pub seed: u64,
-    /// Mean latency from making to the delivery of the last flit; waiting at the source counts.
-    pub latency_mean: f64,
-    /// Half the width of its 95% confidence interval; unknown if the load is not carried, if too little was measured, or if a tenth of
-    /// the measurement is shorter than ten mean latencies.
-    pub latency_ci95: Option<f64>,
-    /// Half of the packets took no longer.
-    pub latency_p50: u64,
-    /// 95 of 100 took no longer.
-    pub latency_p95: u64,
-    /// 99 of 100 took no longer.
-    pub latency_p99: u64,
-    /// The longest latency measured.
-    pub latency_max: u64,
-    /// Mean number of links on a path.
-    pub hops_mean: f64,
-    /// How many packets took 0, 1, 2, .. links.
-    #[serde(default)]
-    pub hops_histogram: Vec<u64>,
-    /// The share of cycles in which a link carries a flit, of one direction, on average.
-    #[serde(default)]
-    pub link_load_mean: f64,
-    /// The same of the busiest.
-    #[serde(default)]
-    pub link_load_max: f64,
-    /// How many directions of links are busy for up to a 20th of the cycles, up to two 20ths, and so on.
-    #[serde(default)]
-    pub link_histogram: Vec<u64>,
-    /// Measured packets that failures made undeliverable.
-    #[serde(default)]
-    pub lost: u64,
-    /// Links out of action in the end.
-    #[serde(default)]
-    pub failed_links: u64,
-    /// Routers out of action in the end.
-    #[serde(default)]
-    pub failed_routers: u64,
-    /// Of a schedule: messages that could not be sent, because what their senders waited for was lost.
-    #[serde(default)]
-    pub unsent: u64,
-    /// Of a schedule: the cycle in which its last message arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finished: Option<u64>,
-    /// Packets that were made.
-    pub offered_rate: f64,
-    /// Packets that were delivered.
-    pub accepted_rate: f64,
-    /// Whether the network cannot carry the load.
-    pub saturated: bool,
-    /// The cycle of waiting channels, if packets block each other for good.
-    pub deadlock: Option<String>,
-    /// Cycles simulated, with warm-up and drain.
-    pub cycles: u64,
-    /// Packets delivered, with warm-up and drain.
-    pub packets: u64,
-    /// Packets measured.
-    pub packets_measured: u64,
-    /// Flits that crossed a switch, with warm-up and drain.
-    pub flit_hops: u64,
-    /// Buffer classes in use.
-    pub classes: u32,
-    /// Virtual channels of a link.
-    pub virtual_channels: u32,
-    /// Bytes of buffers at an end of a link, a flit being [`FLIT_BYTES`].
-    pub buffer_bytes: u64,
-    /// Memory of the simulation, a node.
-    pub bytes_per_node: u64,
-    /// Time to lay out the network and its routes.
-    pub setup_seconds: f64,
-    /// Time to simulate.
-    pub wall_seconds: f64,
-    /// Nodes times cycles, a second.
-    pub node_cycles_per_second: f64,
-    /// Packets a second.
-    pub packets_per_second: f64,
-}
-
 /// Warm-up lasts until the mean latency changes by less than this from one batch to the next.
 const STEADY: f64 = 0.05;
 const LEAST_WARM_UP: u32 = 3;
@@ -171,8 +78,6 @@ const MOST_WARM_UP: u32 = 20;
 const SHORTFALL: f64 = 0.05;
 /// After so many batches a large shortfall is enough to give up.
 const HOPELESS: u32 = 4;
-/// What a flit counts in [`Point::buffer_bytes`].
-pub const FLIT_BYTES: u64 = 8;
 /// Batches are joined to this many, so that each is nearly independent of the next.
 const GROUPS: usize = 10;
 /// For the same reason each of them lasts at least so many mean latencies.
@@ -260,145 +165,6 @@ fn simulate(
         let wall = begun.elapsed().as_secs_f64();
         return Ok(measurement.point(outcome, setup, wall));
     }
-}
-
-/// Largest network that is simulated: port and channel numbers have 32 bits, and memory has an end.
-const MOST_NODES: u64 = 1 << 24;
-const MOST_LINK_ENDS: u64 = 1 << 27;
-
-/// An experiment that makes no sense.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BadExperiment {
-    /// A number of the routers.
-    #[error(transparent)]
-    Parameters(#[from] BadParameters),
-    /// Traffic that routers cannot make.
-    #[error(transparent)]
-    Traffic(#[from] UnsuitableTraffic),
-    /// Traffic that means nothing on the network.
-    #[error(transparent)]
-    Destinations(#[from] BadDestinations),
-    /// The network is too large.
-    #[error("{network} has {nodes} nodes, too many to simulate (at most {MOST_NODES})")]
-    Nodes {
-        /// The network.
-        network: String,
-        /// How many it has.
-        nodes: u64,
-    },
-    /// The network has too many links.
-    #[error("{network} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})")]
-    LinkEnds {
-        /// The network.
-        network: String,
-        /// How many it has.
-        ends: u64,
-    },
-    /// The interval is none.
-    #[error("a precision is above 0 and below 1, not {0}")]
-    Precision(f64),
-    /// Everything would count as saturated.
-    #[error("a latency limit is above 0, not {0}")]
-    LatencyLimit(f64),
-    /// Batches are too short or too long.
-    #[error("a batch has 2 to 2^20 cycles")]
-    Batch,
-    /// The measurement would never end.
-    #[error("at most 2^30 cycles are measured")]
-    Cycles,
-    /// A node cannot make so many packets.
-    #[error("a rate is from 0 to 1 packets a node a cycle, not {0}")]
-    Rate(f64),
-    /// Tables would be too large.
-    #[error("{network} has {nodes} nodes, too many for {what} (at most {MOST_TABLE_NODES})")]
-    Tables {
-        /// The network.
-        network: String,
-        /// How many it has.
-        nodes: u64,
-        /// What needs tables.
-        what: &'static str,
-    },
-    /// Ports are bits of a number.
-    #[error("{network} has nodes with more than 32 links, too many for adaptive routing")]
-    Degree {
-        /// The network.
-        network: String,
-    },
-    /// Copies of broadcasts go to neighbours.
-    #[error("broadcasts go by their own rule: neither adaptive nor Valiant routing nor failures change it")]
-    Broadcast,
-}
-
-/// What routers make: there are no questions with answers here, and a storm is a rate that is too high.
-fn can_make(traffic: Traffic) -> bool {
-    !matches!(traffic, Traffic::PingAll | Traffic::BroadcastStorm)
-}
-
-/// Whether an experiment makes sense.
-pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
-    experiment.parameters.check()?;
-    let network = experiment.network;
-    let nodes = network.nodes();
-    if nodes > MOST_NODES {
-        return Err(BadExperiment::Nodes {
-            network: network.to_string(),
-            nodes,
-        });
-    }
-    let topology = network.unchecked();
-    let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
-    if ends > MOST_LINK_ENDS {
-        return Err(BadExperiment::LinkEnds {
-            network: network.to_string(),
-            ends,
-        });
-    }
-    let Effort {
-        precision,
-        most_cycles,
-        latency_limit,
-        batch_bits,
-        ..
-    } = experiment.effort;
-    if !(precision > 0.0 && precision < 1.0) {
-        return Err(BadExperiment::Precision(precision));
-    }
-    if latency_limit.is_nan() || latency_limit <= 0.0 {
-        return Err(BadExperiment::LatencyLimit(latency_limit));
-    }
-    if !(1..=20).contains(&batch_bits) {
-        return Err(BadExperiment::Batch);
-    }
-    if most_cycles > 1 << 30 {
-        return Err(BadExperiment::Cycles);
-    }
-    if !(0.0..=1.0).contains(&experiment.rate) {
-        return Err(BadExperiment::Rate(experiment.rate));
-    }
-    experiment.traffic.for_user("a load", can_make)?;
-    let paths = experiment.parameters.paths;
-    for (wanted, what) in [
-        (experiment.failures.is_some(), "failures"),
-        (paths.is_adaptive(), "adaptive routing"),
-    ] {
-        if wanted && nodes > MOST_TABLE_NODES {
-            return Err(BadExperiment::Tables {
-                network: network.to_string(),
-                nodes,
-                what,
-            });
-        }
-    }
-    if paths.is_adaptive() && (0..nodes).any(|node| topology.degree(node) > 32) {
-        return Err(BadExperiment::Degree {
-            network: network.to_string(),
-        });
-    }
-    if experiment.traffic.is_broadcast() && (paths != Paths::Rule || experiment.failures.is_some()) {
-        return Err(BadExperiment::Broadcast);
-    }
-    Ok(Destinations::check(experiment.traffic, network)?)
 }
 
 struct Measurement<'a> {

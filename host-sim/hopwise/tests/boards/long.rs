@@ -71,7 +71,7 @@ fn a_ring_with_boards_of_every_kind() {
 fn five_full_links_of_newer_boards() {
     for (name, least, is_slow) in [
         ("nucleo-g474re", 0.93, false),
-        ("nucleo-h743zi", 0.93, false),
+        ("nucleo-h743zi", 0.91, false),
         ("nucleo-l476rg", 0.55, true),
     ] {
         kinds::five_full_links(name, least, is_slow);

@@ -205,23 +205,34 @@ impl District {
             self.notes.offered += u64::from(shared.counts(self.now));
             match self.destinations.next(self.first + node, &mut self.rng) {
                 None => self.fan_out(shared, node, Packet::new(NONE, self.now, self.first + node)),
-                Some(dest) => {
-                    let mut packet = Packet::new(dest, self.now, NONE);
-                    if shared.parameters.paths == Paths::Valiant {
-                        packet.via = self.rng.random_range(0..shared.nodes);
-                    }
-                    self.make(shared, node, packet);
-                }
+                Some(dest) => self.make_to(shared, node, dest, NONE),
             }
         }
         self.made = made;
         if let Some(mut agenda) = self.agenda.take() {
             agenda.send(self.now, |node, dest, round| {
                 self.notes.offered += u64::from(shared.counts(self.now));
-                self.make(shared, node, Packet::new(dest, self.now, round));
+                self.make_to(shared, node, dest, round);
             });
             self.agenda = Some(agenda);
         }
+    }
+
+    /// Makes a packet to a node, by way of another if that is how packets go.
+    fn make_to(&mut self, shared: &Shared<'_>, node: u32, dest: u32, tag: u32) {
+        let mut packet = Packet::new(dest, self.now, tag);
+        if shared.parameters.paths == Paths::Valiant {
+            let via = self.rng.random_range(0..shared.nodes);
+            // One that has failed is not visited.
+            let from = self.first + node;
+            let there = via == from
+                || shared
+                    .routes
+                    .step(from, via, &mut shared.routes.valleys(from, via))
+                    .is_some();
+            packet.via = if there { via } else { NONE };
+        }
+        self.make(shared, node, packet);
     }
 
     /// Queues the copies of a broadcast that a node has to send; `packet` is the one that it got.
