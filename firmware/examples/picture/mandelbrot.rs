@@ -18,23 +18,33 @@ fn share(place: usize) -> [u8; SHARE] {
     core::array::from_fn(|index| (index * BOARDS + place) as u8)
 }
 
+/// So many steps of a point on its way; the one after which it has left, if it does.
+fn leaves(way: &mut (f32, f32), re: f32, im: f32) -> Option<u32> {
+    let (mut a, mut b) = *way;
+    for step in 0..TURN {
+        let (aa, bb) = (a * a, b * b);
+        if aa + bb > 4.0 {
+            return Some(step);
+        }
+        b = 2.0 * a * b + im;
+        a = aa - bb + re;
+    }
+    *way = (a, b);
+    None
+}
+
 /// After how many steps a point leaves, in shades: 0 if never.
 async fn shade(x: usize, y: usize) -> u8 {
     let (re, im) = (
         -1.5 + 2.0 * (x as f32 + 0.5) / WIDTH as f32,
         -0.9 + 1.8 * (y as f32 + 0.5) / HEIGHT as f32,
     );
-    let (mut a, mut b) = (0.0, 0.0);
-    for step in 0..STAYS {
-        let (aa, bb) = (a * a, b * b);
-        if aa + bb > 4.0 {
-            return 255 - (step * 4).min(254) as u8;
+    let mut way = (0.0, 0.0);
+    for turn in 0..STAYS / TURN {
+        if let Some(step) = leaves(&mut way, re, im) {
+            return 255 - ((turn * TURN + step) * 4).min(254) as u8;
         }
-        b = 2.0 * a * b + im;
-        a = aa - bb + re;
-        if step % TURN == 0 {
-            yield_now().await;
-        }
+        yield_now().await;
     }
     0
 }

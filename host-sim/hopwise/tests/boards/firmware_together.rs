@@ -235,7 +235,7 @@ fn eighteen_boards_draw_the_mandelbrot_set_14_times_as_fast_as_one() {
     let Some(firmware) = example("picture") else { return };
     let mut bench = Bench::new(firmware, "rdn(ring(3),1)");
     let mut picture = |program| {
-        let took = bench.order(program, 20 * SECOND).0.into_iter().max().unwrap();
+        let took = bench.order(program, 30 * SECOND).0.into_iter().max().unwrap();
         let rows: BTreeMap<u8, Vec<u8>> = bench.results().iter().map(|row| (row[0], row[1..].to_vec())).collect();
         assert_eq!(rows.len(), mandelbrot::HEIGHT);
         (took, rows)
