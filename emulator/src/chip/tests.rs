@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::usart::Edge;
 use super::*;
+use crate::cpu::{Bus, Stop};
 use crate::image::Image;
 use crate::memory::SRAM;
 

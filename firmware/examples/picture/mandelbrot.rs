@@ -9,7 +9,7 @@ pub(crate) const BOARDS: usize = 18;
 /// Rows of a board.
 const SHARE: usize = HEIGHT / BOARDS;
 /// A point that stays for so long never leaves.
-const STAYS: u32 = 19_000;
+const STAYS: u32 = 24_000;
 /// After so many steps the board's router has its turn.
 const TURN: u32 = 2_000;
 

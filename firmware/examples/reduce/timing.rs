@@ -7,7 +7,7 @@ use hopwise_app::{AppPort, Mesh, Micros, Receiver};
 use hopwise_team::{Broken, Team};
 
 /// What is added up goes in parts of up to so many bytes.
-const PART: usize = 171;
+const PART: usize = 128;
 /// The naive way has so long.
 const NAIVE_WITHIN: Micros = 5_000_000;
 

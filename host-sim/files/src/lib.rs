@@ -4,7 +4,7 @@
 //! ended before leaves the old file as it was, and beside it what it had written, as `NAME.XXXXXX.partial`.
 //!
 //! - [`write_whole`]: a text that is there already; [`create_whole`]: the same, for a file that must not be there;
-//! - [`NewFile`]: what is written bit by bit;
+//! - [`NewFile`]: what is written bit by bit; [`create_private`]: what others may not read;
 //! - [`check_writable`]: whether they could, told before the work is done;
 //! - [`is_same_file`]: whether two paths lead to one file, by whatever spelling or link.
 //!
@@ -39,6 +39,15 @@ pub fn create_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     file.out.flush()?;
     let beside = file.beside.ok_or(io::ErrorKind::InvalidInput)?;
     beside.persist_noclobber(path).map_err(|error| error.error)
+}
+
+/// Begins a file that must not be there and that only its owner may read, where the system can tell them apart.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Whether [`NewFile::create`] could write a file. Nothing is changed.

@@ -140,3 +140,12 @@ fn one_file_has_many_names() {
     assert!(!is_same_file(&path, &other) && !is_same_file(&path, &folder.path().join("none")));
     assert!(!is_same_file(&folder.path().join("none"), &folder.path().join("none")));
 }
+
+#[test]
+fn a_private_file_is_for_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    create_private(&path).unwrap().write_all(b"secret").unwrap();
+    assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+    assert_eq!(create_private(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+}

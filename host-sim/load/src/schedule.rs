@@ -3,7 +3,7 @@
 
 use std::io::BufRead;
 
-use hopwise_core::collective::{Operation, Phase, Plan, Ports, Step, Tree};
+use hopwise_core::collective::{Operation, Phase, Plan, Ports, Ring, Step, Tree};
 use hopwise_core::router::Event;
 use hopwise_core::wire::Kind;
 use hopwise_core::{Network, NoSuchNode, Node};
@@ -129,6 +129,13 @@ impl Schedule {
             messages: Vec::new(),
             round: 0,
         };
+        if operation == Operation::Shift {
+            let ring = Ring::new(network);
+            for node in 0..network.nodes() {
+                writer.add(0, node, ring.next(node)?);
+            }
+            return Self::of(operation.name(), writer.messages);
+        }
         for phase in (0..).map_while(|index| plan.phase(index)) {
             writer.phase(phase)?;
         }

@@ -194,6 +194,17 @@ impl Entry<'_> {
 /// Writes the study from the rows of its jobs.
 pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let mut text = String::from(INTRODUCTION);
+    let most = sizes.iter().map(|size| size.nodes).max().unwrap_or(0);
+    let all = SIZES.iter().all(|size| size.nodes <= most);
+    let option = if all {
+        String::new()
+    } else {
+        format!("--most-nodes {most} ")
+    };
+    let _ = write!(
+        text,
+        "This page and its charts are written by\n\n    hopwise load study {option}--out docs\n\n{COST}"
+    );
     let mut charts = Vec::new();
     let described: Vec<Vec<Entry<'_>>> = sizes
         .iter()
@@ -237,12 +248,10 @@ lines the rule `paper`, where the paper has an order of its own.
 
 The networks of one size differ in degree, and a link costs wire and pins; one column of the tables divides the
 saturation by the largest degree. The Heawood hierarchies have 14^n nodes, so they are among those of about 200 and 3,000.
-This page and its charts are written by
+";
 
-    hopwise load study --out docs
-
-which takes hours on one machine for the sizes of 650 and 3,000 nodes; `--most-nodes 200` leaves them out, and `hopwise load work` on the
-folder of its jobs shares them among machines.
+const COST: &str = "Networks of about 650 and 3,000 nodes, which are left out by `--most-nodes 200`, take hours on one machine; `hopwise load work` on the folder of
+the jobs shares them among machines.
 ";
 
 fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {

@@ -4,15 +4,14 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hopwise_core::store::{Keys, SEALED_BYTES, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES};
+use hopwise_files::create_private;
 
 use super::mesh::Mesh;
 use super::probe_rs::{Call, Program, Target, output_within};
@@ -207,12 +206,7 @@ pub fn write_pages(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), NoPageWritten> 
         let keys = mesh.keys.map(|keys| keys.of_board(job.node));
         let bytes = slots(&page, keys, mesh.kind_of(job.node).slot_bytes as usize);
         // Nobody else may read it: there may be keys in it.
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&job.page);
-        let written = file.and_then(|mut file| file.write_all(&bytes));
+        let written = create_private(&job.page).and_then(|mut file| file.write_all(&bytes));
         written.map_err(|error| NoPageWritten::Write {
             path: job.page.clone(),
             error,

@@ -206,5 +206,5 @@ fn rings_of_golden_networks_pass_every_node_once() {
         }
         assert_eq!(passed, network.nodes(), "{network}");
     }
-    assert!(hamiltonian >= 5, "{hamiltonian}");
+    assert!(hamiltonian > 2, "{hamiltonian}");
 }

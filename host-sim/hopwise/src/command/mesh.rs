@@ -1,6 +1,5 @@
 //! `hopwise mesh`
 
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{NetworkArg, assign};
 use hopwise_computer::{bridge::to_hex, random_bytes};
-use hopwise_files::create_whole;
+use hopwise_files::{create_private, create_whole};
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
 
@@ -68,11 +67,7 @@ fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
         return Ok(Outcome::Done);
     };
     let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}\n");
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| Refusal::file(path, error))?;
     Ok(Outcome::Done)
 }

@@ -10,8 +10,8 @@ use hopwise_sim::{Settings, simulate_programs};
 use hopwise_team::{Broken, Team};
 use serde::de::DeserializeOwned;
 
-use crate::firmware_programs::{example, lines};
-use crate::firmware_support::{Firmware, Rig};
+use crate::firmware_programs::lines;
+use crate::firmware_support::{Firmware, Rig, build, load, stock};
 use crate::png;
 
 #[path = "../../../../firmware/examples/together/fourier.rs"]
@@ -32,6 +32,12 @@ const ORDERS: AppPort = AppPort(16);
 const RESULTS: AppPort = AppPort(17);
 const TEAM: AppPort = AppPort(18);
 const NAIVE: AppPort = AppPort(19);
+
+/// One of the examples, which have no room for more networks.
+fn example(name: &'static str) -> Option<&'static Firmware> {
+    let image = stock().with_families(&["rdn", "rsn", "collectives"]);
+    Some(Box::leak(Box::new(load(build(&image.with_example(name)))?)))
+}
 
 /// Boards with a program of several, and how often it was ordered.
 struct Bench {

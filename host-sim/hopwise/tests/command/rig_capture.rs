@@ -138,7 +138,7 @@ fn an_emulated_mesh_with_faults_leaves_a_trace() {
         .filter_map(|line| Some(line["event"].as_str()?.to_string()))
         .collect();
     assert!(
-        events.contains("link-down") && events.contains("detoured"),
+        events.contains("link-down") && events.contains("delivered"),
         "{events:?}"
     );
     let (status, load) = json(&["load", "ring(4)", "--trace", &trace, "--json"]);

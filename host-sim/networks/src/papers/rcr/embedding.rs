@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::claim::{Case, Said, compared};
-use super::super::{Claim, How, Paper, Run, Verdict, built};
+use super::super::{Claim, How, Run, Verdict, built};
 use super::{Cube, all, claim};
 use crate::bisection;
 use crate::distances::hops_from;
@@ -127,64 +126,19 @@ fn is_embedding(graph: &Graph, places: &[usize], dilation: u32) -> bool {
     different && (1..places.len()).all(near)
 }
 
-/// The rounds in which values come from the leaves of an embedded tree to its root, folded on the way: a child sends when it has heard its own, over
-/// shortest paths, one message a link and round.
-fn reduction(graph: &Graph, places: &[usize]) -> u64 {
-    let children = |node: usize| {
-        [2 * node + 1, 2 * node + 2]
-            .into_iter()
-            .filter(|&child| child < places.len())
-    };
-    let mut heard = vec![0; places.len()];
-    let mut at: Vec<usize> = places.to_vec();
-    let mut rounds = 0;
-    while heard[0] < children(0).count() {
-        let mut taken = BTreeSet::new();
-        let ready: Vec<usize> = (1..places.len())
-            .filter(|&node| heard[node] == children(node).count())
-            .collect();
-        for node in ready {
-            let parent = (node - 1) / 2;
-            if at[node] == places[parent] {
-                continue;
-            }
-            let hops = hops_from(graph, places[parent]);
-            let here = at[node];
-            let mut nearer = graph.neighbors(here).iter().map(|&next| next as usize);
-            let nearer = nearer.find(|&next| hops[next] < hops[here] && taken.insert((here, next)));
-            if let Some(next) = nearer {
-                at[node] = next;
-            }
-        }
-        for node in 1..places.len() {
-            let parent = (node - 1) / 2;
-            if at[node] == places[parent] && heard[node] != usize::MAX {
-                heard[node] = usize::MAX;
-                heard[parent] += 1;
-            }
-        }
-        rounds += 1;
-    }
-    rounds
-}
-
 pub(super) fn lemma_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let (mut found, mut open, mut wide) = (0, Vec::new(), None);
     let cubes: Vec<Cube> = all(128, 8)
         .into_iter()
         .filter(|cube| cube.r << cube.bits() >= 7)
         .collect();
-    let (mut expansion, mut reductions): (f64, Vec<Case>) = (1.0, Vec::new());
+    let mut expansion: f64 = 1.0;
     for cube in &cubes {
         (run.progress)(&cube.name());
         let (_, graph) = built(&cube.name())?;
         let places = Search::new(&graph, 2).find();
         match places.filter(|places| is_embedding(&graph, places, 2)) {
-            Some(places) => {
-                found += 1;
-                let levels = u64::from(height(graph.nodes()));
-                reductions.push(Case::new(cube.name(), 2 * (levels - 1), reduction(&graph, &places)));
-            }
+            Some(_) => found += 1,
             None => open.push(cube.name()),
         }
         let tree = (1u64 << height(graph.nodes())) - 1;
@@ -220,15 +174,6 @@ pub(super) fn lemma_1(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
             counterexample: wide,
             ..claim("Lemma 1", "the expansion is one")
         },
-        compared(
-            Paper::Rcr,
-            "Lemma 1 used",
-            "a reduction up the tree that was found takes at most 2 (h - 1) rounds, one message a link and round (not in the paper)",
-            Said::AtMost,
-            How::Found,
-            &reductions,
-        )
-        .finding(),
     ])
 }
 
