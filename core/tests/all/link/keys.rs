@@ -2,7 +2,9 @@
 
 use hopwise_core::key::{Credentials, Key};
 use hopwise_core::link::{Down, Link, Micros, Received};
-use hopwise_core::wire::{DELIMITER, FrameError, Role, WIRE, decode, encoded_len};
+use hopwise_core::wire::{
+    Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, WIRE, decode, encoded_len, write_ack, write_data,
+};
 use proptest::prelude::*;
 
 use super::pair::{Notice, Pair, identity};
@@ -349,4 +351,107 @@ fn who_has_the_key_and_says_it_is_a_computer_is_believed_to_be_one() {
     }
     assert!(board.is_open() && computer.is_open());
     assert_eq!(board.peer().map(|peer| peer.role), Some(Role::Host));
+}
+
+/// What an end sends at a time.
+fn say(from: &mut Link<WIRE>, now: Micros) -> Vec<u8> {
+    from.tick(now);
+    let mut out = [0; WIRE];
+    let length = from.write_control(now, &mut out).unwrap_or(0);
+    out[..length].to_vec()
+}
+
+fn hear(to: &mut Link<WIRE>, mut bytes: &[u8], now: Micros) {
+    while to.receive(&mut bytes, now).is_some() {}
+}
+
+/// Two ends that are up, and the time.
+fn up() -> ([Link<WIRE>; 2], Micros) {
+    let mut ends = [locked(0, 1), locked(1, 1)];
+    for now in (0..200_000).step_by(1_000) {
+        for from in [0, 1] {
+            let said = say(&mut ends[from], now);
+            hear(&mut ends[1 - from], &said, now);
+        }
+    }
+    assert!(ends.iter().all(Link::is_open));
+    (ends, 200_000)
+}
+
+#[test]
+fn a_frame_without_a_tag_is_not_taken() {
+    let (mut ends, now) = up();
+    let hello = say(&mut ends[1], now + 100_000);
+    let mut bytes: Vec<u8> = hello.into_iter().filter(|byte| *byte != DELIMITER).collect();
+    let Ok(Frame::Hello(hello)) = Frame::read(decode(&mut bytes).unwrap()) else {
+        panic!("no hello")
+    };
+    // As without a key: it names the session, and its CRC is good.
+    let ack = Ack {
+        tag: hello.identity.tag(hello.session),
+        next: 0,
+        refused: 0,
+        offer: Offer::ALL,
+        missing: None,
+    };
+    let header = DataHeader {
+        ack,
+        sequence: 0,
+        round: 0,
+        lane: 0,
+    };
+    let mut out = [0; WIRE];
+    let mut refuse = |frame: &[u8]| {
+        let received = ends[1].receive(&mut &frame[..], now + 100_000);
+        assert_eq!(received, Some(Received::Damaged(FrameError::Tag)));
+    };
+    let length = write_ack(&ack, None, &mut out).unwrap();
+    refuse(&out[..length]);
+    let length = write_data(&header, [b"forged", b""], false, None, &mut out).unwrap();
+    refuse(&out[..length]);
+    assert_eq!(ends[1].counters().packets_received, 0);
+}
+
+#[test]
+fn a_session_does_not_end_because_an_old_hello_is_said_again() {
+    let (mut ends, mut now) = up();
+    let old = voice(&mut locked(1, 7), 10_000).remove(0);
+    for _ in 0..20 {
+        hear(&mut ends[0], &old, now);
+        now += 10_000;
+        for from in [0, 1] {
+            let said = say(&mut ends[from], now);
+            hear(&mut ends[1 - from], &said, now);
+        }
+        assert!(ends.iter().all(Link::is_open));
+    }
+    assert_eq!(ends.map(|end| end.counters().sessions), [1, 1]);
+}
+
+#[test]
+fn an_announcement_alone_brings_no_link_up() {
+    let old = voice(&mut locked(1, 7), 10_000).remove(0);
+    let mut link = locked(0, 1);
+    for now in (0..300_000).step_by(10_000) {
+        hear(&mut link, &old, now);
+        say(&mut link, now);
+        assert!(!link.is_up());
+    }
+}
+
+/// The answer of an end that has been forgotten since is as old as that end.
+#[test]
+fn a_proof_that_comes_after_its_end_was_forgotten_is_not_believed() {
+    let (mut here, mut there) = (locked(0, 1), locked(1, 1));
+    let announcement = say(&mut there, 0);
+    hear(&mut here, &announcement, 0);
+    let naming = say(&mut here, 10_000);
+    hear(&mut there, &naming, 10_000);
+    assert!(there.is_up());
+    let proof = say(&mut there, 20_000);
+    here.tick(2_000_000);
+    assert!(here.peer().is_none());
+    hear(&mut here, &announcement, 2_000_000);
+    hear(&mut here, &proof, 2_000_000);
+    assert!(!here.is_up());
 }
