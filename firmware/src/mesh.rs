@@ -80,8 +80,7 @@ impl Mesh {
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) {
-        self.router
-            .receive_timed(link, bytes, ended, now, &mut self.observer);
+        self.router.receive_timed(link, bytes, ended, now, &mut self.observer);
         self.exchange_if_need_be(about, now, deferred);
     }
 

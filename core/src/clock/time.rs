@@ -84,7 +84,7 @@ impl MeshTime {
     /// From `since` on, by how much time has passed; before it, how long ago that was.
     fn passed(&self, local: Grains) -> i64 {
         let passed = (local.wrapping_sub(self.since) as i64).clamp(-FARTHEST, FARTHEST);
-        passed + (passed * i64::from(self.rate) >> 32)
+        passed + ((passed * i64::from(self.rate)) >> 32)
     }
 
     fn shown_at(&self, local: Grains) -> Grains {

@@ -72,7 +72,7 @@ pub struct Incoming {
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question(Packet<BODY>);
+pub struct Question(Box<Packet<BODY>>);
 
 impl Incoming {
     /// What a packet says to this computer, if it says something to it.
@@ -80,7 +80,7 @@ impl Incoming {
         let (port, payload, question) = match packet.content()? {
             Content::Datagram(Addressed { port, payload }) => (port, payload, None),
             Content::Request(request) => match request.query {
-                Query::Application(port) => (port, request.payload, Some(Question(packet.clone()))),
+                Query::Application(port) => (port, request.payload, Some(Question(Box::new(packet.clone())))),
                 _ => return None,
             },
             _ => return None,

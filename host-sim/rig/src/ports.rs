@@ -152,6 +152,6 @@ mod tests {
             usb("/dev/ttyACM2", VENDOR, 0x374b, "066D"),
         ]);
         assert_eq!(of_mesh(&mesh, &ports), [PathBuf::from("/dev/ttyACM2")]);
-        assert_eq!(of_mesh(&mesh, &ports[..1]), [PathBuf::new(); 0]);
+        assert!(of_mesh(&mesh, &ports[..1]).is_empty());
     }
 }

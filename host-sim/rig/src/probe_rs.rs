@@ -270,10 +270,13 @@ fn read_all(pipe: Option<impl io::Read + Send + 'static>) -> Receiver<Vec<u8>> {
 
 const LOOK: Duration = Duration::from_millis(10);
 
+/// A way to end a program.
+type End = fn(&mut Child);
+
 /// How programs are ended, and for how long each may take: first as Ctrl-C does, then as `kill` does, then for certain. One that is
 /// killed leaves the board as it is, perhaps halted.
 #[cfg(unix)]
-const WAYS: &[(fn(&mut Child), Duration)] = &[
+const WAYS: &[(End, Duration)] = &[
     (|child| ask(child, rustix::process::Signal::INT), Duration::from_secs(3)),
     (
         |child| ask(child, rustix::process::Signal::TERM),
@@ -283,7 +286,7 @@ const WAYS: &[(fn(&mut Child), Duration)] = &[
 ];
 /// Elsewhere one program cannot be asked without asking all that share its window.
 #[cfg(not(unix))]
-const WAYS: &[(fn(&mut Child), Duration)] = &[(kill, Duration::from_secs(1))];
+const WAYS: &[(End, Duration)] = &[(kill, Duration::from_secs(1))];
 
 #[cfg(unix)]
 fn ask(child: &mut Child, signal: rustix::process::Signal) {

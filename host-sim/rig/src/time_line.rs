@@ -215,7 +215,7 @@ impl Read for Section<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let room = buffer.len().min(left);
-        let count = read_at(&self.file, &mut buffer[..room], self.at)?;
+        let count = read_at(self.file, &mut buffer[..room], self.at)?;
         self.at += count as u64;
         Ok(count)
     }

@@ -159,9 +159,8 @@ fn encoded(content: &[u8]) -> Vec<u8> {
     const LONGEST: usize = 254;
     let mut out = Vec::with_capacity(encoded_len(content.len()));
     for part in content.split(|byte| *byte == 0) {
-        let mut runs = part.chunks(LONGEST).peekable();
         let mut last_is_full = false;
-        while let Some(run) = runs.next() {
+        for run in part.chunks(LONGEST) {
             out.push(run.len() as u8 + 1);
             out.extend(run);
             last_is_full = run.len() == LONGEST;

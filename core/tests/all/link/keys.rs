@@ -111,7 +111,8 @@ fn a_start_has_nonces_of_its_own() {
 fn nothing_of_an_earlier_session_is_believed() {
     use std::cell::RefCell;
     use std::rc::Rc;
-    let recorded: Rc<RefCell<Vec<(usize, Vec<u8>)>>> = Rc::default();
+    type Frames = Vec<(usize, Vec<u8>)>;
+    let recorded: Rc<RefCell<Frames>> = Rc::default();
     let mut pair = keyed([40, 40]);
     let record = Rc::clone(&recorded);
     pair.tamper = Some(Box::new(move |from, bytes| {

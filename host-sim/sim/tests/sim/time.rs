@@ -58,7 +58,7 @@ fn a_liar_from_the_far_future_drags_nobody() {
 #[test]
 fn a_liar_that_jumps_drags_nobody() {
     let jumps: Lie = |now, signal| {
-        if now > TRUE_UNTIL && now / (SECOND / 3) % 2 == 0 {
+        if now > TRUE_UNTIL && (now / (SECOND / 3)).is_multiple_of(2) {
             signal.mesh = signal.mesh.map(|mesh| mesh.wrapping_sub(700 * GRAINS));
         }
     };
