@@ -208,7 +208,7 @@ fn boards_with_another_key_or_none_are_found() {
             .collect();
         assert_eq!(
             kinds,
-            [(value!("no-answer"), value!(2)), (value!("key"), value!(1))],
+            [(value!("key"), value!(1)), (value!("no-answer"), value!(2))],
             "{mistake}"
         );
     }

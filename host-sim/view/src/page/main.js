@@ -11,7 +11,7 @@ const state = {
 function setMode(mode) {
   state.mode = mode;
   state.step = 0;
-  document.documentElement.dataset.mode = mode;
+  document.documentElement.dataset.showing = mode;
   if (mode === "broadcast") { state.tree = broadcastTree(state.source); state.selected = state.source; }
   if (mode === "route") { state.path = route(state.from, state.to); state.selected = state.to; }
   document.querySelectorAll("#modes button").forEach((button) =>
