@@ -335,6 +335,10 @@ fn rounds_of_a_collective_are_played() {
             "{found}"
         );
     }
-    let refusal = refused(&["view", network, "--port-model", "one", "-o", &folder.file("no.html")]);
-    assert!(refusal.contains("--collective"), "{refusal}");
+    let refused = hopwise(&["view", network, "--port-model", "one", "-o", &folder.file("no.html")]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && said.contains("--collective"),
+        "{said}"
+    );
 }
