@@ -39,7 +39,7 @@ pub(super) fn print_coloured(write: impl FnOnce(&mut dyn Write) -> io::Result<()
     }
 }
 
-/// Whether what is printed may be coloured: on a terminal that can, unless `NO_COLOR` says otherwise (https://no-color.org).
+/// Whether what is printed may be coloured: on a terminal that can, unless `NO_COLOR` says otherwise (<https://no-color.org>).
 pub(super) fn coloured() -> bool {
     let said = |name: &str| std::env::var(name).unwrap_or_default();
     may_colour(io::stdout().is_terminal(), &said("NO_COLOR"), &said("TERM"))
