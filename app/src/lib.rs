@@ -57,6 +57,7 @@ pub use large::{LargeError, LargeMessage, LargeReceiver, MAX_LARGE};
 pub use links::{LinkChange, LinkChanges, Neighbour};
 pub use mesh::Mesh;
 pub use receive::{Incoming, Receiver, Service};
+pub use request::Answer;
 pub use shared::{Clock, Shared};
 pub use stream::{ConnectError, Listener, Stream, StreamError};
 pub use time::Sleep;

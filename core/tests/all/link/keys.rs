@@ -3,7 +3,8 @@
 use hopwise_core::key::{Credentials, Key};
 use hopwise_core::link::{Down, Link, Micros, Received};
 use hopwise_core::wire::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, WIRE, decode, encoded_len, write_ack, write_data,
+    Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, TimeSignal, WIRE, decode, encoded_len, write_ack,
+    write_data, write_time,
 };
 use proptest::prelude::*;
 
@@ -409,6 +410,17 @@ fn a_frame_without_a_tag_is_not_taken() {
     let length = write_ack(&ack, None, &mut out).unwrap();
     refuse(&out[..length]);
     let length = write_data(&header, [b"forged", b""], false, None, &mut out).unwrap();
+    refuse(&out[..length]);
+    let signal = TimeSignal {
+        number: 1,
+        sent: Some(1),
+        mesh: Some(1),
+        rate: 0,
+        root: 0,
+        round: 1,
+        hops: 0,
+    };
+    let length = write_time(ack.tag, &signal, None, &mut out).unwrap();
     refuse(&out[..length]);
     assert_eq!(ends[1].counters().packets_received, 0);
 }

@@ -377,40 +377,6 @@ fn a_load_has_failures_paths_and_schedules() {
     }
 }
 
-/// The Python package runs experiments and has them as a table; where pandas and matplotlib are, its notebook plots one.
-#[test]
-fn the_python_package_runs_experiments() {
-    if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("\n*** NOT TESTED: no python3, so the Python package was not run. ***\n");
-        return;
-    }
-    let package = std::path::Path::new("../../python")
-        .canonicalize()
-        .expect("the package");
-    let tests = Command::new("python3")
-        .args([
-            "-B",
-            "-m",
-            "unittest",
-            "discover",
-            "-v",
-            "-s",
-            "tests",
-            "-p",
-            "test_experiment.py",
-        ])
-        .current_dir(&package)
-        .env("PYTHONPATH", &package)
-        .env("HOPWISE", env!("CARGO_BIN_EXE_hopwise"))
-        .output()
-        .expect("python3 starts");
-    let said = String::from_utf8_lossy(&tests.stderr);
-    assert!(tests.status.success() && said.contains("Ran 3 tests"), "{said}");
-    if said.contains("skipped") {
-        eprintln!("\n*** NOT TESTED: no pandas or no matplotlib, so the notebook was not run. ***\n");
-    }
-}
-
 /// Networks, loads, faults and seeds of one file: table and page, every figure with its command.
 #[test]
 fn an_experiment_is_one_file() {

@@ -13,6 +13,7 @@ mod emulator_support;
 mod files;
 mod load_sweep;
 mod new_app;
+mod python;
 mod report;
 mod repository;
 mod rig_assign;

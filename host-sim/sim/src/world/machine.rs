@@ -4,7 +4,8 @@ use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
 use hopwise_core::router::Observer;
 
-use super::{LinkSet, SimNode, each};
+use super::SimNode;
+use super::links::{LinkSet, each};
 use crate::computer::Computer;
 use crate::rogue::Rogue;
 
