@@ -54,6 +54,7 @@ extern crate std;
 
 mod arith;
 pub mod authority;
+pub mod cipher;
 pub mod clock;
 pub mod collective;
 pub mod endpoint;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use hopwise_core::key::{KEY_BYTES, Key};
+use hopwise_core::key::{KEY_BYTES, Key, Secret};
 use hopwise_core::limits::MAX_PAYLOAD;
 use hopwise_core::{Network, NoSuchNode, Node, ParseError};
 use hopwise_language::script::{NoSuchPlace, PortName, ScriptError, Stage, on_one_line};
@@ -94,7 +94,7 @@ pub struct Settings {
     pub events: Option<String>,
     /// Boards that misbehave, as `NODE:KIND[,...]`; see [`RogueKind`](super::rogue::RogueKind).
     pub rogue: Option<String>,
-    /// The boards have a key, made of this word; a rogue has none.
+    /// The boards have a key, made of this word, and encrypt what they say if it ends in `+encrypt`; a rogue has none.
     pub key: Option<String>,
     /// Someone is on the cables at these ports, as `NODE.PORT[,...]`, and has no key; see [`Tap`](super::tap::Tap).
     pub tap: Option<String>,
@@ -164,7 +164,7 @@ impl Settings {
                 jitter: self.jitter.unwrap_or_default().nanos(),
                 seed: self.seed.unwrap_or(1),
                 rogues: self.rogues(&network)?,
-                key: self.key.as_deref().map(key),
+                key: self.key.as_deref().map(secret),
                 taps: self.taps(&network)?,
                 computers: self.computers(&network)?,
             },
@@ -430,8 +430,11 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
 }
 
 /// A key for a simulation. One for boards is random: a word can be guessed.
-fn key(word: &str) -> Key {
-    Key::new([0; KEY_BYTES]).derive_key("simulation", &[word.as_bytes()])
+fn secret(word: &str) -> Secret {
+    Secret {
+        key: Key::new([0; KEY_BYTES]).derive_key("simulation", &[word.as_bytes()]),
+        encrypts: word.ends_with(Secret::ENCRYPTS),
+    }
 }
 
 /// The beginning of what someone wrote.

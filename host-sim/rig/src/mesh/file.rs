@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::{BadKey, Key};
+use hopwise_core::key::{BadKey, Secret};
 use hopwise_core::wire::{Pattern, Traffic};
 use serde::Deserialize;
 use toml::Spanned;
@@ -77,7 +77,7 @@ pub fn read_keys(path: &Path) -> Result<MeshKeys, BadMesh> {
     })?;
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    let secret: Result<Key, BadKey> = line.unwrap_or_default().parse();
+    let secret: Result<Secret, BadKey> = line.unwrap_or_default().parse();
     match secret {
         Ok(secret) => Ok(MeshKeys::of(&secret)),
         Err(error) => Err(BadMesh::Key {

@@ -12,7 +12,7 @@ mod machine;
 use cables::Cable;
 pub use frames::StepOutcome;
 use hopwise_core::clock::{GRAINS, grains};
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::{Credentials, Secret};
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
 use hopwise_core::wire::PacketId;
@@ -52,7 +52,7 @@ pub struct Build {
     /// Boards that misbehave.
     pub rogues: Vec<RogueBoard>,
     /// The key of the mesh. Rogues and taps have none.
-    pub key: Option<Key>,
+    pub key: Option<Secret>,
     /// Someone is on the cables at these links.
     pub taps: Vec<WireEnd>,
     /// Boards at whose serial ports there are computers. In the world a computer is a board too, after those of the network.
@@ -309,7 +309,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             ..
         } = &self.build;
         // Boards have no more randomness than their epoch, which here is drawn.
-        let credentials = key.map(|key| Credentials { key, random: [0; 16] });
+        let credentials = key.map(|secret| Credentials {
+            key: secret.key,
+            random: [0; 16],
+            encrypts: secret.encrypts,
+        });
         let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
         state.machine = match rogue {
             _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, credentials, now))),
