@@ -131,7 +131,8 @@ form*: from addresses or a proven formula. *Counted*: on the built-out network. 
 for word. *All cases tried*: exhaustive search. *Best cut found*: by trying all cuts up to 32 nodes, and by local search above, so an upper bound
 there. *Random search*: whatever was found is checked. *Holds as a bound*: stated as an equality, true as an upper bound. *Ambiguous*: the paper can
 be read in several ways, or what would decide is lost. *Consistent with*: stated about growth without limit, and not contradicted at the sizes
-measured. *Our finding*: not in the paper. ";
+measured. *Our finding*: not in the paper.
+";
 
 fn markdown(claims: &[Claim]) -> String {
     let mut text = String::from(INTRODUCTION);
