@@ -47,7 +47,7 @@ pub struct Row {
     pub buffer_bytes: Option<u64>,
     /// Flits that the channels of a link share, if all networks were given the same.
     pub link_buffers: Option<u32>,
-    /// How packets get where the rule leads them.
+    /// How packets reach their destination.
     pub paths: Paths,
     /// Measured packets that failures made undeliverable.
     pub lost: Option<u64>,

@@ -30,11 +30,11 @@ The exit status is 0 if the mesh is as planned, 1 if not, 2 for bad input. Ports
 pub(super) struct CheckArgs {
     #[command(flatten)]
     mesh: MeshArg,
-    /// A serial port of a board of the mesh; more than one if the mesh may be in parts. Unless given HOPWISE_PORT, or the boards of
-    /// the mesh file that are plugged in, or the one ST-LINK that is
+    /// The serial port of a board of the mesh; several if the mesh may be in parts [default: HOPWISE_PORT, or the boards of the
+    /// mesh file that are plugged in, or the one ST-LINK that is]
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Vec<PathBuf>,
-    /// Check emulated boards, wired as planned but for what the options below do
+    /// Check emulated boards, wired as planned except for the options below
     #[arg(long)]
     emulated: bool,
     /// Exchange the plugs at two ports
@@ -46,7 +46,7 @@ pub(super) struct CheckArgs {
     /// Break the wire to a port, so that nothing arrives there
     #[arg(long, value_name = "A.p", conflicts_with = "port")]
     one_way: Vec<NodePort>,
-    /// Lay a cable between two links that the plan leaves free
+    /// Add a cable between two links that the plan leaves free
     #[arg(long, value_names = ["A.UART", "B.UART"], num_args = 2, conflicts_with = "port")]
     extra: Vec<FreeLink>,
     /// Give board A the configuration of node B
@@ -64,7 +64,7 @@ pub(super) struct CheckArgs {
     /// Expect only the first N cables of the plan, while wiring
     #[arg(long, value_name = "N")]
     cables: Option<usize>,
-    /// The firmware of emulated boards, if not Hopwise's own
+    /// The firmware of the emulated boards [default: Hopwise's own]
     #[arg(long, value_name = "FILE", conflicts_with = "port")]
     elf: Option<PathBuf>,
     /// While wiring: say which cable comes next, and when it is right, until all are

@@ -17,7 +17,7 @@ pub(super) struct ChooseArgs {
     /// How many links a board can have
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     ports: u64,
-    /// Also sizes that differ by up to so many percent
+    /// Also sizes that differ by up to this many percent
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=50))]
     within: u64,
     /// How many networks to list
@@ -26,7 +26,7 @@ pub(super) struct ChooseArgs {
     /// Print the best network and nothing else: hopwise mesh new $(hopwise choose --nodes 18 --ports 3 --best)
     #[arg(long, conflicts_with = "json")]
     best: bool,
-    /// Where no network is near the bound, write the edges of a graph that is, for graph:FILE
+    /// If no network is near the bound, write the edges of a graph that is, for graph:FILE
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
     /// Print a JSON object

@@ -25,7 +25,7 @@ enum MeshCommand {
     New(NewArgs),
     /// Makes a key for a mesh: 32 hexadecimal digits
     Key(KeyArgs),
-    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
+    /// Writes into a mesh file which board is which node, as you plug in one board after the other
     Assign(assign::AssignArgs),
 }
 

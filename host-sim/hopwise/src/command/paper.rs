@@ -19,7 +19,7 @@ pub(super) struct PaperArgs {
     /// Print Markdown tables
     #[arg(long)]
     markdown: bool,
-    /// Also measure what takes long
+    /// Also measure what takes a long time
     #[arg(long)]
     long: bool,
 }

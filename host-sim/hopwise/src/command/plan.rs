@@ -17,7 +17,7 @@ use hopwise_rig::plan::{Cable, WiringPlan, describe};
 pub(super) struct PlanArgs {
     #[command(flatten)]
     mesh: MeshArg,
-    /// Draw it into this file, as SVG
+    /// Draw the plan into this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Print a JSON object

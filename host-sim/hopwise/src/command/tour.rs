@@ -10,13 +10,13 @@ use super::{Hopwise, carry_out};
 
 #[derive(Args)]
 pub(super) struct TourArgs {
-    /// Lists the stops of the tour, and does nothing
+    /// List the stops of the tour, and do nothing
     #[arg(long)]
     list: bool,
     /// Only this stop, by number
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=STEPS.len() as i64))]
     step: Option<u8>,
-    /// Goes on without waiting for Enter, as it does where nobody can press it
+    /// Do not wait for Enter between stops; without a terminal it never waits
     #[arg(long)]
     no_wait: bool,
 }

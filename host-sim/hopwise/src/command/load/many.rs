@@ -16,13 +16,13 @@ use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
 
 #[derive(Subcommand)]
 pub(super) enum Action {
-    /// Simulates every network at every rate with every seed, on all cores: table, chart and page
+    /// Simulates every network at every rate with every seed, on all cores, into a table, a chart and a page
     Sweep(SweepArgs),
     /// Writes the numbered jobs of a sweep into a folder, without doing them
     Plan(SweepArgs),
     /// Does the jobs of a folder that are not done: all, or this member's share of a job array
     Work(WorkArgs),
-    /// Joins the results of a folder: table, chart and page
+    /// Joins the results of a folder into a table, a chart and a page
     Merge(MergeArgs),
     /// Compares the papers' networks with torus and hypercube: a document with charts
     Study(StudyArgs),
