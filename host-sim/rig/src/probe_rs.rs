@@ -170,7 +170,7 @@ pub enum Unfit {
         error: io::Error,
     },
     /// It is something else.
-    #[error("'{0}' is no probe-rs: it does not say which version it has")]
+    #[error("'{0}' is not probe-rs: it does not say which version it has")]
     NoVersion(String),
     /// It is too old.
     #[error(

@@ -341,13 +341,13 @@ pub enum BadSettings {
     #[error("at least two boards must be honest")]
     AllRogues,
     /// Text that names no end of a cable.
-    #[error("tap: '{0}' is no port: write NODE.PORT[,...], such as 3.0,5.1")]
+    #[error("tap: '{0}' is not a port: write NODE.PORT[,...], such as 3.0,5.1")]
     Tap(String),
     /// A port that is not there.
     #[error("tap: {0}")]
     TapPlace(NoSuchPlace),
     /// Text that names no node.
-    #[error("host: '{0}' is no node: write NODE[,...], such as 3,5")]
+    #[error("host: '{0}' is not a node: write NODE[,...], such as 3,5")]
     Host(String),
     /// A computer at a board that is not in the network.
     #[error("host: {0}")]

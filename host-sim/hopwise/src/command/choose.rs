@@ -103,7 +103,7 @@ fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), Refusal> {
             };
             writeln!(
                 out,
-                "A graph that is no network of the language, routed by tables, has diameter {} and mean distance {:.4}, {:.1}% above: \
+                "A graph that is not in the language, routed by tables, has diameter {} and mean distance {:.4}, {:.1}% above: \
                  {written}",
                 graph.diameter,
                 graph.mean_distance,

@@ -173,7 +173,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
 fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
     match &hopwise.command {
         Command::Demo => demo::run(),
-        Command::Tour(args) => tour::run(args),
+        Command::Tour(args) => tour::run(args, &hopwise.repository),
         Command::Topo(args) => topo::run(args),
         Command::Edges(args) => edges::run(args),
         Command::Neighbors(args) => neighbors::run(args),
@@ -213,7 +213,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
 }
 
 /// Where the firmware's sources are, for the commands that build it.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Options for firmware")]
 struct RepositoryArg {
     /// Hopwise's repository, from which firmware is built [default: HOPWISE_REPO, or the one around the working folder]
@@ -371,5 +371,79 @@ impl From<RuleArg> for Rule {
             RuleArg::Exact => Rule::Exact,
             RuleArg::Paper => Rule::Paper,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use clap::Parser;
+
+    use super::Hopwise;
+
+    /// The commands of ours among the code blocks of a page, as a shell would split them.
+    fn commands(page: &str) -> Vec<Vec<String>> {
+        let mut in_fence = false;
+        let mut found = vec![];
+        for line in page.lines() {
+            if line.starts_with("```") {
+                in_fence = !in_fence;
+                continue;
+            }
+            if !in_fence && !line.starts_with("    ") {
+                continue;
+            }
+            let line = line.trim().trim_start_matches("$ ").trim_start_matches("cargo ");
+            if !line.starts_with("hopwise ") || line.contains('$') {
+                continue;
+            }
+            found.push(words(line));
+        }
+        found
+    }
+
+    /// The words of a line up to what the command does not see: a comment, a pipe, a second command.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![];
+        for (place, part) in line.split('\'').enumerate() {
+            if place % 2 == 1 {
+                words.push(part.into());
+                continue;
+            }
+            for word in part.split_whitespace() {
+                if ["#", "|", ">", "&&", ";"].contains(&word) || word.starts_with('#') {
+                    return words;
+                }
+                words.push(word.into());
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn the_book_shows_commands_that_there_are() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let pages = fs::read_dir(repository.join("docs"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let pages = pages.chain(["README.md", "CONTRIBUTING.md"].map(|name| repository.join(name)));
+        let mut count = 0;
+        for path in pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+            for command in commands(&fs::read_to_string(&path).unwrap()) {
+                let parsed = Hopwise::try_parse_from(&command);
+                let refused = parsed.err().filter(|error| error.exit_code() != 0);
+                assert!(
+                    refused.is_none(),
+                    "{}: {}\n{}",
+                    path.display(),
+                    command.join(" "),
+                    refused.unwrap()
+                );
+                count += 1;
+            }
+        }
+        assert!(count > 100, "{count} commands");
     }
 }

@@ -62,6 +62,11 @@ fn the_tour_shows_each_step_and_its_command() {
     assert!(said.contains("wrote tour.html (open it in a browser)"), "{said}");
     assert!(folder.path().join("tour.html").exists());
     assert_eq!(hopwise(&["tour", "--step", "7"]).status.code(), Some(2));
+    // Where images are is said to the tour, and meant for its stops.
+    let images = folder.path().to_str().unwrap();
+    let output = hopwise(&["tour", "--step", "5", "--images", images]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("there is no nucleo-f446re.elf in this folder"), "{said}");
 }
 
 #[test]

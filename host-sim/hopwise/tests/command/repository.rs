@@ -71,7 +71,7 @@ fn a_copied_binary_finds_the_repository_that_it_is_told() {
                 "an image that is up to date is quiet"
             );
         } else {
-            refused(&output, "there is no compiler for ARM: run tools/arm-target once");
+            refused(&output, "there is no ARM compiler: run tools/arm-target once");
         }
     };
     run(copied(&folder).arg("--repo").arg(repository()));

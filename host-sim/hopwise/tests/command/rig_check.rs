@@ -116,7 +116,7 @@ fn bad_input_is_refused() {
     let file = emulated(&folder, "ring(4)");
     assert_eq!(
         refusal(&["check", &file]),
-        "hopwise: say --port TTY, a serial port of one of the boards, or --emulated"
+        "hopwise: give --port TTY, the serial port of one of the boards, or --emulated"
     );
     assert_eq!(
         refusal(&["check", &file, "--emulated", "--cables", "9"]),

@@ -171,7 +171,7 @@ fn what_cannot_be_flashed_is_refused() {
     );
     assert_eq!(
         with("echo"),
-        "hopwise: 'echo' is no probe-rs: it does not say which version it has"
+        "hopwise: 'echo' is not probe-rs: it does not say which version it has"
     );
 }
 

@@ -62,7 +62,7 @@ pub(super) struct NewAppArgs {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoNewApp {
     #[error(
-        "'{0}' is no name for a crate: letters, digits, - and _, of which the first is a letter, and no word that means something else"
+        "'{0}' cannot be the name of a crate: use letters, digits, - and _, beginning with a letter, and no reserved word"
     )]
     Name(String),
     #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]
