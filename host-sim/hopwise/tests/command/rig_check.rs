@@ -61,7 +61,7 @@ fn mistakes_at_emulated_boards_are_found() {
     assert_eq!(
         swapped["moves"],
         value!([
-            "exchange the plugs at board 1 USART3 and board 4 USART3 (or those at board 0 USART1 and board 3 USART1, which comes to the same)"
+            "exchange the plugs at board 1 USART3 and board 4 USART3 (or those at board 0 USART1 and board 3 USART1, which has the same effect)"
         ])
     );
     assert_eq!(
