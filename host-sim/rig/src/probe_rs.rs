@@ -158,7 +158,7 @@ impl fmt::Display for Version {
 pub enum Unfit {
     /// There is none of that name.
     #[error(
-        "there is no program '{0}': https://probe.rs says how probe-rs is installed, and --probe-rs names one that is elsewhere"
+        "there is no program '{0}': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH"
     )]
     NotThere(String),
     /// It does not start.
