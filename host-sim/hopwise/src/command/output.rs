@@ -171,6 +171,14 @@ pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), R
     })
 }
 
+/// A number of hops, in words.
+pub(super) fn hops(count: u64) -> String {
+    match count {
+        1 => "1 hop".into(),
+        _ => format!("{count} hops"),
+    }
+}
+
 /// A node's address as people write it.
 pub(super) fn address(network: &Network, node: Node) -> String {
     let address = network.address(node);

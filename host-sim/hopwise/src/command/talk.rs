@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use hopwise_rig::mesh::read_keys;
 
-use super::output::{Outcome, clear_screen, print, print_json};
+use super::output::{self, Outcome, clear_screen, print, print_json};
 use super::refusal::Refusal;
 use super::table;
 
@@ -162,7 +162,8 @@ pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
         print_json(&json!({"node": args.node, "hops": hops.len().saturating_sub(1), "path": rows}))?;
     } else {
         print(|out| {
-            writeln!(out, "{} hops to node {}", hops.len().saturating_sub(1), args.node)?;
+            let count = output::hops(hops.len().saturating_sub(1) as u64);
+            writeln!(out, "{count} to node {}", args.node)?;
             hops.iter()
                 .try_for_each(|(node, waited)| writeln!(out, "  {node:>5}  {waited:>6} us there"))
         })?;

@@ -150,6 +150,15 @@ fn neighbors_are_sorted_and_by_port() {
 }
 
 #[test]
+fn one_hop_is_not_hops() {
+    for (dest, shown) in [("0", "0 hops by"), ("1", "\n1 hop by"), ("2", "2 hops by")] {
+        let output = hopwise(&["route", "ring(5)", "0", dest]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(shown), "{text}");
+    }
+}
+
+#[test]
 fn route_has_its_keys() {
     let route = json(&["route", "rdn(ring(3),2)", "0", "638", "--json"]);
     assert_eq!(route["hops"], 8);
