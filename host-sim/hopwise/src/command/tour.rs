@@ -58,7 +58,7 @@ const STEPS: [Step; 6] = [
             "--packets",
             "400",
             "--events",
-            "200ms cut 3.0; 400ms reset 7",
+            "520ms cut 3.0; 530ms reset 7",
             "--seed",
             "1",
         ],
