@@ -7,7 +7,7 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
-use super::output::{Colour, Outcome, coloured, print_coloured, print_json};
+use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_json};
 use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg, watch};
 use hopwise_figures::printable_line;
@@ -99,6 +99,11 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         let most = plan.cables.len();
         return Err(Refusal::TooManyCables { most, cables });
     }
+    if args.watch && args.port.is_empty() && mesh.is_emulated() {
+        return Err(Refusal::AllEmulated(
+            "their cables are in place, and --watch has nothing to see",
+        ));
+    }
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if args.port.is_empty() && !args.watch && (args.emulated || mesh.is_emulated()) {
         // Boards of all kinds are emulated as the first.
@@ -132,9 +137,9 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     }
     match report.findings.len() {
         0 => Ok(Outcome::Done),
-        1 => Ok(Outcome::CheckFailed("the mesh is not as planned: 1 finding".into())),
         count => Ok(Outcome::CheckFailed(format!(
-            "the mesh is not as planned: {count} findings"
+            "the mesh is not as planned: {}",
+            counted(count as u64, "finding")
         ))),
     }
 }

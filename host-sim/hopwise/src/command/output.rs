@@ -171,11 +171,11 @@ pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), R
     })
 }
 
-/// A number of hops, in words.
-pub(super) fn hops(count: u64) -> String {
+/// How many there are of what has an s in the plural.
+pub(super) fn counted(count: u64, what: &str) -> String {
     match count {
-        1 => "1 hop".into(),
-        _ => format!("{count} hops"),
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
     }
 }
 

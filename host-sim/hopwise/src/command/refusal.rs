@@ -295,6 +295,9 @@ pub(super) enum Refusal {
         /// How many were said.
         cables: usize,
     },
+    /// Something for real boards, where all are emulated.
+    #[error("all boards of this mesh are emulated: {0}")]
+    AllEmulated(&'static str),
     /// Nothing to look at.
     #[error("give --port TTY, the serial port of one of the boards, or --emulated")]
     NoBoards,

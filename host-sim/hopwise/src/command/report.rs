@@ -204,7 +204,8 @@ fn latency(report: &Report) -> String {
         ]
         .concat()
     };
-    let of_hops = |(&hops, &spread): (&usize, &TimeSpread)| (format!("of {}", output::hops(hops as u64)), Some(spread));
+    let of_hops =
+        |(&hops, &spread): (&usize, &TimeSpread)| (format!("of {}", output::counted(hops as u64, "hop")), Some(spread));
     let rows = [("end to end".to_string(), latency.end_to_end)]
         .into_iter()
         .chain(latency.by_hops.iter().map(of_hops))

@@ -162,7 +162,7 @@ pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
         print_json(&json!({"node": args.node, "hops": hops.len().saturating_sub(1), "path": rows}))?;
     } else {
         print(|out| {
-            let count = output::hops(hops.len().saturating_sub(1) as u64);
+            let count = output::counted(hops.len().saturating_sub(1) as u64, "hop");
             writeln!(out, "{count} to node {}", args.node)?;
             hops.iter()
                 .try_for_each(|(node, waited)| writeln!(out, "  {node:>5}  {waited:>6} us there"))
