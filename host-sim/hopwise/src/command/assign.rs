@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 #[derive(Args)]
 #[command(after_help = "\
 Plug in one board after the other. The probe of each goes into the mesh file, for the next node that has none; comments stay as they
-are. The board's LED goes out and on three times, and what its label should say is printed. Ctrl-C ends it; what is assigned stays.")]
+are. The board's LED goes off and on three times, and the text for its label is printed. Ctrl-C ends it; what has been assigned stays.")]
 pub(super) struct AssignArgs {
     #[command(flatten)]
     mesh: MeshArg,

@@ -80,7 +80,7 @@ struct SceneArgs {
     /// bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast [default: that of the preset]
     #[arg(long)]
     traffic: Option<Traffic>,
-    /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean cycles and the rate of a burst
+    /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean length in cycles and the rate of a burst
     #[arg(long, default_value = "bernoulli")]
     process: Process,
     /// How packets reach their destination

@@ -31,7 +31,7 @@ enum MeshCommand {
 
 #[derive(Args)]
 struct KeyArgs {
-    /// The file to write, for you alone to read; it must not exist
+    /// The file to write, which only you can read; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ struct NewArgs {
     /// The kind of the boards
     #[arg(long, value_name = "BOARD", default_value = KINDS[0].name, value_parser = parse_kind)]
     board: &'static BoardKind,
-    /// The file to write; it must not exist
+    /// The file to write; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
