@@ -269,7 +269,7 @@ fn saturation_table(rows: &[Row]) -> String {
     if found.is_empty() {
         return out;
     }
-    out.push_str("<h2>Saturation</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>packets a node a cycle</tr>\n");
+    out.push_str("<h2>Saturation</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>packets per node and cycle</tr>\n");
     for row in found {
         let _ = writeln!(
             out,

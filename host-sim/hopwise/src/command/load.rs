@@ -297,7 +297,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
                     .map_or(String::new(), |half| format!(" ± {half:.4}"));
                 writeln!(
                     out,
-                    "{network} carries up to {:.4}{interval} packets a node a cycle",
+                    "{network} carries up to {:.4}{interval} packets per node and cycle",
                     found.saturation_rate
                 )
             })?;
@@ -356,7 +356,10 @@ fn show(point: &Point) -> Result<(), Refusal> {
             format!("{}, {}, {}", point.latency_p50, point.latency_p95, point.latency_p99),
         ),
         ("hops", format!("{:.3}", point.hops_mean)),
-        ("accepted", format!("{:.4} packets a node a cycle", point.accepted_rate)),
+        (
+            "accepted",
+            format!("{:.4} packets per node and cycle", point.accepted_rate),
+        ),
         (
             "links",
             format!(
@@ -368,7 +371,7 @@ fn show(point: &Point) -> Result<(), Refusal> {
         (
             "channels",
             format!(
-                "{} a link, for {} classes, with {} bytes of buffers",
+                "{} per link, for {} classes, with {} bytes of buffers",
                 point.virtual_channels, point.classes, point.buffer_bytes
             ),
         ),
@@ -383,7 +386,7 @@ fn show(point: &Point) -> Result<(), Refusal> {
             "speed",
             format!("{:.1} million node-cycles/s", point.node_cycles_per_second / 1e6),
         ),
-        ("memory", format!("{} bytes a node", point.bytes_per_node)),
+        ("memory", format!("{} bytes per node", point.bytes_per_node)),
     ];
     if point.failed_links + point.failed_routers + point.lost > 0 {
         let out = format!("{} links and {} routers", point.failed_links, point.failed_routers);
