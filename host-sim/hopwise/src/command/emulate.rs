@@ -381,15 +381,25 @@ fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::
 }
 
 fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
-    writeln!(out, "links up        {} of {}", check.links_up, check.links_expected)?;
-    writeln!(out, "pings answered  {} of {}", check.pongs, check.pings)?;
-    writeln!(out, "paths as computed {} of {}", check.paths_as_computed, check.traces)?;
-    writeln!(
-        out,
-        "broadcasts      {}, {} delivered, {} twice",
-        check.broadcasts, check.broadcast_deliveries, check.duplicates
-    )?;
-    writeln!(out, "accounts that add up {}", check.accounts_balanced)?;
+    let facts = [
+        ("links up", format!("{} of {}", check.links_up, check.links_expected)),
+        ("pings answered", format!("{} of {}", check.pongs, check.pings)),
+        (
+            "paths as computed",
+            format!("{} of {}", check.paths_as_computed, check.traces),
+        ),
+        (
+            "broadcasts",
+            format!(
+                "{}, {} delivered, {} twice",
+                check.broadcasts, check.broadcast_deliveries, check.duplicates
+            ),
+        ),
+        ("balanced accounts", check.accounts_balanced.to_string()),
+    ];
+    for (what, figure) in facts {
+        writeln!(out, "{what:17}  {figure}")?;
+    }
     check
         .findings
         .iter()
