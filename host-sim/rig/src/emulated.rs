@@ -207,7 +207,7 @@ pub struct FreeLink {
 
 /// A text that is no serial port of a board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no serial port of a board such as 3.UART5")]
+#[error("'{0}' is not a serial port of a board, such as 3.UART5")]
 pub struct NoFreeLink(String);
 
 impl FromStr for FreeLink {

@@ -26,16 +26,16 @@ enum MeshCommand {
     New(NewArgs),
     /// Makes a key for a mesh: 32 hexadecimal digits
     Key(KeyArgs),
-    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
+    /// Writes into a mesh file which board is which node, as you plug in one board after the other
     Assign(assign::AssignArgs),
 }
 
 #[derive(Args)]
 struct KeyArgs {
-    /// Encrypt what programs say to each other, from end to end, besides proving who is a member
+/// Encrypt what programs say to each other, from end to end, besides proving who is a member
     #[arg(long)]
     encrypt: bool,
-    /// The file to write, for you alone to read; it must not exist
+    /// The file to write, which only you can read; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ struct NewArgs {
     /// The kind of the boards
     #[arg(long, value_name = "BOARD", default_value = KINDS[0].name, value_parser = parse_kind)]
     board: &'static BoardKind,
-    /// The file to write; it must not exist
+    /// The file to write; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -262,10 +262,10 @@ impl Mesh {
              baud = {}\n\
              # log-packets = true    # every packet in the boards' logs, for `hopwise capture`\n\
              # traffic = {{ rate = 10, count = 100, pattern = \"uniform\", size = 32 }}\n\
-             # probe = \"{EMULATED}\"    # no boards at hand: everything runs on emulated ones\n\n\
-             # `probe-rs list` shows the numbers of the probes. What is not said has its default:\n\
+             # probe = \"{EMULATED}\"    # no real boards: everything runs on emulated ones\n\n\
+             # `hopwise mesh assign` fills in the probes; `probe-rs list` shows their numbers. A node may also have:\n\
              #   name = \"north\"                   up to {MOST_NAME} bytes, shown in logs and reports\n\
-             #   board = \"nucleo-f401re\"          if it is not like the others\n\
+             #   board = \"nucleo-f401re\"          if it differs from the others\n\
              #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n",
             self.network.nodes(),
             self.network,

@@ -290,7 +290,7 @@ fn every_broken_rule_is_told_with_its_line() {
         ),
         (
             good.to_string() + "[[node]]\naddress = 1\nuarts = [\"USART1\", \"USART2\"]",
-            "line 5: USART2 is no link of a nucleo-f446re, which has USART1, ",
+            "line 5: USART2 is not a link of a nucleo-f446re, which has USART1, ",
         ),
         (
             good.to_string() + "[[node]]\naddress = 1\nuarts = [\"USART1\", \"USART1\"]",

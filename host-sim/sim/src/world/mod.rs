@@ -39,13 +39,13 @@ pub struct Build {
     pub network: Network,
     /// Bits per second on the wires.
     pub baud: u32,
-    /// From the last byte of a frame to the node's looking at it.
+    /// From the last byte of a frame until the node processes it.
     pub processing: Nanos,
     /// What the wires do by chance.
     pub noise: Noise,
-    /// Clocks of boards run wrong by up to so many parts of a million, and begin anywhere; without it they are all the same.
+    /// Boards' clocks are off by up to this many parts in a million, and begin anywhere; without it they are all the same.
     pub drift: Option<f64>,
-    /// Timers come late by up to this, and frames are looked at so much later.
+    /// Timers are late by up to this, and frames are processed late by up to this.
     pub jitter: Nanos,
     /// Decides all chance.
     pub seed: u64,
