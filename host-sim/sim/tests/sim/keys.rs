@@ -81,7 +81,12 @@ fn without_a_key_someone_on_a_cable_is_believed() {
 /// What programs say is encrypted, and arrives as it was said, by every service, while boards restart and cables are pulled.
 #[test]
 fn what_is_encrypted_arrives_as_it_was_said() {
-    for (network, seed) in [("rdn(ring(3),1)", 1), ("torus(4,4)", 2), ("hypercube(4)", 3), ("star(6)", 4)] {
+    for (network, seed) in [
+        ("rdn(ring(3),1)", 1),
+        ("torus(4,4)", 2),
+        ("hypercube(4)", 3),
+        ("star(6)", 4),
+    ] {
         let settings = Settings {
             key: Some("test+encrypt".into()),
             mixed: true,
