@@ -439,21 +439,23 @@ impl Chip {
 
     fn advance_timed(&mut self, timed: usize, now: Cycles, memory: &mut Memory) {
         let unit = self.slots.timed(timed);
-        self.bring_up_to(unit, now, memory);
-        let Some(peripheral) = self.peripheral(unit) else {
+        let Some(due) = self.bring_up_to(unit, now, memory) else {
             return;
         };
-        let (due, requested) = (peripheral.next_event(), peripheral.interrupts());
+        let requested = self.peripheral(unit).map_or(0, |peripheral| peripheral.interrupts());
         if let Some(changed) = self.slots.set_date(timed, due, requested) {
             self.set_lines(changed);
         }
     }
 
-    /// Before software looks at a unit. DMA comes first: it would have taken a byte before the core could.
-    fn bring_up_to(&mut self, unit: Unit, now: Cycles, memory: &mut Memory) {
-        match unit {
-            Unit::Uart(uart) => self.serve_uart(uart, now, memory),
-            unit => _ = self.peripheral(unit).map(|peripheral| peripheral.advance(now)),
+    /// Before software looks at a unit. DMA comes first: it would have taken a byte before the core could. Returns when the unit
+    /// is due next.
+    fn bring_up_to(&mut self, unit: Unit, now: Cycles, memory: &mut Memory) -> Option<Cycles> {
+        if let Unit::Uart(uart) = unit {
+            return Some(self.serve_uart(uart, now, memory));
         }
+        let peripheral = self.peripheral(unit)?;
+        peripheral.advance(now);
+        Some(peripheral.next_event())
     }
 }

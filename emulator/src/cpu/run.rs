@@ -120,8 +120,9 @@ impl<B: Bus> Cpu<B> {
             let shared = self.memory.shared_code();
             let code = part(image.code(), shared.clone());
             let first = FLASH + shared.start as u32 * 2;
+            // `next` is read only after a jump: where it goes on otherwise does not wait for what the instruction has stored.
+            let mut pc = self.next;
             while self.now < self.deadline {
-                let pc = self.next;
                 if PROFILE && let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
                     *count += 1;
                 }
@@ -129,9 +130,21 @@ impl<B: Bus> Cpu<B> {
                     Some(decoded) => decoded,
                     None => &self.fetch(pc),
                 };
-                self.step_decoded(pc, decoded);
+                let following = pc.wrapping_add(u32::from(decoded.length));
+                self.step_decoded(pc, following, decoded);
+                pc = if self.next == following {
+                    following
+                } else {
+                    self.jumped_to()
+                };
             }
         }
+    }
+
+    /// Where it goes on. Not inlined: the compiler would see that this is what it is compared with, and compare nothing.
+    #[inline(never)]
+    fn jumped_to(&self) -> u32 {
+        self.next
     }
 
     /// Executes exactly one instruction or enters one exception handler, for debuggers and comparisons. A sleeping core
@@ -155,7 +168,7 @@ impl<B: Bus> Cpu<B> {
         if let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
             *count += 1;
         }
-        self.step_decoded(pc, &decoded);
+        self.step_decoded(pc, pc.wrapping_add(u32::from(decoded.length)), &decoded);
     }
 
     /// The instruction at any address; where there is none, one that cannot be executed.
@@ -169,7 +182,7 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    fn step_decoded(&mut self, pc: u32, decoded: &Decoded) {
+    fn step_decoded(&mut self, pc: u32, following: u32, decoded: &Decoded) {
         self.instructions += 1;
         let line = pc >> self.art.shift;
         if line != self.art.line {
@@ -177,7 +190,7 @@ impl<B: Bus> Cpu<B> {
         }
         self.now += u64::from(decoded.cycles);
         self.r[15] = pc.wrapping_add(4);
-        self.next = pc.wrapping_add(u32::from(decoded.length));
+        self.next = following;
         let it = self.it;
         if it != 0 {
             self.it = if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f };
