@@ -45,11 +45,12 @@ use calendar::Calendar;
 use clocks::{Clocks, Hse};
 use exti::Exti;
 use gpio::Gpio;
-use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl, SerialPort};
+use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl};
 use pins::{Sockets, Wiring};
 use rules::{Rule, Violation};
 use slots::{Changed, LINES, Slots, Unit};
 use syscfg::Syscfg;
+use usart::Usart;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
@@ -86,7 +87,7 @@ pub struct Chip {
     power: Box<dyn PowerControl>,
     flash: Box<dyn FlashControl>,
     dma: Box<dyn DmaControl>,
-    uarts: [Option<Box<dyn SerialPort>>; UARTS],
+    uarts: [Option<Box<Usart>>; UARTS],
     /// How far each of them has been brought.
     served: [Cycles; UARTS],
     gpio: [Gpio; gpio::PORTS],
@@ -243,12 +244,12 @@ impl Chip {
     }
 
     /// A serial port, by its number in [`UART_NAMES`]; `None` if the chip does not have it.
-    pub fn uart(&self, uart: usize) -> Option<&dyn SerialPort> {
+    pub fn uart(&self, uart: usize) -> Option<&Usart> {
         self.uarts.get(uart)?.as_deref()
     }
 
     /// The same, to be changed from outside: its dates are looked at again.
-    pub fn uart_mut(&mut self, uart: usize) -> Option<&mut dyn SerialPort> {
+    pub fn uart_mut(&mut self, uart: usize) -> Option<&mut Usart> {
         let port = self.uarts.get_mut(uart)?.as_deref_mut()?;
         self.dirty |= self.slots.bit_of_uart(uart);
         Some(port)

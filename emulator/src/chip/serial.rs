@@ -3,6 +3,7 @@
 use std::vec::Drain;
 
 use super::Chip;
+use super::peripheral::Peripheral;
 use super::slots::LINES;
 use super::usart::Edge;
 use crate::cpu::{Cycles, NEVER};
