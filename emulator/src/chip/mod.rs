@@ -10,6 +10,7 @@ mod bus;
 pub mod calendar;
 pub mod clocks;
 mod dma;
+mod external_clock;
 pub mod exti;
 mod flash;
 mod gpio;
@@ -43,6 +44,7 @@ use crate::cpu::{Cycles, InterruptLines};
 use crate::memory::Memory;
 use calendar::Calendar;
 use clocks::{Clocks, Hse};
+use external_clock::ExternalClock;
 use exti::Exti;
 use gpio::Gpio;
 use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl};
@@ -69,6 +71,8 @@ pub struct Individual {
     pub unique_id: [u32; 3],
     /// What is at its HSE pins.
     pub hse: Hse,
+    /// Microseconds from when that is switched on until it runs.
+    pub hse_start: u32,
     /// Whether it has a crystal of 32 kHz.
     pub lse: bool,
     /// The clock of its watchdog in Hz: 17,000 to 47,000 on the F4.
@@ -77,6 +81,12 @@ pub struct Individual {
     pub flash_wear: u32,
     /// The option DBANK of the G4: whether its flash is two banks, as it is delivered.
     pub dual_bank: bool,
+}
+
+impl Individual {
+    fn external_clock(&self) -> ExternalClock {
+        ExternalClock::new(self.hse, self.hse_start)
+    }
 }
 
 /// The chip without core and memory.

@@ -117,7 +117,7 @@ pub(super) fn parts(chip: &Description, facts: &'static F4, individual: &Individ
         }
     }
     Parts {
-        clock: Box::new(Rcc::new(individual.hse, individual.lse)),
+        clock: Box::new(Rcc::new(individual.external_clock(), individual.lse)),
         power: Box::new(Power::new(facts)),
         flash: Box::new(FlashController::new(individual.flash_wear)),
         dma: Box::new(Controllers::new(facts.requests, data_registers)),

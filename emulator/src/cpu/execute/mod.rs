@@ -6,8 +6,8 @@ mod float;
 mod memory;
 mod system;
 
-use super::fault::Fault;
 use super::arithmetic::shift_with_carry;
+use super::fault::Fault;
 use super::instruction::{Op, SetFlags, Width};
 use super::{Bus, Cpu};
 
