@@ -122,6 +122,7 @@ impl<B: Bus> Cpu<B> {
             let first = FLASH + shared.start as u32 * 2;
             // `next` is read only after a jump: where it goes on otherwise does not wait for what the instruction has stored.
             let mut pc = self.next;
+            let (shift, mut executed) = (self.art.shift, 0);
             while self.now < self.deadline {
                 if PROFILE && let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
                     *count += 1;
@@ -131,13 +132,15 @@ impl<B: Bus> Cpu<B> {
                     None => &self.fetch(pc),
                 };
                 let following = pc.wrapping_add(u32::from(decoded.length));
-                self.step_decoded(pc, following, decoded);
+                executed += 1;
+                self.step_decoded(pc, following, decoded, shift);
                 pc = if self.next == following {
                     following
                 } else {
                     self.jumped_to()
                 };
             }
+            self.instructions += executed;
         }
     }
 
@@ -168,7 +171,9 @@ impl<B: Bus> Cpu<B> {
         if let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
             *count += 1;
         }
-        self.step_decoded(pc, pc.wrapping_add(u32::from(decoded.length)), &decoded);
+        self.instructions += 1;
+        let following = pc.wrapping_add(u32::from(decoded.length));
+        self.step_decoded(pc, following, &decoded, self.art.shift);
     }
 
     /// The instruction at any address; where there is none, one that cannot be executed.
@@ -181,10 +186,10 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
+    /// `shift` is that of the accelerator's lines.
     #[inline(always)]
-    fn step_decoded(&mut self, pc: u32, following: u32, decoded: &Decoded) {
-        self.instructions += 1;
-        let line = pc >> self.art.shift;
+    fn step_decoded(&mut self, pc: u32, following: u32, decoded: &Decoded, shift: u32) {
+        let line = pc >> (shift & 31);
         if line != self.art.line {
             self.now += self.art.enter(line, self.now);
         }
