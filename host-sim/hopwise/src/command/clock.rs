@@ -174,6 +174,7 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
             let run = |&seed: &u64| watch(&mut Emulated::new(args, &network, &image, seed)?, args);
             seeds.iter().map(run).collect::<Result<_, _>>()?
         }
+        BoardsArg::Simulated if args.elf.is_some() => return Err(Refusal::ElfOfSimulated),
         BoardsArg::Simulated => {
             check_width(&network)?;
             let run = |&seed: &u64| watch(&mut Simulated::new(args, &network, seed), args);
