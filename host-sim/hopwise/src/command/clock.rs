@@ -1,5 +1,6 @@
 //! `hopwise clock`
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -40,6 +41,9 @@ pub(super) struct ClockArgs {
     /// What fails once the clocks have been read, after which they are read again: a board, such as 5, or the cable between two, such as 5-7
     #[arg(long, value_name = "NODE|NODE-NODE")]
     fail: Option<Failure>,
+    /// The firmware of emulated boards: the ELF file that is flashed; Hopwise's own unless given
+    #[arg(long, value_name = "FILE")]
+    elf: Option<PathBuf>,
     /// How many threads emulated boards run on
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -164,12 +168,13 @@ pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcom
     let seeds: Vec<u64> = (args.seed..args.seed.saturating_add(args.seeds.max(1))).collect();
     let found: Vec<Found> = match args.boards {
         BoardsArg::Emulated => {
-            let path = repository.elf(None, BOARDS[0])?;
+            let path = repository.elf(args.elf.as_deref(), BOARDS[0])?;
             let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
             let image = Arc::new(Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?);
             let run = |&seed: &u64| watch(&mut Emulated::new(args, &network, &image, seed)?, args);
             seeds.iter().map(run).collect::<Result<_, _>>()?
         }
+        BoardsArg::Simulated if args.elf.is_some() => return Err(Refusal::ElfOfSimulated),
         BoardsArg::Simulated => {
             check_width(&network)?;
             let run = |&seed: &u64| watch(&mut Simulated::new(args, &network, seed), args);

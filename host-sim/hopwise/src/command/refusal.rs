@@ -135,6 +135,9 @@ pub(super) enum Refusal {
         /// What is in the way.
         error: CannotBuild,
     },
+    /// An image for boards that run none.
+    #[error("--elf is for emulated boards: say --boards emulated, too")]
+    ElfOfSimulated,
     /// A cable that the network does not have.
     #[error("there is no cable between {a} and {b}")]
     NoCable {

@@ -51,5 +51,9 @@ fn bad_input_is_refused_in_one_sentence() {
         refusal(&["doctor"]),
         "hopwise: give --port TTY, the serial port of one of the boards, or --emulated"
     );
+    if let Some(elf) = elf() {
+        let fault = ["doctor", "--emulated", "--elf", elf, "--fault", "stuck-jumper=5"];
+        assert_eq!(refusal(&fault), "hopwise: emulated boards have no link 5");
+    }
     assert!(refusal(&["doctor", "--port", "/dev/null"]).starts_with("hopwise: /dev/null: no serial port"));
 }
