@@ -19,7 +19,7 @@
 //! uses network and graph and nothing else.
 //!
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
-//! [`store`] is what a board keeps in its flash. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
+//! [`store`] is what a board keeps in its flash, [`boot`] which of its two images it starts with, [`update`] how it gets the next one. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
 //! network uses graph.
 //!
 //! Nodes and ports have 64 bits everywhere ([`Node`], [`Port`]). Networks compute with 64 too, or, without the feature
@@ -50,6 +50,7 @@
 extern crate std;
 
 mod arith;
+pub mod boot;
 pub mod collective;
 pub mod endpoint;
 pub mod graph;
@@ -60,6 +61,7 @@ pub mod router;
 mod service;
 pub mod store;
 mod topology;
+pub mod update;
 pub mod wire;
 
 pub use graph::Base;

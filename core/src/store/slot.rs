@@ -1,5 +1,7 @@
 //! One slot, byte by byte.
 
+use serde::{Deserialize, Serialize};
+
 use super::Flash;
 use crate::wire::{PAGE_BYTES, crc32c};
 
@@ -15,7 +17,7 @@ const MAGIC: [u8; 4] = *b"SEAL";
 const CRC_AT: usize = RECORD - 4;
 
 /// Which of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slot {
     /// The one with the lower address.
     First,
@@ -26,7 +28,8 @@ pub enum Slot {
 impl Slot {
     pub(super) const BOTH: [Slot; 2] = [Slot::First, Slot::Second];
 
-    pub(super) fn other(self) -> Slot {
+    /// The other one.
+    pub fn other(self) -> Slot {
         match self {
             Slot::First => Slot::Second,
             Slot::Second => Slot::First,
@@ -74,7 +77,7 @@ impl Seal {
 /// The CRC of a page and of a seal up to its own.
 fn crc_of(page: &[u8; PAGE_BYTES], record: &[u8; RECORD]) -> [u8; 4] {
     let (fields, _) = record.split_at(CRC_AT);
-    crc32c([page, fields]).to_le_bytes()
+    crc32c([page.as_slice(), fields]).to_le_bytes()
 }
 
 fn put(bytes: &mut [u8], at: usize, what: &[u8]) {

@@ -4,9 +4,11 @@ use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
 
 use super::page::PAGE_BYTES;
-use super::report::Card;
+use super::report::{Card, read_structure, write_structure};
 use super::request::Query;
 use super::traffic::Traffic;
+use super::update::Plan;
+use crate::boot::HASH_BYTES;
 use crate::limits::MAX_PAYLOAD;
 
 /// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the question's payload the rest; the
@@ -35,6 +37,15 @@ pub enum Command<'a> {
     KeepPage,
     /// Fails on purpose, so that one sees it recover. The answer is [`Done`].
     Fail(Failure),
+    /// How far is the board with a new image? The answer is an [`UpdateState`](super::UpdateState).
+    Update,
+    /// An image is about to come: makes room for it. The answer is [`Done`]; it comes before the flash is touched. What the board has of the
+    /// same image already, it keeps.
+    BeginUpdate(Plan),
+    /// Restarts with the image of this SHA-256, which the board has, on trial. The answer is [`Done`].
+    SwitchImage(&'a [u8; HASH_BYTES]),
+    /// The image is to be kept. The answer is [`Done`].
+    KeepImage,
 }
 
 /// How a board fails when it is told to.
@@ -67,6 +78,18 @@ pub enum Done {
     Busy,
     /// The configuration is for a network whose family is not in the board's image.
     NotInImage,
+    /// The image is for another board.
+    OtherBoard,
+    /// The image is linked for the slot that the board runs from.
+    OtherSlot,
+    /// The image does not fit.
+    TooLarge,
+    /// The board's own image is on trial: it must be kept first, since the other one is what the board goes back to.
+    OnTrial,
+    /// The board has no boot loader: a probe must flash it once.
+    NoLoader,
+    /// The board does not have that image, or not all of it.
+    NotThere,
 }
 
 impl<'a> Command<'a> {
@@ -83,6 +106,10 @@ impl<'a> Command<'a> {
             Command::LogPackets(_) => 7,
             Command::KeepPage => 8,
             Command::Fail(_) => 9,
+            Command::Update => 16,
+            Command::BeginUpdate(_) => 17,
+            Command::SwitchImage(_) => 18,
+            Command::KeepImage => 19,
         }
     }
 
@@ -95,12 +122,23 @@ impl<'a> Command<'a> {
     pub fn payload(&self) -> Vec<u8, MAX_PAYLOAD> {
         let mut bytes = Vec::new();
         let fits = match *self {
-            Command::Status | Command::ReadPage | Command::Restart | Command::Traffic | Command::KeepPage => Ok(()),
+            Command::Status
+            | Command::ReadPage
+            | Command::Restart
+            | Command::Traffic
+            | Command::KeepPage
+            | Command::Update
+            | Command::KeepImage => Ok(()),
             Command::WritePage(page) => bytes.extend_from_slice(page),
             Command::Broadcast(payload) => bytes.extend_from_slice(payload),
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
             Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
             Command::Fail(failure) => bytes.extend_from_slice(&[failure as u8]),
+            Command::BeginUpdate(plan) => match write_structure::<_, MAX_PAYLOAD>(&plan) {
+                Some(plan) => bytes.extend_from_slice(&plan),
+                None => Ok(()),
+            },
+            Command::SwitchImage(hash) => bytes.extend_from_slice(hash),
         };
         // A page fits, and so does all that a node would send.
         let _ = fits;
@@ -120,6 +158,10 @@ impl<'a> Command<'a> {
             7 => Command::LogPackets(*payload.first()? != 0),
             8 => Command::KeepPage,
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
+            16 => Command::Update,
+            17 => Command::BeginUpdate(read_structure(payload)?),
+            18 => Command::SwitchImage(payload.try_into().ok()?),
+            19 => Command::KeepImage,
             _ => return None,
         })
     }
@@ -176,6 +218,7 @@ pub struct Status {
 mod tests {
     use super::super::traffic::Pattern;
     use super::*;
+    use crate::store::Slot;
 
     #[test]
     fn commands_are_read_as_they_were_written() {
@@ -184,6 +227,13 @@ mod tests {
             count: 70_000,
             pattern: Pattern::Neighbors,
             size: 200,
+        };
+        let plan = Plan {
+            board: Plan::board_named("nucleo-f446re"),
+            slot: Slot::Second,
+            length: 154_464,
+            crc: 0x1234_5678,
+            hash: [9; HASH_BYTES],
         };
         let commands = [
             Command::Status,
@@ -196,9 +246,14 @@ mod tests {
             Command::LogPackets(true),
             Command::KeepPage,
             Command::Fail(Failure::Hang),
+            Command::Update,
+            Command::BeginUpdate(plan),
+            Command::SwitchImage(&[9; HASH_BYTES]),
+            Command::KeepImage,
         ];
-        for (number, command) in commands.into_iter().enumerate() {
-            assert_eq!(usize::from(command.number()), number);
+        let numbers = (0..10).chain(16..20);
+        for (number, command) in numbers.zip(commands) {
+            assert_eq!(command.number(), number);
             assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
         }
         for failure in Failure::ALL {

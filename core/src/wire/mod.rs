@@ -11,7 +11,7 @@
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
 //! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
-//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`];
+//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`], and for its next image [`Plan`], [`Block`], [`UpdateState`];
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
 mod application;
@@ -36,6 +36,7 @@ mod trace;
 mod traffic;
 mod trail;
 mod undeliverable;
+mod update;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
@@ -63,6 +64,7 @@ pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;
 pub use undeliverable::{DropReason, Undeliverable};
+pub use update::{BLOCK, Block, MAX_BLOCKS, NAME_BYTES, NAMED_BLOCKS, Plan, UpdatePhase, UpdateState};
 
 use crate::limits::BODY;
 
