@@ -42,6 +42,8 @@ pub enum Command<'a> {
     /// An image is about to come: makes room for it. The answer is [`Done`]; it comes before the flash is touched. What the board has of the
     /// same image already, it keeps.
     BeginUpdate(Plan),
+    /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The answer is [`Done`].
+    SendBlock(&'a [u8]),
     /// Restarts with the image of this SHA-256, which the board has, on trial. The answer is [`Done`].
     SwitchImage(&'a [u8; HASH_BYTES]),
     /// The image is to be kept. The answer is [`Done`].
@@ -110,6 +112,7 @@ impl<'a> Command<'a> {
             Command::BeginUpdate(_) => 17,
             Command::SwitchImage(_) => 18,
             Command::KeepImage => 19,
+            Command::SendBlock(_) => 20,
         }
     }
 
@@ -130,7 +133,7 @@ impl<'a> Command<'a> {
             | Command::Update
             | Command::KeepImage => Ok(()),
             Command::WritePage(page) => bytes.extend_from_slice(page),
-            Command::Broadcast(payload) => bytes.extend_from_slice(payload),
+            Command::Broadcast(payload) | Command::SendBlock(payload) => bytes.extend_from_slice(payload),
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
             Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
             Command::Fail(failure) => bytes.extend_from_slice(&[failure as u8]),
@@ -162,6 +165,7 @@ impl<'a> Command<'a> {
             17 => Command::BeginUpdate(read_structure(payload)?),
             18 => Command::SwitchImage(payload.try_into().ok()?),
             19 => Command::KeepImage,
+            20 => Command::SendBlock(payload),
             _ => return None,
         })
     }
@@ -250,8 +254,9 @@ mod tests {
             Command::BeginUpdate(plan),
             Command::SwitchImage(&[9; HASH_BYTES]),
             Command::KeepImage,
+            Command::SendBlock(b"block"),
         ];
-        let numbers = (0..10).chain(16..20);
+        let numbers = (0..10).chain(16..21);
         for (number, command) in numbers.zip(commands) {
             assert_eq!(command.number(), number);
             assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
