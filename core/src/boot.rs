@@ -185,7 +185,10 @@ mod tests {
     #[test]
     fn the_first_record_is_known_to_the_linker() {
         let words: [u32; RECORD / 4] = [0x5450_454b, 0, 0, 0, 0, 0, 0, 0x8d4f_663b];
-        assert_eq!(record(Slot::First).as_slice(), words.map(u32::to_le_bytes).as_flattened());
+        assert_eq!(
+            record(Slot::First).as_slice(),
+            words.map(u32::to_le_bytes).as_flattened()
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
 //! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
+//! - [`update`]: a new image into all boards, through the mesh;
 //! - [`capture`]: the logs of all boards as one trace; [`clocks`]: boards' clocks made one;
 //! - [`probe_logs`]: logs from real boards; [`log_sources`]: logs from elsewhere.
 //!
@@ -44,6 +45,7 @@ pub mod serial_line;
 pub mod survey;
 pub mod talk;
 mod time_line;
+pub mod update;
 pub mod wiring_check;
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod table;
 mod talk;
 mod topo;
 mod tour;
+mod update;
 mod view;
 
 use std::collections::BTreeSet;
@@ -112,6 +113,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Image and configuration pages into all boards of a mesh, through probe-rs
     Flash(flash::FlashArgs),
+    /// New firmware into all boards of a running mesh, through the serial port of one of them
+    Update(update::UpdateArgs),
     /// The logs of all boards as one trace, on one time line
     Capture(Box<capture::CaptureArgs>),
     /// A new crate with a program of yours for boards, and tests of it on emulated ones
@@ -188,6 +191,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Check(args) => check::run(args, &hopwise.repository),
         Command::Doctor(args) => doctor::run(args, &hopwise.repository),
         Command::Flash(args) => flash::run(args, &hopwise.repository),
+        Command::Update(args) => update::run(args, &hopwise.repository),
         Command::Capture(args) => capture::run(args, &hopwise.repository),
         Command::NewApp(args) => new_app::run(args, &hopwise.repository),
         Command::Ping(args) => talk::ping(args),
@@ -215,6 +219,15 @@ impl RepositoryArg {
     fn elf_path(&self, board: &str) -> Result<PathBuf, Refusal> {
         let repository = Repository::find(self.repo.as_deref())?;
         Ok(Firmware::new(board).path(&repository))
+    }
+
+    /// Hopwise's own image for a board, linked for the first slot and for the second, and the boot loader; built if need be.
+    fn both_slots(&self, board: &str) -> Result<[PathBuf; 3], Refusal> {
+        let repository = Repository::find(self.repo.as_deref())?;
+        let first = Firmware::new(board);
+        let loader = first.loader_path(&repository);
+        let second = first.clone().for_second_slot();
+        Ok([first.build(&repository, say)?, second.build(&repository, say)?, loader])
     }
 
     /// The given image, or Hopwise's own for a board, which is built if need be.

@@ -28,6 +28,7 @@ use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
 use hopwise_rig::flash::{NoPageWritten, NoProbes};
 use hopwise_rig::mesh::{BadMesh, MeshRule};
 use hopwise_rig::probe_rs::Unfit;
+use hopwise_rig::update::BadPackage;
 use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
@@ -187,6 +188,14 @@ pub(super) enum Refusal {
     /// A mesh that cannot be emulated as asked.
     #[error(transparent)]
     Emulated(#[from] CannotEmulate),
+    /// A file that is no update.
+    #[error("{}: {error}", path.display())]
+    Package {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: BadPackage,
+    },
     /// A file that is no firmware.
     #[error(transparent)]
     FirmwareFile(#[from] BadFirmware),

@@ -1,0 +1,143 @@
+//! `hopwise update`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hopwise_emulator::time::{MILLISECOND, Time};
+use hopwise_files::write_whole;
+
+use super::output::{Outcome, check_output, print, print_json};
+use super::refusal::Refusal;
+use super::{RepositoryArg, one_kind, parse};
+use hopwise_rig::boards::KINDS;
+use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
+use hopwise_rig::mesh::Mesh;
+use hopwise_rig::serial_line::SerialMesh;
+use hopwise_rig::update::{Boards, CannotUpdate, Package, UpdateReport, update};
+
+/// After this emulated boards have found each other.
+const START: Time = 600 * MILLISECOND;
+/// Where the computer is, of emulated boards.
+const ENTRANCE: u64 = 0;
+
+#[derive(Args)]
+#[command(after_help = "\
+Boards go back to the image before by themselves unless all of them come back with the new one. The exit status is 0 if all boards have
+it, 1 if not, 2 for bad input.")]
+pub(super) struct UpdateArgs {
+    /// The network, as an expression; or a mesh file, whose name ends in .toml
+    #[arg(value_name = "EXPR|MESH.toml")]
+    what: String,
+    /// The serial port of a board of the mesh
+    #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
+    port: Option<PathBuf>,
+    /// Update emulated boards, which begin with Hopwise's own image
+    #[arg(long)]
+    emulated: bool,
+    /// The update file; Hopwise's own firmware, built for both slots, unless given
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// Write the update file, and update nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "emulated", "image", "rolling"])]
+    save: Option<PathBuf>,
+    /// Boards switch to the new image one after the other, the farthest from the port first, not all together
+    #[arg(long)]
+    rolling: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    let mesh = match args.what.ends_with(".toml") {
+        true => Mesh::read(Path::new(&args.what))?,
+        false => Mesh::new(parse(&args.what)?, &KINDS[0])?,
+    };
+    let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
+    if let Some(path) = &args.save {
+        check_output(path, [])?;
+        let package = build(repository, kind.name)?;
+        write_whole(path, &package.write()).map_err(|error| Refusal::output(path, &error))?;
+        return Ok(Outcome::Done);
+    }
+    let given = match &args.image {
+        Some(path) => Some(Package::load(path).map_err(|error| Refusal::Package {
+            path: path.clone(),
+            error,
+        })?),
+        None => None,
+    };
+    let result = if let Some(port) = &args.port {
+        let mut line = SerialMesh::open(std::slice::from_ref(port), mesh.baud)?;
+        let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
+        bring(args, &mesh, &package, &mut line)
+    } else if args.emulated || mesh.is_emulated() {
+        let [first, second, loader] = repository.both_slots(KINDS[0].name)?;
+        let package = match given {
+            Some(package) => package,
+            None => pair(&first, &second)?,
+        };
+        let firmware = Firmware::load(&first)?.with_loader(&loader)?;
+        let mut emulated = EmulatedMesh::start(&mesh, &firmware.image, &Mistakes::default(), &[ENTRANCE])?;
+        emulated.run_for(START);
+        bring(args, &mesh, &package, &mut emulated)
+    } else {
+        return Err(Refusal::NoBoards);
+    };
+    conclude(args, result)
+}
+
+fn build(repository: &RepositoryArg, board: &str) -> Result<Package, Refusal> {
+    let [first, second, _] = repository.both_slots(board)?;
+    pair(&first, &second)
+}
+
+fn pair(first: &Path, second: &Path) -> Result<Package, Refusal> {
+    let (one, other) = (Firmware::load(first)?, Firmware::load(second)?);
+    Package::new(&one.image, &other.image).map_err(|error| Refusal::Package {
+        path: second.into(),
+        error,
+    })
+}
+
+fn bring(
+    args: &UpdateArgs,
+    mesh: &Mesh,
+    package: &Package,
+    boards: &mut dyn Boards,
+) -> Result<UpdateReport, CannotUpdate> {
+    let mut nodes: Vec<u64> = mesh.nodes().collect();
+    let entrance = boards.entrances().first().copied().unwrap_or(ENTRANCE);
+    let waves = match args.rolling {
+        false => vec![nodes],
+        true => {
+            nodes.sort_by_key(|node| std::cmp::Reverse(mesh.network.distance(*node, entrance).unwrap_or_default()));
+            nodes.into_iter().map(|node| vec![node]).collect()
+        }
+    };
+    update(boards, package, &waves)
+}
+
+fn conclude(args: &UpdateArgs, result: Result<UpdateReport, CannotUpdate>) -> Result<Outcome, Refusal> {
+    let report = match result {
+        Ok(report) => report,
+        Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
+    };
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print(|out| {
+            writeln!(
+                out,
+                "{} boards have the new image after {:.1} s",
+                report.boards, report.seconds
+            )?;
+            writeln!(
+                out,
+                "  making room {:.1} s, {} blocks {:.1} s, sent again {}",
+                report.erase_seconds, report.blocks, report.transfer_seconds, report.retries
+            )
+        })?;
+    }
+    Ok(Outcome::Done)
+}
