@@ -9,7 +9,7 @@ use embassy_stm32::peripherals;
 use hopwise_core::boot::{RECORD, TRIAL_BYTES, Trial};
 use hopwise_core::store::{FlashFailed, Slot};
 use hopwise_core::update::{self, Update};
-use hopwise_core::wire::{Done, NAME_BYTES, Plan, UpdateState};
+use hopwise_core::wire::{Done, Plan, UpdateState};
 
 use crate::boards;
 use crate::configuration::FLASH_BASE;
@@ -125,8 +125,8 @@ impl Places {
 }
 
 impl update::Flash for Places {
-    fn board(&self) -> [u8; NAME_BYTES] {
-        Plan::board_named(boards::NAME)
+    fn board(&self) -> &'static str {
+        boards::NAME
     }
 
     fn has_loader(&self) -> bool {
