@@ -29,7 +29,7 @@ const CRC_BYTES: usize = 4;
 /// The record that says that a slot's image is kept.
 pub fn record(slot: Slot) -> [u8; RECORD] {
     let mut record = [0; RECORD];
-    put(&mut record, &[&KEPT, &[number(slot)]]);
+    put(&mut record, &[&KEPT, &[number_of(slot)]]);
     seal(&mut record);
     record
 }
@@ -79,7 +79,7 @@ impl Trial {
     /// As it lies in RAM.
     pub fn write(&self) -> [u8; TRIAL_BYTES] {
         let mut bytes = [0; TRIAL_BYTES];
-        let slot = [number(self.slot), 0, 0, 0];
+        let slot = [number_of(self.slot), 0, 0, 0];
         put(&mut bytes, &[&TRY, &slot, &self.length.to_le_bytes(), &self.hash]);
         seal(&mut bytes);
         bytes
@@ -114,14 +114,15 @@ pub fn has_image([stack, entry]: [u32; 2], begin: u32, bytes: u32) -> bool {
     in_ram && entry % 2 == 1 && entry.wrapping_sub(begin) < bytes
 }
 
-fn number(slot: Slot) -> u8 {
+/// The number of a slot on the wire and in the flash.
+pub(crate) fn number_of(slot: Slot) -> u8 {
     match slot {
         Slot::First => 0,
         Slot::Second => 1,
     }
 }
 
-/// The slot of a number on the wire and in the flash.
+/// The slot of such a number.
 pub(crate) fn slot_of(number: u8) -> Option<Slot> {
     match number {
         0 => Some(Slot::First),
@@ -130,7 +131,8 @@ pub(crate) fn slot_of(number: u8) -> Option<Slot> {
     }
 }
 
-fn put(bytes: &mut [u8], parts: &[&[u8]]) {
+/// Writes parts one behind the other.
+pub(crate) fn put(bytes: &mut [u8], parts: &[&[u8]]) {
     let new = parts.iter().flat_map(|part| part.iter());
     bytes.iter_mut().zip(new).for_each(|(byte, new)| *byte = *new);
 }

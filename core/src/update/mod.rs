@@ -17,15 +17,15 @@ mod tests;
 
 use crate::boot::{Log, RECORD, Trial, record};
 use crate::store::{FlashFailed, Slot};
-use crate::wire::{BLOCK, Block, Done, MAX_BLOCKS, NAME_BYTES, NAMED_BLOCKS, Plan, UpdatePhase, UpdateState, crc32c};
+use crate::wire::{BLOCK, Block, Done, MAX_BLOCKS, NAMED_BLOCKS, Plan, UpdatePhase, UpdateState, crc32c};
 
 /// The log begins anew if there is no room for so many records: some of them may be torn.
 const ROOM: usize = 8;
 
 /// What a board is, and the parts of its flash that an update changes.
 pub trait Flash {
-    /// The board's name, and zeros.
-    fn board(&self) -> [u8; NAME_BYTES];
+    /// The board's name.
+    fn board(&self) -> &'static str;
 
     /// Whether there is a boot loader.
     fn has_loader(&self) -> bool;
@@ -128,7 +128,7 @@ impl Update {
     /// An image is about to come. [`step`](Self::step) makes room for it.
     pub fn begin(&mut self, plan: Plan, flash: &impl Flash) -> Done {
         let length = plan.length as usize;
-        if plan.board != flash.board() {
+        if plan.board != Plan::board_named(flash.board()) {
             return Done::OtherBoard;
         }
         if !flash.has_loader() {
@@ -236,7 +236,7 @@ impl Update {
     pub fn state(&self, flash: &impl Flash) -> UpdateState {
         let missing = || (0..MAX_BLOCKS).filter(|block| self.is_missing(*block));
         UpdateState {
-            board: flash.board(),
+            board: flash.board().try_into().unwrap_or_default(),
             slot: flash.own_slot(),
             on_trial: is_on_trial(flash),
             has_loader: flash.has_loader(),

@@ -4,7 +4,7 @@ use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
 
 use super::page::PAGE_BYTES;
-use super::report::{Card, read_structure, write_structure};
+use super::report::Card;
 use super::request::Query;
 use super::traffic::Traffic;
 use super::update::Plan;
@@ -137,10 +137,7 @@ impl<'a> Command<'a> {
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
             Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
             Command::Fail(failure) => bytes.extend_from_slice(&[failure as u8]),
-            Command::BeginUpdate(plan) => match write_structure::<_, MAX_PAYLOAD>(&plan) {
-                Some(plan) => bytes.extend_from_slice(&plan),
-                None => Ok(()),
-            },
+            Command::BeginUpdate(plan) => bytes.extend_from_slice(&plan.write()),
             Command::SwitchImage(hash) => bytes.extend_from_slice(hash),
         };
         // A page fits, and so does all that a node would send.
@@ -162,7 +159,7 @@ impl<'a> Command<'a> {
             8 => Command::KeepPage,
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
             16 => Command::Update,
-            17 => Command::BeginUpdate(read_structure(payload)?),
+            17 => Command::BeginUpdate(Plan::read(payload)?),
             18 => Command::SwitchImage(payload.try_into().ok()?),
             19 => Command::KeepImage,
             20 => Command::SendBlock(payload),

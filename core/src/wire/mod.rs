@@ -64,7 +64,7 @@ pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;
 pub use undeliverable::{DropReason, Undeliverable};
-pub use update::{BLOCK, Block, MAX_BLOCKS, NAME_BYTES, NAMED_BLOCKS, Plan, UpdatePhase, UpdateState};
+pub use update::{BLOCK, Block, MAX_BLOCKS, NAME_BYTES, NAMED_BLOCKS, PLAN_BYTES, Plan, UpdatePhase, UpdateState};
 
 use crate::limits::BODY;
 

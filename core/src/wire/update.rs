@@ -1,9 +1,9 @@
 //! New firmware through the mesh: what is announced, what is sent, and what a board says about it.
 
-use heapless::Vec;
+use heapless::{String, Vec};
 use serde::{Deserialize, Serialize};
 
-use crate::boot::HASH_BYTES;
+use crate::boot::{HASH_BYTES, number_of, put, slot_of};
 use crate::store::Slot;
 
 /// Bytes of the image that one block carries: a multiple of what any supported flash programs at once.
@@ -16,8 +16,11 @@ pub const NAMED_BLOCKS: usize = 48;
 /// Bytes of a board's name.
 pub const NAME_BYTES: usize = 16;
 
+/// Bytes of a plan.
+pub const PLAN_BYTES: usize = NAME_BYTES + 12 + HASH_BYTES;
+
 /// An image that is about to come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The board that it is for: its name, and zeros.
     pub board: [u8; NAME_BYTES],
@@ -32,10 +35,36 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// As it is sent: name, slot, three zeros, length and CRC in little-endian order, hash.
+    pub fn write(&self) -> [u8; PLAN_BYTES] {
+        let slot = [number_of(self.slot), 0, 0, 0];
+        let (length, crc) = (self.length.to_le_bytes(), self.crc.to_le_bytes());
+        let mut bytes = [0; PLAN_BYTES];
+        put(&mut bytes, &[&self.board, &slot, &length, &crc, &self.hash]);
+        bytes
+    }
+
+    /// Reads it; `None` if it is none.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let (board, rest) = bytes.split_first_chunk()?;
+        let (&[slot, 0, 0, 0], rest) = rest.split_first_chunk()? else {
+            return None;
+        };
+        let (length, rest) = rest.split_first_chunk()?;
+        let (crc, rest) = rest.split_first_chunk()?;
+        Some(Plan {
+            board: *board,
+            slot: slot_of(slot)?,
+            length: u32::from_le_bytes(*length),
+            crc: u32::from_le_bytes(*crc),
+            hash: rest.try_into().ok()?,
+        })
+    }
+
     /// The name of a board as it is in a plan.
     pub fn board_named(name: &str) -> [u8; NAME_BYTES] {
         let mut board = [0; NAME_BYTES];
-        board.iter_mut().zip(name.bytes()).for_each(|(byte, new)| *byte = new);
+        put(&mut board, &[name.as_bytes()]);
         board
     }
 
@@ -103,8 +132,8 @@ pub enum UpdatePhase {
 /// The answer to [`Command::Update`](super::Command::Update).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpdateState {
-    /// The board: its name, and zeros.
-    pub board: [u8; NAME_BYTES],
+    /// The board.
+    pub board: String<NAME_BYTES>,
     /// The slot that it runs from. The next image must be linked for the other.
     pub slot: Slot,
     /// The image is on trial: a minute after its start the board goes back, unless it is [kept](super::Command::KeepImage).

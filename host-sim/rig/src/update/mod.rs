@@ -24,6 +24,8 @@ const BATCH: usize = 64;
 const LOOK: Duration = Duration::from_millis(200);
 /// So often: erasing takes seconds, and a restart one or two.
 const LOOKS: usize = 150;
+/// So often a block is given to the board at the port, until it has room to pass it on.
+const ATTEMPTS: usize = 20;
 /// So often what is missing is sent again.
 const REPAIRS: usize = 20;
 
@@ -134,13 +136,11 @@ impl<'a> Updater<'a> {
         }
         let mut targets = BTreeMap::new();
         for (node, state) in nodes.iter().zip(states.iter().flatten()) {
-            let name = String::from_utf8_lossy(&state.board);
-            let name = name.trim_end_matches('\0');
-            if name != package.board {
+            if state.board != package.board.as_str() {
                 return Err(CannotUpdate::OtherBoard {
                     image: package.board.clone(),
                     node: *node,
-                    board: name.into(),
+                    board: state.board.to_string(),
                 });
             }
             targets.insert(*node, state.slot.other());
@@ -250,7 +250,7 @@ impl<'a> Updater<'a> {
         self.report.transfer_seconds = (self.boards.elapsed() - begin).as_secs_f64();
     }
 
-    /// Sends blocks into the mesh. One that the board at the port has no room for is left to repair.
+    /// Sends blocks into the mesh. One that the board at the port has no room for comes again.
     fn send(&mut self, image: &Linked, blocks: &[u16]) {
         let Some(entrance) = self.boards.entrances().first().copied() else {
             return;
@@ -266,8 +266,16 @@ impl<'a> Updater<'a> {
                     more: command.payload().to_vec(),
                 }
             };
-            let questions: Vec<Question> = batch.iter().map(question).collect();
-            self.boards.ask(&questions);
+            let mut questions: Vec<Question> = batch.iter().map(question).collect();
+            for _ in 0..ATTEMPTS {
+                let replies = self.boards.ask(&questions);
+                let mut taken = replies.iter().map(|reply| read::<Done>(reply) == Some(Done::Done));
+                questions.retain(|_| !taken.next().unwrap_or(false));
+                if questions.is_empty() {
+                    break;
+                }
+                self.report.retries += questions.len();
+            }
         }
     }
 
