@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// The layout of this one is at the root of the repository.
+/// The layout of this one is at the root of the repository; in a package, where that is not, the link in `memory/` has become a file.
 const DEFAULT: &str = "nucleo-f446re";
 const OTHERS: [&str; 6] = [
     "nucleo-f401re",
@@ -27,7 +27,7 @@ fn main() {
     };
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
     let layout = match *board {
-        DEFAULT => root.join("../memory.x"),
+        DEFAULT if root.join("../memory.x").exists() => root.join("../memory.x"),
         other => root.join(format!("memory/{other}.x")),
     };
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());

@@ -2,13 +2,13 @@
 
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Message, MessageKind, Observer, Router, SendError as RouterError};
-use hopwise_core::wire::{Body, Query};
+use hopwise_core::wire::{Body, Query, body_of};
 
 use crate::error::{RequestError, SendError};
 use crate::links::Neighbour;
 use crate::receive::{Incoming, Service};
 use crate::request::fate_of;
-use crate::shared::{Asker, Bytes, Fate, How, Inner, Job, Shared, Stage};
+use crate::shared::{Asker, Fate, How, Inner, Job, Shared, Stage};
 use crate::wakers::wake;
 
 /// A request that is not answered by then has no answer: longer than packets live, there and back.
@@ -32,7 +32,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         observer: &mut O,
         mut others: impl FnMut(&mut Router<PORTS, BUFFERS, BODY, WIRE, PEERS>, &mut O, &Message<BODY>),
     ) {
-        self.set_now(now);
+        self.set_now(now, *router.mesh_time());
         self.epoch.set(router.epoch());
         let inner = &mut *self.inner.borrow_mut();
         while let Some(message) = router.next_message() {
@@ -75,7 +75,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Inner<SENDS
             MessageKind::Answer(_) | MessageKind::Question { .. } => return false,
         };
         let open = self.open.iter_mut().flatten().find(|open| open.port == message.port);
-        let (Some(open), Ok(payload)) = (open, Bytes::from_slice(&message.payload)) else {
+        let Some(open) = open else { return false };
+        let Some(payload) = body_of(&[&message.payload]) else {
             return false;
         };
         let incoming = Incoming {

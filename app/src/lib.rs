@@ -22,7 +22,8 @@
 //! - [`Mesh::receiver`] opens a port, and [`Receiver::recv`] waits for what comes;
 //! - [`Mesh::request`] asks an application for something and waits for the answer, [`Mesh::serve`] answers; both speak types, in postcard
 //!   format;
-//! - [`Mesh::neighbours`] and [`Mesh::link_changes`] tell of links, [`Mesh::now`] and [`Mesh::sleep`] of time.
+//! - [`Mesh::neighbours`] and [`Mesh::link_changes`] tell of links, [`Mesh::now`] tells the time, the same on all nodes, [`Mesh::uptime`] that of the node's own clock; [`Mesh::sleep`] and
+//!   [`Mesh::wait_until`] wait for one or the other.
 //!
 //! Nothing is lost in silence: where there is no room a call waits, or says so. Nothing is allocated: what there is room for is said by the
 //! parameters of [`Shared`].
@@ -56,6 +57,7 @@ pub use large::{LargeError, LargeMessage, LargeReceiver, MAX_LARGE};
 pub use links::{LinkChange, LinkChanges, Neighbour};
 pub use mesh::Mesh;
 pub use receive::{Incoming, Receiver, Service};
+pub use request::Answer;
 pub use shared::{Clock, Shared};
 pub use stream::{ConnectError, Listener, Stream, StreamError};
 pub use time::Sleep;

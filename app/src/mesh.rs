@@ -35,9 +35,15 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
         &self.shared.network
     }
 
-    /// Microseconds since the node has started.
-    pub fn now(self) -> Micros {
+    /// Microseconds of this node's own clock, since it has started.
+    pub fn uptime(self) -> Micros {
         self.shared.now()
+    }
+
+    /// What time it is in the mesh, in microseconds: the same on all nodes, to a few microseconds. It never goes back. `None` until this
+    /// node has learned it, about a second after its first link is up.
+    pub fn now(self) -> Option<Micros> {
+        self.shared.mesh_now()
     }
 
     /// A number that this node has not had before, not even before it restarted.

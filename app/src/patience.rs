@@ -19,14 +19,14 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Patienc
     pub(crate) fn new(mesh: Mesh<'a, SENDS, RECEIVERS, DEPTH>) -> Self {
         Patience {
             mesh,
-            end: mesh.now().saturating_add(WAIT_FOR_READER),
+            end: mesh.uptime().saturating_add(WAIT_FOR_READER),
             pauses: Pauses::new(),
         }
     }
 
     /// Waits before the next attempt; `false` if there is to be none.
     pub(crate) async fn wait(&mut self) -> bool {
-        if self.mesh.now() >= self.end {
+        if self.mesh.uptime() >= self.end {
             return false;
         }
         // Those that were refused together do not come back together.

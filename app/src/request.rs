@@ -17,6 +17,9 @@ use crate::shared::{Bytes, Fate, How, Job};
 /// Bytes of the longest answer: its status takes one.
 const LONGEST_ANSWER: usize = MAX_MESSAGE - 1;
 
+/// The bytes of an answer.
+pub type Answer = Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError>;
+
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SENDS, RECEIVERS, DEPTH> {
     /// Asks an application of a node, and waits for its answer. It is asked once at most; whoever wants to ask again may. While the
     /// application has no room for requests, this waits, for up to ten seconds.
@@ -29,7 +32,17 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         self.ask(How::Request, node, port, request).await
     }
 
-    /// The same of the computer at a node.
+    /// The same with bytes.
+    pub async fn request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
+        self.insist(How::Request, node, port, request).await
+    }
+
+    /// The same with bytes, but if the application has no room that is the answer.
+    pub async fn try_request_bytes(self, node: Node, port: AppPort, request: &[u8]) -> Answer {
+        self.ask_once(How::Request, node, port, request).await
+    }
+
+    /// Asks an application of the computer at a node, as [`request`](Self::request) does one of the node.
     pub async fn request_computer<T: Serialize, U: DeserializeOwned>(
         self,
         at: Node,
@@ -37,6 +50,11 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         request: &T,
     ) -> Result<U, RequestError> {
         self.ask(How::RequestToComputer, at, port, request).await
+    }
+
+    /// The same with bytes.
+    pub async fn request_computer_bytes(self, at: Node, port: AppPort, request: &[u8]) -> Answer {
+        self.insist(How::RequestToComputer, at, port, request).await
     }
 
     async fn ask<T: Serialize, U: DeserializeOwned>(
@@ -52,34 +70,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         postcard::from_bytes(&answer).map_err(|_| RequestError::BadFormat)
     }
 
-    /// The same with bytes.
-    pub async fn request_bytes(
-        self,
-        node: Node,
-        port: AppPort,
-        request: &[u8],
-    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
-        self.insist(How::Request, node, port, request).await
-    }
-
-    /// The same of the computer at a node.
-    pub async fn request_computer_bytes(
-        self,
-        at: Node,
-        port: AppPort,
-        request: &[u8],
-    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
-        self.insist(How::RequestToComputer, at, port, request).await
-    }
-
     /// Asks again while the application has no room, for up to ten seconds.
-    async fn insist(
-        self,
-        how: How,
-        node: Node,
-        port: AppPort,
-        request: &[u8],
-    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
+    async fn insist(self, how: How, node: Node, port: AppPort, request: &[u8]) -> Answer {
         let mut patience = Patience::new(self);
         loop {
             let answer = self.ask_once(how, node, port, request).await;
@@ -89,23 +81,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SE
         }
     }
 
-    /// The same, but if the application has no room that is the answer.
-    pub async fn try_request_bytes(
-        self,
-        node: Node,
-        port: AppPort,
-        request: &[u8],
-    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
-        self.ask_once(How::Request, node, port, request).await
-    }
-
-    async fn ask_once(
-        self,
-        how: How,
-        node: Node,
-        port: AppPort,
-        request: &[u8],
-    ) -> Result<heapless::Vec<u8, MAX_MESSAGE, u8>, RequestError> {
+    async fn ask_once(self, how: How, node: Node, port: AppPort, request: &[u8]) -> Answer {
         let fate = self.carry(how, node, port, request).await;
         match fate.map_err(RequestError::NotSent)? {
             Fate::Answered(answer) => Ok(answer),

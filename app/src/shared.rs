@@ -4,6 +4,7 @@ use core::cell::{Cell, RefCell};
 use core::task::Waker;
 
 use heapless::{Deque, Vec};
+use hopwise_core::clock::MeshTime;
 use hopwise_core::link::Micros;
 use hopwise_core::router::Outcome;
 use hopwise_core::wire::{AppPort, AppStatus};
@@ -160,6 +161,9 @@ pub struct Shared<const SENDS: usize = 4, const RECEIVERS: usize = 6, const DEPT
     pub(crate) network: Network,
     clock: Clock,
     last_exchange: Cell<Micros>,
+    /// What time it is in the mesh, and what was shown of it last.
+    mesh_time: Cell<MeshTime>,
+    shown: Cell<Micros>,
     /// The router's boot epoch; 0 before the first exchange.
     pub(crate) epoch: Cell<u32>,
     /// Transfers and streams that have begun here.
@@ -177,6 +181,8 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
             network,
             clock,
             last_exchange: Cell::new(0),
+            mesh_time: Cell::new(MeshTime::UNKNOWN),
+            shown: Cell::new(0),
             epoch: Cell::new(0),
             sessions: Cell::new(0),
             waiting: Cell::new(false),
@@ -208,8 +214,16 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Shared<SEND
         }
     }
 
-    pub(crate) fn set_now(&self, now: Micros) {
+    pub(crate) fn mesh_now(&self) -> Option<Micros> {
+        let time = self.mesh_time.get().at(self.now())?;
+        // What was learned since the last exchange may differ by a little.
+        self.shown.set(time.max(self.shown.get()));
+        Some(self.shown.get())
+    }
+
+    pub(crate) fn set_now(&self, now: Micros, mesh_time: MeshTime) {
         self.last_exchange.set(now);
+        self.mesh_time.set(mesh_time);
     }
 
     /// Whether the router's owner should call [`exchange`](Self::exchange), since a program wants something. Asking makes it `false`.

@@ -23,10 +23,10 @@ pub struct Sleep<'a, const SENDS: usize = 4, const RECEIVERS: usize = 6, const D
 impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a, SENDS, RECEIVERS, DEPTH> {
     /// Waits for so many microseconds.
     pub fn sleep(self, micros: Micros) -> Sleep<'a, SENDS, RECEIVERS, DEPTH> {
-        self.sleep_until(self.now().saturating_add(micros))
+        self.sleep_until(self.uptime().saturating_add(micros))
     }
 
-    /// Waits until a time of [`now`](Self::now).
+    /// Waits until a time of [`uptime`](Self::uptime).
     pub fn sleep_until(self, at: Micros) -> Sleep<'a, SENDS, RECEIVERS, DEPTH> {
         Sleep {
             mesh: self,
@@ -35,6 +35,22 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
         }
     }
 }
+
+impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'_, SENDS, RECEIVERS, DEPTH> {
+    /// Waits until a time of the mesh, that is of [`now`](Self::now): nodes that wait for the same time go on at the same moment.
+    pub async fn wait_until(self, at: Micros) {
+        while let Some(left) = self
+            .now()
+            .map_or(Some(LOOK_AGAIN), |now| at.checked_sub(now).filter(|&left| left > 0))
+        {
+            // The node's own clock is not as exact.
+            self.sleep(left.min(LOOK_AGAIN)).await;
+        }
+    }
+}
+
+/// Who waits for a time of the mesh looks again after this.
+const LOOK_AGAIN: Micros = 100_000;
 
 impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Sleep<'_, SENDS, RECEIVERS, DEPTH> {
     /// When it ends.
@@ -47,7 +63,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Future for 
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.mesh.now() >= self.at {
+        if self.mesh.uptime() >= self.at {
             return Poll::Ready(());
         }
         let inner = &mut *self.mesh.shared.inner.borrow_mut();

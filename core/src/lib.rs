@@ -18,7 +18,10 @@
 //! [`collective`] is what nodes do together, a reduction or a sort: who sends what to whom, round by round, again from addresses alone. It
 //! uses network and graph and nothing else.
 //!
+//! [`clock`] is the time that all nodes agree on: links carry what neighbours say of it, and the router tells it to whoever asks.
+//!
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
+//! [`key`] has the secrets of a mesh, with which links prove who they are, and [`authority`] who may change a board.
 //! [`store`] is what a board keeps in its flash, [`boot`] which of its two images it starts with, [`update`] how it gets the next one. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
 //! network uses graph.
 //!
@@ -50,10 +53,13 @@
 extern crate std;
 
 mod arith;
+pub mod authority;
 pub mod boot;
+pub mod clock;
 pub mod collective;
 pub mod endpoint;
 pub mod graph;
+pub mod key;
 pub mod limits;
 pub mod link;
 pub mod network;

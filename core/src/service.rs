@@ -100,7 +100,7 @@ mod tests {
         fn link_report(&self, link: u8) -> Option<LinkReport> {
             (link == 0).then_some(LinkReport {
                 up: true,
-                one_way: false,
+                trouble: crate::wire::LinkTrouble::None,
                 peer: None,
                 host: false,
                 wired: false,

@@ -31,7 +31,9 @@ async fn chat(mesh: Handle<'static>) {
         // A computer that has a name says it when asked.
         let name = mesh.request_computer_bytes(mesh.address(), NAME, &[]).await;
         let name = name.as_ref().ok().and_then(|name| core::str::from_utf8(name).ok());
-        let Ok(text) = core::str::from_utf8(message.bytes()) else { continue };
+        let Ok(text) = core::str::from_utf8(message.bytes()) else {
+            continue;
+        };
         let mut line = String::<MAX_MESSAGE>::new();
         let written = match name {
             Some(name) => write!(line, "{name}: {text}"),

@@ -1,8 +1,10 @@
 //! What a board knows about itself.
 
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
 
 use heapless::{LenType, String};
+use hopwise_core::authority::Authority;
+use hopwise_core::key::{Credentials, Key};
 use hopwise_core::link::Micros;
 use hopwise_core::store::Start;
 use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
@@ -27,6 +29,12 @@ pub(crate) struct About {
     name: String<16, u8>,
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
+    /// Of the mesh, if it has one. Nothing that leaves the board holds it.
+    key: Option<Key>,
+    /// Who may change the board, if it has keys.
+    pub(crate) authority: Option<RefCell<Authority>>,
+    /// Someone holds the button down.
+    pub(crate) is_pressed: Cell<bool>,
     /// What is wrong with the board itself.
     pub(crate) complaint: Option<&'static str>,
 }
@@ -52,8 +60,20 @@ impl About {
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
             reset_cause: cause,
             trouble: boot.trouble,
+            key: start.keys.map(|keys| keys.mesh),
+            authority: start
+                .keys
+                .map(|keys| RefCell::new(Authority::new(keys.management, start.epoch))),
+            is_pressed: Cell::new(false),
             complaint: boards::complaint(),
         }
+    }
+
+    /// With what its links prove that it belongs to the mesh. No other start has its epoch, and no other board its number.
+    pub(crate) fn credentials(&self) -> Option<Credentials> {
+        let mut random = [0; 16];
+        random.iter_mut().zip(self.unique_id).for_each(|(byte, id)| *byte = id);
+        self.key.map(|key| Credentials { key, random })
     }
 
     pub(crate) fn card(&self) -> Card {

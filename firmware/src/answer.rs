@@ -27,6 +27,20 @@ pub(crate) fn encode<T: serde::Serialize>(value: &T) -> Answer {
     write_structure(value).unwrap_or_default()
 }
 
+/// What came with a command, if who sent it may give it; else the answer. A board with keys asks for proof. One without does most of what
+/// anyone says, but takes another page only at its own port, or while someone holds its button.
+pub(crate) fn admit<'a>(number: u8, payload: &'a [u8], from_afar: bool, about: &About) -> Result<&'a [u8], Answer> {
+    let admitted = match &about.authority {
+        _ if !Command::changes(number) => Some(payload),
+        Some(authority) => authority.borrow_mut().check(number, payload),
+        None => {
+            let is_page = number == Command::WRITE_PAGE;
+            Some(payload).filter(|_| !is_page || !from_afar || about.is_pressed.get())
+        }
+    };
+    admitted.ok_or_else(|| encode(&Done::NotAllowed))
+}
+
 /// What any board can do, part of a mesh or not. What is to be done later is put into `deferred`. `from_afar` says that the command
 /// came over the mesh.
 pub(crate) fn without_mesh(
@@ -41,6 +55,10 @@ pub(crate) fn without_mesh(
         Command::ReadPage => {
             return Answer::from_slice(&about.page).unwrap_or_default();
         }
+        Command::Challenge => match &about.authority {
+            Some(authority) => return encode(&authority.borrow().challenge()),
+            None => Done::Unknown,
+        },
         Command::WritePage(page) => match configuration::understand(page) {
             Err(BoardState::NotInImage) => Done::NotInImage,
             // An empty page makes a board forget.

@@ -4,13 +4,16 @@
 //! interrupts run while it works.
 
 use core::cell::{Cell, RefCell, RefMut};
+use core::pin::pin;
 
+use embassy_futures::poll_once;
 use embassy_futures::select::select;
 use embassy_stm32::mode::Async;
 use embassy_stm32::usart::UartTx;
 use embassy_sync::blocking_mutex::raw::NoopRawMutex;
 use embassy_sync::signal::Signal;
 use embassy_time::{Instant, Timer};
+use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
 use hopwise_core::router::ConfigError;
 use hopwise_core::wire::{BoardState, Page, WIRE};
@@ -22,6 +25,7 @@ use crate::boards::{self, PORTS};
 use crate::kept;
 use crate::mesh::Mesh;
 use crate::programs::Programs;
+use crate::time::{self, now};
 use crate::uart::{RING, Receiver};
 use crate::unconfigured::Unconfigured;
 
@@ -68,10 +72,6 @@ pub(crate) struct Driver {
     missing: Cell<u32>,
     /// What to do soon, and since when.
     pub(crate) deferred: Cell<Option<(Deferred, Micros)>>,
-}
-
-pub(crate) fn now() -> Micros {
-    Instant::now().as_micros()
 }
 
 impl Driver {
@@ -155,10 +155,10 @@ impl Driver {
 
     /// Its buffer is on the stack while it is used, and one for all ports.
     fn take_in(&self, link: u8, rx: &mut Receiver) {
-        let mut faults = rx.take_faults();
+        let (mut faults, idle_at) = rx.take_notes();
         match rx.read(&mut [0; RING]) {
             Some([]) => {}
-            Some(bytes) => self.receive(link, bytes),
+            Some(bytes) => self.receive(link, bytes, idle_at),
             None => {
                 defmt::warn!("link {}: bytes were overwritten before they were read", link);
                 faults.overrun = true;
@@ -169,11 +169,15 @@ impl Driver {
         }
     }
 
-    fn receive(&self, link: u8, bytes: &[u8]) {
+    fn receive(&self, link: u8, bytes: &[u8], idle_at: Option<u32>) {
         let now = now();
         let mut deferred = None;
         match &mut *self.mode() {
-            Mode::Mesh(mesh) => mesh.receive(link, bytes, &self.about, now, &mut deferred),
+            Mode::Mesh(mesh) => {
+                let ended = idle_at.and_then(|idle_at| time::ended(idle_at, self.about.baud, now));
+                mesh.receive(link, bytes, ended, &self.about, now, &mut deferred);
+                time::publish(mesh.router.mesh_time());
+            }
             Mode::Unconfigured(board) => board.receive(bytes, &self.about, now, &mut deferred),
         }
         self.defer(deferred, now);
@@ -193,11 +197,25 @@ impl Driver {
         length
     }
 
+    /// Whether the frame just written is one whose start is to be noted.
+    fn awaits_start(&self, link: u8) -> bool {
+        matches!(&*self.mode(), Mode::Mesh(mesh) if mesh.router.awaits_start(link))
+    }
+
+    fn note_start(&self, link: u8, at: Grains, length: usize) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.note_start(link, at, length);
+        }
+    }
+
     fn tick(&self) {
         let now = now();
         let mut deferred = None;
         match &mut *self.mode() {
-            Mode::Mesh(mesh) => mesh.tick(&self.about, now, &mut deferred),
+            Mode::Mesh(mesh) => {
+                mesh.tick(&self.about, now, &mut deferred);
+                time::publish(mesh.router.mesh_time());
+            }
             Mode::Unconfigured(board) => board.tick(now),
         }
         self.defer(deferred, now);
@@ -290,8 +308,19 @@ pub(crate) async fn transmit(driver: &'static Driver, link: u8, mut tx: UartTx<'
         driver.is_here(Task::transmitter(link));
         match driver.transmit(link, &mut frame) {
             0 => driver.turn[usize::from(link)].wait().await,
-            // A write by DMA has no errors.
-            length => drop(tx.write(&frame[..length]).await),
+            length => {
+                let mut write = pin!(tx.write(&frame[..length]));
+                if driver.awaits_start(link) {
+                    // Nothing comes between the time and the start.
+                    let at = cortex_m::interrupt::free(|_| {
+                        let _ = poll_once(write.as_mut());
+                        time::started()
+                    });
+                    driver.note_start(link, at, length);
+                }
+                // A write by DMA has no errors.
+                let _ = write.await;
+            }
         }
     }
 }

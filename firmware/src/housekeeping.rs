@@ -10,11 +10,12 @@ use hopwise_core::wire::{BoardState, Failure};
 
 use crate::answer::Deferred;
 use crate::configuration::Slots;
-use crate::driver::{Driver, Mode, Task, now};
+use crate::driver::{Driver, Mode, Task};
 use crate::kept;
 use crate::led::Rhythmic;
 use crate::next_image;
 use crate::stack::{self, StackProbe};
+use crate::time::now;
 
 /// A step of the LED.
 const LED_STEP: Duration = Duration::from_millis(125);
@@ -144,6 +145,7 @@ pub(crate) async fn watch_button(driver: &'static Driver, button: Input<'static>
         ticker.next().await;
         driver.is_here(Task::BUTTON);
         let pressed = is_pressed();
+        driver.about.is_pressed.set(pressed);
         if pressed && !was_pressed {
             if let Mode::Mesh(mesh) = &mut *driver.mode() {
                 mesh.broadcast_ping(now());

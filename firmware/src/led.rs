@@ -10,6 +10,7 @@ const NO_CONFIGURATION: Rhythm = 0b1010_1010_1010_1010;
 const CRASH_LOOP: Rhythm = 0b1100_1100_1100_1100;
 const WAITING: Rhythm = 0b1000_0000_1000_0000;
 const MISWIRED: Rhythm = 0b1010_1000_0000_0000;
+const LOCKED_OUT: Rhythm = 0b1010_0000_0000_0000;
 const ALL_UP: Rhythm = 0b1111_1111_1111_1111;
 /// The steps that are inverted where the board itself is not as it should be, whatever else it shows.
 const COMPLAINT: Rhythm = 0b11;
@@ -41,10 +42,15 @@ fn rhythm(driver: &Driver) -> (Rhythm, bool) {
         Mode::Unconfigured(_) => (NO_CONFIGURATION, false),
         Mode::Mesh(mesh) => {
             let packets_passed = core::mem::take(&mut mesh.observer.packets_passed);
-            match (mesh.observer.miswired, mesh.router.all_links_up()) {
-                (0, true) => (ALL_UP, packets_passed),
-                (0, false) => (WAITING, packets_passed),
-                _ => (MISWIRED, false),
+            match (
+                mesh.observer.locked_out,
+                mesh.observer.miswired,
+                mesh.router.all_links_up(),
+            ) {
+                (0, 0, true) => (ALL_UP, packets_passed),
+                (0, 0, false) => (WAITING, packets_passed),
+                (0, _, _) => (MISWIRED, false),
+                _ => (LOCKED_OUT, false),
             }
         }
     }

@@ -26,6 +26,7 @@
 //! - [`programs`]: what runs on the board besides;
 //! - [`configuration`]: what is kept in the flash; [`next_image`]: new firmware; [`traffic`]: packets of its own; [`observer`]: events, for log and LED;
 //! - [`boards`]: one file a board; [`uart`]: serial ports;
+//! - [`time`]: the board's own clock, and what time it is in the mesh;
 //! - [`copy`]: how memory is copied; [`crash`]: panics and faults; [`kept`]: what survives a reset; [`stack`]: how much of
 //!   it was never used.
 #![no_std]
@@ -45,6 +46,7 @@ mod next_image;
 mod observer;
 mod programs;
 mod stack;
+mod time;
 mod traffic;
 mod uart;
 mod unconfigured;
@@ -62,8 +64,9 @@ use static_cell::StaticCell;
 use about::About;
 use boards::LINKS;
 use configuration::Slots;
-use driver::{Driver, Mode, Task, now};
+use driver::{Driver, Mode, Task};
 use programs::Programs;
+use time::now;
 
 defmt::timestamp!("{=u64:us}", embassy_time::Instant::now().as_micros());
 
@@ -127,6 +130,7 @@ fn start(slots: Slots<'_>, programs: &mut dyn FnMut(Network, Node) -> &'static d
     // What the configuration says may be what the board crashes at.
     let found = match boot.crashes_again {
         true => Err(BoardState::CrashLoop),
+        false if start.keys.is_some() && !start.is_marked => Err(BoardState::Uncounted),
         false => configuration::understand_start(&start),
     };
     let state = found.as_ref().err().copied().unwrap_or(BoardState::Configured);

@@ -1,5 +1,6 @@
 //! A board with a configuration: its router, and what the board does beyond routing.
 
+use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
 use hopwise_core::wire::{AppPort, Command, Done, Page, computers_anywhere, packet_logging, paper_rule};
@@ -60,6 +61,9 @@ impl Mesh {
     /// Begins with what the configuration says.
     pub(crate) fn begin(&mut self, page: &Page, about: &About, now: Micros) {
         *self.router.card_mut() = about.card();
+        if let Some(credentials) = about.credentials() {
+            self.router.lock(&credentials);
+        }
         self.router.serve_nothing();
         serve_own(&mut self.router);
         if let Some(order) = page.traffic {
@@ -71,11 +75,12 @@ impl Mesh {
         &mut self,
         link: u8,
         bytes: &[u8],
+        ended: Option<Grains>,
         about: &About,
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) {
-        self.router.receive(link, bytes, now, &mut self.observer);
+        self.router.receive_timed(link, bytes, ended, now, &mut self.observer);
         self.exchange_if_need_be(about, now, deferred);
     }
 
@@ -186,6 +191,10 @@ impl Own<'_> {
         now: Micros,
         deferred: &mut Option<Deferred>,
     ) -> Answer {
+        let payload = match answer::admit(number, payload, from_afar, about) {
+            Ok(payload) => payload,
+            Err(refusal) => return refusal,
+        };
         let done = match Command::read(number, payload) {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {

@@ -1,5 +1,6 @@
 //! Events of the router: each is a line of the log, and some are shown by the LED.
 
+use hopwise_core::link::Down;
 use hopwise_core::router::{Event, Observer};
 
 /// Observes the router for the log and the LED.
@@ -10,6 +11,8 @@ pub(crate) struct BoardObserver {
     pub(crate) packets_passed: bool,
     /// Links whose neighbour does not belong there: bit 0 is link 0.
     pub(crate) miswired: u32,
+    /// Links whose other end has another key, or where only one of the ends has a key.
+    pub(crate) locked_out: u32,
 }
 
 impl BoardObserver {
@@ -18,6 +21,7 @@ impl BoardObserver {
             log_packets,
             packets_passed: false,
             miswired: 0,
+            locked_out: 0,
         }
     }
 }
@@ -25,8 +29,16 @@ impl BoardObserver {
 impl Observer for BoardObserver {
     fn note(&mut self, event: Event) {
         let wanted = match event {
+            Event::Clock { .. } => true,
             Event::LinkUp { link, .. } | Event::LinkDown { link, .. } => {
                 self.miswired &= !(1 << link);
+                self.locked_out &= !(1 << link);
+                if let Event::LinkDown { reason, .. } = event
+                    && matches!(reason, Down::Unkeyed | Down::WrongKey)
+                {
+                    self.locked_out |= 1 << link;
+                    return defmt::warn!("{}", event);
+                }
                 true
             }
             Event::Miswired { link, .. } => {

@@ -16,9 +16,11 @@ pub(crate) struct Unconfigured {
 
 impl Unconfigured {
     pub(crate) fn new(about: &About, now: Micros) -> Self {
-        Unconfigured {
-            endpoint: Endpoint::board(PORTS as u8, about.epoch, about.baud, now),
+        let mut endpoint = Endpoint::board(PORTS as u8, about.epoch, about.baud, now);
+        if let Some(credentials) = about.credentials() {
+            endpoint.lock(&credentials);
         }
+        Unconfigured { endpoint }
     }
 
     pub(crate) fn receive(&mut self, mut bytes: &[u8], about: &About, now: Micros, deferred: &mut Option<Deferred>) {
@@ -51,14 +53,17 @@ impl Unconfigured {
 }
 
 fn obey(question: &Packet<BODY>, about: &About, now: Micros, deferred: &mut Option<Deferred>) -> Answer {
-    let command = match question.content() {
-        Some(Content::Request(request)) => match request.query {
-            Query::Board(number) => Command::read(number, request.payload),
-            _ => None,
-        },
-        _ => None,
+    let Some(Content::Request(request)) = question.content() else {
+        return answer::encode(&Done::Unknown);
     };
-    match command {
+    let Query::Board(number) = request.query else {
+        return answer::encode(&Done::Unknown);
+    };
+    let payload = match answer::admit(number, request.payload, false, about) {
+        Ok(payload) => payload,
+        Err(refusal) => return refusal,
+    };
+    match Command::read(number, payload) {
         Some(command) => answer::without_mesh(command, false, about, now, deferred),
         None => answer::encode(&Done::Unknown),
     }

@@ -8,7 +8,8 @@ r"""A mesh of boards that run Hopwise, through the serial port of one of them.
         for message in mesh.listen(service=16, seconds=10):
             print(message.node, message.bytes)
 
-The calls are those of programs on boards. Below is the bridge of the `hopwise` command: lines of JSON, docs/bridge.md.
+The calls are those of programs on boards. Below is the bridge of the `hopwise` command: lines of JSON, docs/bridge.md. Without a mesh,
+`experiment` runs simulated ones: experiments.py.
 """
 
 import json
@@ -21,7 +22,10 @@ import threading
 import time
 from typing import Callable, Iterator, List, NamedTuple, Optional
 
-__all__ = ["HopwiseError", "Mesh", "Message"]
+from .errors import HopwiseError
+from .experiments import Results, experiment
+
+__all__ = ["HopwiseError", "Mesh", "Message", "Results", "experiment"]
 
 #: The number of the bridge's protocol.
 _VERSION = 1
@@ -31,14 +35,6 @@ _HELLO_WITHIN = 30.0
 _GRACE = 30.0
 #: Messages that wait for listen(); what comes after those is lost.
 _UNREAD = 4096
-
-
-class HopwiseError(Exception):
-    """Something was not done. The text is a sentence, `kind` a word for programs."""
-
-    def __init__(self, kind: str, sentence: str):
-        super().__init__(sentence)
-        self.kind = kind
 
 
 class Message(NamedTuple):

@@ -142,7 +142,7 @@ impl<'a> Team<'a> {
             tag,
             purpose,
             number: 0,
-            begun: self.mesh.now(),
+            begun: self.mesh.uptime(),
             parent,
             children,
         };
@@ -372,7 +372,7 @@ impl Call<'_, '_> {
     async fn post(&self, to: Node, letter: &[u8]) {
         let team = self.team;
         let node = team.group.first.saturating_add(to);
-        let deadline = team.mesh.now().saturating_add(PAUSE);
+        let deadline = team.mesh.uptime().saturating_add(PAUSE);
         until(team.mesh, deadline, team.mesh.send(node, team.desk.port(), letter)).await;
     }
 
@@ -383,7 +383,7 @@ impl Call<'_, '_> {
         loop {
             match until(mesh, by, mesh.send_confirmed(node, port, letter)).await {
                 Either::First(Ok(Outcome::Delivered)) => return Ok(()),
-                Either::First(Ok(Outcome::Undeliverable { .. })) if mesh.now() < by => mesh.sleep(PAUSE).await,
+                Either::First(Ok(Outcome::Undeliverable { .. })) if mesh.uptime() < by => mesh.sleep(PAUSE).await,
                 _ => return Err(Broken::Missing(to)),
             }
         }

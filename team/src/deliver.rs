@@ -7,6 +7,7 @@ use core::cell::RefCell;
 
 use heapless::Vec;
 use hopwise_app::Node;
+use hopwise_core::collective::Ring;
 
 use crate::Team;
 use crate::call::{Stage, Work};
@@ -173,6 +174,13 @@ impl Team<'_> {
         };
         self.deliver(tag, Purpose::Permute, from, send.into_iter(), put).await?;
         own.ok_or(Broken::TimedOut)
+    }
+
+    /// Sends a value to the next board of a [ring](Ring) of all boards, in which neighbours are at most three hops apart, and returns the one that
+    /// comes.
+    pub async fn shift<T: Value>(&self, tag: u32, value: T) -> Result<T, Broken> {
+        let next = Ring::new(&self.group.network).next(self.place()?);
+        self.permute(tag, next.map_err(|_| Broken::NotAMember)?, value).await
     }
 
     async fn deliver<T: Value>(

@@ -15,7 +15,7 @@
 //! | | |
 //! |---|---|
 //! | up the tree of a board and down again | [`barrier`](Team::barrier), [`broadcast`](Team::broadcast), [`reduce`](Team::reduce), [`all_reduce`](Team::all_reduce), [`scan`](Team::scan), [`exclusive_scan`](Team::exclusive_scan), [`fold`](Team::fold) |
-//! | from board to board | [`gather`](Team::gather), [`scatter`](Team::scatter), [`all_gather`](Team::all_gather), [`all_to_all`](Team::all_to_all), [`permute`](Team::permute) |
+//! | from board to board | [`gather`](Team::gather), [`scatter`](Team::scatter), [`all_gather`](Team::all_gather), [`all_to_all`](Team::all_to_all), [`permute`](Team::permute), [`shift`](Team::shift) |
 //! | stage by stage, each with one other board | [`sort`](Team::sort), [`ascend`](Team::ascend), [`descend`](Team::descend) |
 //!
 //! Up and down the tree, every board sends its parent one message and gets one back. Values are folded in node order, so that an operator

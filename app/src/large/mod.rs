@@ -85,7 +85,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
         };
         let session = self.session().await;
         let mut persistence = Persistence::new();
-        let (mut moved, mut reached) = (self.now(), false);
+        let (mut moved, mut reached) = (self.uptime(), false);
         // Where to go on, once it has begun.
         let mut next: Option<u32> = None;
         // The last piece may have come.
@@ -101,7 +101,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
             };
             let is_last = rest.is_some_and(|rest| rest.len() <= PIECE);
             uncertain |= is_last;
-            let asked = self.now();
+            let asked = self.uptime();
             let ask = ask.write(session);
             let asking = self.try_request_bytes(node, port, &ask);
             let failure = match asking.await_within(self, persistence.wait()).await {
@@ -116,8 +116,8 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                         let goes_on = next.is_none_or(|before| offset > before);
                         next = Some(offset.min(length));
                         if goes_on {
-                            persistence.encourage(self.now().saturating_sub(asked));
-                            moved = self.now();
+                            persistence.encourage(self.uptime().saturating_sub(asked));
+                            moved = self.uptime();
                             continue;
                         }
                         LargeError::Gone
@@ -144,7 +144,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                     LargeError::Gone
                 }
             };
-            if self.now().saturating_sub(moved) >= GIVE_UP {
+            if self.uptime().saturating_sub(moved) >= GIVE_UP {
                 return Err(if uncertain { LargeError::Uncertain } else { failure });
             }
             self.sleep(persistence.pause()).await;

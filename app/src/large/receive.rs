@@ -100,7 +100,7 @@ impl<const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> LargeReceiv
     }
 
     fn take_in(&mut self, session: (Node, u32), ask: Ask<'_>, buffer: &mut [u8]) -> Step {
-        let now = self.mesh.now();
+        let now = self.mesh.uptime();
         if self.had.contains(&session) {
             return Step::Answer(Answer::Done);
         }

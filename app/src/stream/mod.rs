@@ -322,14 +322,14 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
     }
 
     fn is_alive(&mut self) {
-        self.heard = Some(self.mesh.now());
+        self.heard = Some(self.mesh.uptime());
         self.in_vain_since = None;
     }
 
     /// Hears what became of what was asked.
     fn hear(&mut self, context: &mut Context<'_>) {
         let Some(asking) = &mut self.asking else { return };
-        let now = self.mesh.now();
+        let now = self.mesh.uptime();
         let (at, is_end) = (asking.at, asking.is_end);
         let fate = match asking.ticket.poll(context) {
             Poll::Ready(fate) => fate,
@@ -392,7 +392,7 @@ impl<'a, const ROOM: usize, const SENDS: usize, const RECEIVERS: usize, const DE
 
     /// Asks the next thing, if there is one. Returns whether it did.
     fn ask(&mut self, context: &mut Context<'_>) -> bool {
-        let now = self.mesh.now();
+        let now = self.mesh.uptime();
         if self.asking.is_some() || now < self.pause_until {
             return false;
         }

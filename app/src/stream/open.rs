@@ -68,7 +68,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
         let session = self.session().await;
         let mut receiver = self.any_receiver().map_err(ConnectError::NoPort)?;
         let speech = Speech::Open.write((receiver.port(), session));
-        let (begin, mut persistence) = (self.now(), Persistence::new());
+        let (begin, mut persistence) = (self.uptime(), Persistence::new());
         loop {
             // The other end may be there though its answer was lost: it then says so by itself.
             let opened = async {
@@ -101,7 +101,7 @@ impl<'a, const SENDS: usize, const RECEIVERS: usize, const DEPTH: usize> Mesh<'a
                     ConnectError::Busy
                 }
             };
-            if self.now().saturating_sub(begin) >= GIVE_UP {
+            if self.uptime().saturating_sub(begin) >= GIVE_UP {
                 return Err(failure);
             }
             self.sleep(persistence.pause()).await;

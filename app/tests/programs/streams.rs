@@ -122,9 +122,9 @@ fn a_reader_that_goes_on_is_served_at_once() {
     let mut world = World::new(&shared);
     world.start(1, |mesh| async move {
         let mut stream: Stream<'_, 100> = mesh.listener(PORT).unwrap().accept().await;
-        let begin = mesh.now();
+        let begin = mesh.uptime();
         read_bytes(&mut stream, 5_000).await;
-        let took = mesh.now() - begin;
+        let took = mesh.uptime() - begin;
         // Fifty times 100 bytes, each full buffer emptied at once: half a second each if nobody told of room.
         assert!(took < 3 * SECOND, "{took}");
     });
@@ -194,7 +194,7 @@ fn a_stream_that_is_dropped_is_reset() {
             let mut stream: Stream<'_> = mesh.connect(1, PORT).await.unwrap();
             let mut buffer = [0; 5];
             stream.read_exact(&mut buffer).await.unwrap();
-            let begin = mesh.now();
+            let begin = mesh.uptime();
             let end = if reads {
                 stream.read(&mut buffer).await.map(drop)
             } else {
@@ -204,7 +204,7 @@ fn a_stream_that_is_dropped_is_reset() {
             assert_eq!(end, Err(StreamError::Reset));
             assert_eq!(stream.write(b"x").await, Err(StreamError::Reset));
             assert_eq!(stream.close().await, Err(StreamError::Reset));
-            let took = mesh.now() - begin;
+            let took = mesh.uptime() - begin;
             assert!(took < if reads { 6 } else { 1 } * SECOND, "{took}");
         });
         world.run_until_done(20 * SECOND);
@@ -227,9 +227,9 @@ fn who_accepts_no_stream_says_so() {
             Some(ConnectError::NotSent(SendError::NoSuchNode))
         );
         assert_eq!(connect(2, PORT).await, Some(ConnectError::Unserved));
-        let begin = mesh.now();
+        let begin = mesh.uptime();
         assert_eq!(connect(1, PORT).await, Some(ConnectError::Busy));
-        assert!(mesh.now() - begin < 20 * SECOND);
+        assert!(mesh.uptime() - begin < 20 * SECOND);
     });
     world.run(30 * SECOND);
     assert_eq!(world.ended(), 1);

@@ -46,7 +46,7 @@ impl Axis {
         wide(self.place(narrow(node).unwrap_or(0)))
     }
 
-    fn place(&self, node: Vertex) -> Vertex {
+    pub(super) fn place(&self, node: Vertex) -> Vertex {
         div_rem(div_rem(node, self.weight).0, self.graph.nodes()).1
     }
 

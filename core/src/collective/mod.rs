@@ -36,12 +36,14 @@
 
 mod axis;
 mod program;
+mod ring;
 mod sorting;
 mod tree;
 mod turns;
 
 pub use axis::Axis;
 pub use program::{Pass, Program, Step, Swap, Tell};
+pub use ring::Ring;
 pub use sorting::{Comparator, Sorting};
 pub use tree::Tree;
 pub use turns::Turns;
@@ -83,6 +85,8 @@ pub enum Operation {
     AllToAll,
     /// Every value goes to another node.
     Permute,
+    /// Every value goes to the next node of a [`Ring`].
+    Shift,
     /// Node i gets the i-th smallest value.
     Sort,
     /// Node i gets term i of the discrete Fourier transform.
@@ -91,7 +95,7 @@ pub enum Operation {
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Operation; 13] = [
+    pub const ALL: [Operation; 14] = [
         Operation::Barrier,
         Operation::Broadcast,
         Operation::Reduce,
@@ -103,6 +107,7 @@ impl Operation {
         Operation::AllGather,
         Operation::AllToAll,
         Operation::Permute,
+        Operation::Shift,
         Operation::Sort,
         Operation::Fft,
     ];
@@ -121,6 +126,7 @@ impl Operation {
             Operation::AllGather => "all-gather",
             Operation::AllToAll => "all-to-all",
             Operation::Permute => "permute",
+            Operation::Shift => "shift",
             Operation::Sort => "sort",
             Operation::Fft => "fft",
         }
@@ -199,7 +205,7 @@ impl<'a> Plan<'a> {
         let phases: [Option<Phase<'a>>; 2] = match self.operation {
             Operation::Broadcast | Operation::Scatter => [Some(down), None],
             Operation::Reduce | Operation::Gather => [Some(up), None],
-            Operation::AllToAll | Operation::Permute => [Some(Phase::Route), None],
+            Operation::AllToAll | Operation::Permute | Operation::Shift => [Some(Phase::Route), None],
             Operation::Sort => {
                 let sorting = Sorting::new(self.network.nodes());
                 return (index < sorting.stages()).then_some(Phase::Compare(sorting, index));

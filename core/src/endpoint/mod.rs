@@ -7,6 +7,7 @@
 use heapless::Vec;
 
 use crate::Node;
+use crate::key::Credentials;
 use crate::limits::BODY;
 use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
 use crate::service::{self, Subject};
@@ -95,6 +96,11 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             counters: RouterCounters::default(),
             card: Card::default(),
         }
+    }
+
+    /// From now on it talks only to an end with the same key. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.link.lock(credentials);
     }
 
     /// Whether both ends hear and accept each other.
@@ -216,7 +222,7 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                 }
                 Received::Up(_) | Received::Changed => self.opened(),
                 Received::Down(reason) => Some(Heard::Down(reason)),
-                Received::Frame | Received::Damaged(_) => None,
+                Received::Frame | Received::Time(_) | Received::Damaged(_) => None,
             };
             self.settle();
             if heard.is_some() {
@@ -320,7 +326,8 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             self.drop_too_long(peer.largest);
         }
         let written = match self.link.turn(now) {
-            Turn::Nothing => None,
+            // It has not asked for one.
+            Turn::Nothing | Turn::Time => None,
             Turn::Control => self.link.write_control(now, out),
             Turn::Again(token) => self.write(token, now, out),
             Turn::New(room) => match self.next_waiting().filter(|_| room.takes(0)) {
@@ -407,7 +414,7 @@ impl<const SLOTS: usize> Subject for Endpoint<SLOTS> {
         let peer = self.link.peer();
         Some(LinkReport {
             up: self.link.is_up(),
-            one_way: self.link.is_one_way(),
+            trouble: self.link.trouble(),
             peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
             host: peer.is_some_and(|peer| peer.role == Role::Host),
             wired: false,

@@ -32,7 +32,9 @@ use core::fmt;
 
 pub use factor::Factor;
 pub(crate) use fixed::{Heawood, Petersen};
-pub(crate) use hypercube::{FoldedHypercube, Hypercube, next as next_in_hypercube};
+#[cfg(feature = "hcn3")]
+pub(crate) use hypercube::next as next_in_hypercube;
+pub(crate) use hypercube::{FoldedHypercube, Hypercube};
 #[cfg(feature = "lift")]
 pub use lift::Lift;
 pub(crate) use line::Line;

@@ -1,14 +1,16 @@
 //! One end: what it has heard, what is on the way, and when to send what.
 
+mod hearing;
+mod speaking;
+
 use super::hold::Hold;
 use super::patience::Patience;
-use super::state::{Change, Hears, LinkState, Peer};
-use super::window::{Arrival, Fate, Receiver, Sender, Sent, Token};
-use super::{Down, Micros, Received, Turn, millis};
-use crate::wire::{
-    Ack, DataHeader, Frame, FrameError, Hello, Identity, LinkCounters, Offer, Role, Stance, write_ack, write_data,
-    write_hello,
-};
+use super::security::Security;
+use super::state::{Change, LinkState};
+use super::window::{Fate, Receiver, Sender, Token};
+use super::{Down, Micros, Received, millis};
+use crate::key::Credentials;
+use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
 const HELLO_INTERVAL: Micros = 100_000;
@@ -44,6 +46,7 @@ pub(super) struct End {
     sender: Sender,
     receiver: Receiver,
     ack_due: bool,
+    time_due: bool,
     /// Lanes with room here, now and as last told.
     room_here: Offer,
     told_room: Offer,
@@ -63,10 +66,14 @@ pub(super) struct End {
     /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
     patience: Patience,
+    /// In a mesh that has a key.
+    security: Option<Security>,
     pub(super) counters: LinkCounters,
 }
 
 const FIRST_SESSION: u8 = 1;
+/// A frame with a tag is so much longer.
+const TAG_MORE: usize = SEALED_OVERHEAD - OVERHEAD;
 
 /// Since when a frame is on the way, in units of 1024 microseconds that go round after a minute.
 fn coarse(now: Micros) -> u16 {
@@ -86,7 +93,7 @@ impl End {
             identity,
             // A start bit, eight of data, a stop bit.
             byte_nanos: (10_000_000_000 / u64::from(baud.max(1))).min(u64::from(u32::MAX)) as u32,
-            wire: wire.min(usize::from(u16::MAX)) as u16,
+            wire: wire.saturating_sub(TAG_MORE).min(usize::from(u16::MAX)) as u16,
             state: LinkState::Silent,
             session: FIRST_SESSION,
             tag: identity.tag(FIRST_SESSION),
@@ -95,6 +102,7 @@ impl End {
             sender: Sender::default(),
             receiver: Receiver::default(),
             ack_due: false,
+            time_due: false,
             room_here: Offer::ALL,
             told_room: Offer::ALL,
             room_there: Offer::ALL,
@@ -107,8 +115,14 @@ impl End {
             computer: false,
             since: millis(now),
             patience: Patience::new(),
+            security: None,
             counters: LinkCounters::default(),
         }
+    }
+
+    pub(super) fn lock(&mut self, credentials: &Credentials) {
+        self.security = Some(Security::new(credentials, &self.identity));
+        self.wire = self.wire.saturating_add(TAG_MORE as u16);
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -144,6 +158,10 @@ impl End {
         self.state.is_one_way()
     }
 
+    pub(super) fn foreigner(&self) -> Option<Down> {
+        self.state.foreigner()
+    }
+
     pub(super) fn peer(&self) -> Option<Identity> {
         self.state.peer().map(|peer| peer.identity)
     }
@@ -152,117 +170,6 @@ impl End {
         self.room_here = room;
         // Good news is worth a frame of its own; bad news goes with the next acknowledgement.
         self.ack_due |= room.is_news_after(self.told_room) && self.is_open();
-    }
-
-    pub(super) fn receive<'a>(&mut self, frame: Result<&'a [u8], FrameError>, now: Micros) -> Received<'a> {
-        let frame = match frame.and_then(Frame::read) {
-            Ok(frame) => frame,
-            Err(error) => return self.damaged(error),
-        };
-        count(&mut self.counters.frames_received);
-        match frame {
-            Frame::Hello(hello) => self.hear(&hello, now),
-            Frame::OtherVersion(version) => {
-                let change = self.state.other_version(version, self.heard_until(now));
-                self.follow(change, now)
-            }
-            Frame::Unknown => {
-                count(&mut self.counters.useless);
-                Received::Frame
-            }
-            Frame::Ack(ack) => match self.acknowledged(&ack, now) {
-                Ok(()) => Received::Frame,
-                Err(received) => received,
-            },
-            Frame::Data { header, packet } => {
-                if let Err(received) = self.acknowledged(&header.ack, now) {
-                    return received;
-                }
-                let change = self.state.packet();
-                if change != Change::None {
-                    // The packet is sent again.
-                    return self.follow(change, now);
-                }
-                self.ack_due = true;
-                match self.receiver.arrive(header.sequence, header.round) {
-                    Arrival::InOrder => {
-                        count(&mut self.counters.packets_received);
-                        // Until it is taken.
-                        count(&mut self.counters.not_taken);
-                        let lane = header.lane;
-                        Received::Packet { lane, packet }
-                    }
-                    Arrival::Repeated | Arrival::Early => {
-                        count(&mut self.counters.useless);
-                        Received::Frame
-                    }
-                }
-            }
-        }
-    }
-
-    fn damaged<'a>(&mut self, error: FrameError) -> Received<'a> {
-        count(&mut self.counters.damaged);
-        if self.is_up() {
-            self.ack_due |= self.receiver.damaged();
-        }
-        Received::Damaged(error)
-    }
-
-    /// Takes an acknowledgement in, if it is of this session.
-    fn acknowledged<'a>(&mut self, ack: &Ack, now: Micros) -> Result<(), Received<'a>> {
-        if self.state.peer().is_none() || ack.tag != self.tag {
-            count(&mut self.counters.useless);
-            return Err(Received::Frame);
-        }
-        let change = self.state.named(self.heard_until(now));
-        if change != Change::None {
-            // The link was not up. Should a packet be in the frame, it is sent again.
-            return Err(self.follow(change, now));
-        }
-        self.room_there = ack.offer;
-        self.closed_until = if ack.offer.packets() == 0 {
-            now.saturating_add(CLOSED_FOR)
-        } else {
-            Micros::MAX
-        };
-        let progress = self.sender.acknowledge(ack);
-        if progress.back {
-            self.patience.went_back(now);
-        }
-        if progress.settled > 0 {
-            let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
-            self.patience.acknowledged(progress.taken > 0, waited, timeout, now);
-            self.hold.packets_taken(progress.taken);
-        }
-        if progress.settled > 0 || progress.back {
-            self.backoff = 0;
-            self.timeout_at = if self.sender.idle() {
-                Micros::MAX
-            } else {
-                now.saturating_add(self.timeout())
-            };
-        }
-        Ok(())
-    }
-
-    fn hear<'a>(&mut self, hello: &Hello, now: Micros) -> Received<'a> {
-        let hears = match hello.heard {
-            0 => Hears::Nobody,
-            tag if tag == self.tag => Hears::Us,
-            _ => Hears::Another,
-        };
-        let was_open = self.is_open();
-        let until = self.heard_until(now);
-        let (mut change, answer) = self.state.hello(Peer::of(hello), hears, hello.stance, until);
-        if answer {
-            self.answer_soon(now);
-        }
-        if change == Change::Stance && was_open && !self.is_open() {
-            // Who knows what became of the packets on the way.
-            change = self.state.give_up(Down::Refused);
-        }
-        self.follow(change, now)
     }
 
     /// Does what a change of state asks for, and says what came of it.
@@ -293,6 +200,7 @@ impl End {
         self.answer_soon(now);
         self.stance_changed(now);
         self.ack_due = false;
+        self.time_due = false;
         self.told_room = Offer::ALL;
         self.room_there = Offer::ALL;
         self.closed_until = Micros::MAX;
@@ -328,13 +236,34 @@ impl End {
         let in_vain = reason == Down::Ended && !self.sender.idle() && self.hold.nothing_taken();
         self.learn(reason == Down::Stuck || in_vain, now);
         self.patience.end();
-        self.session = self.session.wrapping_add(1);
-        self.tag = self.identity.tag(self.session);
+        self.number_session();
+        if let Some(security) = &mut self.security {
+            security.renew(self.state.peer().is_some());
+        }
         self.receiver = Receiver::default();
         self.timeout_at = Micros::MAX;
         self.backoff = 0;
         self.ack_due = false;
         self.answer_soon(now);
+    }
+
+    /// The session has another number from now on.
+    fn number_session(&mut self) {
+        self.session = self.session.wrapping_add(1);
+        self.tag = self.identity.tag(self.session);
+    }
+
+    /// Who was there and did not get as far as a session is forgotten, and so are the nonces.
+    fn forget_pair(&mut self) {
+        let is_known = self.state.peer().is_some();
+        if let Some(security) = self
+            .security
+            .as_mut()
+            .filter(|security| !is_known && security.is_paired())
+        {
+            security.renew(false);
+            self.number_session();
+        }
     }
 
     fn answer_soon(&mut self, now: Micros) {
@@ -370,6 +299,9 @@ impl End {
 
     pub(super) fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
         let mut change = self.state.tick(now);
+        if !matches!(change, Change::Ends(_)) {
+            self.forget_pair();
+        }
         if change == Change::None && self.is_stuck(now) {
             change = if self.is_open() {
                 self.state.give_up(Down::Stuck)
@@ -421,128 +353,12 @@ impl End {
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
-        now >= self.hello_at || self.is_up() && (self.ack_due || self.sender.behind() && self.is_open())
+        let open = self.is_open();
+        now >= self.hello_at || self.is_up() && (self.ack_due || open && (self.wants_time() || self.sender.behind()))
     }
 
-    pub(super) fn turn(&mut self, now: Micros) -> Turn {
-        if now >= self.hello_at {
-            return Turn::Control;
-        }
-        if self.is_open() && self.told {
-            if let Some(sent) = self.sender.again() {
-                return Turn::Again(sent.token);
-            }
-            if self.sender.has_room() {
-                return Turn::New(self.room_there.without(self.sender.lanes()));
-            }
-        }
-        if self.is_up() && self.ack_due {
-            Turn::Control
-        } else {
-            Turn::Nothing
-        }
-    }
-
-    pub(super) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        if now >= self.hello_at {
-            return self.write_hello(now, out);
-        }
-        if !self.is_up() || !self.ack_due {
-            return None;
-        }
-        let ack = self.acknowledgement()?;
-        let length = write_ack(&ack, out)?;
-        self.sent(length, now);
-        Some(length)
-    }
-
-    fn write_hello(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        let hello = Hello {
-            identity: self.identity,
-            session: self.session,
-            heard: self.state.peer().map_or(0, |peer| peer.tag),
-            stance: Stance {
-                accepts: self.accepts(),
-                holds: self.hold.is_on(),
-            },
-        };
-        // Without room for the longest frame a short one must do.
-        let length = write_hello(&hello, self.padding(), out).or_else(|| write_hello(&hello, 0, out))?;
-        self.hello_sent_at = now;
-        self.told = hello.stance.accepts && self.is_up();
-        self.sent(length, now);
-        Some(length)
-    }
-
-    /// On probation, the hello after a pause is as long as the longest packet. Where long frames do not come through, the other end
-    /// does not learn that the pause is over, and no packet is risked.
-    fn padding(&self) -> usize {
-        if self.is_open() || self.hold.is_on() || !self.hold.on_probation() {
-            return 0;
-        }
-        let there = self.state.peer().map_or(0, |peer| peer.identity.largest);
-        self.identity.largest.min(there).into()
-    }
-
-    pub(super) fn write_packet(
-        &mut self,
-        token: Token,
-        lane: u8,
-        packet: [&[u8]; 2],
-        now: Micros,
-        out: &mut [u8],
-    ) -> Option<usize> {
-        if !self.is_open() {
-            return None;
-        }
-        let again = match self.sender.again() {
-            Some(sent) => sent.token == token && sent.lane == lane,
-            None => false,
-        };
-        let since = coarse(now);
-        if !again && !self.sender.push(Sent { token, lane, since }) {
-            return None;
-        }
-        let ack = self.acknowledgement()?;
-        let (sequence, round) = self.sender.advance();
-        let header = DataHeader {
-            ack,
-            sequence,
-            round,
-            lane,
-        };
-        let length = write_data(&header, packet, again, out)?;
-        count(if again {
-            &mut self.counters.resent
-        } else {
-            &mut self.counters.packets_sent
-        });
-        self.sent(length, now);
-        let (waited, timeout) = (self.oldest_waited(now), self.first_timeout());
-        self.patience.sent(waited, timeout, now);
-        if self.timeout_at == Micros::MAX {
-            let sent_at = now.saturating_add(self.bytes(length as u64));
-            self.timeout_at = sent_at.saturating_add(self.timeout());
-        }
-        Some(length)
-    }
-
-    fn acknowledgement(&mut self) -> Option<Ack> {
-        let tag = self.state.peer()?.tag;
-        self.ack_due = false;
-        self.told_room = self.room_here;
-        Some(self.receiver.acknowledgement(tag, self.room_here))
-    }
-
-    /// Any frame says that we are here: the next hello is due after a quiet interval.
-    fn sent(&mut self, length: usize, now: Micros) {
-        count(&mut self.counters.frames_sent);
-        let interval = if self.is_open() {
-            self.interval()
-        } else {
-            self.interval() / HELLO_WHILE_DOWN
-        };
-        self.hello_at = now.saturating_add(self.bytes(length as u64) + interval);
+    pub(super) fn byte_nanos(&self) -> u32 {
+        self.byte_nanos
     }
 
     pub(super) fn bytes(&self, bytes: u64) -> Micros {

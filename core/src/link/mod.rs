@@ -13,6 +13,7 @@ mod collector;
 mod end;
 mod hold;
 mod patience;
+mod security;
 mod state;
 mod window;
 
@@ -21,7 +22,8 @@ use end::End;
 use serde::{Deserialize, Serialize};
 pub use window::{Fate, Token, WINDOW};
 
-use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, Offer};
+use crate::key::Credentials;
+use crate::wire::{FrameError, Identity, LineFaults, LinkCounters, LinkTrouble, Offer, TimeSignal};
 
 /// Time in microseconds, from any beginning.
 pub type Micros = u64;
@@ -52,6 +54,10 @@ pub enum Down {
     Stuck,
     /// The other end does not want this one there.
     Refused,
+    /// One of the ends has a key, the other has none.
+    Unkeyed,
+    /// The other end has another key.
+    WrongKey,
 }
 
 /// What came in.
@@ -64,6 +70,8 @@ pub enum Received<'a> {
         /// Its bytes.
         packet: &'a [u8],
     },
+    /// What the other end says of the time.
+    Time(TimeSignal),
     /// A frame that has no more to say than the link has already understood.
     Frame,
     /// Both ends hear each other.
@@ -81,6 +89,8 @@ pub enum Received<'a> {
 pub enum Turn {
     /// [`Link::write_control`] has something to send.
     Control,
+    /// [`Link::write_time`] is wanted.
+    Time,
     /// The packet of this token, again.
     Again(Token),
     /// A new packet that the other end has room for; [`Link::write_control`] if there is none.
@@ -110,6 +120,11 @@ impl<const WIRE: usize> Link<WIRE> {
         let mut link = Link::new(identity, baud, now);
         link.accept(true, now);
         link
+    }
+
+    /// From now on it talks only to an end with the same key, and proves to have it. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.end.lock(credentials);
     }
 
     /// Whether both ends hear each other.
@@ -145,6 +160,22 @@ impl<const WIRE: usize> Link<WIRE> {
     /// Whether the other end is heard but does not hear us.
     pub fn is_one_way(&self) -> bool {
         self.end.is_one_way()
+    }
+
+    /// Why there can be no link with whoever is at the other end: [`Down::Version`], [`Down::Unkeyed`] or [`Down::WrongKey`].
+    pub fn foreigner(&self) -> Option<Down> {
+        self.end.foreigner()
+    }
+
+    /// What is wrong with the link, though someone is there.
+    pub fn trouble(&self) -> LinkTrouble {
+        match self.foreigner() {
+            Some(Down::Unkeyed) => LinkTrouble::Unkeyed,
+            Some(Down::WrongKey) => LinkTrouble::WrongKey,
+            Some(_) => LinkTrouble::Version,
+            None if self.is_one_way() => LinkTrouble::OneWay,
+            None => LinkTrouble::None,
+        }
     }
 
     /// Who is at the other end, if it has been heard since the link went down.
@@ -217,6 +248,21 @@ impl<const WIRE: usize> Link<WIRE> {
     /// Writes hello or an acknowledgement, if one is due, and returns how many bytes to send.
     pub fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
         self.end.write_control(now, out)
+    }
+
+    /// Has a time signal sent soon, if the link is open.
+    pub fn want_time(&mut self) {
+        self.end.want_time();
+    }
+
+    /// Writes a time signal that [`turn`](Self::turn) has asked for, and returns how many bytes to send.
+    pub fn write_time(&mut self, signal: &TimeSignal, now: Micros, out: &mut [u8]) -> Option<usize> {
+        self.end.write_time(signal, now, out)
+    }
+
+    /// How long a byte takes on the wire, in nanoseconds.
+    pub fn byte_nanos(&self) -> u32 {
+        self.end.byte_nanos()
     }
 
     /// How long so many bytes take on the wire.

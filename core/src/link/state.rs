@@ -54,8 +54,8 @@ pub(super) enum LinkState {
         unheard: u8,
         there: Stance,
     },
-    /// The other end speaks another version of the wire format.
-    Foreign { until: Micros },
+    /// There can be no link with the other end, for this reason: another version of the wire format, or another key.
+    Foreign { reason: Down, until: Micros },
 }
 
 /// Whom the other end says it hears.
@@ -113,7 +113,7 @@ impl LinkState {
             LinkState::Heard { until, .. }
             | LinkState::OneWay { until, .. }
             | LinkState::Up { until, .. }
-            | LinkState::Foreign { until } => until,
+            | LinkState::Foreign { until, .. } => until,
         }
     }
 
@@ -171,13 +171,20 @@ impl LinkState {
         }
     }
 
-    /// The other end says hello in another version of the wire format. That is said once, not each time.
-    pub(super) fn other_version(&mut self, version: u8, until: Micros) -> Change {
-        let reason = Down::Version(version);
-        match core::mem::replace(self, LinkState::Foreign { until }) {
+    /// There can be no link with the other end. That is said once, not each time.
+    pub(super) fn foreign(&mut self, reason: Down, until: Micros) -> Change {
+        match core::mem::replace(self, LinkState::Foreign { reason, until }) {
             LinkState::Up { .. } => Change::Ends(reason),
-            LinkState::Foreign { .. } => Change::None,
+            LinkState::Foreign { reason: before, .. } if before == reason => Change::None,
             _ => Change::Prevented(reason),
+        }
+    }
+
+    /// Why there can be no link with whoever is there.
+    pub(super) fn foreigner(&self) -> Option<Down> {
+        match *self {
+            LinkState::Foreign { reason, .. } => Some(reason),
+            _ => None,
         }
     }
 
@@ -278,6 +285,7 @@ mod tests {
             session,
             heard: 0,
             stance: Stance::default(),
+            keyed: false,
         })
     }
 
@@ -367,13 +375,13 @@ mod tests {
     #[test]
     fn another_version_is_told_once_and_whether_the_link_was_up_or_not() {
         let mut state = up();
-        assert_eq!(state.other_version(3, 10), Change::Ends(Down::Version(3)));
+        assert_eq!(state.foreign(Down::Version(3), 10), Change::Ends(Down::Version(3)));
         for _ in 0..100 {
-            assert_eq!(state.other_version(3, 20), Change::None);
+            assert_eq!(state.foreign(Down::Version(3), 20), Change::None);
         }
         assert!(state.peer().is_none());
         assert_eq!((state.tick(19), state.tick(20)), (Change::None, Change::None));
-        assert_eq!(state.other_version(3, 30), Change::Prevented(Down::Version(3)));
+        assert_eq!(state.foreign(Down::Version(3), 30), Change::Prevented(Down::Version(3)));
         let a = peer(1, 1, 1);
         assert_eq!(
             state.hello(a, Hears::Us, NEITHER, 30),

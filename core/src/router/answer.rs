@@ -49,7 +49,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let peer = end.peer();
         Some(LinkReport {
             up: end.is_up(),
-            one_way: end.is_one_way(),
+            trouble: end.trouble(),
             peer: peer.map(|peer| (peer.network, peer.address, peer.port)),
             host: peer.is_some_and(|peer| peer.role == Role::Host),
             wired: self.wiring.neighbor_at(link).is_some(),

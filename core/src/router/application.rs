@@ -11,7 +11,7 @@ use crate::limits::MAX_PAYLOAD;
 use crate::link::Micros;
 use crate::wire::{
     Addressed, AppPort, AppStatus, Body, Confirmed, Content, DropReason, Kind, Packet, Query, Request, Response,
-    Undeliverable,
+    Undeliverable, body_of,
 };
 use crate::{NoSuchNode, Node};
 
@@ -122,7 +122,7 @@ impl<const BODY: usize> Message<BODY> {
             port: content.port(),
             number,
             asked,
-            payload: Body::from_slice(content.payload()).ok()?,
+            payload: body_of(&[content.payload()])?,
         })
     }
 }

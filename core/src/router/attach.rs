@@ -26,7 +26,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             if open {
                 match peer.role {
                     Role::Host => self.host = Some(link),
-                    Role::Node => self.wiring.attach(link, peer.address),
+                    Role::Node => {
+                        self.wiring.attach(link, peer.address);
+                        self.clock.link_up(link, now);
+                    }
                 }
                 self.noted |= 1 << link;
                 observer.note(Event::LinkUp { link, peer });
@@ -39,6 +42,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                 });
             }
         }
+        self.speak_time();
     }
 
     /// Whether packets go through a link.
@@ -80,6 +84,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             observer.note(Event::LinkDown { link, reason });
         }
         self.noted &= !(1 << link);
+        self.clock.link_down(link);
         let port = self.wiring.detach(link);
         self.stalls.moves(link, now);
         if self.host == Some(link) {

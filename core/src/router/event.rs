@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Node;
-use crate::link::Down;
+use crate::link::{Down, Micros};
 use crate::wire::{DropReason, FrameError, Identity, PacketId};
 
 /// What became of a confirmed packet.
@@ -122,6 +122,17 @@ pub enum Event {
         number: u32,
         /// What became of it.
         outcome: Outcome,
+    },
+    /// What time it is in the mesh.
+    Clock {
+        /// Whose clock that is.
+        root: Node,
+        /// What the node's own clock shows, in microseconds.
+        local: Micros,
+        /// What time that is in the mesh.
+        mesh: Micros,
+        /// By how much the time of the mesh is faster than the node's own clock, in 2^-32.
+        rate: i32,
     },
 }
 

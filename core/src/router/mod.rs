@@ -13,6 +13,7 @@
 //! - `confirm`: confirmed packets at their source and at their destination; `seen`: no other arrives twice;
 //! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `send`: what a link takes next; [`lanes`]: why full buffers never wait for each other in a cycle; `attach`: which link is used to whom;
+//! - `time`: the clock of the mesh;
 //! - `answer`: questions to the node; `application`: what an application can do; `doors`: which applications there are.
 
 mod answer;
@@ -32,6 +33,7 @@ mod seen;
 mod send;
 mod served;
 mod stalls;
+mod time;
 pub mod times;
 mod turns;
 mod wiring;
@@ -50,12 +52,14 @@ use seen::Seen;
 use stalls::Stalls;
 use wiring::Wiring;
 
+use crate::clock::{Grains, MeshClock, MeshTime};
+use crate::key::Credentials;
 use crate::limits::{self, INBOX};
 use crate::link::{Link, Micros, Received};
 use crate::service::Subject;
 use crate::wire::{
-    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, OVERHEAD, Packet, PacketId,
-    Role, RouterCounters, encoded_len,
+    self, AGE_UNIT, Card, Header, Identity, LineFaults, LinkReport, MAX_HEADER, NodeReport, Packet, PacketId, Role,
+    RouterCounters, SEALED_OVERHEAD, encoded_len,
 };
 use crate::{Network, Node, Port, Rule};
 
@@ -155,6 +159,7 @@ pub struct Router<
     counters: RouterCounters,
     card: Card,
     sweep_at: Micros,
+    clock: MeshClock<PORTS>,
 }
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
@@ -165,7 +170,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         const {
             assert!(BODY <= 255, "the length of a body is one byte");
             assert!(PORTS <= MAX_LINKS, "a set of links is one word");
-            assert!(WIRE >= encoded_len(OVERHEAD + MAX_HEADER + BODY));
+            assert!(WIRE >= encoded_len(SEALED_OVERHEAD + MAX_HEADER + BODY));
         }
         let &Config {
             ref network,
@@ -238,7 +243,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             counters: RouterCounters::default(),
             card: Card::default(),
             sweep_at: now,
+            clock: MeshClock::new(address, baud, now),
         })
+    }
+
+    /// From now on its links talk only to ends with the same key. To be called before anything is sent.
+    pub fn lock(&mut self, credentials: &Credentials) {
+        self.links.iter_mut().for_each(|link| link.lock(credentials));
     }
 
     /// Its address.
@@ -321,7 +332,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Takes in bytes that came on a link.
-    pub fn receive(&mut self, link: u8, mut bytes: &[u8], now: Micros, observer: &mut impl Observer) {
+    pub fn receive(&mut self, link: u8, bytes: &[u8], now: Micros, observer: &mut impl Observer) {
+        self.receive_timed(link, bytes, None, now, observer);
+    }
+
+    /// The same; `ended` is when the last bit of the last byte came, if the shell knows that exactly.
+    pub fn receive_timed(
+        &mut self,
+        link: u8,
+        mut bytes: &[u8],
+        ended: Option<Grains>,
+        now: Micros,
+        observer: &mut impl Observer,
+    ) {
         while let Some(end) = self.links.get_mut(usize::from(link)) {
             let Some(received) = end.receive(&mut bytes, now) else {
                 break;
@@ -332,6 +355,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
                     self.packet_in(link, lane, packet, now, observer);
                 }
                 Received::Frame => {}
+                Received::Time(signal) => {
+                    let ended = ended.filter(|_| bytes.is_empty());
+                    self.hear_time(link, &signal, ended, now);
+                }
                 Received::Damaged(error) => {
                     let quota = self.damage_told.get_mut(usize::from(link));
                     if quota.is_some_and(|quota| quota.take(quota::SECOND, now)) {
@@ -363,6 +390,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             self.pool.forget_turns();
         }
         self.retry(now, observer);
+        self.keep_time(now, observer);
         self.catch_up(now, observer);
     }
 
@@ -385,7 +413,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         } else {
             Micros::MAX
         };
-        sweep.min(self.source.deadline())
+        sweep.min(self.source.deadline()).min(self.clock.deadline())
     }
 
     /// Does what had to wait for room, and tells the neighbours how much there is.

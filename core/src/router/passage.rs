@@ -83,13 +83,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     }
 
     /// Whether a packet can have come on a link as it says, as far as that can be known: its source may be anyone behind that
-    /// link, but this node only if the packet is on a detour or a copy; and a broadcast comes from the parent in its tree, unless it
+    /// link, but this node only if the packet is on a detour or a copy, and not on the way to this node itself; and a broadcast comes from the parent in its tree, unless it
     /// is a flood.
     fn can_come_from(&self, link: u8, header: &Header) -> bool {
         if header.source == self.here {
             // A computer has an epoch of its own.
             let alive = header.from_host || header.epoch == self.epoch as u16;
-            return (header.trail || header.copied) && alive;
+            let went_out = header.dest != self.here || header.kind.is_for_all_links();
+            return went_out && (header.trail || header.copied) && alive;
         }
         if header.kind != Kind::Broadcast || header.copied {
             return true;

@@ -30,6 +30,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         };
         let place = match end.turn(now) {
             Turn::Nothing => return 0,
+            Turn::Time => return self.write_time(link, now, out).unwrap_or(0),
             Turn::Control => None,
             Turn::Again(place) => Some((place, true)),
             Turn::New(room) => self.pick(link, room, now).map(|place| (place, false)),

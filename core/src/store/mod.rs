@@ -8,7 +8,8 @@
 //! | 0..192 | the [page](crate::wire::Page), or nothing but `0xff`: the board has been told to forget its own |
 //! | 192..224 | the seal, written after the page: `SEAL`, the sequence number of the slot, the epoch in which it was written, 1 if the page is on trial or else 0, zeros, and the CRC-32C of all before |
 //! | 224..256 | the verdict: not `0xff` if a page that was on trial is kept |
-//! | 256.. | a mark for each start: its epoch, the complement of the epoch, zeros |
+//! | 256..288 | the [keys](Keys), if byte 13 of the seal, which is 0 without them, is 1; its CRC is of them too |
+//! | then | a mark for each start: its epoch, the complement of the epoch, zeros |
 //!
 //! Power may fail at any moment. A slot counts only with its seal, so a page that was not written to the end, or erased in part, is
 //! none; of two sealed slots the one with the later number counts. A start is marked before the board sends anything, so a mark that
@@ -19,8 +20,8 @@ mod slot;
 #[cfg(test)]
 mod tests;
 
-use slot::{Look, Seal, VERDICT, mark};
-pub use slot::{RECORD, SEALED_BYTES, Slot, next_epoch, sealed};
+pub use slot::{KEYED_BYTES, Keys, RECORD, SEALED_BYTES, Slot, next_epoch, sealed};
+use slot::{KEYS, Look, Seal, VERDICT, mark};
 
 use crate::wire::PAGE_BYTES;
 
@@ -51,6 +52,8 @@ pub struct FlashFailed;
 pub struct Start {
     /// Its page.
     pub page: Option<[u8; PAGE_BYTES]>,
+    /// Its keys. They stay when the page changes: only who writes the flash from outside gives a board others.
+    pub keys: Option<Keys>,
     /// The slots hold something, but no page that was written to the end.
     pub is_damaged: bool,
     /// The number of this start.
@@ -83,6 +86,7 @@ impl<F: Flash> Store<F> {
         let Some((slot, look)) = current(&looks) else {
             return Start {
                 page: None,
+                keys: None,
                 is_damaged: looks.iter().any(|look| !look.is_blank),
                 epoch,
                 on_trial: false,
@@ -91,12 +95,14 @@ impl<F: Flash> Store<F> {
         };
         let page = self.page_of(slot);
         let on_trial = look.is_on_trial();
+        let keys = look.seal.and_then(|seal| seal.keys);
         let is_marked = match look.free_mark {
             Some(at) => self.flash.write(slot, at, &mark(epoch)).is_ok(),
             // The slot is full of marks: the other one begins with none.
-            None => self.write(slot.other(), &page, on_trial, epoch).is_ok(),
+            None => self.write(slot.other(), &page, keys, on_trial, epoch).is_ok(),
         };
         Start {
+            keys,
             page: Some(page).filter(|page| *page != [0xff; PAGE_BYTES]),
             is_damaged: false,
             epoch,
@@ -107,11 +113,20 @@ impl<F: Flash> Store<F> {
 
     /// Writes another page beside the one that counts. On trial, it must be [kept](Self::keep) after the next start.
     pub fn write_page(&mut self, page: &[u8; PAGE_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
-        let slot = current(&self.look()).map_or(Slot::First, |(slot, _)| slot.other());
-        self.write(slot, page, on_trial, epoch)
+        let current = current(&self.look());
+        let slot = current.map_or(Slot::First, |(slot, _)| slot.other());
+        let keys = current.and_then(|(_, look)| look.seal?.keys);
+        self.write(slot, page, keys, on_trial, epoch)
     }
 
-    fn write(&mut self, slot: Slot, page: &[u8; PAGE_BYTES], on_trial: bool, epoch: u32) -> Result<(), FlashFailed> {
+    fn write(
+        &mut self,
+        slot: Slot,
+        page: &[u8; PAGE_BYTES],
+        keys: Option<Keys>,
+        on_trial: bool,
+        epoch: u32,
+    ) -> Result<(), FlashFailed> {
         let looks = self.look();
         let last = looks.iter().filter_map(|look| look.seal).map(|seal| seal.sequence);
         let sequence = last.reduce(later).unwrap_or(0).wrapping_add(1);
@@ -119,9 +134,13 @@ impl<F: Flash> Store<F> {
             sequence,
             epoch,
             on_trial,
+            keys,
         };
         self.flash.erase(slot)?;
         self.flash.write(slot, 0, page)?;
+        if let Some(keys) = keys {
+            self.flash.write(slot, KEYS, &keys.write())?;
+        }
         self.flash.write(slot, PAGE_BYTES, &seal.write(page))?;
         match Look::at(&self.flash, slot).seal {
             Some(written) if written == seal && self.page_of(slot) == *page => Ok(()),

@@ -1,8 +1,10 @@
 //! One slot, byte by byte.
 
+use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::Flash;
+use crate::key::{KEY_BYTES, Key};
 use crate::wire::{PAGE_BYTES, crc32c};
 
 /// What is written at once: a multiple of what any supported flash programs at once.
@@ -10,7 +12,11 @@ pub const RECORD: usize = 32;
 /// A page and its seal.
 pub const SEALED_BYTES: usize = PAGE_BYTES + RECORD;
 pub(super) const VERDICT: usize = SEALED_BYTES;
-pub(super) const MARKS: usize = VERDICT + RECORD;
+pub(super) const KEYS: usize = AFTER_VERDICT;
+/// Where the keys are, if there are any, and else the first mark.
+const AFTER_VERDICT: usize = VERDICT + RECORD;
+/// A page, its seal, the verdict and the keys.
+pub const KEYED_BYTES: usize = AFTER_VERDICT + RECORD;
 
 const MAGIC: [u8; 4] = *b"SEAL";
 /// Where the CRC of a seal is.
@@ -50,6 +56,8 @@ pub(super) struct Seal {
     pub(super) sequence: u32,
     pub(super) epoch: u32,
     pub(super) on_trial: bool,
+    /// The page goes with keys.
+    pub(super) keys: Option<Keys>,
 }
 
 impl Seal {
@@ -58,15 +66,21 @@ impl Seal {
         put(&mut record, 0, &MAGIC);
         put(&mut record, 4, &self.sequence.to_le_bytes());
         put(&mut record, 8, &self.epoch.to_le_bytes());
-        put(&mut record, 12, &[u8::from(self.on_trial)]);
-        let crc = crc_of(page, &record);
+        put(
+            &mut record,
+            12,
+            &[u8::from(self.on_trial), u8::from(self.keys.is_some())],
+        );
+        let crc = crc_of(page, &record, self.keys);
         put(&mut record, CRC_AT, &crc);
         record
     }
 
-    fn read(page: &[u8; PAGE_BYTES], record: &[u8; RECORD]) -> Option<Self> {
-        let is_whole = record.starts_with(&MAGIC) && record.ends_with(&crc_of(page, record));
+    fn read(page: &[u8; PAGE_BYTES], record: &[u8; RECORD], keys: &[u8; RECORD]) -> Option<Self> {
+        let keys = (record.get(13) == Some(&1)).then(|| Keys::read(keys));
+        let is_whole = record.starts_with(&MAGIC) && record.ends_with(&crc_of(page, record, keys));
         is_whole.then(|| Seal {
+            keys,
             sequence: number(record, 4),
             epoch: number(record, 8),
             on_trial: record.get(12) != Some(&0),
@@ -74,10 +88,41 @@ impl Seal {
     }
 }
 
-/// The CRC of a page and of a seal up to its own.
-fn crc_of(page: &[u8; PAGE_BYTES], record: &[u8; RECORD]) -> [u8; 4] {
+/// The CRC of a page, of a seal up to its own, and of the keys.
+fn crc_of(page: &[u8; PAGE_BYTES], record: &[u8; RECORD], keys: Option<Keys>) -> [u8; 4] {
     let (fields, _) = record.split_at(CRC_AT);
-    crc32c([page.as_slice(), fields]).to_le_bytes()
+    let keys = keys.map(|keys| keys.write());
+    let keys = keys.as_ref().map_or(&[][..], |keys| keys);
+    crc32c([page, fields, keys]).to_le_bytes()
+}
+
+/// The secrets of a board. They are written with its page, and no answer holds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// Of the mesh, for its links.
+    pub mesh: Key,
+    /// Of this board, for [commands](crate::authority) that change it.
+    pub management: Key,
+}
+
+impl Keys {
+    pub(super) fn write(&self) -> [u8; RECORD] {
+        let mut record = [0; RECORD];
+        put(&mut record, 0, self.mesh.bytes());
+        put(&mut record, KEY_BYTES, self.management.bytes());
+        record
+    }
+
+    fn read(record: &[u8; RECORD]) -> Self {
+        let key = |at: usize| {
+            let bytes = record.get(at..at + KEY_BYTES).and_then(|bytes| bytes.try_into().ok());
+            Key::new(bytes.unwrap_or_default())
+        };
+        Keys {
+            mesh: key(0),
+            management: key(KEY_BYTES),
+        }
+    }
 }
 
 fn put(bytes: &mut [u8], at: usize, what: &[u8]) {
@@ -89,16 +134,23 @@ fn number(record: &[u8; RECORD], at: usize) -> u32 {
     u32::from_le_bytes(bytes.unwrap_or_default())
 }
 
-/// The bytes of a slot with a page, for who writes it from outside; the other slot must be erased.
-pub fn sealed(page: &[u8; PAGE_BYTES], epoch: u32) -> [u8; SEALED_BYTES] {
+/// The bytes of a slot with a page, and keys if there are any, for who writes it from outside; the other slot must be erased.
+pub fn sealed(page: &[u8; PAGE_BYTES], keys: Option<Keys>, epoch: u32) -> Vec<u8, KEYED_BYTES> {
     let seal = Seal {
         sequence: 1,
         epoch,
         on_trial: false,
+        keys,
     };
-    let mut bytes = [0; SEALED_BYTES];
-    put(&mut bytes, 0, page);
-    put(&mut bytes, PAGE_BYTES, &seal.write(page));
+    let mut bytes = Vec::new();
+    // There is room for all of it.
+    let _ = bytes.extend_from_slice(page);
+    let _ = bytes.extend_from_slice(&seal.write(page));
+    if let Some(keys) = keys {
+        // Nothing is on trial.
+        let _ = bytes.extend_from_slice(&[0xff; RECORD]);
+        let _ = bytes.extend_from_slice(&keys.write());
+    }
     bytes
 }
 
@@ -141,7 +193,11 @@ impl Look {
         };
         let is_blank = |record: &[u8]| record.iter().all(|byte| *byte == 0xff);
         let seal_record = record(PAGE_BYTES);
-        let seal = Seal::read(&page, &seal_record);
+        let seal = Seal::read(&page, &seal_record, &record(AFTER_VERDICT));
+        let marks = match seal {
+            Some(Seal { keys: Some(_), .. }) => KEYED_BYTES,
+            _ => AFTER_VERDICT,
+        };
         let mut look = Look {
             seal,
             is_blank: is_blank(&page) && is_blank(&seal_record),
@@ -154,7 +210,7 @@ impl Look {
             return look;
         }
         // Marks are written one after the other: the first blank one is free, unless one behind it is not, after a fault.
-        for at in (MARKS..flash.slot_bytes()).step_by(RECORD) {
+        for at in (marks..flash.slot_bytes()).step_by(RECORD) {
             let mark = record(at);
             if is_blank(&mark) {
                 look.free_mark = look.free_mark.or(Some(at));

@@ -157,7 +157,7 @@ fn no_two_starts_have_the_same_number() {
 #[test]
 fn what_was_sealed_outside_is_taken() {
     let mut chip = Chip::new();
-    chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(5), 1_000));
+    chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(5), None, 1_000));
     let found = start(&mut chip);
     assert_eq!((found.page, found.epoch), (Some(page(5)), 1_001));
     assert_eq!(start(&mut chip).epoch, 1_002);
@@ -230,7 +230,7 @@ fn power_may_fail_at_any_moment() {
     let mut cuts = 0;
     for story in stories {
         let mut chip = Chip::new();
-        chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(1), 500));
+        chip.slots[0][..SEALED_BYTES].copy_from_slice(&sealed(&page(1), None, 500));
         for &deed in story {
             let mut whole = chip.clone();
             let begun = live(&mut whole, deed).expect("power");
@@ -283,7 +283,7 @@ proptest::proptest! {
         let mut chip = Chip::new();
         chip.slots = seeds;
         if sealed_one {
-            chip.slots[1][..SEALED_BYTES].copy_from_slice(&sealed(&page(4), epoch));
+            chip.slots[1][..SEALED_BYTES].copy_from_slice(&sealed(&page(4), None, epoch));
         }
         let found = start_as_is(&mut chip);
         proptest::prop_assert_eq!(found.page, sealed_one.then(|| page(4)));

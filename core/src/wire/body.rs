@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub type Body<const BODY: usize> = Vec<u8, BODY, u8>;
 
 /// A body of these parts, one after the other; `None` if they are too long. A vector that is extended is filled byte by byte; this copies by the word.
-pub(super) fn body_of<const BODY: usize>(parts: &[&[u8]]) -> Option<Body<BODY>> {
+pub fn body_of<const BODY: usize>(parts: &[&[u8]]) -> Option<Body<BODY>> {
     let mut body = Body::from_array([0; BODY]);
     let mut length = 0;
     for part in parts {

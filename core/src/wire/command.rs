@@ -37,6 +37,9 @@ pub enum Command<'a> {
     KeepPage,
     /// Fails on purpose, so that one sees it recover. The answer is [`Done`].
     Fail(Failure),
+    /// What is the next command that changes the board to be tagged with? The answer is a [`Challenge`](crate::authority::Challenge), or
+    /// [`Done`] if the board has no keys.
+    Challenge,
     /// How far is the board with a new image? The answer is an [`UpdateState`](super::UpdateState).
     Update,
     /// An image is about to come: makes room for it. The answer is [`Done`]; it comes before the flash is touched. What the board has of the
@@ -80,6 +83,8 @@ pub enum Done {
     Busy,
     /// The configuration is for a network whose family is not in the board's image.
     NotInImage,
+    /// Whoever says so may not: it has not proven to hold the management key, or, where there are no keys, it is not at the board's own port.
+    NotAllowed,
     /// The image is for another board.
     OtherBoard,
     /// The image is linked for the slot that the board runs from.
@@ -95,12 +100,15 @@ pub enum Done {
 }
 
 impl<'a> Command<'a> {
+    /// The number of [`WritePage`](Self::WritePage).
+    pub const WRITE_PAGE: u8 = 2;
+
     /// Its number in [`Query::Board`].
     pub const fn number(&self) -> u8 {
         match self {
             Command::Status => 0,
             Command::ReadPage => 1,
-            Command::WritePage(_) => 2,
+            Command::WritePage(_) => Self::WRITE_PAGE,
             Command::Restart => 3,
             Command::Broadcast(_) => 4,
             Command::StartTraffic(_) => 5,
@@ -108,12 +116,18 @@ impl<'a> Command<'a> {
             Command::LogPackets(_) => 7,
             Command::KeepPage => 8,
             Command::Fail(_) => 9,
-            Command::Update => 16,
-            Command::BeginUpdate(_) => 17,
-            Command::SwitchImage(_) => 18,
-            Command::KeepImage => 19,
-            Command::SendBlock(_) => 20,
+            Command::Challenge => 10,
+            Command::Update => 11,
+            Command::BeginUpdate(_) => 12,
+            Command::SwitchImage(_) => 13,
+            Command::KeepImage => 14,
+            Command::SendBlock(_) => 15,
         }
+    }
+
+    /// Whether a command of this number changes the board. One that has keys asks for proof that the computer sent it.
+    pub const fn changes(number: u8) -> bool {
+        !matches!(number, 0 | 1 | 6 | 10 | 11)
     }
 
     /// The question to ask.
@@ -130,6 +144,7 @@ impl<'a> Command<'a> {
             | Command::Restart
             | Command::Traffic
             | Command::KeepPage
+            | Command::Challenge
             | Command::Update
             | Command::KeepImage => Ok(()),
             Command::WritePage(page) => bytes.extend_from_slice(page),
@@ -158,11 +173,12 @@ impl<'a> Command<'a> {
             7 => Command::LogPackets(*payload.first()? != 0),
             8 => Command::KeepPage,
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
-            16 => Command::Update,
-            17 => Command::BeginUpdate(Plan::read(payload)?),
-            18 => Command::SwitchImage(payload.try_into().ok()?),
-            19 => Command::KeepImage,
-            20 => Command::SendBlock(payload),
+            10 => Command::Challenge,
+            11 => Command::Update,
+            12 => Command::BeginUpdate(Plan::read(payload)?),
+            13 => Command::SwitchImage(payload.try_into().ok()?),
+            14 => Command::KeepImage,
+            15 => Command::SendBlock(payload),
             _ => return None,
         })
     }
@@ -189,6 +205,8 @@ pub enum BoardState {
     /// It crashed several times in a row soon after its start, and leaves its configuration alone until it gets another one or its
     /// power is cut.
     CrashLoop,
+    /// It has keys, and cannot count its starts in its flash, so it could not tell what was said before the last one.
+    Uncounted,
 }
 
 /// All that a board knows about itself.
@@ -247,22 +265,24 @@ mod tests {
             Command::LogPackets(true),
             Command::KeepPage,
             Command::Fail(Failure::Hang),
+            Command::Challenge,
             Command::Update,
             Command::BeginUpdate(plan),
             Command::SwitchImage(&[9; HASH_BYTES]),
             Command::KeepImage,
             Command::SendBlock(b"block"),
         ];
-        let numbers = (0..10).chain(16..21);
-        for (number, command) in numbers.zip(commands) {
+        let changing = [2, 3, 4, 5, 7, 8, 9, 12, 13, 14, 15];
+        for (number, command) in (0..).zip(commands) {
             assert_eq!(command.number(), number);
+            assert_eq!(Command::changes(number), changing.contains(&number));
             assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
         }
         for failure in Failure::ALL {
             assert_eq!(Command::read(9, &[failure as u8]), Some(Command::Fail(failure)));
         }
         assert_eq!(Command::read(9, &[2]), None);
-        assert_eq!(Command::read(10, &[]), None);
+        assert_eq!(Command::read(16, &[]), None);
         assert_eq!(Command::read(2, &[0; PAGE_BYTES - 1]), None);
     }
 }

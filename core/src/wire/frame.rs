@@ -14,11 +14,13 @@ use super::cobs;
 use super::crc::CRC;
 use super::hello::{BadHello, Hello};
 use super::offer::Offer;
+use super::tag::{PROOF_BYTES, Proof, Seal, TAG_MORE};
+use super::time::TimeSignal;
 
 /// The byte that ends a frame and occurs nowhere in it.
 pub const DELIMITER: u8 = 0;
 
-const CRC_BYTES: usize = 4;
+pub(super) const CRC_BYTES: usize = 4;
 
 /// The bytes of a data frame before the packet.
 const DATA_HEADER: usize = 8;
@@ -26,6 +28,8 @@ const ACK_BYTES: usize = 7;
 
 /// What a data frame has besides the packet, before it is encoded.
 pub const OVERHEAD: usize = DATA_HEADER + CRC_BYTES;
+/// The same in a mesh with a key.
+pub const SEALED_OVERHEAD: usize = OVERHEAD + TAG_MORE;
 
 /// Sequence numbers have six bits.
 pub(crate) const SEQUENCE_MASK: u8 = 0x3f;
@@ -34,12 +38,13 @@ pub(crate) const ROUND_MASK: u8 = 0x03;
 const LANE_MASK: u8 = 0x0f;
 
 const HELLO: u8 = 0;
-const ACK: u8 = 1;
-const DATA: u8 = 2;
-const TYPE_MASK: u8 = 0x03;
+pub(super) const ACK: u8 = 1;
+pub(super) const DATA: u8 = 2;
+pub(super) const TIME: u8 = 3;
+pub(super) const TYPE_MASK: u8 = 0x03;
 const MISSING: u8 = 0x40;
-/// Of a kind that this version does not know.
-const LATER: u8 = 0x80;
+/// Of a kind that this version does not know, or, in a mesh with a key, with a tag.
+pub(super) const LATER: u8 = 0x80;
 
 /// What makes a hello as long as the longest frame.
 const PADDING: u8 = 0x55;
@@ -86,6 +91,13 @@ pub enum Frame<'a> {
     OtherVersion(u8),
     /// Of a kind, or a hello of a role, that is not known here. It is skipped.
     Unknown,
+    /// What time it is.
+    Time {
+        /// The [tag](super::Identity::tag) of the end that is spoken to.
+        tag: u16,
+        /// What is said of it.
+        signal: TimeSignal,
+    },
     /// What has come.
     Ack(Ack),
     /// The same, and a packet.
@@ -110,6 +122,8 @@ pub enum FrameError {
     Crc,
     /// The CRC matches, but there is no such frame, or it is too short for what it says it is.
     Form,
+    /// In a mesh with a key: it is not what the other end sends now. Forged, or sent again, or damaged.
+    Tag,
 }
 
 impl<'a> Frame<'a> {
@@ -119,8 +133,13 @@ impl<'a> Frame<'a> {
         if CRC.checksum(content) != u32::from_le_bytes(*crc) {
             return Err(FrameError::Crc);
         }
+        Frame::read_content(content, 0)
+    }
+
+    /// Reads what is guarded by a CRC or a tag. A byte that begins with `mark` is of a kind that is known.
+    pub(super) fn read_content(content: &'a [u8], mark: u8) -> Result<Self, FrameError> {
         let (&first, rest) = content.split_first().ok_or(FrameError::Form)?;
-        match first & (TYPE_MASK | LATER) {
+        match first & (TYPE_MASK | LATER) ^ mark {
             HELLO => match Hello::read(rest) {
                 Ok(hello) => Ok(Frame::Hello(hello)),
                 Err(BadHello::Version(version)) => Ok(Frame::OtherVersion(version)),
@@ -143,40 +162,74 @@ impl<'a> Frame<'a> {
                 }),
                 _ => Err(FrameError::Form),
             },
+            TIME => match *rest {
+                [t0, t1, ref signal @ ..] => Ok(Frame::Time {
+                    tag: u16::from_le_bytes([t0, t1]),
+                    signal: TimeSignal::read(signal).ok_or(FrameError::Form)?,
+                }),
+                _ => Err(FrameError::Form),
+            },
             _ => Ok(Frame::Unknown),
         }
     }
 }
 
-/// Encodes hello, made as long as a data frame with a packet of `padded` bytes if that is more. It comes after silence or trouble, so a delimiter goes before it too and ends what noise may have begun.
+/// Encodes hello, made as long as a data frame with a packet of `padded` bytes if that is more, with a proof in a mesh that has a key. It comes after silence or trouble, so a delimiter goes before it too and ends what noise may have begun.
 /// Returns how many bytes to send; `None` if there is no room.
-pub fn write_hello(hello: &Hello, padded: usize, out: &mut [u8]) -> Option<usize> {
+pub fn write_hello(hello: &Hello, padded: usize, proof: Option<Proof<'_>>, out: &mut [u8]) -> Option<usize> {
     let mut content = [0; 1 + Hello::MAX_BYTES];
     content[0] = HELLO;
     let length = 1 + hello.write(&mut content[1..])?;
-    let padding = (DATA_HEADER + padded).saturating_sub(length);
-    encode(&[content.get(..length)?], padding, true, out)
+    let proven = proof.map_or(0, |_| PROOF_BYTES);
+    let padding = (DATA_HEADER + padded).saturating_sub(length + proven);
+    let ending = proof.map_or(Ending::Crc, Ending::Proof);
+    encode(&[content.get(..length)?], padding, ending, true, out)
 }
 
-/// Encodes an acknowledgement. Returns how many bytes to send; `None` if there is no room.
-pub fn write_ack(ack: &Ack, out: &mut [u8]) -> Option<usize> {
-    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.offer.to_bytes());
-    let content: [u8; ACK_BYTES] = [ACK | ack.missing_flag(), t0, t1, ack.place(), ack.refused, o0, o1];
-    encode(&[&content], 0, false, out)
+/// Encodes a time signal, sealed in a mesh that has a key. Returns how many bytes to send; `None` if there is no room.
+pub fn write_time(tag: u16, signal: &TimeSignal, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
+    let (mark, [t0, t1], ending) = sealing(tag, seal);
+    let mut content = [0; 3 + TimeSignal::MAX_BYTES];
+    content[..3].copy_from_slice(&[TIME | mark, t0, t1]);
+    let length = 3 + signal.write(&mut content[3..])?;
+    encode(&[content.get(..length)?], 0, ending, false, out)
 }
 
-/// Encodes a packet, given in two parts. If it is sent again a delimiter goes before it. Returns how many bytes to send; `None`
+/// Encodes an acknowledgement, sealed in a mesh that has a key. Returns how many bytes to send; `None` if there is no room.
+pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<usize> {
+    let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
+    let [o0, o1] = ack.offer.to_bytes();
+    let content: [u8; ACK_BYTES] = [
+        ACK | mark | ack.missing_flag(),
+        t0,
+        t1,
+        ack.place(),
+        ack.refused,
+        o0,
+        o1,
+    ];
+    encode(&[&content], 0, ending, false, out)
+}
+
+/// Encodes a packet, given in two parts, sealed in a mesh that has a key. If it is sent again a delimiter goes before it. Returns how many bytes to send; `None`
 /// if there is no room.
-pub fn write_data(header: &DataHeader, packet: [&[u8]; 2], again: bool, out: &mut [u8]) -> Option<usize> {
+pub fn write_data(
+    header: &DataHeader,
+    packet: [&[u8]; 2],
+    again: bool,
+    seal: Option<Seal<'_>>,
+    out: &mut [u8],
+) -> Option<usize> {
     let DataHeader {
         ref ack,
         sequence,
         round,
         lane,
     } = *header;
-    let ([t0, t1], [o0, o1]) = (ack.tag.to_le_bytes(), ack.offer.to_bytes());
+    let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
+    let [o0, o1] = ack.offer.to_bytes();
     let content: [u8; DATA_HEADER] = [
-        DATA | (lane & LANE_MASK) << 2 | ack.missing_flag(),
+        DATA | mark | (lane & LANE_MASK) << 2 | ack.missing_flag(),
         t0,
         t1,
         sequence << 2 | round & ROUND_MASK,
@@ -185,7 +238,23 @@ pub fn write_data(header: &DataHeader, packet: [&[u8]; 2], again: bool, out: &mu
         o0,
         o1,
     ];
-    encode(&[&content, packet[0], packet[1]], 0, again, out)
+    encode(&[&content, packet[0], packet[1]], 0, ending, again, out)
+}
+
+/// What a seal makes different: a mark, the number of the frame in the place of the session's name, and the end.
+fn sealing<'a>(tag: u16, seal: Option<Seal<'a>>) -> (u8, [u8; 2], Ending<'a>) {
+    match seal {
+        None => (0, tag.to_le_bytes(), Ending::Crc),
+        Some(seal) => (LATER, seal.low_bits(), Ending::Tag(seal)),
+    }
+}
+
+/// How a frame ends.
+#[derive(Clone, Copy)]
+enum Ending<'a> {
+    Crc,
+    Tag(Seal<'a>),
+    Proof(Proof<'a>),
 }
 
 impl Ack {
@@ -208,7 +277,7 @@ impl Ack {
     }
 }
 
-fn encode(parts: &[&[u8]], padding: usize, resynchronise: bool, out: &mut [u8]) -> Option<usize> {
+fn encode(parts: &[&[u8]], padding: usize, ending: Ending<'_>, resynchronise: bool, out: &mut [u8]) -> Option<usize> {
     let lead = usize::from(resynchronise);
     if resynchronise {
         *out.first_mut()? = DELIMITER;
@@ -217,19 +286,31 @@ fn encode(parts: &[&[u8]], padding: usize, resynchronise: bool, out: &mut [u8]) 
     // The first place is for COBS.
     let mut end = 1;
     for part in parts {
-        let begin = end;
-        end = begin + part.len();
-        frame.get_mut(begin..end)?.copy_from_slice(part);
+        end = append(frame, end, part)?;
     }
-    let content = end + padding;
+    let mut content = end + padding;
     frame.get_mut(end..content)?.fill(PADDING);
-    let crc = CRC.checksum(frame.get(1..content)?);
-    frame
-        .get_mut(content..content + CRC_BYTES)?
-        .copy_from_slice(&crc.to_le_bytes());
-    let end = lead + cobs::encode(frame, content - 1 + CRC_BYTES)?;
+    if let Ending::Proof(proof) = ending {
+        content = append(frame, content, &proof.bytes())?;
+    }
+    if let Ending::Proof(Proof { seal, .. }) | Ending::Tag(seal) = ending {
+        let tag = seal.tag(frame.get(1..content)?);
+        content = append(frame, content, &tag)?;
+    }
+    if !matches!(ending, Ending::Tag(_)) {
+        let crc = CRC.checksum(frame.get(1..content)?);
+        content = append(frame, content, &crc.to_le_bytes())?;
+    }
+    let end = lead + cobs::encode(frame, content - 1)?;
     *out.get_mut(end)? = DELIMITER;
     Some(end + 1)
+}
+
+/// Puts bytes into a place and says where they end.
+fn append(frame: &mut [u8], begin: usize, bytes: &[u8]) -> Option<usize> {
+    let end = begin + bytes.len();
+    frame.get_mut(begin..end)?.copy_from_slice(bytes);
+    Some(end)
 }
 
 /// Decodes, in their place, the bytes that came between two delimiters.
@@ -248,7 +329,7 @@ mod tests {
         let sealed = |content: &[u8]| [content, &CRC.checksum(content).to_le_bytes()].concat();
         assert_eq!(Frame::read(&sealed(&[])), Err(FrameError::Form));
         for a in 0..=255 {
-            let unknown = a >= 0x80 || a & TYPE_MASK == 3;
+            let unknown = a >= 0x80;
             let alone = if unknown {
                 Ok(Frame::Unknown)
             } else {

@@ -6,6 +6,8 @@ use std::vec::Vec;
 use std::{assert_eq, panic};
 
 use super::*;
+use crate::authority::{Challenge, authorise, board_key};
+use crate::key::Key;
 use crate::limits::MAX_PAYLOAD;
 
 const DOCUMENT: &str = include_str!("../../../docs/wire-format.md");
@@ -60,6 +62,7 @@ fn the_document_and_the_code_agree_on_every_example() {
     let mut examples = Examples::of_the_document();
     numbers(&mut examples);
     frames(&mut examples);
+    sealed_frames(&mut examples);
     headers(&mut examples);
     bodies(&mut examples);
     answers(&mut examples);
@@ -105,6 +108,7 @@ fn frames(examples: &mut Examples) {
             accepts: true,
             holds: false,
         },
+        keyed: false,
     };
     let of_computer = Hello {
         identity: Identity {
@@ -118,11 +122,23 @@ fn frames(examples: &mut Examples) {
         session: 1,
         heard: 0,
         stance: Stance::default(),
+        keyed: false,
     };
     for (name, hello) in [("hello of a node", of_node), ("hello of a computer", of_computer)] {
-        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, out)));
+        let bytes = examples.wrote(name, &written(|out| write_hello(&hello, 0, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
     }
+    let signal = TimeSignal {
+        number: 7,
+        sent: Some(0x0102_0304),
+        mesh: Some(256_000_000),
+        rate: 50 * (u32::MAX / 1_000_000) as i32,
+        root: 300,
+        round: 513,
+        hops: 2,
+    };
+    let bytes = examples.wrote("time signal", &written(|out| write_time(0x0300, &signal, None, out)));
+    frame_in(bytes, |frame| assert_eq!(frame, Frame::Time { tag: 0x0300, signal }));
     let plain = Ack {
         tag: 0x0300,
         next: 17,
@@ -137,7 +153,7 @@ fn frames(examples: &mut Examples) {
         ..plain
     };
     for (name, ack) in [("acknowledgement", plain), ("complaint", complaint)] {
-        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, out)));
+        let bytes = examples.wrote(name, &written(|out| write_ack(&ack, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
     }
     let header = DataHeader {
@@ -150,10 +166,89 @@ fn frames(examples: &mut Examples) {
         lane: 5,
     };
     for (name, again) in [("data", false), ("data again", true)] {
-        let bytes = examples.wrote(name, &written(|out| write_data(&header, [b"pa", b"ck"], again, out)));
+        let bytes = examples.wrote(
+            name,
+            &written(|out| write_data(&header, [b"pa", b"ck"], again, None, out)),
+        );
         let packet = b"pack";
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Data { header, packet }));
     }
+}
+
+/// What was computed by another program, from the documents of BLAKE2s and SipHash.
+fn sealed_frames(examples: &mut Examples) {
+    let key = Key::new(core::array::from_fn(|place| place as u8));
+    let [ours, theirs]: [[u8; 16]; 2] = [0xa0, 0xb0].map(|first| core::array::from_fn(|place| first + place as u8));
+    let link = key.derive_key("link", &[&ours, &theirs]);
+    examples.wrote("derived key", link.bytes());
+    let hello = Hello {
+        identity: node(),
+        session: 3,
+        heard: 0x0900,
+        stance: Stance {
+            accepts: true,
+            holds: false,
+        },
+        keyed: true,
+    };
+    let seal = |number| Seal { key: &link, number };
+    let proof = Proof {
+        nonce: &ours,
+        seal: seal(5),
+    };
+    let bytes = examples.wrote(
+        "hello with a proof",
+        &written(|out| write_hello(&hello, 0, Some(proof), out)),
+    );
+    frame_in(bytes, |frame| assert_eq!(frame, Frame::Hello(hello)));
+    let ack = Ack {
+        tag: 0x0300,
+        next: 17,
+        refused: 0,
+        offer: Offer::ALL,
+        missing: None,
+    };
+    let bytes = examples.wrote(
+        "sealed acknowledgement",
+        &written(|out| write_ack(&ack, Some(seal(0x1_0006)), out)),
+    );
+    opened(bytes, seal(0x1_0006), |frame| assert_eq!(frame, Frame::Ack(ack)));
+    let header = DataHeader {
+        ack: Ack { offer: offer(), ..ack },
+        sequence: 18,
+        round: 1,
+        lane: 5,
+    };
+    let bytes = examples.wrote(
+        "sealed data",
+        &written(|out| write_data(&header, [b"pa", b"ck"], false, Some(seal(7)), out)),
+    );
+    let packet = b"pack";
+    opened(bytes, seal(7), |frame| {
+        assert_eq!(frame, Frame::Data { header, packet })
+    });
+    let board = board_key(&key, 17);
+    examples.wrote("key of a board", board.bytes());
+    let challenge = Challenge { epoch: 5, number: 2 };
+    let restart = Command::Restart;
+    let tagged = authorise(&board, &challenge, restart.number(), &restart.payload()).unwrap();
+    let request = Request {
+        query: restart.query(),
+        asked: 0,
+        payload: &tagged,
+    };
+    examples.wrote("authorised restart", &request.write::<64>().unwrap());
+    structure(examples, "challenge", &challenge);
+}
+
+/// The frame in sealed bytes as they are sent; who has no key skips them.
+fn opened(mut bytes: Vec<u8>, seal: Seal<'_>, look: impl FnOnce(Frame<'_>)) {
+    assert_eq!(bytes.pop(), Some(DELIMITER));
+    let decoded = decode(&mut bytes).unwrap();
+    let tagged = Tagged::frame(decoded).unwrap();
+    assert_eq!(tagged.number_after(seal.number - 1), seal.number);
+    assert!(tagged.is_under(seal));
+    look(tagged.read(0x0300).unwrap());
 }
 
 fn headers(examples: &mut Examples) {
@@ -334,7 +429,7 @@ fn answers(examples: &mut Examples) {
     structure(examples, "counters", &counters);
     let link = LinkReport {
         up: true,
-        one_way: false,
+        trouble: LinkTrouble::None,
         peer: Some((0x1234_5678, 18, 1)),
         host: false,
         wired: true,
@@ -377,6 +472,7 @@ fn commands(examples: &mut Examples) {
         ("log packets", Command::LogPackets(true)),
         ("keep page", Command::KeepPage),
         ("fail", Command::Fail(Failure::StackOverflow)),
+        ("ask for a challenge", Command::Challenge),
     ];
     for (name, command) in commands {
         let payload: heapless::Vec<u8, MAX_PAYLOAD> = command.payload();

@@ -14,6 +14,7 @@ pub const VERSION: u8 = 3;
 
 const ACCEPTS: u8 = 0x01;
 const HOLDS: u8 = 0x02;
+const KEYED: u8 = 0x04;
 
 /// What is at an end of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -75,6 +76,8 @@ pub struct Hello {
     pub heard: u16,
     /// Whether this end wants the other there.
     pub stance: Stance,
+    /// This end has the key of a mesh, and proves it.
+    pub keyed: bool,
 }
 
 /// What an end thinks of the one that it names. A link is used when both ends accept each other on it.
@@ -149,6 +152,7 @@ impl Hello {
             session,
             heard: u16::from_le_bytes(*heard),
             stance: Stance::read(stance),
+            keyed: stance & KEYED != 0,
         };
         Some((role, hello))
     }
@@ -169,7 +173,7 @@ impl Hello {
         fixed[8..12].copy_from_slice(&epoch.to_le_bytes());
         fixed[12..14].copy_from_slice(&self.heard.to_le_bytes());
         fixed[14..16].copy_from_slice(&largest.to_le_bytes());
-        fixed[16] = self.stance.byte();
+        fixed[16] = self.stance.byte() | if self.keyed { KEYED } else { 0 };
         Some(FIXED + varint::write(address, rest)?)
     }
 }

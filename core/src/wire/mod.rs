@@ -6,7 +6,7 @@
 //!
 //! From the outside in:
 //!
-//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
+//! - [`Frame`]: what stands between two delimiters: [`Hello`], [`TimeSignal`], [`Ack`], or data with a packet; [`Offer`] is part of the last two;
 //! - [`Packet`]: a [`Header`] and a body, at whose end may be the trail of a detour;
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
@@ -32,6 +32,8 @@ mod packet;
 mod page;
 mod report;
 mod request;
+mod tag;
+mod time;
 mod trace;
 mod traffic;
 mod trail;
@@ -40,7 +42,7 @@ mod update;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
-pub use body::{Body, Kind};
+pub use body::{Body, Kind, body_of};
 pub use command::{BoardState, Command, Done, Failure, Status};
 pub use confirmed::{Confirmation, Confirmed, Verdict};
 pub use content::Content;
@@ -48,18 +50,22 @@ pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, decode, encoded_len, write_ack, write_data, write_hello,
+    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, SEALED_OVERHEAD, decode, encoded_len, write_ack,
+    write_data, write_hello, write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
 pub use offer::{LaneSet, Offer};
 pub use packet::{AGE_UNIT, Header, MAX_HEADER, Packet, PacketId};
 pub use page::{
-    BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging, paper_rule,
-    rates_agree,
+    BAUD_RATES, BadPage, DEFAULT_BAUD, MAX_EXPRESSION, PAGE_BYTES, Page, computers_anywhere, packet_logging,
+    paper_rule, rates_agree,
 };
-pub use report::{Card, LinkReport, NodeReport, read_structure, write_structure};
+pub use report::{Card, LinkReport, LinkTrouble, NodeReport, read_structure, write_structure};
 pub use request::{Query, Request, Response};
+pub(crate) use tag::{Nonce, Tagged};
+pub use tag::{Proof, Seal};
+pub use time::TimeSignal;
 pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;
@@ -72,4 +78,4 @@ use crate::limits::BODY;
 pub const MAX_PACKET: usize = MAX_HEADER + BODY;
 
 /// The largest frame of the default sizes, encoded, with its delimiters.
-pub const WIRE: usize = encoded_len(OVERHEAD + MAX_PACKET);
+pub const WIRE: usize = encoded_len(SEALED_OVERHEAD + MAX_PACKET);

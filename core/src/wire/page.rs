@@ -42,7 +42,7 @@ const NAME: usize = 32;
 const EXPRESSION: usize = 48;
 const EXPRESSION_END: usize = PAGE_BYTES - 4;
 /// Every serial port of every supported board runs at these.
-const BAUD_RATES: core::ops::RangeInclusive<u32> = 38_400..=2_000_000;
+pub const BAUD_RATES: core::ops::RangeInclusive<u32> = 38_400..=2_000_000;
 
 /// Serial ports of one board may differ by this much of their rate, in thousandths: receivers bear it, and the errors of two
 /// crystals besides.
@@ -118,7 +118,10 @@ impl fmt::Display for BadPage {
             BadPage::Damaged => f.write_str("the configuration page is damaged"),
             BadPage::Version(version) => write!(f, "the configuration page is of version {version}, not {VERSION}"),
             BadPage::Field => f.write_str("a field of the configuration page holds what it cannot"),
-            BadPage::Baud(baud) => write!(f, "{baud} baud is too slow or too fast"),
+            BadPage::Baud(baud) => {
+                let (least, most) = (BAUD_RATES.start(), BAUD_RATES.end());
+                write!(f, "boards run at {least} to {most} baud, not at {baud}")
+            }
             BadPage::Expression(error) => write!(f, "the network of the configuration page: {error}"),
         }
     }

@@ -53,13 +53,28 @@ pub struct NodeReport {
     pub card: Card,
 }
 
+/// What is wrong with a link at which someone is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LinkTrouble {
+    /// Nothing.
+    None,
+    /// The other end does not hear this one.
+    OneWay,
+    /// It speaks another version of the wire format.
+    Version,
+    /// One of the ends has a key, the other has none.
+    Unkeyed,
+    /// It has another key.
+    WrongKey,
+}
+
 /// One link of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkReport {
     /// Both ends hear each other.
     pub up: bool,
-    /// The other end does not hear this one.
-    pub one_way: bool,
+    /// Why it is not up, though someone is there.
+    pub trouble: LinkTrouble,
     /// Who is there: the network, the address and the number of its port.
     pub peer: Option<(u32, Node, u8)>,
     /// A computer is there.

@@ -7,10 +7,10 @@ use hopwise_core::router::Router;
 use hopwise_core::wire::WIRE;
 
 /// A router of the default sizes, five wires and one to a computer, fits here.
-const BUDGET: usize = 18 * 1024;
+const BUDGET: usize = 19 * 1024;
 
 #[test]
-fn a_router_of_the_default_sizes_fits_18_kib() {
+fn a_router_of_the_default_sizes_keeps_its_budget() {
     let router = size_of::<Router>();
     println!("router              {router:6} of {BUDGET} bytes");
     println!("  a link            {:6}", size_of::<Link<WIRE>>());

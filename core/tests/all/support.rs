@@ -6,9 +6,9 @@ pub(crate) use hopwise_core::router::{
     Config, ConfigError, Event, MessageKind, Observer, Outcome, Router, SendError, lanes, times,
 };
 pub(crate) use hopwise_core::wire::{
-    AGE_UNIT, AppPort, AppStatus, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkReport, MAX_HEADER,
-    NodeReport, Offer, Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict, WIRE, read_structure,
-    trace_records,
+    AGE_UNIT, AppPort, AppStatus, Confirmation, DropReason, Flooded, Header, Identity, Kind, LinkReport, LinkTrouble,
+    MAX_HEADER, NodeReport, Offer, Query, Request, Response, Role, RouterCounters, TraceRecord, Verdict, WIRE,
+    read_structure, trace_records,
 };
 pub(crate) use hopwise_core::{Method, Network, Rule, Tree};
 

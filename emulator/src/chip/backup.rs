@@ -2,7 +2,7 @@
 //! software write there.
 
 use super::Chip;
-use super::rules::{Rule, Violation};
+use super::rules::Rule;
 use super::slots::Unit;
 use crate::cpu::Cycles;
 
@@ -60,21 +60,20 @@ impl BackupControl {
         self.register & LSE_READY != 0
     }
 
-    /// The clock of the calendar is chosen once, until the domain is reset.
-    pub(super) fn write(&mut self, value: u32) -> Option<Violation> {
+    /// The clock of the calendar is chosen once: the hardware protects it until the domain is reset.
+    pub(super) fn write(&mut self, value: u32) {
         if value & BACKUP_RESET != 0 {
             self.register = BACKUP_RESET;
-            return None;
+            return;
         }
         let chosen = self.register & RTC_SOURCE;
-        let changes = chosen != 0 && value & RTC_SOURCE != chosen;
-        let value = if changes { value & !RTC_SOURCE | chosen } else { value };
+        let value = if chosen == 0 {
+            value
+        } else {
+            value & !RTC_SOURCE | chosen
+        };
         let is_ready = self.has_crystal && value & (LSE_ON | LSE_BYPASS) == LSE_ON;
         self.register = value & !LSE_READY | if is_ready { LSE_READY } else { 0 };
-        changes.then(|| Violation {
-            rule: Rule::Backup,
-            how: "RTCSEL is changed without a reset of the backup domain".into(),
-        })
     }
 
     /// With an LSI that runs or not, and what the HSE is divided to for the calendar.
@@ -132,16 +131,15 @@ mod tests {
     #[test]
     fn the_clock_of_the_calendar_is_chosen_once_and_needs_its_oscillator() {
         let mut control = BackupControl::new(true);
-        assert_eq!(control.write(LSE_ON | 1 << 8), None);
+        control.write(LSE_ON | 1 << 8);
         assert_eq!(control.domain(true, 0).clock, CalendarClock::Off, "RTCEN is 0");
         control.write(LSE_ON | 1 << 8 | RTC_ON);
         assert_eq!(control.domain(false, 0).clock, CalendarClock::Hertz(LSE));
-        let broken = control.write(LSE_ON | 2 << 8 | RTC_ON).expect("a broken rule");
-        assert_eq!(broken.rule, Rule::Backup);
+        control.write(LSE_ON | 2 << 8 | RTC_ON);
         assert_eq!(control.domain(true, 0).clock, CalendarClock::Hertz(LSE), "it stays");
         control.write(BACKUP_RESET);
         assert!(control.domain(true, 0).is_reset);
-        assert_eq!(control.write(2 << 8 | RTC_ON), None);
+        control.write(2 << 8 | RTC_ON);
         assert_eq!(control.domain(true, 0).clock, CalendarClock::Lsi);
         assert_eq!(control.domain(false, 0).clock, CalendarClock::Off);
     }

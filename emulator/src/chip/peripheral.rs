@@ -131,6 +131,11 @@ pub trait FlashControl: Peripheral {
     /// The core's clock has changed, in Hz: an operation that goes on while the core runs takes its time.
     fn set_core_clock(&mut self, _hertz: u64) {}
 
+    /// Whether an operation goes on while the core runs.
+    fn is_busy(&self, _now: Cycles) -> bool {
+        false
+    }
+
     /// What the last reset has cut off: reading it is an error.
     fn take_torn(&mut self) -> Option<Range<u32>> {
         None

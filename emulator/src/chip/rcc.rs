@@ -166,10 +166,7 @@ impl Peripheral for Rcc {
                 how: "PLLCFGR is changed while the PLL is on".into(),
             }),
             CFGR => self.set_configuration(value),
-            BDCR => {
-                let broken = self.backup.write(value);
-                self.broken.extend(broken);
-            }
+            BDCR => self.backup.write(value),
             CSR => {
                 let flags = if value & REMOVE_FLAGS != 0 {
                     0

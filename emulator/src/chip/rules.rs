@@ -30,7 +30,7 @@ pub enum Rule {
     Adc,
     /// An I2C port is set up while it is off, and not written while it does what it was told.
     I2c,
-    /// The backup domain is opened before it is written, and the clock of the calendar is chosen once.
+    /// The backup domain is opened before it is written.
     Backup,
     /// The calendar is unlocked and set in its initialization mode, and read when it is up to date.
     Rtc,

@@ -111,6 +111,8 @@ pub(super) struct Slots {
     timed: Vec<Requester>,
     /// When each of them does next.
     dates: Vec<Cycles>,
+    /// The bits of those that do something at all: few of many.
+    dated: u64,
     /// Units that are moved by others.
     lines: Vec<Requester>,
     /// The bits of the serial ports.
@@ -232,8 +234,35 @@ impl Slots {
 
     /// The bits of those whose date has come.
     pub(super) fn due(&self, now: Cycles) -> u64 {
-        let dates = self.dates.iter().enumerate();
-        dates.fold(0, |due, (timed, date)| due | u64::from(now >= *date) << timed)
+        let dated = self.dated();
+        dated.fold(0, |due, (timed, date)| due | u64::from(now >= date) << timed)
+    }
+
+    /// Those that do something by themselves, and when.
+    fn dated(&self) -> impl Iterator<Item = (usize, Cycles)> {
+        let mut rest = self.dated;
+        std::iter::from_fn(move || {
+            let timed = rest.trailing_zeros() as usize;
+            let date = self.dates.get(timed)?;
+            rest &= rest - 1;
+            Some((timed, *date))
+        })
+    }
+
+    /// When something is due next.
+    pub(super) fn next(&self) -> Cycles {
+        self.dated().map(|(_, date)| date).min().unwrap_or(NEVER)
+    }
+
+    fn date(&mut self, timed: usize, due: Cycles) {
+        let Some(date) = self.dates.get_mut(timed) else { return };
+        *date = due;
+        let bit = 1 << timed;
+        self.dated = if due == NEVER {
+            self.dated & !bit
+        } else {
+            self.dated | bit
+        };
     }
 
     pub(super) fn timed(&self, timed: usize) -> Unit {
@@ -246,16 +275,14 @@ impl Slots {
 
     /// When a timed unit is due, and what it requests. Returns its interrupts if that has changed.
     pub(super) fn set_date(&mut self, timed: usize, due: Cycles, requested: u32) -> Option<Changed> {
-        self.dates[timed] = due;
+        self.date(timed, due);
         self.timed[timed].set(requested)
     }
 
     /// When a serial port is due.
     pub(super) fn date_uart(&mut self, uart: usize, due: Cycles) {
         let timed = self.uarts[uart].trailing_zeros() as usize;
-        if let Some(date) = self.dates.get_mut(timed) {
-            *date = due;
-        }
+        self.date(timed, due);
     }
 
     pub(super) fn line_units(&self) -> usize {
@@ -305,6 +332,19 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_is_due_is_found_and_what_never_is_does_not_count() {
+        let (mut slots, _) = Slots::new(Model::F446.description().places);
+        assert_eq!((slots.next(), slots.due(Cycles::MAX - 1)), (NEVER, 0));
+        for (timed, due) in [(3, 50), (0, 70), (9, 60)] {
+            slots.set_date(timed, due, 0);
+        }
+        assert_eq!((slots.next(), slots.due(49), slots.due(60)), (50, 0, 1 << 3 | 1 << 9));
+        slots.set_date(3, NEVER, 0);
+        assert_eq!((slots.next(), slots.due(60)), (60, 1 << 9));
+        assert_eq!(slots.dates()[3], NEVER);
     }
 
     #[test]

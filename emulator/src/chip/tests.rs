@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::usart::Edge;
 use super::*;
+use crate::cpu::{Bus, Stop};
 use crate::image::Image;
 use crate::memory::SRAM;
 
@@ -32,6 +33,7 @@ fn individual(hse: Hse) -> Individual {
         lse: true,
         lsi: 32_000,
         flash_wear: 0,
+        dual_bank: true,
     }
 }
 

@@ -74,6 +74,8 @@ struct Lengths {
     to_decision: Cycles,
     /// With all stop bits.
     frame: Cycles,
+    /// From the beginning of a bit to each of its three samples: 8, 9 and 10 of 16, or 4, 5 and 6 of 8.
+    samples: [Cycles; 3],
 }
 
 /// One serial port.
@@ -169,11 +171,13 @@ impl Usart {
             None => u64::from(divider.max(1)) * self.clock,
         };
         let to_stop = bit * (1 + self.data_bits());
+        let (first, shift) = if self.control[0] & OVER8 != 0 { (4, 3) } else { (8, 4) };
         self.lengths = Lengths {
             bit,
             to_stop,
             to_decision: to_stop + bit * 10 / 16,
             frame: to_stop + bit * self.stop_halves() / 2,
+            samples: [first, first + 1, first + 2].map(|sample| (bit * sample) >> shift),
         };
     }
 
@@ -331,13 +335,13 @@ impl Peripheral for Usart {
         if !self.can_receive() {
             return sent;
         }
-        // Where a frame begins nothing is to be seen yet, only where it has been decided.
-        let idle = self.idle_decision();
-        let received = match self.receiving_since.or_else(|| self.rx_pin.next_fall()) {
-            Some(start) if idle.is_none() => self.decided_at(start),
-            _ => NEVER,
+        // Where a frame begins nothing is to be seen yet, only where it has been decided; a line is idle until then.
+        let idle = self.idle_since.map(|since| since + self.lengths.frame);
+        let seen = match self.receiving_since.or_else(|| self.rx_pin.next_fall()) {
+            Some(start) if idle.is_none_or(|idle| start <= idle) => self.decided_at(start),
+            _ => idle.unwrap_or(NEVER),
         };
-        sent.min(received).min(idle.unwrap_or(NEVER))
+        sent.min(seen)
     }
 
     fn interrupts(&self) -> u32 {

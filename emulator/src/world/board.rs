@@ -38,6 +38,8 @@ pub struct BoardOptions {
     pub lsi: u32,
     /// How far the times of the flash are from typical to longest, in percent.
     pub flash_wear: u32,
+    /// The option DBANK of the G4: whether its flash is two banks, as it is delivered.
+    pub dual_bank: bool,
     /// When the board is powered.
     pub start: Time,
     /// The number that is unique to the chip.
@@ -61,6 +63,7 @@ impl BoardOptions {
             hsi_ppm: 0.0,
             lsi: 32_000,
             flash_wear: 0,
+            dual_bank: true,
             start: 0,
             unique_id: [0x0030_0041, 0x3437_5109, 0x3532_3831],
         }
@@ -142,6 +145,7 @@ impl Board {
             lse,
             lsi,
             flash_wear,
+            dual_bank,
             ..
         } = options;
         let individual = Individual {
@@ -150,6 +154,7 @@ impl Board {
             lse,
             lsi,
             flash_wear,
+            dual_bank,
         };
         let chip = Chip::new(description, options.kind.ports, individual);
         let clock = BoardClock::new(options.start, chip.clocks().hclk, options.hsi_ppm);

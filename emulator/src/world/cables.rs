@@ -50,11 +50,11 @@ impl Cables {
         self.conductors[port.board][port.uart].get_or_insert_with(|| Conductor::new(None));
     }
 
-    /// Takes an edge that a port has put out. Returns where it arrives, if it does.
-    pub(super) fn carry(&mut self, from: Port, edge: Edge<Time>, now: Time) -> Option<Port> {
-        let conductor = self.conductor(from)?;
-        let arrives = conductor.carry(edge, now);
-        conductor.to.filter(|_| arrives)
+    /// Takes edges that a port has put out. Returns where they arrive, if they do.
+    pub(super) fn carry(&mut self, edges: &[(Port, Edge<Time>)], now: Time) -> Option<Port> {
+        let conductor = self.conductor(edges.first()?.0)?;
+        let arrive = conductor.carry(edges.iter().map(|(_, edge)| *edge), now);
+        conductor.to.filter(|_| arrive)
     }
 
     /// Changes what the conductors towards a port and away from it do.
@@ -228,7 +228,7 @@ mod tests {
         cables.swap(port(0), port(2), 10, &mut seen);
         assert_eq!(ends(&cables), [(0, 3), (1, 2), (2, 1), (3, 0)]);
         let edge = Edge { at: 20, level: false };
-        assert_eq!(cables.carry(port(0), edge, 15), Some(port(3)));
+        assert_eq!(cables.carry(&[(port(0), edge)], 15), Some(port(3)));
         cables.swap(port(0), port(2), 30, &mut seen);
         assert_eq!(ends(&cables), [(0, 1), (1, 0), (2, 3), (3, 2)]);
         cables.swap(port(0), port(1), 40, &mut seen);
@@ -249,7 +249,7 @@ mod tests {
         // The cut wire is at 1 and now at 2; the whole one at 3 and now at 0.
         let edge = Edge { at: 20, level: false };
         for (from, to, arrives) in [(0, 3, true), (3, 0, true), (1, 2, false), (2, 1, false)] {
-            assert_eq!(cables.carry(port(from), edge, 15), arrives.then_some(port(to)));
+            assert_eq!(cables.carry(&[(port(from), edge)], 15), arrives.then_some(port(to)));
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
         let frame: Vec<_> = [(100, false), (200, true), (300, false), (400, true)]
             .map(|(at, level)| Edge { at, level })
             .to_vec();
-        frame.iter().for_each(|edge| _ = cables.carry(port(0), *edge, 90));
+        frame.iter().for_each(|edge| _ = cables.carry(&[(port(0), *edge)], 90));
         let mut seen = Vec::new();
         cables.plug(port(0), port(4), 150, &mut seen);
         assert_eq!(ends(&cables), [(0, 4), (2, 3), (3, 2), (4, 0)]);
@@ -269,7 +269,7 @@ mod tests {
         };
         assert_eq!(at(1), [(150, true)], "the old end sees the wire go");
         assert_eq!(at(4), [(150, false), (200, true), (300, false), (400, true)]);
-        assert_eq!(cables.carry(port(1), frame[0], 160), None);
+        assert_eq!(cables.carry(&[(port(1), frame[0])], 160), None);
     }
 
     #[test]

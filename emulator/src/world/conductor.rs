@@ -51,13 +51,15 @@ impl Conductor {
         }
     }
 
-    /// Takes an edge of the sender's and returns whether it arrives.
-    pub(super) fn carry(&mut self, edge: Edge<Time>, now: Time) -> bool {
+    /// Takes edges of the sender's and returns whether they arrive.
+    pub(super) fn carry(&mut self, edges: impl Iterator<Item = Edge<Time>>, now: Time) -> bool {
         self.forget_until(now);
-        while self.coming.back().is_some_and(|last| last.at >= edge.at) {
-            self.coming.pop_back();
+        for edge in edges {
+            while self.coming.back().is_some_and(|last| last.at >= edge.at) {
+                self.coming.pop_back();
+            }
+            self.coming.push_back(edge);
         }
-        self.coming.push_back(edge);
         self.condition == Condition::Whole
     }
 
@@ -93,10 +95,10 @@ mod tests {
     fn a_cut_hides_and_a_plug_shows_the_rest_of_a_frame() {
         let mut wire = Conductor::new(Some(B));
         let frame = edges(&[(100, false), (200, true), (300, false), (400, true)]);
-        assert!(frame.iter().all(|edge| wire.carry(*edge, 90)));
+        assert!(wire.carry(frame.into_iter(), 90));
         assert_eq!(wire.set_condition(Condition::Cut, 150), edges(&[(150, true)]));
         let hidden = edges(&[(500, false), (600, true)]);
-        assert!(!hidden.iter().any(|edge| wire.carry(*edge, 350)));
+        assert!(!wire.carry(hidden.into_iter(), 350));
         assert_eq!(
             wire.set_condition(Condition::Whole, 550),
             edges(&[(550, false), (600, true)])
@@ -107,6 +109,6 @@ mod tests {
     fn stuck_low_holds_the_line_down() {
         let mut wire = Conductor::new(Some(B));
         assert_eq!(wire.set_condition(Condition::StuckLow, 10), edges(&[(10, false)]));
-        assert!(!wire.carry(Edge { at: 20, level: false }, 15));
+        assert!(!wire.carry([Edge { at: 20, level: false }].into_iter(), 15));
     }
 }

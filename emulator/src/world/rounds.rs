@@ -43,7 +43,11 @@ impl Share<'_> {
             let port = edges[0].0;
             let place = port.board - self.first;
             self.boards[place].receive_edges(port.uart, edges.iter().map(|(_, edge)| *edge));
-            // Those that sleep on say with what they know now when they matter.
+            // It runs in this round, and says afterwards when it matters.
+            if self.wake[place] < round.until {
+                continue;
+            }
+            // Those that sleep on say it with what they know now.
             let horizon = self.boards[place].horizon(&self.connected[place]);
             self.wake[place] = self.wake[place].min(horizon.wake);
             if self.wake[place] >= round.until {
@@ -208,12 +212,17 @@ impl World {
         }
         for place in 0..rounds.len() {
             let mut sent = std::mem::take(&mut rounds[place].sent);
-            for (port, edge) in sent.drain(..) {
-                if let Some(to) = self.cables.carry(port, edge, self.now) {
-                    horizons[to.board].hears(edge);
-                    rounds[to.board / per_thread].arriving.push((to, edge));
+            for edges in sent.chunk_by(|a, b| a.0 == b.0) {
+                let Some(to) = self.cables.carry(edges, self.now) else {
+                    continue;
+                };
+                let arriving = &mut rounds[to.board / per_thread].arriving;
+                for (_, edge) in edges {
+                    horizons[to.board].hears(*edge);
+                    arriving.push((to, *edge));
                 }
             }
+            sent.clear();
             rounds[place].sent = sent;
         }
     }

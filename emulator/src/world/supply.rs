@@ -53,9 +53,9 @@ impl Board {
         self.cpu.memory.wear_out(address);
     }
 
-    /// Whether the flash erases or programs something, and the core stands still.
+    /// Whether the flash erases or programs something, whether the core stands still for it or not.
     pub fn is_flash_busy(&self) -> bool {
-        self.cpu.is_stalled()
+        self.cpu.is_stalled() || self.cpu.bus.is_flash_busy(self.cpu.now)
     }
 
     /// Whether it has power.

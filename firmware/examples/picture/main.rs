@@ -1,19 +1,17 @@
-//! A picture that all boards draw together, or one alone; and how long an all-reduce takes. The computer at board 0 says
-//! [which](orders), and the rows of the picture go there.
+//! A picture that all boards draw together, or one alone; or the heat equation. The computer at board 0 says [which](orders), and the
+//! rows of the picture, or the cells, go there.
 #![no_std]
 #![no_main]
 
+mod heat;
 mod mandelbrot;
-#[path = "../together/orders.rs"]
+#[path = "../shared/orders.rs"]
 mod orders;
-mod timing;
 
 use embassy_executor::Spawner;
 use heapless::Vec;
-use hopwise_firmware::{AppPort, Handle, Shared};
+use hopwise_firmware::{Handle, Shared};
 use static_cell::StaticCell;
-
-const NAIVE: AppPort = AppPort(19);
 
 static ROOM: StaticCell<Shared> = StaticCell::new();
 
@@ -33,11 +31,7 @@ async fn draw(mesh: Handle<'static>) {
         match program {
             0 => mandelbrot::run(team, tag, &show).await?,
             1 if mesh.address() == 0 => mandelbrot::alone(&show).await,
-            2 => {
-                let times = timing::run(mesh, team, NAIVE, tag).await?;
-                let ([small, large], [naive_small, naive_large]) = (times.team, times.naive);
-                defmt::info!("all-reduce {} {}, naive {} {}", small, large, naive_small, naive_large);
-            }
+            2 => orders::show(mesh, heat::run(team, tag).await?.as_flattened()).await,
             _ => {}
         }
         Ok(())

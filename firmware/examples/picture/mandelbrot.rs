@@ -3,43 +3,57 @@
 use embassy_futures::yield_now;
 use hopwise_team::{Broken, Team};
 
-pub(crate) const WIDTH: usize = 120;
+pub(crate) const WIDTH: usize = 80;
 pub(crate) const HEIGHT: usize = 108;
 pub(crate) const BOARDS: usize = 18;
 /// Rows of a board.
 const SHARE: usize = HEIGHT / BOARDS;
 /// A point that stays for so long never leaves.
-const STAYS: u32 = 8_000;
+const STAYS: u32 = 24_000;
+/// After so many steps the board's router has its turn.
+const TURN: u32 = 2_000;
 
 /// The rows of a board: every 18th, since neighbouring rows are about the same work.
 fn share(place: usize) -> [u8; SHARE] {
     core::array::from_fn(|index| (index * BOARDS + place) as u8)
 }
 
-/// After how many steps a point leaves, in shades: 0 if never.
-fn shade(x: usize, y: usize) -> u8 {
-    let (re, im) = (
-        -1.5 + 2.0 * (x as f32 + 0.5) / WIDTH as f32,
-        -0.9 + 1.8 * (y as f32 + 0.5) / HEIGHT as f32,
-    );
-    let (mut a, mut b) = (0.0, 0.0);
-    for step in 0..STAYS {
+/// So many steps of a point on its way; the one after which it has left, if it does.
+fn leaves(way: &mut (f32, f32), re: f32, im: f32) -> Option<u32> {
+    let (mut a, mut b) = *way;
+    for step in 0..TURN {
         let (aa, bb) = (a * a, b * b);
         if aa + bb > 4.0 {
-            return 255 - (step * 4).min(254) as u8;
+            return Some(step);
         }
         b = 2.0 * a * b + im;
         a = aa - bb + re;
     }
+    *way = (a, b);
+    None
+}
+
+/// After how many steps a point leaves, in shades: 0 if never.
+async fn shade(x: usize, y: usize) -> u8 {
+    let (re, im) = (
+        -1.5 + 2.0 * (x as f32 + 0.5) / WIDTH as f32,
+        -0.9 + 1.8 * (y as f32 + 0.5) / HEIGHT as f32,
+    );
+    let mut way = (0.0, 0.0);
+    for turn in 0..STAYS / TURN {
+        if let Some(step) = leaves(&mut way, re, im) {
+            return 255 - ((turn * TURN + step) * 4).min(254) as u8;
+        }
+        yield_now().await;
+    }
     0
 }
 
-/// A row of the picture. The board's router has its turn after every point.
+/// A row of the picture.
 pub(crate) async fn row(y: u8) -> [u8; WIDTH] {
     let mut row = [0; WIDTH];
     for (x, point) in row.iter_mut().enumerate() {
-        *point = shade(x, y.into());
-        yield_now().await;
+        *point = shade(x, y.into()).await;
     }
     row
 }

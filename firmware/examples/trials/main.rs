@@ -103,13 +103,13 @@ async fn flood(mesh: Handle<'static>, node: u64) {
 async fn ask(mesh: Handle<'static>, node: u64) {
     let (mut longest, mut sum, mut failed) = (0, 0, 0);
     for round in 0..TIMES {
-        let asked = mesh.now();
+        let asked = mesh.uptime();
         let bytes = [round as u8; 32];
         match mesh.request::<_, [u8; 32]>(node, ECHO, &bytes).await {
             Ok(answer) if bytes == answer => {}
             _ => failed += 1,
         }
-        let took = mesh.now() - asked;
+        let took = mesh.uptime() - asked;
         sum += took;
         longest = longest.max(took);
         mesh.sleep(5_000).await;

@@ -222,7 +222,8 @@ macro_rules! board {
             $(
                 $uart => crate::uart::IdleHandler<embassy_stm32::peripherals::$uart>;
                 $tx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$tx_dma>;
-                $rx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$rx_dma>;
+                $rx_interrupt => embassy_stm32::dma::InterruptHandler<embassy_stm32::peripherals::$rx_dma>,
+                    crate::uart::RingHandler<embassy_stm32::peripherals::$uart>;
             )*
         });
 
@@ -254,7 +255,8 @@ macro_rules! serial_port {
         static RING: static_cell::ConstStaticCell<[u8; crate::uart::RING]> =
             static_cell::ConstStaticCell::new([0; crate::uart::RING]);
         let request = embassy_stm32::usart::RxDma::<embassy_stm32::peripherals::$uart>::request(&*$p.$rx_dma);
-        let channel = embassy_stm32::dma::Channel::new($p.$rx_dma, Interrupts);
+        static CHANNEL: static_cell::StaticCell<embassy_stm32::dma::Channel<'static>> = static_cell::StaticCell::new();
+        let channel = CHANNEL.init(embassy_stm32::dma::Channel::new($p.$rx_dma, Interrupts));
         let rx_function = embassy_stm32::usart::RxPin::<embassy_stm32::peripherals::$uart>::af_num(&*$p.$rx);
         super::receive_at(embassy_stm32::gpio::Flex::new($p.$rx), rx_function);
         let uart =

@@ -40,12 +40,14 @@ pub fn lower_bound(network: &Network, graph: &Graph, work: &Work) -> u64 {
         known.or_else(searched).unwrap_or_else(|| farthest(0))
     };
     let hops = match (work.operation, work.permutation) {
-        (Operation::Permute, Some(to)) => longest_way(graph, to),
+        (Operation::Permute | Operation::Shift, Some(to)) => longest_way(graph, to),
         (Operation::Broadcast | Operation::Reduce | Operation::Gather | Operation::Scatter, _) => farthest(work.root),
         _ => diameter(),
     };
     let doubling = match (work.ports, work.operation) {
-        (Ports::One, operation) if operation != Operation::Permute => u64::from(nodes.next_power_of_two().ilog2()),
+        (Ports::One, operation) if !matches!(operation, Operation::Permute | Operation::Shift) => {
+            u64::from(nodes.next_power_of_two().ilog2())
+        }
         _ => 0,
     };
     let half = nodes / 2;

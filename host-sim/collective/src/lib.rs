@@ -33,7 +33,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use machine::Conflict;
+use machine::{Conflict, Sent};
 pub use operation::run;
 pub use operator::Operator;
 
@@ -60,6 +60,8 @@ pub struct Request {
     pub blocks: u64,
     /// What a permutation is drawn from.
     pub seed: u64,
+    /// Whether all messages are written down.
+    pub write_down: bool,
 }
 
 impl Request {
@@ -73,6 +75,7 @@ impl Request {
             root: 0,
             blocks: 1,
             seed: 1,
+            write_down: false,
         }
     }
 }
@@ -116,6 +119,8 @@ pub struct Done {
     pub report: Report,
     /// By node.
     pub held: Vec<String>,
+    /// The messages of each round, if they were to be written down.
+    pub rounds: Vec<Vec<Sent>>,
 }
 
 /// Why an operation is not carried out.

@@ -94,7 +94,12 @@ pub struct Machine<'a> {
     /// By node, the last round in which it sent and received, plus one.
     sent: Vec<u64>,
     received: Vec<u64>,
+    /// By round, if they are written down.
+    written: Option<Vec<Vec<Sent>>>,
 }
+
+/// A message that was sent: from, to, bytes.
+pub type Sent = (Node, Node, u64);
 
 impl<'a> Machine<'a> {
     /// A machine that has done nothing.
@@ -109,7 +114,18 @@ impl<'a> Machine<'a> {
             loads: HashMap::new(),
             sent: vec![0; nodes],
             received: vec![0; nodes],
+            written: None,
         }
+    }
+
+    /// Has all messages written down.
+    pub fn write_down(&mut self) {
+        self.written = Some(Vec::new());
+    }
+
+    /// The messages of each round, as far as they were written down.
+    pub fn into_rounds(self) -> Vec<Vec<Sent>> {
+        self.written.unwrap_or_default()
     }
 
     /// The network.
@@ -169,6 +185,10 @@ impl<'a> Machine<'a> {
             }
             self.messages += 1;
             self.bytes_max = self.bytes_max.max(bytes);
+        }
+        if let Some(written) = &mut self.written {
+            let sent = messages.iter().map(|message| (message.from, message.to, message.bytes));
+            written.push(sent.collect());
         }
         self.rounds += 1;
         Ok(())

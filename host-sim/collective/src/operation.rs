@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopwise_core::collective::{Operation, Phase, Plan, Ports, Program, Sorting, Step, Turns};
+use hopwise_core::collective::{Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
 use hopwise_core::{Base, Family, Network, Node};
 use hopwise_networks::graph::Graph;
 use rand::SeedableRng;
@@ -60,7 +60,15 @@ impl Outcome {
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     check(network, request)?;
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;
-    let permutation = permutation(network.nodes(), request.seed);
+    let permutation = match request.operation {
+        Operation::Shift => {
+            let ring = Ring::new(network);
+            (0..network.nodes())
+                .map(|node| ring.next(node))
+                .collect::<Result<_, _>>()?
+        }
+        _ => permutation(network.nodes(), request.seed),
+    };
     let job = Job {
         network,
         request,
@@ -68,6 +76,9 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
         permutation: &permutation,
     };
     let mut machine = Machine::new(network, request.ports);
+    if request.write_down {
+        machine.write_down();
+    }
     let mut reorder_rounds = None;
     let held = job.carry_out(&mut machine, &mut reorder_rounds)?;
     let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
@@ -95,6 +106,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
             published: job.published(),
         },
         held: held.lines(),
+        rounds: machine.into_rounds(),
     })
 }
 
@@ -246,7 +258,7 @@ impl Job<'_> {
                 )
             }
             Operation::AllToAll => self.all_to_all(machine)?,
-            Operation::Permute => {
+            Operation::Permute | Operation::Shift => {
                 let items = values
                     .iter()
                     .zip(self.permutation)
@@ -424,7 +436,7 @@ impl Job<'_> {
                 let received = |to| values.iter().map(|&value| personal(value, to)).collect();
                 Outcome::Many((0..nodes as Node).map(received).collect())
             }
-            Operation::Permute => {
+            Operation::Permute | Operation::Shift => {
                 let mut held = vec![Vec::new(); nodes];
                 for (&value, &to) in values.iter().zip(self.permutation) {
                     held[to as usize].push(value);
@@ -450,6 +462,8 @@ impl Job<'_> {
             }
             Operation::Sort => "odd-even merge sort, pairs over their routes".into(),
             Operation::AllToAll | Operation::Permute => "routes".into(),
+            Operation::Shift if Ring::new(self.network).dilation() == 1 => "a Hamiltonian cycle".into(),
+            Operation::Shift => "a ring round the tree of node 0, routes of up to 3 hops".into(),
             Operation::Fft if self.plan.program().is_none() => {
                 format!("no program of digits: gathered, transformed at node {root}, scattered")
             }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use hopwise_core::endpoint::{Endpoint, Heard};
+use hopwise_core::key::{Credentials, Key};
 use hopwise_core::limits::BODY;
 use hopwise_core::link::{Down, Micros, WINDOW};
 use hopwise_core::wire::{
@@ -13,6 +14,8 @@ use hopwise_core::wire::{
     WIRE, read_structure,
 };
 use serde::Deserialize;
+
+use super::warrants::{Next, Warrants};
 
 /// Messages that are kept until someone asks for them; what comes after those is lost.
 const MOST_MESSAGES: usize = 256;
@@ -69,7 +72,7 @@ pub struct Incoming {
 
 /// What is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question(Packet<BODY>);
+pub struct Question(Box<Packet<BODY>>);
 
 impl Incoming {
     /// What a packet says to this computer, if it says something to it.
@@ -77,7 +80,7 @@ impl Incoming {
         let (port, payload, question) = match packet.content()? {
             Content::Datagram(Addressed { port, payload }) => (port, payload, None),
             Content::Request(request) => match request.query {
-                Query::Application(port) => (port, request.payload, Some(Question(packet.clone()))),
+                Query::Application(port) => (port, request.payload, Some(Question(Box::new(packet.clone())))),
                 _ => return None,
             },
             _ => return None,
@@ -107,6 +110,9 @@ pub struct HostPort {
     free_at: Micros,
     refused: bool,
     takes_requests: bool,
+    /// Why there can be no link with the board, as last told.
+    foreign: Option<Down>,
+    warrants: Option<Warrants>,
 }
 
 impl HostPort {
@@ -120,6 +126,8 @@ impl HostPort {
             free_at: now,
             refused: false,
             takes_requests: false,
+            foreign: None,
+            warrants: None,
         }
     }
 
@@ -127,6 +135,18 @@ impl HostPort {
     /// nobody serves that.
     pub fn take_requests(&mut self) {
         self.takes_requests = true;
+    }
+
+    /// From now on it talks only to a board of the mesh that has this key, and, with the management key, proves that it may give
+    /// commands. To be called before anything is sent.
+    pub fn lock(&mut self, mesh: Key, management: Option<Key>, random: [u8; 16]) {
+        self.endpoint.lock(&Credentials { key: mesh, random });
+        self.warrants = management.map(Warrants::new);
+    }
+
+    /// Why there can be no link with whoever is there: [`Down::Unkeyed`] and [`Down::WrongKey`] are matters of keys.
+    pub fn foreign(&self) -> Option<Down> {
+        self.foreign
     }
 
     /// Whether the board answers.
@@ -148,6 +168,12 @@ impl HostPort {
     /// checks what people write.
     pub fn ask(&mut self, dest: u64, query: Query, payload: &[u8], now: Micros) -> u32 {
         let packet = self.endpoint.question(dest, query, payload, now);
+        let number = packet.as_ref().map_or(0, |packet| packet.header.number);
+        let warrants = self.warrants.as_mut();
+        if warrants.is_some_and(|warrants| warrants.begin(number, dest, query, payload)) {
+            self.ask_challenge(dest, number, now);
+            return number;
+        }
         self.send(packet)
     }
 
@@ -162,6 +188,35 @@ impl HostPort {
         let answer = [&[status as u8], payload].concat();
         let packet = self.endpoint.answer(&question.0, &answer);
         self.send(packet)
+    }
+
+    /// Asks a node what the command of that number is to be proven with.
+    fn ask_challenge(&mut self, dest: u64, number: u32, now: Micros) {
+        let asked = self.ask(dest, Command::Challenge.query(), &[], now);
+        if let Some(warrants) = &mut self.warrants {
+            warrants.asked(number, asked);
+        }
+    }
+
+    /// A reply is for whoever asked, or for a command that waits for it.
+    fn replied(&mut self, mut number: u32, reply: Reply, now: Micros) {
+        let warrants = self.warrants.as_mut();
+        match warrants.map_or(Next::Pass, |warrants| warrants.reply(&mut number, &reply)) {
+            Next::Pass => self.replies.push((number, reply)),
+            Next::Ask { dest, number } => self.ask_challenge(dest, number, now),
+            Next::Send {
+                dest,
+                number,
+                command,
+                payload,
+            } => {
+                let packet = self.endpoint.question(dest, Query::Board(command), &payload, now);
+                let sent = self.send(packet);
+                if let Some(warrants) = &mut self.warrants {
+                    warrants.sent(number, sent);
+                }
+            }
+        }
     }
 
     /// Sends a datagram; returns its number.
@@ -232,12 +287,15 @@ impl HostPort {
         while let Some(heard) = self.endpoint.receive(&mut bytes, now) {
             match heard {
                 Heard::Packet(packet) | Heard::Question(packet) => {
-                    self.replies.extend(Reply::of(&packet));
+                    if let Some((number, reply)) = Reply::of(&packet) {
+                        self.replied(number, reply, now);
+                    }
                     if let Some(incoming) = Incoming::of(&packet) {
                         self.take_in(incoming);
                     }
                 }
-                Heard::Up(_) => self.refused = false,
+                Heard::Up(_) => (self.refused, self.foreign) = (false, None),
+                Heard::Down(reason @ (Down::Unkeyed | Down::WrongKey)) => self.foreign = Some(reason),
                 Heard::Down(_) => {}
             }
         }

@@ -36,11 +36,16 @@ mod error;
 pub mod host_port;
 mod mesh;
 mod questions;
+mod random;
 pub mod serial_line;
+mod warrants;
 mod worker;
 
 pub use error::{Fate, NoAnswer, NoConnection, RequestError, SendError, TooLong, check_length};
+pub use hopwise_core::authority::MeshKeys;
+pub use hopwise_core::key::Key;
 pub use hopwise_core::wire::{AppPort, DEFAULT_BAUD, DropReason};
 pub use host_port::{Incoming, Question};
 pub use mesh::{ANSWER_WITHIN, Ended, Mesh, Receiver};
 pub use questions::NodeState;
+pub use random::random_bytes;

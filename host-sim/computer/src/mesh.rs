@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, SyncSender, TrySendError, sync_cha
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use hopwise_core::authority::MeshKeys;
 use hopwise_core::limits::MAX_PAYLOAD;
 use hopwise_core::wire::{AppPort, AppStatus, BoardState, Command, DropReason, Page, Query, Status, Verdict};
 use hopwise_core::{Network, NoSuchNode};
@@ -14,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Fate, NoConnection, RequestError, SendError, TooLong, check_length};
 use crate::host_port::{Incoming, Reply};
-use crate::serial_line::{BadPort, SerialLine, wait_for_bytes};
+use crate::serial_line::{BadPort, SerialLine};
 use crate::worker::{Common, End, Errand, Interest, Job, News, Outlet, SETTLED_WITHIN, run};
 
 /// A request that is not answered by then has no answer: longer than packets live, there and back.
@@ -56,13 +57,17 @@ impl std::fmt::Debug for Mesh {
 impl Mesh {
     /// Opens a serial port, and asks the board there for its network.
     pub fn open(port: impl AsRef<Path>, baud: u32) -> Result<Self, NoConnection> {
+        Mesh::open_with(port, baud, None)
+    }
+
+    /// The same at a board of a mesh that has keys.
+    pub fn open_with(port: impl AsRef<Path>, baud: u32, keys: Option<MeshKeys>) -> Result<Self, NoConnection> {
         let path = port.as_ref();
-        let mut line = SerialLine::open(path, baud)?;
+        let mut line = SerialLine::open(path, baud, keys)?;
         while !line.port.is_up() {
             if let Some(missing) = line.missing() {
                 return Err(missing.into());
             }
-            wait_for_bytes([&line]);
             line.exchange()?;
         }
         let board = line.port.board().map_or(0, |board| board.address);

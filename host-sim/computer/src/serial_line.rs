@@ -1,18 +1,15 @@
 //! One serial port with the computer's end of the link: the ST-LINK's USB port, or a pseudo-terminal of an emulated board.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
-use rustix::termios::{OptionalActions, QueueSelector, tcflush, tcgetattr, tcsetattr};
+use hopwise_core::authority::MeshKeys;
+use serialport::{ClearBuffer, SerialPort};
 
 use crate::host_port::HostPort;
+use crate::random::random_bytes;
 
 /// A board that is there says hello within this.
 pub const HELLO_WITHIN: Duration = Duration::from_secs(3);
@@ -37,7 +34,7 @@ pub enum PortFault {
     Io(#[from] std::io::Error),
     /// It is something else.
     #[error("no serial port: {0}")]
-    NotSerial(#[from] Errno),
+    NotSerial(serialport::Error),
     /// Another program has it.
     #[error("another program uses this port; end it first, or let both talk through one `hopwise bridge`")]
     Busy,
@@ -50,48 +47,48 @@ pub enum PortFault {
     /// A board is there, but takes no computer.
     #[error("the board takes no computer here: another one is at it, or this is not its serial port")]
     Refused,
+    /// A board is there, and the keys do not fit.
+    #[error(
+        "the board has another key, or only one of the two has one: give the key of its mesh, by the mesh file or --key-file"
+    )]
+    Key,
 }
 
 /// A serial port that is open. No other program of Hopwise can open it meanwhile.
-#[derive(Debug)]
 pub struct SerialLine {
-    file: File,
+    device: Box<dyn SerialPort>,
     path: PathBuf,
     baud: u32,
     /// The computer's end of the link.
     pub port: HostPort,
     begin: Instant,
-    /// Bytes that the terminal had no room for yet.
+    /// Bytes that the port had no room for yet.
     unsent: Vec<u8>,
+}
+
+impl fmt::Debug for SerialLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SerialLine({}, {} baud)", self.path.display(), self.baud)
+    }
 }
 
 impl SerialLine {
     /// Opens a port and locks it. Nobody need be there.
-    pub fn open(path: &Path, baud: u32) -> Result<Self, BadPort> {
-        Self::open_file(path, baud).map_err(|fault| BadPort {
+    pub fn open(path: &Path, baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
+        let bad = |fault| BadPort {
             path: path.to_path_buf(),
             fault,
-        })
-    }
-
-    fn open_file(path: &Path, baud: u32) -> Result<Self, PortFault> {
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(flags.bits() as i32)
-            .open(path)?;
-        // The system lets go of the lock when this program ends, however it ends.
-        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
-            Errno::WOULDBLOCK => PortFault::Busy,
-            error => PortFault::NotSerial(error),
-        })?;
-        configure(&file, baud)?;
+        };
+        let mut port = HostPort::new(fresh_epoch(), baud, 0);
+        if let Some(keys) = keys {
+            let random = random_bytes().map_err(|error| bad(error.into()))?;
+            port.lock(keys.mesh, Some(keys.management), random);
+        }
         Ok(SerialLine {
-            file,
+            device: open_device(path, baud).map_err(bad)?,
             path: path.to_path_buf(),
             baud,
-            port: HostPort::new(fresh_epoch(), baud, 0),
+            port,
             begin: Instant::now(),
             unsent: Vec::new(),
         })
@@ -112,6 +109,7 @@ impl SerialLine {
         let fault = match () {
             () if self.port.is_up() => return None,
             () if self.port.is_refused() => PortFault::Refused,
+            () if self.port.foreign().is_some() => PortFault::Key,
             () if self.begin.elapsed() > HELLO_WITHIN => PortFault::Silent(self.baud),
             () => return None,
         };
@@ -125,23 +123,29 @@ impl SerialLine {
         }
     }
 
-    /// Carries bytes both ways.
+    /// Carries bytes both ways, and waits a moment for the first.
     pub fn exchange(&mut self) -> Result<(), BadPort> {
-        self.carry().map_err(|fault| self.bad(fault))
+        self.carry(true).map_err(|fault| self.bad(fault))
     }
 
-    fn carry(&mut self) -> Result<(), PortFault> {
+    fn carry(&mut self, wait: bool) -> Result<(), PortFault> {
         let mut buffer = [0; 4096];
-        match self.file.read(&mut buffer) {
-            Ok(0) => return Err(PortFault::Gone),
-            Ok(count) => self.port.receive(&buffer[..count], self.now()),
-            Err(error) => failed(error)?,
+        let there = match wait {
+            true => true,
+            false => self.device.bytes_to_read().map_err(|error| fault_of(error.into()))? > 0,
+        };
+        if there {
+            match self.device.read(&mut buffer) {
+                Ok(0) => return Err(PortFault::Gone),
+                Ok(count) => self.port.receive(&buffer[..count], self.now()),
+                Err(error) => failed(error)?,
+            }
         }
         if self.unsent.is_empty() {
             self.unsent = self.port.transmit(self.now());
         }
         if !self.unsent.is_empty() {
-            match self.file.write(&self.unsent) {
+            match self.device.write(&self.unsent) {
                 Ok(count) => drop(self.unsent.drain(..count)),
                 Err(error) => failed(error)?,
             }
@@ -150,41 +154,104 @@ impl SerialLine {
     }
 }
 
-impl AsFd for SerialLine {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
-    }
+/// Carries bytes both ways at several lines, and waits a moment for the first at one of them.
+pub fn exchange_all(lines: &mut [SerialLine]) -> Result<(), BadPort> {
+    lines
+        .iter_mut()
+        .enumerate()
+        .try_for_each(|(place, line)| line.carry(place == 0).map_err(|fault| line.bad(fault)))
 }
 
 /// What a read or a write that failed means; nothing if there is only nothing to do.
-fn failed(error: std::io::Error) -> Result<(), PortFault> {
-    let gone = [Errno::IO, Errno::NXIO, Errno::NODEV].map(Errno::raw_os_error);
+fn failed(error: io::Error) -> Result<(), PortFault> {
     match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(()),
-        _ if error.raw_os_error().is_some_and(|number| gone.contains(&number)) => Err(PortFault::Gone),
-        _ => Err(error.into()),
+        ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(()),
+        _ => Err(fault_of(error)),
     }
 }
 
-/// Waits a moment for bytes at any of some lines.
-pub fn wait_for_bytes<'a>(lines: impl IntoIterator<Item = &'a SerialLine>) {
-    let lines = lines.into_iter();
-    let mut fds: Vec<PollFd<'_>> = lines.map(|line| PollFd::new(line, PollFlags::IN)).collect();
-    let wait = Timespec {
-        tv_sec: 0,
-        tv_nsec: LOOK.as_nanos() as i64,
-    };
-    // Interrupted or not: what there is, is read next.
-    let _ = poll(&mut fds, Some(&wait));
+fn fault_of(error: io::Error) -> PortFault {
+    match error.kind() {
+        // What systems say of a port that was unplugged. A port that is open is not refused otherwise.
+        ErrorKind::BrokenPipe | ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::Other => PortFault::Gone,
+        _ => PortFault::Io(error),
+    }
 }
 
-/// Raw bytes at the mesh's speed.
-fn configure(file: &File, baud: u32) -> Result<(), Errno> {
-    let mut modes = tcgetattr(file)?;
-    modes.make_raw();
-    modes.set_speed(baud)?;
-    tcsetattr(file, OptionalActions::Now, &modes)?;
-    tcflush(file, QueueSelector::IOFlush)
+/// Raw bytes at the mesh's speed, and nobody else's.
+fn open_device(path: &Path, baud: u32) -> Result<Box<dyn SerialPort>, PortFault> {
+    let unix = unix::Opened::new(path)?;
+    let builder = serialport::new(path.to_string_lossy(), baud).timeout(LOOK);
+    let device = builder.open().map_err(|error| match error.kind() {
+        serialport::ErrorKind::NoDevice if unix.is_there() => PortFault::Busy,
+        serialport::ErrorKind::NoDevice => PortFault::Io(error.into()),
+        _ => PortFault::NotSerial(error),
+    })?;
+    unix.let_others_open()?;
+    device.clear(ClearBuffer::All).map_err(PortFault::NotSerial)?;
+    Ok(device)
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{File, OpenOptions};
+    use std::io;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    use rustix::fs::OFlags;
+    use rustix::termios::ioctl_tiocnxcl;
+
+    /// A port, opened besides.
+    pub(super) struct Opened(File);
+
+    impl Opened {
+        /// What is wrong with the file is said here, in the system's words.
+        pub(super) fn new(path: &Path) -> io::Result<Self> {
+            let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).custom_flags(flags.bits() as i32);
+            options.open(path).map(Opened)
+        }
+
+        pub(super) fn is_there(&self) -> bool {
+            true
+        }
+
+        /// The port is locked twice: by `flock`, which ends with the program, and by a mark that stays at the terminal of an emulated
+        /// board when the program is ended. That one is taken away.
+        pub(super) fn let_others_open(&self) -> io::Result<()> {
+            Ok(ioctl_tiocnxcl(&self.0)?)
+        }
+    }
+}
+
+/// Where a port that is open cannot be opened again, whoever asks.
+#[cfg(not(unix))]
+mod unix {
+    use std::io;
+    use std::path::Path;
+
+    pub(super) struct Opened {
+        there: bool,
+    }
+
+    impl Opened {
+        pub(super) fn new(path: &Path) -> io::Result<Self> {
+            let name = path.to_string_lossy();
+            let there =
+                serialport::available_ports().is_ok_and(|ports| ports.iter().any(|port| port.port_name == name));
+            Ok(Opened { there })
+        }
+
+        pub(super) fn is_there(&self) -> bool {
+            self.there
+        }
+
+        pub(super) fn let_others_open(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
 }
 
 /// Differs from that of the last program that was at this port.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hopwise_core::wire::{AppPort, AppStatus, Kind, Query};
 
 use crate::host_port::{Incoming, Question, Reply};
-use crate::serial_line::{BadPort, SerialLine, wait_for_bytes};
+use crate::serial_line::{BadPort, SerialLine};
 
 /// Errands under way at once. More would only wait in the board at the port.
 const AT_ONCE: usize = 8;
@@ -118,7 +118,6 @@ pub(crate) fn run(mut line: SerialLine, jobs: &Receiver<Job>, common: &Common) {
                 Err(TryRecvError::Disconnected) => break,
             }
         }
-        wait_for_bytes([&line]);
         if let Err(fault) = line.exchange() {
             break Arc::new(fault);
         }

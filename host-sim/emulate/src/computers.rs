@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hopwise_core::key::Key;
 use hopwise_core::wire::{AppPort, AppStatus, Command, Query};
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
@@ -64,6 +65,13 @@ impl Computers {
             ports.push(HostPort::new(1 + board as u32, baud, now));
         }
         Ok(Computers { ports })
+    }
+
+    /// From now on the computers have the key of the mesh, and perhaps that for commands which change boards.
+    pub fn lock(&mut self, mesh: Key, management: Option<Key>) {
+        for (board, port) in self.ports.iter_mut().enumerate() {
+            port.lock(mesh, management, [board as u8; 16]);
+        }
     }
 
     /// The address of a board, if it answers.

@@ -27,7 +27,11 @@ pub enum CannotBuildFirmware {
     #[error(transparent)]
     NoRepository(#[from] NoRepository),
     /// Nothing compiles for ARM.
-    #[error("there is no compiler for ARM: run tools/arm-target once")]
+    #[cfg_attr(unix, error("there is no compiler for ARM: run tools/arm-target once"))]
+    #[cfg_attr(
+        not(unix),
+        error("there is no compiler for ARM: run rustup target add {TARGET} once")
+    )]
     NoCompiler,
     /// Cargo cannot be run.
     #[error("the firmware for {board} cannot be built: {error}")]
@@ -96,9 +100,13 @@ impl<'a> Firmware<'a> {
         Firmware { example, ..self }
     }
 
+    fn has_all_networks(&self) -> bool {
+        self.families == [ALL_NETWORKS]
+    }
+
     fn name(&self) -> String {
         let mut name = self.board.to_string();
-        if self.families != [ALL_NETWORKS] {
+        if !self.has_all_networks() {
             name = format!("{name}-with-{}", self.families.join("-"));
         }
         if self.example.is_some() {
@@ -167,8 +175,11 @@ impl<'a> Firmware<'a> {
         cargo
             .args(["build", "--release", "--locked", "--no-default-features", "--features"])
             .arg(self.features().join(","))
-            // All at once: what they have in common is built once, and the rest side by side.
-            .args(self.example.map(|_| "--examples"))
+            .args(self.example.into_iter().flat_map(|name| match self.has_all_networks() {
+                // All at once: what they have in common is built once, and the rest side by side.
+                true => vec!["--examples"],
+                false => vec!["--example", name],
+            }))
             .current_dir(repository.root().join("firmware"))
             .env("RUSTUP_TOOLCHAIN", toolchain)
             .env("CARGO_TARGET_DIR", target_folder(repository, &self.name()))
@@ -198,7 +209,26 @@ fn target_folder(repository: &Repository, name: &str) -> PathBuf {
     repository.root().join("target/firmware").join(name)
 }
 
+/// The toolchain that compiles for ARM, by the name that rustup knows it by. Where there is no shell, the active one must.
+#[cfg(not(unix))]
+pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(repository.root())
+            .output()
+            .ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let name = said("rustup", &["show", "active-toolchain"])?;
+    let name = name.split_whitespace().next()?.to_string();
+    let sysroot = said("rustc", &[&format!("+{name}"), "--print", "sysroot"])?;
+    let library = PathBuf::from(sysroot).join("lib/rustlib").join(TARGET);
+    library.is_dir().then_some(name)
+}
+
 /// The toolchain that compiles for ARM, by the name that rustup knows it by.
+#[cfg(unix)]
 pub(crate) fn toolchain(repository: &Repository) -> Option<String> {
     let output = Command::new(repository.root().join("tools/arm-target"))
         .arg("--check")

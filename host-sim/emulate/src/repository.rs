@@ -14,7 +14,7 @@ pub enum NoRepository {
     /// Nobody has said where it is, and it is not around the working folder.
     #[error(
         "the firmware is built from Hopwise's repository: run this inside it, or say where it is with --repo PATH or {VARIABLE}, \
-         or give a built image with --elf"
+         or give a built image with --elf, or a folder of them with --images"
     )]
     Nowhere,
     /// The folder that was named is another one.

@@ -1,12 +1,11 @@
 //! A board's serial port on the host: a Unix socket or a pseudo-terminal that other programs open.
 
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use hopwise_emulator::world::{BadWire, Port, World};
 use hopwise_language::script::{BadPort, NoSuchPlace, PortName, PortOf};
 
+use super::host_side::HostSide;
 use super::script::default_port;
 
 /// Why a text does not say where a serial port goes.
@@ -40,6 +39,11 @@ pub enum CannotOpenPort {
         /// What the system says.
         error: std::io::Error,
     },
+    /// Only Unix has sockets and terminals of this kind.
+    #[error(
+        "this system has neither pseudo-terminals nor Unix sockets: boards' serial ports cannot be opened to other programs"
+    )]
+    NoSuchThing,
     /// The pseudo-terminal cannot be made.
     #[error("cannot make a terminal: {0}")]
     Terminal(std::io::Error),
@@ -80,16 +84,6 @@ impl SerialPort {
     }
 }
 
-/// What a port is to the other program.
-enum HostSide {
-    Socket {
-        listener: UnixListener,
-        client: Option<UnixStream>,
-        path: PathBuf,
-    },
-    Terminal(std::fs::File),
-}
-
 /// A port that is open to other programs.
 pub struct OpenPort {
     port: Port,
@@ -101,34 +95,8 @@ pub struct OpenPort {
 impl OpenPort {
     /// Makes the socket at a path, or the pseudo-terminal, for a port.
     pub fn open(port: Port, socket: Option<&Path>) -> Result<Self, CannotOpenPort> {
-        match socket {
-            Some(path) => {
-                let failed = |error| CannotOpenPort::Socket {
-                    path: path.display().to_string(),
-                    error,
-                };
-                let listener = UnixListener::bind(path).map_err(failed)?;
-                listener.set_nonblocking(true).map_err(failed)?;
-                let host = HostSide::Socket {
-                    listener,
-                    client: None,
-                    path: path.to_path_buf(),
-                };
-                Ok(OpenPort {
-                    port,
-                    host,
-                    path: path.display().to_string(),
-                })
-            }
-            None => {
-                let (terminal, path) = open_terminal().map_err(CannotOpenPort::Terminal)?;
-                Ok(OpenPort {
-                    port,
-                    host: HostSide::Terminal(terminal),
-                    path,
-                })
-            }
-        }
+        let (host, path) = HostSide::open(socket)?;
+        Ok(OpenPort { port, host, path })
     }
 
     /// Carries bytes both ways. Nobody at the other end is no error: what the board sends is then lost, as on a cable.
@@ -143,71 +111,16 @@ impl OpenPort {
         } else {
             &mut buffer[..]
         };
-        let received = match &mut self.host {
-            HostSide::Socket { listener, client, .. } => {
-                if let Ok((stream, _)) = listener.accept()
-                    && stream.set_nonblocking(true).is_ok()
-                {
-                    *client = Some(stream);
-                }
-                let Some(stream) = client else { return };
-                match pass(stream, &from_board, room) {
-                    Some(received) => received,
-                    None => {
-                        *client = None;
-                        0
-                    }
-                }
-            }
-            HostSide::Terminal(terminal) => pass(terminal, &from_board, room).unwrap_or(0),
-        };
+        let received = self.host.pass(&from_board, room);
         board.feed(self.port.uart, &buffer[..received]);
     }
 }
 
-impl Drop for OpenPort {
-    fn drop(&mut self) {
-        if let HostSide::Socket { path, .. } = &self.host {
-            // Nothing is lost if it is already gone.
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-/// Writes what there is and reads what there is and has room; `None` if the other end has gone.
-fn pass(stream: &mut (impl Read + Write), out: &[u8], buffer: &mut [u8]) -> Option<usize> {
-    match stream.write_all(out) {
-        Err(error) if error.kind() != ErrorKind::WouldBlock => return None,
-        _ => {}
-    }
-    if buffer.is_empty() {
-        return Some(0);
-    }
-    match stream.read(buffer) {
-        Ok(0) => None,
-        Ok(received) => Some(received),
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Some(0),
-        Err(_) => None,
-    }
-}
-
-/// A pseudo-terminal in raw mode, and the path of its other end.
-fn open_terminal() -> Result<(std::fs::File, String), std::io::Error> {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-    grantpt(&master)?;
-    unlockpt(&master)?;
-    let path = ptsname(&master, Vec::new())?.to_string_lossy().into_owned();
-    let mut modes = rustix::termios::tcgetattr(&master)?;
-    modes.make_raw();
-    rustix::termios::tcsetattr(&master, rustix::termios::OptionalActions::Now, &modes)?;
-    rustix::fs::fcntl_setfl(&master, rustix::fs::OFlags::NONBLOCK)?;
-    Ok((std::fs::File::from(master), path))
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::io::{ErrorKind, Read, Write};
     use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::net::UnixStream;
     use std::sync::Arc;
 
     use hopwise_emulator::cpu::Bus;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hopwise_core::store::{SEALED_BYTES, sealed};
+use hopwise_core::store::{KEYED_BYTES, Keys, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
@@ -68,13 +68,13 @@ pub fn configuration_slots(image: &Image) -> Option<u32> {
 
 /// Gives a board its configuration, as a probe would: what it had before is gone. Another firmware than Hopwise's has no place for
 /// one.
-pub fn configure(board: &mut Board, image: &Image, page: &[u8; PAGE_BYTES], epoch: u32) {
+pub fn configure(board: &mut Board, image: &Image, page: &[u8; PAGE_BYTES], keys: Option<Keys>, epoch: u32) {
     let (Some(slots), Some(bytes)) = (configuration_slots(image), image.address_of("_slot_bytes")) else {
         return;
     };
     for (at, bytes) in [
-        (slots, &sealed(page, epoch)[..]),
-        (slots.wrapping_add(bytes), &[0xff; SEALED_BYTES]),
+        (slots, &sealed(page, keys, epoch)[..]),
+        (slots.wrapping_add(bytes), &[0xff; KEYED_BYTES]),
     ] {
         // The linker has seen to it that the slots are in the flash.
         let _ = board.write_flash(at, bytes);
@@ -107,6 +107,8 @@ pub struct Blueprint {
     pub programs: Vec<Program>,
     /// The configuration page of each board.
     pub pages: Vec<[u8; PAGE_BYTES]>,
+    /// The keys of the boards; the mesh has none unless said.
+    pub keys: Vec<Option<Keys>>,
     /// When each board is powered; those that are not said, at once.
     pub starts: Vec<Time>,
     /// The ports that are connected.
@@ -125,7 +127,14 @@ pub fn assemble(blueprint: &Blueprint, image: &Arc<Image>, differences: Differen
             ..options(node as u64, kind, differences)
         };
         let mut board = Board::new(image, options);
-        configure(&mut board, image, page, scatter(differences.seed ^ node as u64) as u32);
+        let keys = blueprint.keys.get(node).copied().flatten();
+        configure(
+            &mut board,
+            image,
+            page,
+            keys,
+            scatter(differences.seed ^ node as u64) as u32,
+        );
         world.add(board);
     }
     for (a, b) in &blueprint.wires {
@@ -181,7 +190,12 @@ pub fn check_size(kind: &BoardKind, network: &Network) -> Result<(), CannotBuild
 }
 
 /// Every edge is laid once, from its end with the lower number.
-fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Port, Port)>) -> Result<(), CannotBuild> {
+pub(crate) fn lay_wires(
+    kind: &BoardKind,
+    network: &Network,
+    node: u64,
+    wires: &mut Vec<(Port, Port)>,
+) -> Result<(), CannotBuild> {
     for port in 0..network.degree(node)? {
         let Some(neighbor) = network.neighbor(node, port)?.filter(|neighbor| *neighbor > node) else {
             continue;
@@ -194,7 +208,7 @@ fn lay_wires(kind: &BoardKind, network: &Network, node: u64, wires: &mut Vec<(Po
 }
 
 /// The serial port of a node's port.
-fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
+pub(crate) fn place(kind: &BoardKind, network: &Network, node: u64, port: Option<u64>) -> Result<Port, CannotBuild> {
     match port.and_then(|port| kind.links().get(port as usize)) {
         Some(link) => Ok(Port {
             board: node as usize,
@@ -232,7 +246,7 @@ fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> Boa
 }
 
 /// The finalizer of SplitMix64.
-fn scatter(value: u64) -> u64 {
+pub(crate) fn scatter(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

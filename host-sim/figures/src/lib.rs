@@ -2,6 +2,7 @@
 //!
 //! - [`Spread`]: mean, percentiles and extremes of a list of values; [`percentile`]: one of them;
 //! - [`Histogram`]: percentiles of whole numbers that are counted while they come, without keeping them;
+//! - [`Agreement`]: how well clocks agree;
 //! - [`escape`]: text for HTML, XML and SVG; [`printable`]: for a terminal; [`markdown_cell`]; [`printable_json`];
 //! - [`decimal`]: a number without idle zeros.
 //!
@@ -17,9 +18,11 @@
 //! assert_eq!(escape("torus(4,4) <fast>"), "torus(4,4) &lt;fast&gt;");
 //! ```
 
+mod agreement;
 mod histogram;
 mod text;
 
+pub use agreement::Agreement;
 pub use histogram::Histogram;
 pub use text::{LONGEST_TEXT, decimal, escape, markdown_cell, printable, printable_json, printable_line};
 

@@ -4,7 +4,7 @@
 //! ended before leaves the old file as it was, and beside it what it had written, as `NAME.XXXXXX.partial`.
 //!
 //! - [`write_whole`]: a text that is there already; [`create_whole`]: the same, for a file that must not be there;
-//! - [`NewFile`]: what is written bit by bit;
+//! - [`NewFile`]: what is written bit by bit; [`create_private`]: what others may not read;
 //! - [`check_writable`]: whether they could, told before the work is done;
 //! - [`is_same_file`]: whether two paths lead to one file, by whatever spelling or link.
 //!
@@ -19,9 +19,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -42,6 +41,15 @@ pub fn create_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     beside.persist_noclobber(path).map_err(|error| error.error)
 }
 
+/// Begins a file that must not be there and that only its owner may read, where the system can tell them apart.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 /// Whether [`NewFile::create`] could write a file. Nothing is changed.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     match path.metadata() {
@@ -53,7 +61,14 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 
 /// Whether two paths lead to one file that exists.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    let file = |path: &Path| path.metadata().ok().map(|about| (about.dev(), about.ino()));
+    // Not opened to find out: a pipe would wait for its other end.
+    #[cfg(unix)]
+    let file = |path: &Path| {
+        use std::os::unix::fs::MetadataExt;
+        path.metadata().ok().map(|about| (about.dev(), about.ino()))
+    };
+    #[cfg(not(unix))]
+    let file = |path: &Path| path.canonicalize().ok();
     file(one).is_some_and(|one| Some(one) == file(other))
 }
 
@@ -111,12 +126,12 @@ impl NewFile {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        let file = tempfile::Builder::new()
-            .prefix(&begin)
-            .suffix(".partial")
-            // As the system makes files: less what the user's mask takes away.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(&begin).suffix(".partial");
+        // As the system makes files: less what the user's mask takes away.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder)?;
         let (file, beside) = file.into_parts();
         Ok(NewFile {
             out: BufWriter::new(file),
@@ -164,5 +179,5 @@ fn followed(path: &Path) -> PathBuf {
     place.unwrap_or_else(|| path.to_path_buf())
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

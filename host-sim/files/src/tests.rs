@@ -1,5 +1,5 @@
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use super::*;
 
@@ -139,4 +139,13 @@ fn one_file_has_many_names() {
     }
     assert!(!is_same_file(&path, &other) && !is_same_file(&path, &folder.path().join("none")));
     assert!(!is_same_file(&folder.path().join("none"), &folder.path().join("none")));
+}
+
+#[test]
+fn a_private_file_is_for_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    create_private(&path).unwrap().write_all(b"secret").unwrap();
+    assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+    assert_eq!(create_private(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
 }

@@ -1,5 +1,7 @@
 //! Patterns of traffic made ready for a network.
 
+use std::sync::Arc;
+
 use hopwise_core::graph::{Factor, Shape};
 use hopwise_core::{Family, Network};
 use rand::seq::SliceRandom;
@@ -19,7 +21,7 @@ enum Rule {
     Uniform,
     UniformWithSelf,
     /// The destination of every node.
-    Fixed(Vec<u32>),
+    Fixed(Arc<[u32]>),
     HotSpot {
         node: u32,
         share: f64,
@@ -93,7 +95,7 @@ impl Destinations {
                 let sizes = ring_sizes(network).unwrap_or_else(|| vec![u64::from(nodes)]);
                 fixed(&|node| tornado(&sizes, u64::from(node)) as u32)
             }
-            Traffic::Permutation => Rule::Fixed(partners),
+            Traffic::Permutation => Rule::Fixed(partners.into()),
             Traffic::HotSpot { node, share } => Rule::HotSpot {
                 node: node as u32,
                 share,

@@ -1,11 +1,12 @@
 //! The routers of the whole network, stepped cycle by cycle.
 //!
-//! A cycle costs what moves in it: idle routers, waiting packets and silent sources are on no list. Flits live in one
-//! pool and change hands by their number; nothing is allocated per packet once the pool has grown to the load. A large
-//! network is worked on in [districts](district::Districts) that fit the processor's cache.
+//! A cycle costs what moves in it: idle routers, waiting packets and silent sources are on no list. Flits live in pools and change
+//! hands by their number; nothing is allocated per packet once the pools have grown to the load. A large network is worked on in
+//! [districts](district::District) that fit the processor's cache, by as many threads as are wanted.
 //!
-//! - [`routers`]: ports and channels; [`packets`]: what is under way, and what enters; [`district`]: time, and who has
-//!   something to do; [`allocation`]: who gets a channel, and who the switch. This file has the pipeline.
+//! - [`district`]: a part of the network, and the pipeline; [`routers`]: its ports and channels; [`packets`]: what is under way, and
+//!   what enters; [`allocation`]: who gets a channel, and who the switch; [`border`]: what goes from one district to another;
+//!   [`agenda`]: what is sent by a schedule. This file has time, failures, and what all districts have in common.
 //!
 //! The router is the usual one with input queues: a head flit is routed, wins a virtual channel of its class on the link
 //! ahead (round robin over the input channels), then every flit wins the switch (one iteration of iSLIP: outputs grant
@@ -13,24 +14,34 @@
 //! back. References: W. J. Dally and B. Towles, Principles and Practices of Interconnection Networks, 2004, chapters 16
 //! to 19; N. McKeown, The iSLIP scheduling algorithm for input-queued switches, IEEE/ACM Transactions on Networking 7(2), 1999.
 
+mod agenda;
 mod allocation;
+mod border;
 mod district;
 mod packets;
 mod routers;
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use hopwise_core::{Network, Rule};
 use hopwise_language::{BadDestinations, Destinations, Traffic};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::prelude::*;
 
-use super::parameters::{Parameters, Process};
+use super::failures::{Change, Failures, Standing};
+use super::parameters::{Parameters, Paths, Process, Rings};
 use super::record::Recorder;
 use super::routes::Routes;
-use super::wiring::{NO_AXIS, Wiring};
-use district::{Arrival, Districts};
-use packets::Packets;
-use routers::{ChannelPlan, Port, Winner};
-pub(super) use routers::{NONE, Routers, State};
+use super::schedule::Schedule;
+use super::wiring::Wiring;
+use border::Border;
+use district::District;
+#[cfg(test)]
+pub(super) use routers::Input;
+use routers::{ChannelPlan, HERE};
+pub(super) use routers::{NONE, State};
 
 /// Why a run cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +53,9 @@ pub(super) enum Halt {
 /// Draws what patterns of traffic have drawn once, besides the numbers of the districts.
 const PERMUTATION: u64 = 0x7065_726d;
 
+/// Cycles after which the recorder is told, at most.
+const LONGEST_TURN: u32 = 64;
+
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub(super) struct Scene<'a> {
@@ -52,24 +66,59 @@ pub(super) struct Scene<'a> {
     pub(super) process: Process,
     /// Packets that a node makes in a cycle, on average.
     pub(super) rate: f64,
+    /// What is sent instead.
+    pub(super) schedule: Option<&'a Schedule>,
+    pub(super) failures: Option<&'a Failures>,
     pub(super) seed: u64,
     /// Classes to provide at least.
     pub(super) classes: u32,
+    pub(super) threads: usize,
+}
+
+/// What all districts read.
+struct Shared<'a> {
+    scene: Scene<'a>,
+    parameters: Parameters,
+    routes: Routes,
+    nodes: u32,
+    /// Delays, added up once.
+    flight: u32,
+    credit_return: u32,
+    entry: u32,
+    /// The cycles whose packets count.
+    measured: Range<u32>,
+    /// Packets alive when the turn began, and how many may be.
+    alive: i64,
+    most_alive: i64,
+    /// No packet enters the network.
+    sources_wait: bool,
+}
+
+impl Shared<'_> {
+    fn counts(&self, cycle: u32) -> bool {
+        self.measured.contains(&cycle)
+    }
+}
+
+/// Links and routers that fail. After every failure nothing enters until the network is empty; then all routers have new routes. So no
+/// packet ever goes by old routes and new ones, whose classes need not agree.
+struct Failing {
+    wiring: Wiring,
+    standing: Standing,
 }
 
 /// The whole network while it is simulated.
 pub(super) struct Engine<'a> {
-    scene: Scene<'a>,
-    destinations: Destinations,
-    routes: Routes,
-    pub(super) routers: Routers,
-    packets: Packets,
-    districts: Districts,
+    shared: Shared<'a>,
+    districts: Vec<District>,
+    /// Cycles that a district can go on without the others.
+    window: u32,
+    failing: Option<Failing>,
+    pool: Option<Arc<rayon::ThreadPool>>,
     pub(super) now: u32,
     pub(super) recorder: Recorder,
-    /// Flits that ever crossed a switch.
-    pub(super) moved: u64,
-    halt: Option<Halt>,
+    /// Flits over each direction of each link in the window of the recorder, once it is closed.
+    pub(super) link_flits: Vec<u32>,
 }
 
 impl<'a> Engine<'a> {
@@ -77,256 +126,296 @@ impl<'a> Engine<'a> {
     pub(super) fn new(scene: Scene<'a>) -> Result<Self, BadDestinations> {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(scene.seed ^ PERMUTATION);
         let destinations = Destinations::new(scene.traffic, scene.network, &mut rng)?;
-        let parameters = scene.parameters;
         let wiring = Wiring::new(scene.network);
-        let routes = Routes::new(scene.network, scene.rule, parameters.rings, &wiring);
-        let plan = ChannelPlan::new(&parameters, &wiring, routes.class_count.max(scene.classes));
+        let standing = scene
+            .failures
+            .map(|failures| Standing::new(failures, &wiring, scene.seed));
+        let mut parameters = scene.parameters;
+        if parameters.paths != Paths::Rule || standing.is_some() {
+            // What is special about balanced rings is a matter of the rule by itself.
+            parameters.rings = Rings::Core;
+        }
+        let mut routes = match &standing {
+            Some(standing) => Routes::round(scene.network, scene.rule, &wiring, standing),
+            None => Routes::new(scene.network, scene.rule, parameters.rings, &wiring),
+        };
+        if parameters.paths.is_adaptive() {
+            routes.find_shortest(&wiring, standing.as_ref().unwrap_or(&Standing::default()));
+        }
+        let classes = routes
+            .class_count
+            .max(scene.classes)
+            .saturating_mul(parameters.paths.phases());
+        let plan = ChannelPlan::new(&parameters, &wiring, classes);
         let parameters = parameters.shared_out(plan.channels());
+        let nodes = wiring.nodes() as u32;
         let size = district::size(wiring.nodes(), wiring.ports() * plan.channels() as usize);
-        let districts = Districts::new(&scene, &wiring, size);
-        Ok(Self {
-            destinations,
+        let window = if size < nodes {
+            parameters.flight().min(parameters.credit_return())
+        } else {
+            LONGEST_TURN
+        };
+        let shared = Shared {
+            parameters,
             routes,
-            routers: Routers::new(&parameters, &wiring, plan, &districts),
-            packets: Packets::new(&parameters, &wiring, plan.channels()),
+            nodes,
+            flight: parameters.flight(),
+            credit_return: parameters.credit_return(),
+            entry: parameters.entry(),
+            measured: u32::MAX..u32::MAX,
+            alive: 0,
+            most_alive: packets::most_alive(wiring.nodes()),
+            sources_wait: false,
+            scene,
+        };
+        // A letter is read at the end of the turn in which it was written.
+        let delay = parameters.longest_delay() + if size < nodes { window } else { 0 };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(shared.scene.seed);
+        let mut next = |number: usize| {
+            let border = Border::new(&wiring, number, size);
+            let (own, destinations) = (rng.clone(), destinations.clone());
+            rng.jump();
+            District::new(&shared, &wiring, plan, border, destinations, delay, own)
+        };
+        let districts: Vec<District> = (0..nodes.div_ceil(size) as usize).map(&mut next).collect();
+        let threads = shared.scene.threads.min(districts.len());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        Ok(Self {
+            // Where no thread can be started, this one does all: the result is the same.
+            pool: (threads > 1).then(|| pool.build().ok().map(Arc::new)).flatten(),
+            shared,
             districts,
+            window,
+            failing: standing.map(|standing| Failing { wiring, standing }),
             now: 0,
             recorder: Recorder::new(),
-            moved: 0,
-            halt: None,
-            scene,
+            link_flits: Vec::new(),
         })
     }
 
-    /// Packets made and not yet delivered.
+    /// Packets made and not yet delivered or lost.
     pub(super) fn alive(&self) -> u64 {
-        self.packets.alive
+        let balance: i64 = self.districts.iter().map(|district| district.packets.balance()).sum();
+        balance.unsigned_abs()
+    }
+
+    /// Whether messages of a schedule wait for their time.
+    pub(super) fn has_plans(&self) -> bool {
+        let mut agendas = self.districts.iter().filter_map(|district| district.agenda.as_ref());
+        agendas.any(agenda::Agenda::has_timed)
     }
 
     /// Whether sources ever had to pause because too many packets were alive.
     pub(super) fn throttled(&self) -> bool {
-        self.packets.throttled
+        self.districts.iter().any(|district| district.packets.throttled)
     }
 
-    /// Some cycles, district by district.
+    /// Flits that ever crossed a switch.
+    pub(super) fn moved(&self) -> u64 {
+        self.districts.iter().map(|district| district.moved).sum()
+    }
+
+    /// Buffer classes, virtual channels of a link, and flits that a channel holds.
+    pub(super) fn channel_plan(&self) -> (u32, u32, u32) {
+        let first = self.districts.first().map(|district| &district.routers);
+        first.map_or((0, 0, 0), |routers| {
+            (routers.classes, routers.channels, routers.buffers)
+        })
+    }
+
+    /// Links and routers that are out of action now.
+    pub(super) fn failed(&self) -> (u64, u64) {
+        self.failing
+            .as_ref()
+            .map_or((0, 0), |failing| failing.standing.counts())
+    }
+
+    /// Packets count from now on, in batches of so many cycles, as a power of two.
+    pub(super) fn open(&mut self, batch_bits: u32) {
+        self.recorder.open(self.now, batch_bits);
+        for district in &mut self.districts {
+            district.routers.crossed.fill(0);
+        }
+    }
+
+    /// Packets made from now on do not count.
+    pub(super) fn close(&mut self) {
+        self.recorder.close(self.now);
+        let links = |district: &District| {
+            let ports = district.routers.ports.iter().zip(&district.routers.crossed).zip(0..);
+            let links = ports.filter(|((port, _), number)| port.local != *number);
+            links.map(|((_, &flits), _)| flits).collect::<Vec<u32>>()
+        };
+        self.link_flits = self.districts.iter().flat_map(links).collect();
+    }
+
+    /// Some cycles.
     pub(super) fn run(&mut self, cycles: u32) -> Result<(), Halt> {
+        match self.pool.clone() {
+            Some(pool) => pool.install(|| self.advance(cycles)),
+            None => self.advance(cycles),
+        }
+    }
+
+    fn advance(&mut self, cycles: u32) -> Result<(), Halt> {
         let end = self.now + cycles;
         while self.now < end {
-            let start = self.now;
-            let window = self.districts.window.min(end - start);
-            for district in 0..self.districts.count() {
-                self.districts.take_up(district);
-                if self.districts.count() > 1 {
-                    self.fetch(start..start + window);
-                }
-                for now in start..start + window {
-                    self.now = now;
-                    self.step();
-                }
-                self.districts.put_back();
+            self.fail()?;
+            self.shared.measured = self.recorder.window();
+            self.shared.alive = self.alive() as i64;
+            let next_event = self.failing.as_ref().and_then(|failing| failing.standing.next_event());
+            let turn_end = (self.now + self.window)
+                .min(end)
+                .min(next_event.unwrap_or(u32::MAX).max(self.now + 1));
+            let turn = self.now..turn_end;
+            let shared = &self.shared;
+            if self.pool.is_some() {
+                let work = |district: &mut District| district.turn(shared, turn.clone());
+                self.districts.par_iter_mut().for_each(work);
+            } else {
+                self.districts
+                    .iter_mut()
+                    .for_each(|district| district.turn(shared, turn.clone()));
             }
-            self.now = start + window;
-            self.halt.map_or(Ok(()), Err)?;
+            border::exchange(&mut self.districts);
+            self.now = turn_end;
+            self.take_notes()?;
         }
         Ok(())
     }
 
-    /// Reads what the next cycles of the current district will work on. Independent reads overlap, so that the
-    /// memory's delay is paid once for many, and not once for each in the steps that follow.
-    fn fetch(&self, cycles: std::ops::Range<u32>) {
-        let mut read = 0;
-        for now in cycles {
-            for &Arrival { channel, flit } in self.districts.current.arrivals.look(now) {
-                read ^= self.packets.of(flit).dest;
-                if let Some(input) = self.routers.inputs.get(channel as usize) {
-                    read ^= input.head ^ self.routers.ports[(channel / self.routers.channels) as usize].node;
-                }
+    fn take_notes(&mut self) -> Result<(), Halt> {
+        for district in &mut self.districts {
+            let notes = &mut district.notes;
+            self.recorder.offered += std::mem::take(&mut notes.offered);
+            self.recorder.expected += std::mem::take(&mut notes.expected);
+            for delivery in notes.delivered.drain(..) {
+                self.recorder.delivered(delivery.born, delivery.at, delivery.hops);
             }
-            for &credit in self.districts.current.credits.look(now) {
-                read ^= match self.routers.outputs.get(credit as usize) {
-                    Some(output) => output.owner,
-                    None => u32::from(self.packets.source_credits[credit as usize - self.routers.outputs.len()]),
-                };
-            }
-            let (seeking, ready) = (
-                self.districts.current.seeking.look(now),
-                self.districts.current.ready.look(now),
-            );
-            for &channel in seeking.iter().chain(ready) {
-                let input = &self.routers.inputs[channel as usize];
-                read ^= self.routers.ports[input.port as usize].node ^ self.routers.ports[input.out_port as usize].node;
-                read ^= self.routers.outputs[input.own as usize].owner ^ self.packets.of(input.head).dest;
-            }
+            notes.lost.drain(..).for_each(|born| self.recorder.lost(born));
+            district.halt.map_or(Ok(()), Err)?;
         }
-        std::hint::black_box(read);
+        Ok(())
     }
 
-    /// One cycle of the current district, in the order of the pipeline: what arrives, what is made and enters, who gets a
-    /// channel, who gets the switch.
-    fn step(&mut self) {
-        self.receive();
-        self.make_packets();
-        self.enter();
-        self.allocate_channels();
-        self.allocate_switch();
-    }
-
-    fn receive(&mut self) {
-        let credits = self.districts.current.credits.take(self.now);
-        for &credit in &credits {
-            match self.routers.outputs.get_mut(credit as usize) {
-                Some(output) => {
-                    output.credits += 1;
-                    match output.owner {
-                        NONE if self.routers.room_for_all > 0 => self.wake(credit / self.routers.channels, self.now),
-                        NONE => (),
-                        owner if self.routers.inputs[owner as usize].state == State::Starved => {
-                            self.routers.inputs[owner as usize].state = State::Active;
-                            self.contend(owner);
-                        }
-                        _ => (),
+    /// What is to fail by now fails; once the network is empty after that, it has new routes.
+    fn fail(&mut self) -> Result<(), Halt> {
+        let Some(Failing { wiring, standing }) = &mut self.failing else {
+            return Ok(());
+        };
+        while let Some(change) = standing.happen(wiring, self.now) {
+            self.shared.sources_wait = true;
+            match change {
+                Change::Link(port, true) => {
+                    for port in [port, wiring.peer[port as usize]] {
+                        let node = wiring.node[port as usize];
+                        self.shared
+                            .routes
+                            .lose(node, Some(port - wiring.first[node as usize] - 1));
                     }
                 }
-                None => self.packets.source_credits[credit as usize - self.routers.outputs.len()] += 1,
+                Change::Router(node, true) => {
+                    self.shared.routes.lose(node, None);
+                    for port in wiring.first[node as usize] + 1..wiring.first[node as usize + 1] {
+                        let peer = wiring.peer[port as usize];
+                        let there = wiring.node[peer as usize];
+                        self.shared
+                            .routes
+                            .lose(there, Some(peer - wiring.first[there as usize] - 1));
+                    }
+                }
+                Change::Link(_, false) | Change::Router(_, false) => (),
             }
         }
-        self.districts.current.credits.give_back(self.now, credits);
-        let arrivals = self.districts.current.arrivals.take(self.now);
-        for &Arrival { channel, flit } in &arrivals {
-            if channel == NONE {
-                self.pass_on(flit);
-                continue;
+        let count = |of: fn(&packets::Packets) -> u64| -> u64 { self.districts.iter().map(|d| of(&d.packets)).sum() };
+        let inside = count(|packets| packets.entered) - count(|packets| packets.left);
+        if self.shared.sources_wait && inside == 0 {
+            let scene = &self.shared.scene;
+            let mut routes = Routes::round(scene.network, scene.rule, wiring, standing);
+            if self.shared.parameters.paths.is_adaptive() {
+                routes.find_shortest(wiring, standing);
             }
-            let input = &mut self.routers.inputs[channel as usize];
-            let empty = input.filled == 0;
-            // Alone in its channel, a flit needs no link to the next: most are, and their memory is not touched.
-            if empty {
-                input.head = flit;
-            } else {
-                self.packets.next_flit[input.tail as usize] = flit;
+            let phases = self.shared.parameters.paths.phases();
+            let classes = self.districts.first().map_or(0, |district| district.routers.classes) / phases;
+            if routes.class_count > classes && self.shared.parameters.class_limit.is_none() {
+                return Err(Halt::MoreClasses(routes.class_count));
             }
-            input.tail = flit;
-            input.filled += 1;
-            match input.state {
-                State::Idle => self.seek(channel, self.now + self.scene.parameters.routing),
-                State::Active if empty => self.contend(channel),
-                _ => (),
-            }
+            self.shared.routes = routes;
+            self.shared.sources_wait = false;
         }
-        self.districts.current.arrivals.give_back(self.now, arrivals);
+        Ok(())
     }
 
-    fn contend(&mut self, channel: u32) {
-        let input = &mut self.routers.inputs[channel as usize];
-        if !input.contending {
-            input.contending = true;
-            self.districts.current.contenders.push(channel);
-        }
+    /// All input channels, for the watchdog: the district of each, and its number there.
+    pub(super) fn channels(&self) -> u32 {
+        let last = self.districts.last();
+        last.map_or(0, |district| {
+            district.first_channel + district.routers.inputs.len() as u32
+        })
     }
 
-    /// Routes the packet at the head of a channel; it asks for an output channel in cycle `at`.
-    fn seek(&mut self, channel: u32, at: u32) {
-        let input = &mut self.routers.inputs[channel as usize];
-        let number = self.packets.number(input.head);
-        let packet = &mut self.packets.all[number as usize];
-        let Port { node, local, axis, .. } = self.routers.ports[input.port as usize];
-        input.state = State::Seeking;
-        if packet.dest == node {
-            (input.out_port, input.own) = (local, local * self.routers.channels);
-        } else {
-            packet.hops += 1;
-            let step = self.routes.step(node, packet.dest, &mut packet.valleys);
-            let mut out = local + 1 + step.port;
-            let mut class = step.class;
-            if step.tie && self.districts.current.rng.random() {
-                out = self.routers.opposite[out as usize];
-                class = 1 - class.min(1);
-            }
-            if axis != NO_AXIS && axis == self.routers.ports[out as usize].axis {
-                class = channel - input.port * self.routers.channels;
-            }
-            (input.out_port, input.own) = (out, out * self.routers.channels + class.min(self.routers.classes - 1));
-        }
-        self.districts.current.seeking.put(at, channel);
+    /// The district of a channel, and the channel's number in it.
+    fn place(&self, channel: u32) -> (&District, u32) {
+        let number = self
+            .districts
+            .partition_point(|district| district.first_channel <= channel)
+            - 1;
+        let district = &self.districts[number];
+        (district, channel - district.first_channel)
     }
 
-    /// The flit that won the switch at an input port leaves.
-    fn send(
-        &mut self,
-        Winner {
-            in_port,
-            out_port,
-            channel,
-        }: Winner,
-    ) {
-        let parameters = &self.scene.parameters;
-        self.routers.ports[out_port as usize].last_input = in_port;
-        let (out_across, downstream) = self.routers.ports[out_port as usize].other_end();
-        let port = &mut self.routers.ports[in_port as usize];
-        (port.last_output, port.last_vc) = (out_port, channel);
-        let (in_across, upstream) = port.other_end();
-        let leaves = out_port == port.local;
-        let input = &mut self.routers.inputs[channel as usize];
-        let (flit, out) = (input.head, input.out);
-        input.filled -= 1;
-        if input.filled > 0 {
-            input.head = self.packets.next_flit[flit as usize];
-        }
-        self.moved += 1;
-        let tail = self.packets.is_last(flit);
-        let (returned, at) = (self.now + parameters.credit_return(), self.now + parameters.flight());
-        if !leaves {
-            self.routers.outputs[out as usize].credits -= 1;
-            let channel = out.wrapping_add(out_across);
-            self.districts
-                .at(downstream)
-                .arrivals
-                .put(at, Arrival { channel, flit });
-        } else if tail {
-            self.deliver(flit, at);
-        }
-        let credit = channel.wrapping_add(in_across);
-        self.districts.at(upstream).credits.put(returned, credit);
-        if tail {
-            self.leave(channel, out);
+    /// An input channel by its number in the network.
+    #[cfg(test)]
+    pub(super) fn input(&self, channel: u32) -> &Input {
+        let (district, local) = self.place(channel);
+        &district.routers.inputs[local as usize]
+    }
+
+    /// The node of an input channel, and its number on the link.
+    pub(super) fn place_of(&self, channel: u32) -> (u32, u32) {
+        let (district, local) = self.place(channel);
+        district.routers.place(local)
+    }
+
+    /// The input channels that must move before the packet at the head of a channel can, one of which is enough; `None` if it
+    /// waits for nothing that will not pass by itself.
+    pub(super) fn waits_for(&self, channel: u32) -> Option<Vec<u32>> {
+        let (district, local) = self.place(channel);
+        let routers = &district.routers;
+        let input = &routers.inputs[local as usize];
+        match input.state {
+            // Active: a flit has won a channel and has a credit; if it has not come yet, it is on its way.
+            State::Idle | State::Active => None,
+            State::Starved => Some(vec![self.full_channel_behind(district, input.out)?]),
+            State::Seeking => {
+                let mut others = Vec::new();
+                for out in routers.choices(local) {
+                    others.push(match routers.outputs[out as usize].owner {
+                        NONE if routers.has_room(local, out) => return None,
+                        NONE => self.full_channel_behind(district, out)?,
+                        owner => district.first_channel + owner,
+                    });
+                }
+                Some(others)
+            }
         }
     }
 
-    /// A packet has left a channel: its output channel is free, and the next packet is routed.
-    fn leave(&mut self, channel: u32, out: u32) {
-        let next = self.now + 1;
-        self.routers.outputs[out as usize].owner = NONE;
-        let out_port = self.routers.inputs[channel as usize].out_port;
-        self.wake(out_port, next);
-        if self.routers.inputs[channel as usize].filled > 0 {
-            self.seek(channel, next + self.scene.parameters.routing);
-        } else {
-            self.routers.inputs[channel as usize].state = State::Idle;
-        }
-    }
-
-    /// Whoever waits for a channel of an output port tries again in cycle `at`.
-    fn wake(&mut self, out_port: u32, at: u32) {
-        let mut waiter = std::mem::replace(&mut self.routers.ports[out_port as usize].first_waiter, NONE);
-        while waiter != NONE {
-            self.districts.current.seeking.put(at, waiter);
-            waiter = self.routers.inputs[waiter as usize].next_waiter;
-        }
-    }
-
-    fn deliver(&mut self, flit: u32, at: u32) {
-        let packet = *self.packets.of(flit);
-        self.packets.alive -= 1;
-        self.recorder.delivered(packet.born, at, packet.hops);
-        if packet.origin == NONE {
-            self.packets.release(self.packets.number(flit));
-        } else {
-            self.districts.current.arrivals.put(at, Arrival { channel: NONE, flit });
-        }
+    /// The full input channel at the other end of an output channel of a district; `None` if it leads out of the network, or if a flit
+    /// or a credit between them is on its way.
+    fn full_channel_behind(&self, district: &District, out: u32) -> Option<u32> {
+        let (beyond, next) = district.routers.behind(out)?;
+        let other = match beyond {
+            HERE => district,
+            place => &self.districts[district.border.district(place)],
+        };
+        let filled = u32::from(other.routers.inputs[next as usize].filled);
+        let held = filled + u32::from(district.routers.outputs[out as usize].credits);
+        (held == district.routers.buffers).then_some(other.first_channel + next)
     }
 
     /// Bytes of memory in use for the network, routes and packets.
     pub(super) fn bytes(&self) -> usize {
-        self.routes.bytes() + self.routers.bytes() + self.packets.bytes() + self.districts.bytes()
+        self.shared.routes.bytes() + self.districts.iter().map(District::bytes).sum::<usize>()
     }
 }

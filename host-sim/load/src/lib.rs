@@ -18,6 +18,8 @@
 //!     rate: 0.1,
 //!     seed: 1,
 //!     effort: Effort::default(),
+//!     failures: None,
+//!     threads: 1,
 //! })?;
 //! assert!(!point.saturated);
 //! // A hop takes 5 cycles, entering and leaving the network 7; the rest is waiting for others.
@@ -26,7 +28,8 @@
 //! ```
 //!
 //! - [`parameters`]: how long the steps of a router take, and what it can hold;
-//! - [`hopwise_language::Traffic`]: who sends to whom; `source`: when;
+//! - [`hopwise_language::Traffic`]: who sends to whom; `source`: when; [`schedule`]: both, of a trace or a collective;
+//! - [`failures`]: links and routers that fail;
 //! - `wiring`, `routes`: the network as numbered ports, and core's rules made ready for the inner loop;
 //! - `engine`: the routers; `wheel`: events a few cycles ahead; `record`: what is written down;
 //! - [`measure`]: one experiment, warmed up, measured and drained; [`watchdog`]: what a deadlock looks like;
@@ -34,6 +37,7 @@
 //! - [`study`]: the papers' networks against torus and hypercube.
 
 mod engine;
+pub mod failures;
 pub mod measure;
 pub mod parameters;
 pub mod plot;
@@ -41,6 +45,7 @@ mod record;
 pub mod report;
 mod routes;
 pub mod saturation;
+pub mod schedule;
 mod source;
 pub mod study;
 pub mod sweep;

@@ -1,13 +1,21 @@
 //! One point of a curve: warm up, measure, drain.
 
+mod check;
+mod point;
+
+pub use check::{BadExperiment, check};
+pub use point::{FLIT_BYTES, Point};
+
 use std::time::Instant;
 
 use hopwise_core::{Network, Rule};
-use hopwise_language::{BadDestinations, Destinations, Traffic, UnsuitableTraffic};
+use hopwise_language::Traffic;
 use serde::{Deserialize, Serialize};
 
 use super::engine::{Engine, Halt, Scene};
-use super::parameters::{BadParameters, Parameters, Process};
+use super::failures::Failures;
+use super::parameters::{Parameters, Process};
+use super::schedule::Schedule;
 use super::watchdog::{Deadlock, find_cycle};
 
 /// What to simulate.
@@ -29,6 +37,10 @@ pub struct Experiment<'a> {
     pub seed: u64,
     /// How long.
     pub effort: Effort,
+    /// What fails, if anything does.
+    pub failures: Option<&'a Failures>,
+    /// Threads that share the work on a large network. The result is the same with any number.
+    pub threads: usize,
 }
 
 /// When a measurement is long enough.
@@ -58,74 +70,6 @@ impl Default for Effort {
     }
 }
 
-/// The result of an experiment. Rates are packets a node a cycle, times are cycles.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
-    /// The network, as an expression.
-    pub network: String,
-    /// How many nodes it has.
-    pub nodes: u64,
-    /// The routing rule.
-    pub rule: String,
-    /// Who sends to whom.
-    pub traffic: String,
-    /// When.
-    pub process: String,
-    /// Flits of a packet.
-    pub packet_flits: u32,
-    /// The rate asked for.
-    pub rate: f64,
-    /// The seed.
-    pub seed: u64,
-    /// Mean latency from making to the delivery of the last flit; waiting at the source counts.
-    pub latency_mean: f64,
-    /// Half the width of its 95% confidence interval; unknown if the load is not carried, if too little was measured, or if a tenth of
-    /// the measurement is shorter than ten mean latencies.
-    pub latency_ci95: Option<f64>,
-    /// Half of the packets took no longer.
-    pub latency_p50: u64,
-    /// 95 of 100 took no longer.
-    pub latency_p95: u64,
-    /// 99 of 100 took no longer.
-    pub latency_p99: u64,
-    /// The longest latency measured.
-    pub latency_max: u64,
-    /// Mean number of links on a path.
-    pub hops_mean: f64,
-    /// Packets that were made.
-    pub offered_rate: f64,
-    /// Packets that were delivered.
-    pub accepted_rate: f64,
-    /// Whether the network cannot carry the load.
-    pub saturated: bool,
-    /// The cycle of waiting channels, if packets block each other for good.
-    pub deadlock: Option<String>,
-    /// Cycles simulated, with warm-up and drain.
-    pub cycles: u64,
-    /// Packets delivered, with warm-up and drain.
-    pub packets: u64,
-    /// Packets measured.
-    pub packets_measured: u64,
-    /// Flits that crossed a switch, with warm-up and drain.
-    pub flit_hops: u64,
-    /// Buffer classes in use.
-    pub classes: u32,
-    /// Virtual channels of a link.
-    pub virtual_channels: u32,
-    /// Bytes of buffers at an end of a link, a flit being [`FLIT_BYTES`].
-    pub buffer_bytes: u64,
-    /// Memory of the simulation, a node.
-    pub bytes_per_node: u64,
-    /// Time to lay out the network and its routes.
-    pub setup_seconds: f64,
-    /// Time to simulate.
-    pub wall_seconds: f64,
-    /// Nodes times cycles, a second.
-    pub node_cycles_per_second: f64,
-    /// Packets a second.
-    pub packets_per_second: f64,
-}
-
 /// Warm-up lasts until the mean latency changes by less than this from one batch to the next.
 const STEADY: f64 = 0.05;
 const LEAST_WARM_UP: u32 = 3;
@@ -134,8 +78,6 @@ const MOST_WARM_UP: u32 = 20;
 const SHORTFALL: f64 = 0.05;
 /// After so many batches a large shortfall is enough to give up.
 const HOPELESS: u32 = 4;
-/// What a flit counts in [`Point::buffer_bytes`].
-pub const FLIT_BYTES: u64 = 8;
 /// Batches are joined to this many, so that each is nearly independent of the next.
 const GROUPS: usize = 10;
 /// For the same reason each of them lasts at least so many mean latencies.
@@ -143,6 +85,8 @@ const LATENCIES: f64 = 10.0;
 /// Latencies that rise from the first half of a measurement to the second by this share, and by more than chance, are those of a
 /// network that never gets steady.
 const RISE: f64 = 0.1;
+/// Bars of the histogram of links.
+const LINK_BARS: usize = 20;
 /// Student's t for 99% and 8 degrees of freedom.
 const STUDENT_OF_HALVES: f64 = 3.355;
 /// Student's t for 95% and 9 degrees of freedom.
@@ -170,6 +114,19 @@ pub fn run(experiment: &Experiment<'_>) -> Result<Point, BadExperiment> {
 
 /// As [`run`]; `watch` is called from time to time.
 pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress)) -> Result<Point, BadExperiment> {
+    simulate(experiment, None, watch)
+}
+
+/// Sends what a schedule says, instead of traffic at a rate, until all has arrived.
+pub fn replay(experiment: &Experiment<'_>, schedule: &Schedule) -> Result<Point, BadExperiment> {
+    simulate(experiment, Some(schedule), &mut |_| ())
+}
+
+fn simulate(
+    experiment: &Experiment<'_>,
+    schedule: Option<&Schedule>,
+    watch: &mut dyn FnMut(Progress),
+) -> Result<Point, BadExperiment> {
     check(experiment)?;
     let mut classes = 0;
     loop {
@@ -181,13 +138,17 @@ pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress))
             traffic: experiment.traffic,
             process: experiment.process,
             rate: experiment.rate,
+            schedule,
+            failures: experiment.failures,
             seed: experiment.seed,
             classes,
+            threads: experiment.threads,
         };
         let engine = Engine::new(scene)?;
         let setup = begun.elapsed().as_secs_f64();
         let mut measurement = Measurement {
             experiment,
+            schedule,
             engine,
             watch: &mut *watch,
             stalled: 0,
@@ -206,107 +167,9 @@ pub fn run_watched(experiment: &Experiment<'_>, watch: &mut dyn FnMut(Progress))
     }
 }
 
-/// Largest network that is simulated: port and channel numbers have 32 bits, and memory has an end.
-const MOST_NODES: u64 = 1 << 24;
-const MOST_LINK_ENDS: u64 = 1 << 27;
-
-/// An experiment that makes no sense.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BadExperiment {
-    /// A number of the routers.
-    #[error(transparent)]
-    Parameters(#[from] BadParameters),
-    /// Traffic that routers cannot make.
-    #[error(transparent)]
-    Traffic(#[from] UnsuitableTraffic),
-    /// Traffic that means nothing on the network.
-    #[error(transparent)]
-    Destinations(#[from] BadDestinations),
-    /// The network is too large.
-    #[error("{network} has {nodes} nodes, too many to simulate (at most {MOST_NODES})")]
-    Nodes {
-        /// The network.
-        network: String,
-        /// How many it has.
-        nodes: u64,
-    },
-    /// The network has too many links.
-    #[error("{network} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})")]
-    LinkEnds {
-        /// The network.
-        network: String,
-        /// How many it has.
-        ends: u64,
-    },
-    /// The interval is none.
-    #[error("a precision is above 0 and below 1, not {0}")]
-    Precision(f64),
-    /// Everything would count as saturated.
-    #[error("a latency limit is above 0, not {0}")]
-    LatencyLimit(f64),
-    /// Batches are too short or too long.
-    #[error("a batch has 2 to 2^20 cycles")]
-    Batch,
-    /// The measurement would never end.
-    #[error("at most 2^30 cycles are measured")]
-    Cycles,
-    /// A node cannot make so many packets.
-    #[error("a rate is from 0 to 1 packets a node a cycle, not {0}")]
-    Rate(f64),
-}
-
-/// What routers make: there are no questions with answers here, and a storm is a rate that is too high.
-fn can_make(traffic: Traffic) -> bool {
-    !matches!(traffic, Traffic::PingAll | Traffic::BroadcastStorm)
-}
-
-/// Whether an experiment makes sense.
-pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
-    experiment.parameters.check()?;
-    let network = experiment.network;
-    let nodes = network.nodes();
-    if nodes > MOST_NODES {
-        return Err(BadExperiment::Nodes {
-            network: network.to_string(),
-            nodes,
-        });
-    }
-    let topology = network.unchecked();
-    let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
-    if ends > MOST_LINK_ENDS {
-        return Err(BadExperiment::LinkEnds {
-            network: network.to_string(),
-            ends,
-        });
-    }
-    let Effort {
-        precision,
-        most_cycles,
-        latency_limit,
-        batch_bits,
-        ..
-    } = experiment.effort;
-    if !(precision > 0.0 && precision < 1.0) {
-        return Err(BadExperiment::Precision(precision));
-    }
-    if latency_limit.is_nan() || latency_limit <= 0.0 {
-        return Err(BadExperiment::LatencyLimit(latency_limit));
-    }
-    if !(1..=20).contains(&batch_bits) {
-        return Err(BadExperiment::Batch);
-    }
-    if most_cycles > 1 << 30 {
-        return Err(BadExperiment::Cycles);
-    }
-    if !(0.0..=1.0).contains(&experiment.rate) {
-        return Err(BadExperiment::Rate(experiment.rate));
-    }
-    experiment.traffic.for_user("a load", can_make)?;
-    Ok(Destinations::check(experiment.traffic, network)?)
-}
-
 struct Measurement<'a> {
     experiment: &'a Experiment<'a>,
+    schedule: Option<&'a Schedule>,
     engine: Engine<'a>,
     watch: &'a mut dyn FnMut(Progress),
     /// Batches without any movement.
@@ -320,15 +183,36 @@ struct Measurement<'a> {
 impl Measurement<'_> {
     /// Whether all measured packets arrived.
     fn run(&mut self) -> Result<bool, Stop> {
+        if let Some(schedule) = self.schedule {
+            self.engine.open(self.experiment.effort.batch_bits);
+            let played = self.play(schedule.messages().len() as u64);
+            self.to = self.engine.now;
+            self.engine.close();
+            return played;
+        }
         self.warm_up()?;
         let length = self.length()?;
         self.from = self.engine.now;
-        self.engine.recorder.open(self.from, self.experiment.effort.batch_bits);
+        self.engine.open(self.experiment.effort.batch_bits);
         let measured = self.measure(length);
         self.to = self.engine.now;
-        self.engine.recorder.close(self.to);
+        self.engine.close();
         measured?;
         self.drain()
+    }
+
+    /// Runs until all messages of a schedule have arrived, or no more can be sent.
+    fn play(&mut self, messages: u64) -> Result<bool, Stop> {
+        loop {
+            self.batch()?;
+            let record = &self.engine.recorder;
+            if record.expected == messages && record.is_complete() {
+                return Ok(true);
+            }
+            if self.engine.alive() == 0 && !self.engine.has_plans() {
+                return Ok(false);
+            }
+        }
     }
 
     fn batch(&mut self) -> Result<(), Stop> {
@@ -340,10 +224,10 @@ impl Measurement<'_> {
     /// Looks for packets that wait for each other in a cycle. That nothing moves without one would be a fault of the
     /// simulator; it must not run on for ever.
     fn look_for_locks(&mut self) -> Result<(), Stop> {
-        if let Some(deadlock) = find_cycle(&self.engine.routers) {
+        if let Some(deadlock) = find_cycle(&self.engine) {
             return Err(Stop::Deadlock(deadlock));
         }
-        let moved = std::mem::replace(&mut self.moved, self.engine.moved);
+        let moved = std::mem::replace(&mut self.moved, self.engine.moved());
         self.stalled = if self.engine.alive() > 0 && moved == self.moved {
             self.stalled + 1
         } else {
@@ -390,12 +274,16 @@ impl Measurement<'_> {
             return Ok(most_cycles);
         }
         self.from = self.engine.now;
-        self.engine.recorder.open(self.from, batch_bits.saturating_sub(1));
+        self.engine.open(batch_bits.saturating_sub(1));
         for _ in 0..GROUPS / 2 {
             self.batch()?;
         }
         let cycles = f64::from(self.engine.now - self.from);
         let Estimate { mean, half_width } = self.estimate(batch_bits.saturating_sub(1));
+        if mean > self.experiment.effort.latency_limit {
+            // Not carried: it need not be known exactly by how much.
+            return Ok(most_cycles.min(HOPELESS << batch_bits));
+        }
         let enough = match half_width {
             // The interval shrinks with the square root of the time.
             Some(half_width) => cycles * (half_width / (precision * mean)).powi(2),
@@ -429,7 +317,7 @@ impl Measurement<'_> {
     fn overloaded(&self, share: f64) -> bool {
         let record = &self.engine.recorder;
         let expected = record.expected as f64;
-        (record.accepted as f64) < expected * (1.0 - share) - 3.0 * expected.sqrt()
+        ((record.accepted + record.lost) as f64) < expected * (1.0 - share) - 3.0 * expected.sqrt()
     }
 
     /// Sources go on, so that the last measured packets meet the same traffic as the first.
@@ -440,12 +328,12 @@ impl Measurement<'_> {
         let effort = &self.experiment.effort;
         let patience = ((4.0 * effort.latency_limit) as u32 >> effort.batch_bits) + 4;
         for _ in 0..patience {
-            if self.engine.recorder.measured == self.engine.recorder.expected {
+            if self.engine.recorder.is_complete() {
                 return Ok(true);
             }
             self.batch()?;
         }
-        Ok(self.engine.recorder.measured == self.engine.recorder.expected)
+        Ok(self.engine.recorder.is_complete())
     }
 
     /// The mean latencies of [`GROUPS`] parts of what was measured, in batches of 2^`batch_bits` cycles; `None` if it is too little,
@@ -492,11 +380,12 @@ impl Measurement<'_> {
         let rate = |packets: u64| packets as f64 / (nodes as f64 * f64::from(window.max(1)));
         let saturated = match &outcome {
             Ok(drained) => {
-                !drained
-                    || mean > experiment.effort.latency_limit
-                    || engine.throttled()
-                    || self.overloaded(SHORTFALL)
-                    || self.rises(mean)
+                self.schedule.is_none()
+                    && (!drained
+                        || mean > experiment.effort.latency_limit
+                        || engine.throttled()
+                        || self.overloaded(SHORTFALL)
+                        || self.rises(mean))
             }
             Err(_) => true,
         };
@@ -505,11 +394,25 @@ impl Measurement<'_> {
             _ => None,
         };
         let per_second = |count: f64| count / wall_seconds.max(1e-9);
+        let (classes, virtual_channels, buffers) = engine.channel_plan();
+        let (failed_links, failed_routers) = engine.failed();
+        let hops: u64 = record.hops.iter().zip(0..).map(|(packets, hops)| packets * hops).sum();
+        let share = |flits: u32| f64::from(flits) / f64::from(window.max(1));
+        let mut link_histogram = vec![0; LINK_BARS];
+        for &flits in &engine.link_flits {
+            link_histogram[((share(flits) * LINK_BARS as f64).ceil() as usize).clamp(1, LINK_BARS) - 1] += 1;
+        }
+        let flits: u64 = engine.link_flits.iter().map(|&flits| u64::from(flits)).sum();
+        let messages = self.schedule.map_or(0, |schedule| schedule.messages().len() as u64);
         Point {
             network: experiment.network.to_string(),
             nodes,
             rule: rule_name(experiment.rule).into(),
-            traffic: experiment.traffic.to_string(),
+            paths: experiment.parameters.paths,
+            traffic: match self.schedule {
+                Some(schedule) => schedule.name().into(),
+                None => experiment.traffic.to_string(),
+            },
             process: experiment.process.to_string(),
             packet_flits: experiment.parameters.packet_flits,
             rate: experiment.rate,
@@ -520,7 +423,16 @@ impl Measurement<'_> {
             latency_p95: record.latencies.percentile(95),
             latency_p99: record.latencies.percentile(99),
             latency_max: record.latencies.greatest(),
-            hops_mean: record.hops as f64 / record.measured.max(1) as f64,
+            hops_mean: hops as f64 / record.measured.max(1) as f64,
+            hops_histogram: record.hops.clone(),
+            link_load_mean: flits as f64 / (f64::from(window.max(1)) * engine.link_flits.len().max(1) as f64),
+            link_load_max: share(engine.link_flits.iter().copied().max().unwrap_or(0)),
+            link_histogram,
+            lost: record.lost,
+            failed_links,
+            failed_routers,
+            unsent: messages.saturating_sub(record.expected),
+            finished: self.schedule.map(|_| u64::from(record.last_delivery)),
             offered_rate: rate(record.offered),
             accepted_rate: rate(record.accepted),
             saturated,
@@ -528,10 +440,10 @@ impl Measurement<'_> {
             cycles: u64::from(engine.now),
             packets: record.delivered,
             packets_measured: record.measured,
-            flit_hops: engine.moved,
-            classes: engine.routers.classes,
-            virtual_channels: engine.routers.channels,
-            buffer_bytes: u64::from(engine.routers.channels) * u64::from(engine.routers.buffers) * FLIT_BYTES,
+            flit_hops: engine.moved(),
+            classes,
+            virtual_channels,
+            buffer_bytes: u64::from(virtual_channels) * u64::from(buffers) * FLIT_BYTES,
             bytes_per_node: engine.bytes() as u64 / nodes,
             setup_seconds,
             wall_seconds,

@@ -39,6 +39,42 @@ pub struct Parameters {
     pub class_limit: Option<u32>,
     /// What rings do at a tie, and with their two classes.
     pub rings: Rings,
+    /// How packets get where the rule leads them.
+    #[serde(default)]
+    pub paths: Paths,
+}
+
+/// How packets get to their destinations.
+///
+/// The first two of these need the channels of the rule: classes in an order that no packet goes back in. Adaptive packets are free
+/// to take the channels for all of any port on a shortest path; the channel of their class on the rule's port is their escape, and
+/// packets that wait there wait for no more than packets of the rule do. So they need a channel for all, and buffers for a whole packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paths {
+    /// By the rule, hop by hop.
+    #[default]
+    Rule,
+    /// By the rule to a node drawn for each packet, then by the rule to its destination. Each half has classes of its own. L. G. Valiant, A
+    /// scheme for fast parallel communication, SIAM Journal on Computing 11(2), 1982.
+    Valiant,
+    /// On shortest paths, to where there is most room.
+    Adaptive,
+}
+
+impl Paths {
+    /// Whether packets choose between ports.
+    pub fn is_adaptive(self) -> bool {
+        self == Paths::Adaptive
+    }
+
+    /// Parts of a way that need classes of their own.
+    pub fn phases(self) -> u32 {
+        match self {
+            Paths::Valiant => 2,
+            _ => 1,
+        }
+    }
 }
 
 /// How rings and tori are routed where there is a choice. Other networks have none.
@@ -69,6 +105,7 @@ impl Parameters {
         packet_flits: 1,
         class_limit: None,
         rings: Rings::Balanced,
+        paths: Paths::Rule,
     };
 
     /// With the buffers of a link shared out among so many channels, at least one flit each.
@@ -147,6 +184,12 @@ impl Parameters {
         if self.shared_channels > MOST_SHARED {
             return Err(BadParameters::Channels);
         }
+        if self.paths.is_adaptive() && self.shared_channels == 0 {
+            return Err(BadParameters::NothingToChoose);
+        }
+        if self.paths.is_adaptive() && self.packet_flits > self.buffers {
+            return Err(BadParameters::LongPackets);
+        }
         Ok(())
     }
 }
@@ -170,6 +213,12 @@ pub enum BadParameters {
     /// Too many virtual channels.
     #[error("a link has at most {MOST_SHARED} virtual channels for all")]
     Channels,
+    /// Adaptive packets have no channel that they may choose.
+    #[error("adaptive routing needs a virtual channel for all packets")]
+    NothingToChoose,
+    /// Adaptive packets would hold channels behind them.
+    #[error("adaptive routing needs buffers that hold a whole packet")]
+    LongPackets,
 }
 
 /// Named sets of parameters, with the traffic that goes with them.

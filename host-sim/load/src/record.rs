@@ -15,15 +15,19 @@ pub(super) struct Recorder {
     pub(super) latencies: Histogram,
     /// Sum of latencies and number of packets, by the time of making.
     pub(super) batches: Vec<(u64, u64)>,
-    pub(super) hops: u64,
+    /// How many of the measured packets took how many hops.
+    pub(super) hops: Vec<u64>,
     /// Packets made in the window: by sources, and with the copies of broadcasts.
     pub(super) offered: u64,
     pub(super) expected: u64,
     pub(super) measured: u64,
+    /// Packets made in the window that were lost.
+    pub(super) lost: u64,
     /// Packets delivered in the window, whenever made.
     pub(super) accepted: u64,
-    /// All packets ever delivered.
+    /// All packets ever delivered, and when the last of them was.
     pub(super) delivered: u64,
+    pub(super) last_delivery: u32,
     /// Sum and number of the latencies delivered since the last [`take_recent`](Self::take_recent).
     recent: (u64, u64),
 }
@@ -36,12 +40,14 @@ impl Recorder {
             batch_bits: 0,
             latencies: Histogram::new(TOLD_APART),
             batches: Vec::new(),
-            hops: 0,
+            hops: Vec::new(),
             offered: 0,
             expected: 0,
             measured: 0,
+            lost: 0,
             accepted: 0,
             delivered: 0,
+            last_delivery: 0,
             recent: (0, 0),
         }
     }
@@ -62,23 +68,29 @@ impl Recorder {
         self.to = to;
     }
 
+    /// The cycles whose packets count.
+    pub(super) fn window(&self) -> std::ops::Range<u32> {
+        self.from..self.to
+    }
+
     fn counts(&self, cycle: u32) -> bool {
-        (self.from..self.to).contains(&cycle)
+        self.window().contains(&cycle)
     }
 
-    /// A source has made a packet.
-    pub(super) fn made(&mut self, now: u32) {
-        self.offered += u64::from(self.counts(now));
+    /// A packet that was made in a cycle is lost.
+    pub(super) fn lost(&mut self, born: u32) {
+        self.lost += u64::from(self.counts(born));
     }
 
-    /// A packet will be delivered some time.
-    pub(super) fn expect(&mut self, born: u32) {
-        self.expected += u64::from(self.counts(born));
+    /// Whether it is known of every packet what became of it.
+    pub(super) fn is_complete(&self) -> bool {
+        self.measured + self.lost == self.expected
     }
 
     pub(super) fn delivered(&mut self, born: u32, at: u32, hops: u32) {
         let latency = at - born;
         self.delivered += 1;
+        self.last_delivery = self.last_delivery.max(at);
         self.recent.0 += u64::from(latency);
         self.recent.1 += 1;
         self.accepted += u64::from(self.counts(at));
@@ -86,7 +98,10 @@ impl Recorder {
             return;
         }
         self.measured += 1;
-        self.hops += u64::from(hops);
+        if hops as usize >= self.hops.len() {
+            self.hops.resize(hops as usize + 1, 0);
+        }
+        self.hops[hops as usize] += 1;
         let batch = ((born - self.from) >> self.batch_bits) as usize;
         if batch >= self.batches.len() {
             self.batches.resize(batch + 1, (0, 0));

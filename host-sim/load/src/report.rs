@@ -6,6 +6,7 @@ use std::fmt::Write;
 use hopwise_figures::escape;
 use serde::Serialize;
 
+use super::parameters::Paths;
 use super::plot::{Chart, Series};
 use super::sweep::{Finding, Job};
 
@@ -46,6 +47,10 @@ pub struct Row {
     pub buffer_bytes: Option<u64>,
     /// Flits that the channels of a link share, if all networks were given the same.
     pub link_buffers: Option<u32>,
+    /// How packets get where the rule leads them.
+    pub paths: Paths,
+    /// Measured packets that failures made undeliverable.
+    pub lost: Option<u64>,
     /// The cycle of a deadlock.
     pub deadlock: Option<String>,
 }
@@ -71,6 +76,8 @@ impl Row {
             virtual_channels: None,
             buffer_bytes: None,
             link_buffers: job.parameters.link_buffers,
+            paths: job.parameters.paths,
+            lost: None,
             deadlock: None,
         };
         match finding {
@@ -83,6 +90,7 @@ impl Row {
                 row.accepted_rate = Some(point.accepted_rate);
                 row.saturated = Some(point.saturated);
                 row.deadlock.clone_from(&point.deadlock);
+                row.lost = Some(point.lost);
                 row.virtual_channels = Some(point.virtual_channels);
                 row.buffer_bytes = Some(point.buffer_bytes);
             }

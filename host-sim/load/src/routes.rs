@@ -1,14 +1,16 @@
 //! Where a packet goes next, ready for the inner loop: core's rules, from a table or asked hop by hop.
 
-use hopwise_core::{Network, Node, Rule};
-
+use hopwise_core::{Family, Network, Node, Rule};
 use hopwise_networks::buffer_classes;
 
+use super::failures::Standing;
 use super::parameters::Rings;
 use super::wiring::Wiring;
 
-/// Up to this many nodes, the answers for all pairs are kept in a table (4 bytes a pair).
+/// Up to this many nodes, the answers for all pairs are kept in a table (4 bytes a pair); where core has to search, up to more.
 const TABLE_NODES: u64 = 1_024;
+/// Routes round failures and all shortest paths need a table.
+pub(crate) const MOST_TABLE_NODES: u64 = 4_096;
 
 /// Routes on which valleys are counted to guess how many classes a large network uses.
 const SAMPLES: u64 = 256;
@@ -30,19 +32,21 @@ struct Packed(u32);
 
 impl Packed {
     const TIE: u32 = 1 << 31;
-    /// A network with a table has routes of at most 1,023 hops, hence fewer than 512 valleys.
+    /// A network with a table has routes of at most 4,095 hops, hence at most 2,047 valleys.
     const CLASS_BITS: u32 = 11;
+    /// There is no route.
+    const LOST: Self = Self(u32::MAX);
 
     fn new(step: Hop) -> Self {
         Self(step.port << Self::CLASS_BITS | step.class | if step.tie { Self::TIE } else { 0 })
     }
 
-    fn step(self) -> Hop {
-        Hop {
+    fn step(self) -> Option<Hop> {
+        (self.0 != Self::LOST.0).then_some(Hop {
             port: (self.0 & !Self::TIE) >> Self::CLASS_BITS,
             class: self.0 & ((1 << Self::CLASS_BITS) - 1),
             tie: self.0 & Self::TIE != 0,
-        }
+        })
     }
 }
 
@@ -62,6 +66,8 @@ pub(super) struct Routes {
     rings: Option<Vec<u64>>,
     /// `table[node * nodes + dest]`; empty for a large network.
     table: Vec<Packed>,
+    /// The ports of a node on shortest paths to another, as bits, in the order of the table; empty unless they are asked for.
+    shortest: Vec<u32>,
     /// Whether packets carry their class: the network has no table, and no way to find the class but along the route.
     pub(super) carried: bool,
     /// Classes in use; if packets carry them, the most that were met so far.
@@ -81,10 +87,15 @@ impl Routes {
             rule,
             rings: sizes,
             table: Vec::new(),
+            shortest: Vec::new(),
             carried: false,
             class_count: 1,
         };
-        if network.nodes() <= TABLE_NODES {
+        let most = match network.family() {
+            Family::Base(_) => TABLE_NODES,
+            _ => MOST_TABLE_NODES,
+        };
+        if network.nodes() <= most {
             routes.tabulate();
         } else if buffer_classes::counts_valleys(network) {
             routes.carried = true;
@@ -95,9 +106,92 @@ impl Routes {
         routes
     }
 
-    /// The hop from `here` towards another node. `valleys` is the packet's own count, if packets carry one.
+    /// Routes in what is left of a network: the rule's next hop where it is on a shortest path there, else the first port that is. A
+    /// packet's class is the number of valleys ahead of it, which is free of deadlock with any routes. O(nodes links).
+    pub(super) fn round(network: &Network, rule: Rule, wiring: &Wiring, standing: &Standing) -> Self {
+        let nodes = network.nodes() as usize;
+        let mut routes = Self {
+            network: *network,
+            rule,
+            rings: None,
+            table: vec![Packed::LOST; nodes * nodes],
+            shortest: Vec::new(),
+            carried: false,
+            class_count: 1,
+        };
+        for dest in 0..nodes {
+            let hops = standing.hops_to(wiring, dest as u32);
+            let mut next: Vec<Node> = (0..nodes as u64).collect();
+            for here in (0..nodes).filter(|&here| here != dest && hops[here] != u32::MAX) {
+                let nearer = |there: u64| {
+                    let port = network.unchecked().port_to(here as u64, there);
+                    let whole = port.is_some_and(|port| standing.is_whole(wiring, here as u32, port as u32));
+                    whole && hops[there as usize] < hops[here]
+                };
+                let usual = network.unchecked().next(here as u64, dest as u64, rule);
+                let degree = network.unchecked().degree(here as u64);
+                let mut others = (0..degree).filter_map(|port| network.unchecked().neighbor(here as u64, port));
+                next[here] = match nearer(usual) {
+                    true => usual,
+                    false => others.find(|&there| nearer(there)).unwrap_or(here as u64),
+                };
+            }
+            let classes = valleys_of_tree(&next, dest as u64);
+            for here in (0..nodes).filter(|&here| next[here] != here as u64) {
+                routes.class_count = routes.class_count.max(classes[here] + 1);
+                routes.table[here * nodes + dest] =
+                    Packed::new(routes.to(here as u64, dest as u64, next[here], classes[here]));
+            }
+        }
+        routes
+    }
+
+    /// Finds out which ports are on shortest paths in what is left of a network. O(nodes links).
+    pub(super) fn find_shortest(&mut self, wiring: &Wiring, standing: &Standing) {
+        let nodes = self.network.nodes() as usize;
+        self.shortest = vec![0; nodes * nodes];
+        for dest in 0..nodes {
+            let hops = standing.hops_to(wiring, dest as u32);
+            for here in 0..nodes {
+                let ports = wiring.first[here] + 1..wiring.first[here + 1];
+                for (number, port) in ports.enumerate() {
+                    let there = wiring.node[wiring.peer[port as usize] as usize];
+                    if standing.is_whole(wiring, here as u32, number as u32) && hops[there as usize] < hops[here] {
+                        self.shortest[here * nodes + dest] |= 1 << number;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The ports of a node on shortest paths to another, as bits.
     #[inline]
-    pub(super) fn step(&self, here: u32, dest: u32, valleys: &mut Valleys) -> Hop {
+    pub(super) fn shortest(&self, here: u32, dest: u32) -> u32 {
+        self.shortest[here as usize * self.network.nodes() as usize + dest as usize]
+    }
+
+    /// What goes through a node from now on is lost: all of it, or what leaves through one port.
+    pub(super) fn lose(&mut self, node: u32, port: Option<u32>) {
+        let nodes = self.network.nodes() as usize;
+        for entry in &mut self.table[node as usize * nodes..][..nodes] {
+            let affected = entry
+                .step()
+                .is_some_and(|step| port.is_none_or(|port| port == step.port));
+            if affected {
+                *entry = Packed::LOST;
+            }
+        }
+        if !self.shortest.is_empty() {
+            let bits = port.map_or(0, |port| !(1 << port));
+            self.shortest[node as usize * nodes..][..nodes]
+                .iter_mut()
+                .for_each(|ports| *ports &= bits);
+        }
+    }
+
+    /// The hop from `here` towards another node, if there is any. `valleys` is the packet's own count, if packets carry one.
+    #[inline]
+    pub(super) fn step(&self, here: u32, dest: u32, valleys: &mut Valleys) -> Option<Hop> {
         if !self.table.is_empty() {
             return self.table[here as usize * self.network.nodes() as usize + dest as usize].step();
         }
@@ -110,7 +204,7 @@ impl Routes {
         } else {
             self.class(here, dest)
         };
-        self.to(here, dest, next, class)
+        Some(self.to(here, dest, next, class))
     }
 
     fn to(&self, here: Node, dest: Node, next: Node, class: u32) -> Hop {
@@ -140,7 +234,7 @@ impl Routes {
 
     /// Bytes of the table.
     pub(super) fn bytes(&self) -> usize {
-        self.table.capacity() * size_of::<Packed>()
+        self.table.capacity() * size_of::<Packed>() + self.shortest.capacity() * 4
     }
 
     fn class(&self, here: Node, dest: Node) -> u32 {
@@ -191,10 +285,12 @@ impl Routes {
     }
 }
 
-/// The valleys ahead of every node on its route to `dest`, if `next` leads there. O(nodes): every node asks the next.
+/// The valleys ahead of every node on its route to `dest`, if `next` leads there; a node that is its own next has no route. O(nodes):
+/// every node asks the next.
 fn valleys_of_tree(next: &[Node], dest: Node) -> Vec<u32> {
     const UNKNOWN: u32 = u32::MAX;
-    let mut valleys = vec![UNKNOWN; next.len()];
+    let ends_here = |(node, &next): (usize, &Node)| if next == node as u64 { 0 } else { UNKNOWN };
+    let mut valleys: Vec<u32> = next.iter().enumerate().map(ends_here).collect();
     valleys[dest as usize] = 0;
     let mut route = Vec::new();
     for start in 0..next.len() as u64 {
@@ -232,6 +328,7 @@ mod tests {
                 let table = Routes::new(&network, rule, Rings::Core, &wiring);
                 let asked = Routes {
                     table: Vec::new(),
+                    shortest: Vec::new(),
                     carried: buffer_classes::counts_valleys(&network),
                     network,
                     rule,
@@ -244,16 +341,136 @@ mod tests {
                         let mut here = from;
                         while here != to {
                             let class = buffer_classes::class(&network, here, to, rule).unwrap() as u32;
-                            let step = table.step(here as u32, to as u32, &mut Valleys::default());
+                            let step = table.step(here as u32, to as u32, &mut Valleys::default()).unwrap();
                             assert_eq!(step.class, class, "{expression} {rule:?}: {here} to {to}");
                             let other = asked.step(here as u32, to as u32, &mut carried);
-                            assert_eq!(other, step, "{expression} {rule:?}: from {from}, at {here} to {to}");
+                            assert_eq!(
+                                other,
+                                Some(step),
+                                "{expression} {rule:?}: from {from}, at {here} to {to}"
+                            );
                             assert!(class < table.class_count);
                             here = network.unchecked().neighbor(here, u64::from(step.port)).unwrap();
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// Whether edges between numbered places close a cycle.
+    fn has_cycle(places: usize, mut edges: Vec<(usize, usize)>) -> bool {
+        edges.sort_unstable();
+        edges.dedup();
+        let mut waited_for = vec![0; places];
+        edges.iter().for_each(|&(_, to)| waited_for[to] += 1);
+        let mut free: Vec<usize> = (0..places).filter(|&place| waited_for[place] == 0).collect();
+        let mut struck = 0;
+        while let Some(place) = free.pop() {
+            struck += 1;
+            let begin = edges.partition_point(|&(from, _)| from < place);
+            for &(_, to) in edges[begin..].iter().take_while(|&&(from, _)| from == place) {
+                waited_for[to] -= 1;
+                if waited_for[to] == 0 {
+                    free.push(to);
+                }
+            }
+        }
+        struck < places
+    }
+
+    /// Which channel waits for which, of all packets that visit a node on their way, each half of the way in classes of its own or not.
+    fn waits_of_valiant(network: &Network, own_classes: bool) -> (usize, Vec<(usize, usize)>) {
+        let wiring = Wiring::new(network);
+        let routes = Routes::new(network, Rule::Exact, Rings::Core, &wiring);
+        let classes = routes.class_count as usize * 2;
+        let nodes = network.nodes() as u32;
+        let mut waits = Vec::new();
+        for (from, via) in (0..nodes).flat_map(|from| (0..nodes).map(move |via| (from, via))) {
+            for dest in 0..nodes {
+                let (mut here, mut before) = (from, None);
+                for (target, half) in [(via, 1), (dest, 0)] {
+                    while here != target {
+                        let step = routes.step(here, target, &mut Valleys::default()).unwrap();
+                        let offset = if own_classes { half * classes / 2 } else { 0 };
+                        let port = (wiring.first[here as usize] + 1 + step.port) as usize;
+                        let channel = port * classes + step.class as usize + offset;
+                        waits.extend(before.map(|before| (before, channel)));
+                        before = Some(channel);
+                        here = wiring.node[wiring.peer[port] as usize];
+                    }
+                }
+            }
+        }
+        (wiring.ports() * classes, waits)
+    }
+
+    /// Valiant's paths wait for each other in no cycle, if each half of them has classes of its own; without, they do.
+    #[test]
+    fn the_classes_of_valiant_are_free_of_cycles() {
+        for expression in [
+            "ring(7)",
+            "torus(4,4)",
+            "mesh(3,4)",
+            "hypercube(4)",
+            "petersen",
+            "rdn(ring(3),1)",
+            "rcr(1,3,2)",
+        ] {
+            let network: Network = expression.parse().unwrap();
+            let (places, waits) = waits_of_valiant(&network, true);
+            assert!(!has_cycle(places, waits), "{expression}");
+            let (places, waits) = waits_of_valiant(&network, false);
+            assert!(has_cycle(places, waits), "{expression}: one set of classes would do");
+        }
+    }
+
+    /// Packets that may choose wait for each other in no cycle once they have nothing left but their escape: from wherever they have
+    /// got to, the rule's port in the class that the rule has there. A packet in an escape channel has come there by the rule, so
+    /// that what it waits for is what it waits for without any choice.
+    #[test]
+    fn the_escapes_of_adaptive_packets_are_free_of_cycles() {
+        for expression in [
+            "ring(8)",
+            "torus(5,4)",
+            "mesh(4,4)",
+            "hypercube(4)",
+            "petersen",
+            "rdn(ring(4),1)",
+            "rcr(2,2,2)",
+            "wk(3,3)",
+        ] {
+            let network: Network = expression.parse().unwrap();
+            let wiring = Wiring::new(&network);
+            let mut routes = Routes::new(&network, Rule::Exact, Rings::Core, &wiring);
+            routes.find_shortest(&wiring, &Standing::default());
+            let classes = routes.class_count as usize;
+            let mut waits = Vec::new();
+            for (here, dest) in
+                (0..network.nodes() as u32).flat_map(|here| (0..network.nodes() as u32).map(move |dest| (here, dest)))
+            {
+                let channel = |here: u32| {
+                    let step = routes.step(here, dest, &mut Valleys::default())?;
+                    let port = wiring.first[here as usize] + 1 + step.port;
+                    let number = port as usize * classes + step.class as usize;
+                    Some((number, step.port, wiring.node[wiring.peer[port as usize] as usize]))
+                };
+                if here == dest {
+                    assert_eq!(routes.shortest(here, dest), 0);
+                    continue;
+                }
+                let (first, port, next) = channel(here).unwrap();
+                // The escape is one of the shortest paths, so that what escapes comes closer too.
+                assert_ne!(
+                    routes.shortest(here, dest) & 1 << port,
+                    0,
+                    "{expression}: {here} to {dest}"
+                );
+                if next != dest {
+                    waits.push((first, channel(next).unwrap().0));
+                }
+            }
+            assert!(!has_cycle(wiring.ports() * classes, waits), "{expression}");
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use super::failures::FailurePlan;
 use super::measure::{Effort, confidence};
 use super::parameters::{Parameters, Preset, Process};
 use super::plot::Chart;
@@ -80,6 +81,12 @@ pub const SIZES: [Size; 4] = [
 /// How closely saturation is found, and latency known. What differs by less is not told apart.
 const PRECISION: f64 = 0.02;
 
+/// A mean latency above this is saturation.
+const LATENCY_LIMIT: f64 = 200.0;
+
+/// Cycles of a batch, as a power of two.
+const BATCH_BITS: u32 = 9;
+
 /// Every figure is the mean of so many seeds.
 pub const SEEDS: u64 = 5;
 
@@ -96,20 +103,19 @@ fn rules(network: &str) -> &'static [&'static str] {
     }
 }
 
-/// A tenth of a measurement has to be longer than ten mean latencies, also of those of which the curves bend.
+/// A trial says how long to measure: a tenth of it is longer than ten mean latencies, for latencies up to the limit. The largest networks
+/// have latencies of up to 150 cycles when they are idle.
 fn effort(nodes: u32) -> Effort {
-    let batch_bits = match nodes {
-        0..=100 => 10,
-        101..=1_000 => 11,
-        _ => 12,
+    let (latency_limit, batches) = match nodes {
+        0..1_000 => (LATENCY_LIMIT, 40),
+        _ => (2.0 * LATENCY_LIMIT, 80),
     };
-    let cycles = 10 << batch_bits;
     Effort {
         precision: PRECISION,
-        least_cycles: cycles,
-        most_cycles: cycles,
-        batch_bits,
-        ..Effort::default()
+        least_cycles: 10 << BATCH_BITS,
+        most_cycles: batches << BATCH_BITS,
+        batch_bits: BATCH_BITS,
+        latency_limit,
     }
 }
 
@@ -136,6 +142,7 @@ pub fn plan(sizes: &[Size]) -> JobList {
                         effort: effort(size.nodes),
                         seed,
                         task,
+                        failures: FailurePlan::default(),
                     }));
                 }
             }
@@ -187,6 +194,17 @@ impl Entry<'_> {
 /// Writes the study from the rows of its jobs.
 pub fn write(sizes: &[Size], rows: &[Row]) -> Study {
     let mut text = String::from(INTRODUCTION);
+    let most = sizes.iter().map(|size| size.nodes).max().unwrap_or(0);
+    let all = SIZES.iter().all(|size| size.nodes <= most);
+    let option = if all {
+        String::new()
+    } else {
+        format!("--most-nodes {most} ")
+    };
+    let _ = write!(
+        text,
+        "This page and its charts are written by\n\n    hopwise load study {option}--out docs\n\n{COST}"
+    );
     let mut charts = Vec::new();
     let described: Vec<Vec<Entry<'_>>> = sizes
         .iter()
@@ -222,7 +240,7 @@ const INTRODUCTION: &str = "# Latency against load: the papers' networks, torus 
 
 Uniform traffic as BookSim has it, with packets to oneself (`uniform-with-self`), packets of one flit, routers with the
 parameters of `--preset booksim`: every pipeline step and every link one cycle, buffers of 8 flits. A rate is packets that a node makes in a cycle; the saturation is the highest rate
-that is carried (mean latency at most 500 cycles, not rising, and nothing left behind), found by bisection to 2%. Every figure is
+that is carried (mean latency at most 200 cycles, 400 in the largest networks, not rising, and nothing left behind), found by bisection to 2%. Every figure is
 the mean of five seeds, and ± is half the 95% confidence interval of the saturation. Every network has the
 virtual channels that it needs to be free of deadlock; the torus has two. Channels are memory: a flit counting 8 bytes, the tables say how much at each
 end of a link, and in the last column all networks have the same, 32 flits a link shared out among their channels. Solid lines are the rule `exact`, dashed
@@ -230,12 +248,10 @@ lines the rule `paper`, where the paper has an order of its own.
 
 The networks of one size differ in degree, and a link costs wire and pins; one column of the tables divides the
 saturation by the largest degree. The Heawood hierarchies have 14^n nodes, so they are among those of about 200 and 3,000.
-This page and its charts are written by
+";
 
-    hopwise load study --out docs
-
-which takes hours on one machine for the sizes of 650 and 3,000 nodes; `--most-nodes 200` leaves them out, and `hopwise load work` on the
-folder of its jobs shares them among machines.
+const COST: &str = "Networks of about 650 and 3,000 nodes, which are left out by `--most-nodes 200`, take hours on one machine; `hopwise load work` on the folder of
+the jobs shares them among machines.
 ";
 
 fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {

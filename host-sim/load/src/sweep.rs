@@ -14,6 +14,7 @@ use hopwise_language::Traffic;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::failures::{BadFailures, FailurePlan, Failures};
 use super::measure::{self, BadExperiment, Effort, Experiment, Point};
 use super::parameters::{Parameters, Process};
 use super::saturation::{self, BadSearch, Saturation};
@@ -53,6 +54,9 @@ pub struct Job {
     pub seed: u64,
     /// What to find out.
     pub task: Task,
+    /// What fails.
+    #[serde(default, skip_serializing_if = "FailurePlan::is_nothing")]
+    pub failures: FailurePlan,
 }
 
 /// What a job found out.
@@ -92,6 +96,9 @@ pub enum BadJob {
     /// The search makes no sense.
     #[error(transparent)]
     Search(#[from] BadSearch),
+    /// The failures make no sense.
+    #[error(transparent)]
+    Failures(#[from] BadFailures),
 }
 
 /// Something is wrong with the folder of a sweep.
@@ -171,7 +178,8 @@ impl Job {
     /// Does the job.
     pub fn run(&self) -> Result<Finding, BadJob> {
         let network = self.network()?;
-        let experiment = self.experiment(&network)?;
+        let failures = self.failures.on(&network)?;
+        let experiment = self.experiment(&network, failures.as_ref())?;
         match self.task {
             Task::Point { .. } => Ok(Finding::Point(Box::new(measure::run(&experiment)?))),
             Task::Saturation { precision } => {
@@ -183,7 +191,9 @@ impl Job {
 
     /// Whether the job makes sense.
     pub fn check(&self) -> Result<(), BadJob> {
-        Ok(measure::check(&self.experiment(&self.network()?)?)?)
+        let network = self.network()?;
+        let failures = self.failures.on(&network)?;
+        Ok(measure::check(&self.experiment(&network, failures.as_ref())?)?)
     }
 
     /// Whether a result can be this job's.
@@ -211,7 +221,7 @@ impl Job {
     }
 
     /// The experiment, at the job's rate if it has one.
-    fn experiment<'a>(&self, network: &'a Network) -> Result<Experiment<'a>, BadJob> {
+    fn experiment<'a>(&self, network: &'a Network, failures: Option<&'a Failures>) -> Result<Experiment<'a>, BadJob> {
         Ok(Experiment {
             network,
             rule: match self.rule.as_str() {
@@ -228,6 +238,9 @@ impl Job {
             },
             seed: self.seed,
             effort: self.effort,
+            failures,
+            // The jobs themselves are done side by side.
+            threads: 1,
         })
     }
 }
@@ -436,6 +449,7 @@ mod tests {
             },
             seed,
             task: Task::Point { rate: 0.05 },
+            failures: FailurePlan::default(),
         }
     }
 

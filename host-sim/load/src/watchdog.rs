@@ -1,6 +1,6 @@
 //! Packets that wait for each other for good, found while others still move.
 
-use super::engine::{NONE, Routers, State};
+use super::engine::{Engine, NONE};
 
 /// A cycle of channels, each waiting for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,26 +22,18 @@ impl std::fmt::Display for Deadlock {
     }
 }
 
-/// What keeps the first packet of an input channel from moving.
-enum Wait {
-    /// Nothing that will not pass by itself.
-    No,
-    /// Every one of these input channels would have to move first; any of them would do.
-    ForAny(Vec<u32>),
-}
-
 /// Looks for packets that can never move again, whatever the others do: all that they wait for waits too. O(channels).
 ///
 /// Those that can move are struck off, then those that wait for one of them, and so on; what is left is locked. A flit or
 /// credit on its way counts as a move to come, so that a lock may be seen only some cycles after it has closed, but nothing
 /// is taken for a lock that is none.
-pub(super) fn find_cycle(routers: &Routers) -> Option<Deadlock> {
-    let locked = locked(routers);
+pub(super) fn find_cycle(engine: &Engine<'_>) -> Option<Deadlock> {
+    let locked = locked(engine);
     let start = locked.iter().position(|&locked| locked)? as u32;
     // Everything that a locked channel waits for is locked: following the first of them must come back.
-    let first = |channel| match waits(routers, channel) {
-        Wait::ForAny(others) => others.first().copied().unwrap_or(channel),
-        Wait::No => channel,
+    let first = |channel| {
+        let others = engine.waits_for(channel).unwrap_or_default();
+        others.first().copied().unwrap_or(channel)
     };
     let mut seen = vec![false; locked.len()];
     let mut here = start;
@@ -50,7 +42,7 @@ pub(super) fn find_cycle(routers: &Routers) -> Option<Deadlock> {
     }
     let (mut cycle, end) = (Vec::new(), here);
     loop {
-        cycle.push(routers.place(here));
+        cycle.push(engine.place_of(here));
         here = first(here);
         if here == end {
             return Some(Deadlock { cycle });
@@ -59,13 +51,13 @@ pub(super) fn find_cycle(routers: &Routers) -> Option<Deadlock> {
 }
 
 /// Which input channels are locked.
-fn locked(routers: &Routers) -> Vec<bool> {
-    let count = routers.inputs.len();
+fn locked(engine: &Engine<'_>) -> Vec<bool> {
+    let count = engine.channels() as usize;
     let mut locked = vec![false; count];
     // Who waits for a channel, as lists in one array.
     let (mut first, mut links) = (vec![NONE; count], Vec::<(u32, u32)>::new());
     for channel in 0..count as u32 {
-        let Wait::ForAny(others) = waits(routers, channel) else {
+        let Some(others) = engine.waits_for(channel) else {
             continue;
         };
         locked[channel as usize] = true;
@@ -88,41 +80,13 @@ fn locked(routers: &Routers) -> Vec<bool> {
     locked
 }
 
-/// What an input channel waits for: the owners of the output channels that its packet may use, and where one of them is
-/// short of buffers or the packet has it already, the full channel behind it.
-fn waits(routers: &Routers, channel: u32) -> Wait {
-    let input = &routers.inputs[channel as usize];
-    match input.state {
-        // Active: a flit has won a channel and has a credit; if it has not come yet, it is on its way.
-        State::Idle | State::Active => Wait::No,
-        State::Starved => match routers.full_channel_behind(input.out) {
-            Some(next) => Wait::ForAny(vec![next]),
-            None => Wait::No,
-        },
-        State::Seeking => {
-            let mut others = Vec::new();
-            for out in routers.choices(channel) {
-                match routers.outputs[out as usize].owner {
-                    NONE if routers.has_room(channel, out) => return Wait::No,
-                    NONE => match routers.full_channel_behind(out) {
-                        Some(next) => others.push(next),
-                        None => return Wait::No,
-                    },
-                    owner => others.push(owner),
-                }
-            }
-            Wait::ForAny(others)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use hopwise_core::{Network, Rule};
     use hopwise_language::Traffic;
 
     use super::*;
-    use crate::engine::{Engine, Scene};
+    use crate::engine::{Scene, State};
     use crate::parameters::{Parameters, Process};
 
     /// With one class of buffers, some rings of a torus lock while the others go on: that is seen at once, and it is true, for
@@ -141,34 +105,40 @@ mod tests {
             traffic: Traffic::UniformWithSelf,
             process: Process::Bernoulli,
             rate: 0.12,
+            schedule: None,
+            failures: None,
             seed: 1,
             classes: 0,
+            threads: 1,
         })
         .unwrap();
         let mut deadlock = None;
         for _ in 0..10_000 {
             engine.run(16).unwrap();
-            deadlock = find_cycle(&engine.routers);
+            deadlock = find_cycle(&engine);
             if deadlock.is_some() {
                 break;
             }
         }
         let deadlock = deadlock.expect("a torus with one class locks");
         assert!(deadlock.cycle.len() >= 2, "{deadlock}");
-        let locked = locked(&engine.routers);
+        let locked = locked(&engine);
         let count = locked.iter().filter(|&&locked| locked).count();
-        let busy = engine.routers.inputs.iter().filter(|input| input.filled > 0).count();
+        let busy = (0..engine.channels())
+            .filter(|&channel| engine.input(channel).filled > 0)
+            .count();
         assert!(
             count < busy / 2,
             "{count} of {busy} busy channels are locked: not a part"
         );
         let look = |engine: &Engine<'_>| -> Vec<(State, u16, u32)> {
-            let mine = engine.routers.inputs.iter().zip(&locked).filter(|(_, locked)| **locked);
-            mine.map(|(input, _)| (input.state, input.filled, input.own)).collect()
+            let mine = (0..engine.channels()).filter(|&channel| locked[channel as usize]);
+            let inputs = mine.map(|channel| engine.input(channel));
+            inputs.map(|input| (input.state, input.filled, input.own)).collect()
         };
-        let (before, moved) = (look(&engine), engine.moved);
+        let (before, moved) = (look(&engine), engine.moved());
         engine.run(64).unwrap();
-        assert!(engine.moved > moved, "others move");
+        assert!(engine.moved() > moved, "others move");
         engine.run(20_000).unwrap();
         assert_eq!(look(&engine).len(), before.len());
         // Channels fill up behind the first packet, but that one stays.

@@ -3,7 +3,7 @@
 //! Lines go to disk as they come, each at once, into a trace of its own beside the output, in which every board has the time of its own
 //! clock: of a capture that is killed, all lines that came are there, and [`from_unaligned`](super::log_sources::from_unaligned) takes
 //! them up. When
-//! all lines are there, the clocks are [aligned](super::clocks) from the packets that went from board to board, and the trace is
+//! all lines are there, the clocks are [aligned](super::clocks) by the time of the mesh as boards tell it, and from the packets that went from board to board, and the trace is
 //! written by the common time. The output is replaced in the end, when all of it is there. A capture of any
 //! length takes the same memory.
 
@@ -121,7 +121,7 @@ pub struct CaptureSummary {
     pub undecodable: u64,
     /// Nodes that said something.
     pub nodes: usize,
-    /// Packets by which clocks were compared.
+    /// Packets, and times of the mesh that boards told, by which clocks were compared.
     pub clock_pairs: usize,
     /// Half of them are off by no more than this.
     pub clock_residual_median_us: f64,
@@ -129,7 +129,7 @@ pub struct CaptureSummary {
     pub clock_residual_95_us: f64,
     /// The worst.
     pub clock_residual_worst_us: f64,
-    /// Nodes that no packet connects with the others.
+    /// Nodes that neither the time of the mesh nor a packet connects with the others.
     pub nodes_not_aligned: Vec<u64>,
 }
 

@@ -3,25 +3,28 @@
 //! Addresses run around the circle, so boards of one part of a network are side by side. Each cable has the colour of the
 //! serial port at either end, and its number beside both boards.
 
+use std::collections::BTreeSet;
 use std::f64::consts::TAU;
 use std::fmt::Write;
 
 use hopwise_figures::escape;
 
+use super::boards::BoardKind;
 use super::mesh::{Mesh, NodePort};
-use super::plan::{WiringPlan, describe};
+use super::plan::{Cable, WiringPlan, describe};
 
 /// The width of A4 at 96 dots an inch.
 const WIDTH: f64 = 794.0;
 const MARGIN: f64 = 34.0;
-/// Size of a board.
-const BOARD: (f64, f64) = (52.0, 30.0);
+/// How deep a board is, seen from the centre, and how wide at least.
+const DEPTH: f64 = 30.0;
+const WIDEST_NUMBER: f64 = 52.0;
 /// Between two cables at a board.
 const SPREAD: f64 = 16.0;
 /// How far a cable leaves its board straight on, with its number.
 const STRAIGHT: f64 = 30.0;
-/// How much of the circle a board takes at least.
-const ROOM: f64 = 62.0;
+/// Between two boards.
+const GAP: f64 = 10.0;
 const LINE: f64 = 15.0;
 const CABLE_COLUMNS: usize = 3;
 /// One for each link, told apart also in print and by people who see colours differently.
@@ -29,10 +32,13 @@ const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00
 
 type Point = (f64, f64);
 
+/// Where boards are: around a circle, each with its inner side towards the centre.
 struct Circle {
     centre: Point,
     radius: f64,
     boards: u64,
+    /// How wide boards are: each has room for all its cables.
+    width: f64,
 }
 
 impl Circle {
@@ -41,24 +47,37 @@ impl Circle {
         (angle.cos(), angle.sin())
     }
 
+    /// The middle of a board.
     fn place(&self, node: u64) -> Point {
         let (x, y) = self.direction(node);
         (self.centre.0 + self.radius * x, self.centre.1 + self.radius * y)
+    }
+
+    /// How far a board is turned, in degrees.
+    fn turn(&self, node: u64) -> f64 {
+        360.0 * node as f64 / self.boards as f64
+    }
+}
+
+fn circle_of(mesh: &Mesh) -> Circle {
+    let boards = mesh.network.nodes();
+    let degree = mesh.nodes().map(|node| mesh.degree(node)).max().unwrap_or(0);
+    let width = WIDEST_NUMBER.max(SPREAD * degree as f64 + 6.0);
+    let radius = (WIDTH / 2.0 - MARGIN - 50.0).max((width + GAP) * boards as f64 / TAU);
+    Circle {
+        centre: (radius + 50.0 + MARGIN, 96.0 + radius),
+        radius,
+        boards,
+        width,
     }
 }
 
 /// The picture, as SVG.
 pub fn svg(mesh: &Mesh, plan: &WiringPlan) -> String {
-    let boards = mesh.network.nodes();
-    let radius = (WIDTH / 2.0 - MARGIN - 50.0).max(ROOM * boards as f64 / TAU);
-    let width = 2.0 * (radius + 50.0 + MARGIN);
-    let circle = Circle {
-        centre: (width / 2.0, 96.0 + radius),
-        radius,
-        boards,
-    };
-    let top = circle.centre.1 + radius + 66.0;
-    let legend_lines: usize = mesh.kinds().iter().map(|kind| kind.links.len() + 1).sum();
+    let circle = circle_of(mesh);
+    let (boards, width) = (circle.boards, 2.0 * circle.centre.0);
+    let top = circle.centre.1 + circle.radius + 66.0;
+    let legend_lines: usize = mesh.kinds().iter().map(|kind| used_links(mesh, kind).len() + 1).sum();
     let cable_lines = plan.cables.len().div_ceil(CABLE_COLUMNS) + 1;
     let height = top + LINE * (legend_lines + cable_lines + 3) as f64 + MARGIN;
     let mut out = format!(
@@ -80,7 +99,14 @@ pub fn svg(mesh: &Mesh, plan: &WiringPlan) -> String {
     out
 }
 
-/// Where a cable meets its board: cables to boards further clockwise are further clockwise, so that they do not cross.
+/// The links that boards of a kind have cables at.
+fn used_links(mesh: &Mesh, kind: &BoardKind) -> BTreeSet<usize> {
+    let boards = mesh.nodes().filter(|node| mesh.kind_of(*node).name == kind.name);
+    let ends = boards.flat_map(|node| (0..mesh.degree(node)).map(move |port| NodePort { node, port }));
+    ends.map(|end| mesh.link(end)).collect()
+}
+
+/// Where a cable meets its board, at the inner side: cables to boards further clockwise are further clockwise, so that they do not cross.
 fn foot(mesh: &Mesh, circle: &Circle, end: NodePort) -> Point {
     let clockwise = |other: NodePort| {
         let far = mesh.far_end(other).map_or(0, |far| far.node);
@@ -92,26 +118,53 @@ fn foot(mesh: &Mesh, circle: &Circle, end: NodePort) -> Point {
     // The way to the next board clockwise begins at the side of that board.
     let aside = (before - (degree as f64 - 1.0) / 2.0) * SPREAD;
     let ((x, y), (dx, dy)) = (circle.place(end.node), circle.direction(end.node));
-    (x - 8.0 * dx + aside * dy, y - 8.0 * dy - aside * dx)
+    let inwards = DEPTH / 2.0;
+    (x - inwards * dx + aside * dy, y - inwards * dy - aside * dx)
+}
+
+/// The way of a cable: from its feet straight on, then bent towards the centre, so that cables between near boards stay away from those
+/// between far ones.
+struct Way {
+    feet: [Point; 2],
+    begins: [Point; 2],
+    control: Point,
+}
+
+impl Way {
+    fn of(mesh: &Mesh, circle: &Circle, cable: &Cable) -> Self {
+        let ends = [cable.from.node_port(), cable.to.node_port()];
+        let feet = ends.map(|end| foot(mesh, circle, end));
+        let begins = [0, 1].map(|side| inwards(circle, ends[side].node, feet[side], STRAIGHT));
+        let [a, b] = begins;
+        // Shallow between neighbours, deeper the further apart the boards are: no two cables run side by side.
+        let apart = ends[0].node.abs_diff(ends[1].node);
+        let apart = apart.min(circle.boards - apart) as f64 / (circle.boards as f64 / 2.0);
+        let share = 0.1 + 0.5 * apart;
+        let bent = |a: f64, b: f64, centre: f64| (a + b) / 2.0 * (1.0 - share) + centre * share;
+        let control = (bent(a.0, b.0, circle.centre.0), bent(a.1, b.1, circle.centre.1));
+        Way { feet, begins, control }
+    }
+}
+
+/// A point so far inwards of another.
+fn inwards(circle: &Circle, node: u64, (x, y): Point, far: f64) -> Point {
+    let (dx, dy) = circle.direction(node);
+    (x - far * dx, y - far * dy)
 }
 
 fn draw_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, circle: &Circle) {
     for cable in &plan.cables {
         let ends = [cable.from.node_port(), cable.to.node_port()];
-        let feet = ends.map(|end| foot(mesh, circle, end));
-        let inwards = |end: NodePort, (x, y): Point, far: f64| {
-            let (dx, dy) = circle.direction(end.node);
-            (x - far * dx, y - far * dy)
-        };
-        let [a, b] = [0, 1].map(|side| inwards(ends[side], feet[side], STRAIGHT));
-        // Bent towards the centre: cables between near boards stay away from those between far ones.
-        let bent = |a: f64, b: f64, centre: f64| (a + b) / 2.0 * 0.65 + centre * 0.35;
-        let control = (bent(a.0, b.0, circle.centre.0), bent(a.1, b.1, circle.centre.1));
+        let Way {
+            feet,
+            begins: [a, b],
+            control,
+        } = Way::of(mesh, circle, cable);
         let half = middle(middle(a, control), middle(control, b));
         for (side, begin) in [a, b].into_iter().enumerate() {
             let (end, foot) = (ends[side], feet[side]);
             let knee = middle(begin, control);
-            let label = inwards(end, foot, STRAIGHT * 0.6);
+            let label = inwards(circle, end.node, foot, STRAIGHT * 0.6);
             let colour = colour(mesh.link(end));
             let _ = writeln!(
                 out,
@@ -142,16 +195,15 @@ fn middle(a: Point, b: Point) -> Point {
 
 fn draw_boards(out: &mut String, mesh: &Mesh, circle: &Circle) {
     for node in mesh.nodes() {
-        let ((x, y), (dx, dy)) = (circle.place(node), circle.direction(node));
-        // A little outwards, so that the cables come out at the inner side.
-        let (x, y) = (x + 14.0 * dx, y + 12.0 * dy);
+        let (x, y) = circle.place(node);
         let _ = writeln!(
             out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"5\" fill=\"#f4f4f0\" stroke=\"#333\"/>",
-            x - BOARD.0 / 2.0,
-            y - BOARD.1 / 2.0,
-            BOARD.0,
-            BOARD.1
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{DEPTH}\" rx=\"5\" fill=\"#f4f4f0\" stroke=\"#333\" \
+             transform=\"rotate({:.2} {x:.1} {y:.1})\"/>",
+            x - circle.width / 2.0,
+            y - DEPTH / 2.0,
+            circle.width,
+            circle.turn(node),
         );
         let name = mesh.name(node);
         let number_at = if name.is_empty() { y + 5.0 } else { y - 1.0 };
@@ -181,7 +233,8 @@ fn list_pins(out: &mut String, mesh: &Mesh, top: f64) -> f64 {
         } else {
             format!("{}  ", kind.name)
         };
-        for (link, uart) in kind.links.iter().enumerate() {
+        for link in used_links(mesh, kind) {
+            let uart = &kind.links[link];
             let _ = writeln!(
                 out,
                 "<rect x=\"{MARGIN}\" y=\"{:.1}\" width=\"14\" height=\"9\" fill=\"{}\"/>\
@@ -233,4 +286,131 @@ fn list_cables(out: &mut String, mesh: &Mesh, plan: &WiringPlan, top: f64, width
 
 fn colour(link: usize) -> &'static str {
     COLOURS[link % COLOURS.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boards::KINDS;
+
+    const NETWORKS: [&str; 8] = [
+        "path(2)",
+        "ring(3)",
+        "ring(4)",
+        "complete(6)",
+        "heawood",
+        "rdn(ring(3),1)",
+        "torus(4,4)",
+        "hypercube(4)",
+    ];
+
+    fn drawn(expression: &str) -> (Mesh, WiringPlan, String) {
+        let mesh = Mesh::new(expression.parse().unwrap(), KINDS[0]).unwrap();
+        let plan = WiringPlan::new(&mesh);
+        let picture = svg(&mesh, &plan);
+        (mesh, plan, picture)
+    }
+
+    /// The numbers of an attribute of each element of a kind.
+    fn numbers(picture: &str, mark: &str, attribute: &str) -> Vec<Vec<f64>> {
+        let lines = picture
+            .lines()
+            .flat_map(|line| line.split('<'))
+            .filter(|line| line.contains(mark));
+        let value = |line: &str| {
+            let (_, rest) = line.split_once(&format!(" {attribute}=\"")).unwrap();
+            let text = rest.split('"').next().unwrap().replace("rotate", "");
+            let numbers = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != '-');
+            numbers.filter_map(|number| number.parse().ok()).collect()
+        };
+        lines.map(value).collect()
+    }
+
+    #[test]
+    fn cables_end_at_the_inner_sides_of_their_boards() {
+        for expression in NETWORKS {
+            let (_, plan, picture) = drawn(expression);
+            let turns = numbers(&picture, "rotate(", "transform");
+            let widths = numbers(&picture, "rotate(", "width");
+            let feet = numbers(&picture, "path ", "d");
+            let ends = plan.cables.iter().flat_map(|cable| [cable.from.node, cable.to.node]);
+            assert_eq!(feet.len(), 2 * plan.cables.len());
+            for (node, foot) in ends.zip(feet) {
+                let [turn, x, y] = turns[node as usize][..] else {
+                    panic!("{turns:?}")
+                };
+                let (sin, cos) = (-turn.to_radians()).sin_cos();
+                let (dx, dy) = (foot[0] - x, foot[1] - y);
+                // As if the board had not been turned.
+                let (across, down) = (dx * cos - dy * sin, dx * sin + dy * cos);
+                assert!((down - DEPTH / 2.0).abs() < 0.2, "{expression}: {node} {down}");
+                assert!(
+                    across.abs() <= widths[node as usize][0] / 2.0 - 7.0,
+                    "{expression}: {node} {across}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn boards_do_not_overlap() {
+        for expression in NETWORKS {
+            let (_, _, picture) = drawn(expression);
+            let places = numbers(&picture, "rotate(", "transform");
+            let width = numbers(&picture, "rotate(", "width")[0][0];
+            for (one, other) in places.iter().zip(places.iter().skip(1)) {
+                let apart = (one[1] - other[1]).hypot(one[2] - other[2]);
+                assert!(apart > width || places.len() < 6, "{expression}: {apart} {width}");
+            }
+        }
+    }
+
+    /// Points along a way, about two apart.
+    fn points(way: &Way) -> Vec<Point> {
+        let [a, b] = way.begins;
+        let along = |t: f64| {
+            let mix = |a: f64, c: f64, b: f64| (1.0 - t).powi(2) * a + 2.0 * t * (1.0 - t) * c + t * t * b;
+            (mix(a.0, way.control.0, b.0), mix(a.1, way.control.1, b.1))
+        };
+        let length = (a.0 - b.0).hypot(a.1 - b.1).max(20.0);
+        let count = (length / 2.0) as u32;
+        (0..=count)
+            .map(|step| along(f64::from(step) / f64::from(count)))
+            .collect()
+    }
+
+    #[test]
+    fn no_two_cables_are_on_one_line() {
+        for expression in NETWORKS {
+            let (mesh, plan, _) = drawn(expression);
+            let circle = circle_of(&mesh);
+            let ways: Vec<Vec<Point>> = plan
+                .cables
+                .iter()
+                .map(|cable| points(&Way::of(&mesh, &circle, cable)))
+                .collect();
+            for (place, one) in ways.iter().enumerate() {
+                for (other, way) in ways.iter().enumerate().skip(place + 1) {
+                    let near = |point: &&Point| way.iter().any(|far| (point.0 - far.0).hypot(point.1 - far.1) < 2.0);
+                    let together = 2 * one.iter().filter(near).count();
+                    assert!(
+                        together < 22,
+                        "{expression}: cables {} and {} are together for {together}",
+                        plan.cables[place].number,
+                        plan.cables[other].number
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_legend_has_what_is_used_and_nothing_else() {
+        for (expression, used) in [("ring(4)", 2), ("rdn(ring(3),1)", 3), ("complete(6)", 5)] {
+            let (_, _, picture) = drawn(expression);
+            let names = KINDS[0].links.iter();
+            let listed = names.filter(|uart| picture.contains(&format!(">{}</tspan>  TX ", uart.name)));
+            assert_eq!(listed.count(), used, "{expression}");
+        }
+    }
 }

@@ -10,6 +10,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::key::{KEY_BYTES, Key};
+use hopwise_core::store::Keys;
 use hopwise_core::wire::BadPage;
 use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::image::{Image, NotFirmware};
@@ -168,6 +171,7 @@ fn wired(
     let mut blueprint = Blueprint::default();
     for node in mesh.nodes() {
         blueprint.pages.push(mesh.page(node).map_err(CannotEmulate::Page)?);
+        blueprint.keys.push(mesh.keys.map(|keys| keys.of_board(node)));
         for end in (0..mesh.degree(node)).map(|port| NodePort { node, port }) {
             // Each cable once, from its end with the lower number.
             if let Some(far) = mesh.far_end(end).filter(|far| far.node > node) {
@@ -204,6 +208,10 @@ pub struct Mistakes {
     pub extra: Vec<(FreeLink, FreeLink)>,
     /// Boards that have the page of another node.
     pub pages: Vec<(u64, u64)>,
+    /// Boards that have no key.
+    pub keyless: Vec<u64>,
+    /// Boards that have the key of another mesh.
+    pub other_key: Vec<u64>,
 }
 
 /// A serial port of a board, written `3.UART5`.
@@ -251,6 +259,11 @@ impl FreeLink {
             None => emulated_port(&NUCLEO_F446RE, *node, link).ok_or(CannotEmulate::NotEmulated(link)),
         }
     }
+}
+
+/// That of no mesh.
+fn another_key() -> Keys {
+    MeshKeys::of(&Key::new([0; KEY_BYTES])).of_board(0)
 }
 
 fn emulated_port(kind: &BoardKind, node: u64, link: usize) -> Option<Port> {
@@ -320,9 +333,18 @@ impl EmulatedMesh {
                 node: *node,
             })? = page;
         }
+        for (nodes, keys) in [(&mistakes.keyless, None), (&mistakes.other_key, Some(another_key()))] {
+            for node in nodes {
+                let place = blueprint.keys.get_mut(*node as usize);
+                *place.ok_or(CannotEmulate::NoBoard(*node as usize))? = keys;
+            }
+        }
         let mut world = setup::assemble(&blueprint, image, differences)?;
         world.set_script(mistakes.script(mesh)?)?;
-        let computers = Computers::connect(&mut world, mesh.baud)?;
+        let mut computers = Computers::connect(&mut world, mesh.baud)?;
+        if let Some(keys) = mesh.keys {
+            computers.lock(keys.mesh, Some(keys.management));
+        }
         let mut places: Vec<usize> = entrances.iter().map(|node| *node as usize).collect();
         if let Some(wrong) = places.iter().find(|place| **place >= world.boards().len()) {
             return Err(CannotEmulate::NoBoard(*wrong));

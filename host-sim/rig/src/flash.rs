@@ -4,13 +4,14 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hopwise_core::store::{SEALED_BYTES, sealed};
+use hopwise_core::store::{Keys, SEALED_BYTES, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES};
+use hopwise_files::create_private;
 
 use super::mesh::Mesh;
 use super::probe_rs::{Call, Program, Target, output_within};
@@ -189,11 +190,12 @@ pub enum NoPageWritten {
 }
 
 /// What goes into the flash: a page in the first slot, and nothing in the second.
-fn slots(page: &[u8; PAGE_BYTES], slot_bytes: usize) -> Vec<u8> {
+fn slots(page: &[u8; PAGE_BYTES], keys: Option<Keys>, slot_bytes: usize) -> Vec<u8> {
     // A board counts its starts from here. Seconds run faster than boards are started, so no number comes twice.
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut bytes = vec![0xff; slot_bytes + SEALED_BYTES];
-    bytes[..SEALED_BYTES].copy_from_slice(&sealed(page, since_1970.as_secs() as u32));
+    let sealed = sealed(page, keys, since_1970.as_secs() as u32);
+    bytes[..sealed.len()].copy_from_slice(&sealed);
     bytes
 }
 
@@ -201,11 +203,13 @@ fn slots(page: &[u8; PAGE_BYTES], slot_bytes: usize) -> Vec<u8> {
 pub fn write_pages(mesh: &Mesh, jobs: &[FlashJob]) -> Result<(), NoPageWritten> {
     for job in jobs {
         let page = mesh.page(job.node).map_err(NoPageWritten::Page)?;
-        std::fs::write(&job.page, slots(&page, mesh.kind_of(job.node).slot_bytes as usize)).map_err(|error| {
-            NoPageWritten::Write {
-                path: job.page.clone(),
-                error,
-            }
+        let keys = mesh.keys.map(|keys| keys.of_board(job.node));
+        let bytes = slots(&page, keys, mesh.kind_of(job.node).slot_bytes as usize);
+        // Nobody else may read it: there may be keys in it.
+        let written = create_private(&job.page).and_then(|mut file| file.write_all(&bytes));
+        written.map_err(|error| NoPageWritten::Write {
+            path: job.page.clone(),
+            error,
         })?;
     }
     Ok(())

@@ -1,13 +1,14 @@
 //! The rig: from a box of boards to a mesh that runs, is checked and is logged.
 //!
-//! - [`boards`]: which pins are links, on every kind of board; [`mesh`]: the mesh file;
+//! - [`boards`]: which pins are links, on every kind of board; [`headers`]: a picture of them; [`mesh`]: the mesh file;
 //! - [`plan`]: which cable goes where, and in which order; [`drawing`]: the same as a picture;
 //! - [`emulated`]: the mesh on emulated boards; [`serial_line`]: a real board's serial port; [`talk`]: asking through either;
 //! - [`survey`]: what the boards say they see; [`wiring_check`]: how that differs from the plan;
+//! - [`ports`]: which serial ports lead to boards; [`assign`]: which board is which node;
 //! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
 //! - [`update`]: a new image into all boards, through the mesh;
-//! - [`capture`]: the logs of all boards as one trace; [`clocks`]: boards' clocks made one;
+//! - [`capture`]: the logs of all boards as one trace; [`event_text`]: its lines in words; [`clocks`]: boards' clocks made one;
 //! - [`probe_logs`]: logs from real boards; [`log_sources`]: logs from elsewhere.
 //!
 //! ```
@@ -28,6 +29,7 @@
 //! # Ok::<(), hopwise_rig::mesh::BrokenRule>(())
 //! ```
 
+pub mod assign;
 pub mod boards;
 pub mod capture;
 mod clock_notes;
@@ -35,10 +37,13 @@ pub mod clocks;
 pub mod doctor;
 pub mod drawing;
 pub mod emulated;
+pub mod event_text;
 pub mod flash;
+pub mod headers;
 pub mod log_sources;
 pub mod mesh;
 pub mod plan;
+pub mod ports;
 pub mod probe_logs;
 pub mod probe_rs;
 pub mod serial_line;
@@ -48,5 +53,5 @@ mod time_line;
 pub mod update;
 pub mod wiring_check;
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

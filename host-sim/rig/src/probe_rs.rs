@@ -11,8 +11,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
-
 /// Older ones halt a board at its next reset whatever they are told, or were never tried.
 pub const OLDEST: Version = Version([0, 32, 0]);
 
@@ -33,6 +31,8 @@ pub struct Target<'a> {
 pub enum Call<'a> {
     /// Tells its version.
     Version,
+    /// Lists the probes that are plugged in.
+    List,
     /// Writes a program into the flash, and reads it back.
     Image(Target<'a>, &'a Path),
     /// Writes bytes to a place in the flash, and reads them back.
@@ -78,6 +78,7 @@ impl Call<'_> {
         let checked = [Word::Flag("--disable-progressbars"), Word::Flag("--verify")];
         match self {
             Call::Version => vec![Word::Flag("--version")],
+            Call::List => words("list", &[]),
             Call::Image(target, elf) => words("download", &[&target.words(), &checked, &file(elf)]),
             Call::Bytes(target, address, path) => {
                 let place = [
@@ -109,13 +110,14 @@ impl Call<'_> {
     }
 
     /// One of each kind, at a probe that nobody has, for those who try them all.
-    pub fn samples() -> [Call<'static>; 6] {
+    pub fn samples() -> [Call<'static>; 7] {
         let target = Target {
             chip: "STM32F446RE",
             probe: "0483:374b:NOBODYHASTHISONE",
         };
         [
             Call::Version,
+            Call::List,
             Call::Image(target, Path::new("image.elf")),
             Call::Bytes(target, 0x0800_8000, Path::new("page.bin")),
             Call::Reset(target),
@@ -266,24 +268,43 @@ fn read_all(pipe: Option<impl io::Read + Send + 'static>) -> Receiver<Vec<u8>> {
     bytes
 }
 
-/// How a program is asked to end, and for how long it may take. One that is killed leaves the board as it is, perhaps halted.
-const ASKED: [(Signal, Duration); 3] = [
-    (Signal::INT, Duration::from_secs(3)),
-    (Signal::TERM, Duration::from_secs(1)),
-    (Signal::KILL, Duration::from_secs(1)),
-];
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Ends programs, all at once: first as Ctrl-C does, then as `kill` does, then for certain.
+/// A way to end a program.
+type End = fn(&mut Child);
+
+/// How programs are ended, and for how long each may take: first as Ctrl-C does, then as `kill` does, then for certain. One that is
+/// killed leaves the board as it is, perhaps halted.
+#[cfg(unix)]
+const WAYS: &[(End, Duration)] = &[
+    (|child| ask(child, rustix::process::Signal::INT), Duration::from_secs(3)),
+    (
+        |child| ask(child, rustix::process::Signal::TERM),
+        Duration::from_secs(1),
+    ),
+    (kill, Duration::from_secs(1)),
+];
+/// Elsewhere one program cannot be asked without asking all that share its window.
+#[cfg(not(unix))]
+const WAYS: &[(End, Duration)] = &[(kill, Duration::from_secs(1))];
+
+#[cfg(unix)]
+fn ask(child: &mut Child, signal: rustix::process::Signal) {
+    // One that ends just now is fine, too.
+    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), signal);
+}
+
+fn kill(child: &mut Child) {
+    let _ = child.kill();
+}
+
+/// Ends programs, all at once, one way after the other.
 pub fn end_all(mut children: Vec<Child>) {
-    for (signal, patience) in ASKED {
+    for (end, patience) in WAYS {
         // Whoever has ended is waited for here, so that no number is used that may be somebody else's by now.
         children.retain_mut(is_running);
-        for child in &children {
-            // One that ends just now is fine, too.
-            let _ = kill_process(Pid::from_child(child), signal);
-        }
-        let until = Instant::now() + patience;
+        children.iter_mut().for_each(end);
+        let until = Instant::now() + *patience;
         while !children.is_empty() && Instant::now() < until {
             std::thread::sleep(LOOK);
             children.retain_mut(is_running);

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::talk::Talk;
 use super::update::Boards;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
-use hopwise_computer::serial_line::{SerialLine, wait_for_bytes};
+use hopwise_computer::serial_line::{SerialLine, exchange_all};
+use hopwise_core::authority::MeshKeys;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 
@@ -25,8 +26,8 @@ pub struct SerialMesh {
 
 impl SerialMesh {
     /// Opens ports and waits until a board answers at each.
-    pub fn open(paths: &[PathBuf], baud: u32) -> Result<Self, BadPort> {
-        let lines = paths.iter().map(|path| SerialLine::open(path, baud));
+    pub fn open(paths: &[PathBuf], baud: u32, keys: Option<MeshKeys>) -> Result<Self, BadPort> {
+        let lines = paths.iter().map(|path| SerialLine::open(path, baud, keys));
         let mut mesh = SerialMesh {
             lines: lines.collect::<Result<_, _>>()?,
             begin: Instant::now(),
@@ -42,8 +43,7 @@ impl SerialMesh {
 
     /// Waits for bytes for a moment, and carries them.
     fn step(&mut self) -> Result<(), BadPort> {
-        wait_for_bytes(&self.lines);
-        self.lines.iter_mut().try_for_each(SerialLine::exchange)
+        exchange_all(&mut self.lines)
     }
 
     /// Keeps the links up for a while.

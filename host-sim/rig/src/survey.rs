@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopwise_core::wire::{BoardState, Command, LinkReport, NodeReport, Query, Status};
+use hopwise_core::wire::{BoardState, Command, LinkReport, LinkTrouble, NodeReport, Query, Status};
 use serde::Serialize;
 
 use super::mesh::Mesh;
@@ -28,6 +28,8 @@ pub struct LinkSeen {
     pub peer: Option<Peer>,
     /// The other end hears this one, too.
     pub up: bool,
+    /// Someone is there who has another key, or only one of the ends has a key.
+    pub locked_out: bool,
     /// How often its serial port found bytes without a stop bit, noise, and bytes that nobody had fetched in time.
     pub errors: [u32; 3],
 }
@@ -100,7 +102,7 @@ pub struct LineErrors {
 pub fn line_errors(seen: &Seen, mesh: &Mesh) -> Vec<LineErrors> {
     let mut list = Vec::new();
     for (node, board) in seen {
-        let links = board.links.iter().zip(mesh.kind.links);
+        let links = board.links.iter().zip(mesh.kind_of(*node).links);
         for (link, uart) in links.filter(|(link, _)| link.errors != [0; 3]) {
             let [framing_errors, noise_errors, overruns] = link.errors;
             list.push(LineErrors {
@@ -124,6 +126,7 @@ fn link_seen(report: &LinkReport) -> LinkSeen {
             host: report.host,
         }),
         up: report.up,
+        locked_out: matches!(report.trouble, LinkTrouble::Unkeyed | LinkTrouble::WrongKey),
         errors: [
             report.counters.framing_errors,
             report.counters.noise_errors,

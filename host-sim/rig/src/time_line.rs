@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use hopwise_core::router::Event;
@@ -21,6 +20,10 @@ use super::mesh::Mesh;
 const USUAL_FRAME: f64 = 50.0;
 /// Kinds of packets, each of which takes its own time.
 const CLASSES: usize = 7;
+/// The class of what boards say of the time of the mesh, which takes none.
+const MESH_TIME: usize = CLASSES;
+/// What a board says of the time of the mesh holds at least this long before and after, in seconds.
+const HOLDS: f64 = 5.0;
 /// Clocks are compared by packets that crossed cables so many times in all, drawn evenly from more.
 const MOST_CROSSINGS: u64 = 1 << 20;
 /// So many lines are sorted in memory at a time.
@@ -57,8 +60,11 @@ impl TimeLine {
         // Numbered by node, so that the result does not depend on whose lines came first.
         let clocks: BTreeMap<ClockKey, usize> = notes.keys().copied().zip(0..).collect();
         let pairs = pairs(trace, &clocks, mesh, crossings.div_ceil(MOST_CROSSINGS).max(1))?;
-        let delay = USUAL_FRAME * 10.0 / f64::from(mesh.baud);
-        let mut alignment = align(clocks.len(), &pairs, &[delay; CLASSES]);
+        let mut delays = [USUAL_FRAME * 10.0 / f64::from(mesh.baud); CLASSES + 1];
+        delays[MESH_TIME] = 0.0;
+        // The time of the mesh is one more clock, if anyone has told it.
+        let told = pairs.iter().any(|pair| pair.class == MESH_TIME);
+        let mut alignment = align(clocks.len() + usize::from(told), &pairs, &delays);
         place_groups(notes, &mut alignment);
         let first = notes.values().zip(&alignment.clocks);
         let first = first.map(|(notes, clock)| clock.common(notes.first));
@@ -209,16 +215,27 @@ impl Read for Section<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
         let room = buffer.len().min(left);
-        let count = self.file.read_at(&mut buffer[..room], self.at)?;
+        let count = read_at(self.file, &mut buffer[..room], self.at)?;
         self.at += count as u64;
         Ok(count)
     }
 }
 
+/// Reads from a place of a file that others read, too.
+fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, buffer, at);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_read(file, buffer, at);
+}
+
 /// A packet over a cable: from, to, which.
 type Crossing = (u64, u64, PacketId);
 
-/// Packets that were sent once and received once over the same cable; of `every` so many, one is looked at.
+/// Rates of clocks are told in parts of this.
+const RATE_UNIT: f64 = (1_u64 << 32) as f64;
+
+/// Packets that were sent once and received once over the same cable, of `every` so many one; and what boards have said of the time of the mesh.
 fn pairs<R: BufRead>(
     trace: Reader<R>,
     clocks: &BTreeMap<ClockKey, usize>,
@@ -229,6 +246,7 @@ fn pairs<R: BufRead>(
     let mut peers: HashMap<(u64, u8), Option<u64>> = HashMap::new();
     let mut sent: HashMap<Crossing, Vec<(usize, f64)>> = HashMap::new();
     let mut received: HashMap<Crossing, Vec<(usize, f64)>> = HashMap::new();
+    let mut told = Vec::new();
     let mut boots = Boots::default();
     for line in trace {
         let TraceLine { at, node, record } = line?;
@@ -256,6 +274,16 @@ fn pairs<R: BufRead>(
                     received.entry((from, node, packet)).or_default().push(mark);
                 }
             }
+            Event::Clock { local, mesh, rate, .. } => {
+                let faster = 1.0 + f64::from(rate) / RATE_UNIT;
+                told.extend([-HOLDS, HOLDS].map(|passed| Pair {
+                    from: clocks.len(),
+                    to: clock,
+                    sent: mesh as f64 / 1e6 + passed * faster,
+                    received: local as f64 / 1e6 + passed,
+                    class: MESH_TIME,
+                }));
+            }
             _ => {}
         }
     }
@@ -273,6 +301,7 @@ fn pairs<R: BufRead>(
         })
     };
     let mut pairs: Vec<Pair> = received.iter().filter_map(pair).collect();
+    pairs.append(&mut told);
     // Sums of floats depend on their order, and that of a map is not always the same.
     pairs.sort_by(|one, other| {
         let clocks = (one.from, one.to).cmp(&(other.from, other.to));

@@ -31,6 +31,8 @@ pub enum FindingKind {
     Extra,
     /// Nothing arrives here, though the other end hears this one.
     OneWay,
+    /// Who is there has another key, or only one of the ends has a key.
+    Key,
 }
 
 /// Something that is not as planned. The keys are stable.
@@ -159,6 +161,13 @@ impl Comparison<'_> {
             .is_some_and(|link| link.up)
     }
 
+    fn is_locked_out(&self, at: Socket) -> bool {
+        let board = self.seen.get(&at.node);
+        board
+            .and_then(|board| board.links.get(at.link))
+            .is_some_and(|link| link.locked_out)
+    }
+
     /// The socket of this mesh that is heard at a socket, if it is one.
     fn leads_to(&self, at: Socket) -> Option<Socket> {
         let peer = self.heard(at)?;
@@ -241,6 +250,7 @@ impl Comparison<'_> {
                     let deaf = hears_us && !self.is_up(there);
                     deaf.then_some(FindingKind::OneWay)
                 }
+                None if self.is_locked_out(here) => Some(FindingKind::Key),
                 None if hears_us => Some(FindingKind::OneWay),
                 None => Some(FindingKind::Missing),
                 Some(_) => match self.leads_to(here) {

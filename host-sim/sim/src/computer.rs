@@ -2,6 +2,7 @@
 
 use hopwise_core::Node;
 use hopwise_core::endpoint::{Endpoint, Heard};
+use hopwise_core::key::Credentials;
 use hopwise_core::limits::BODY;
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Event, Observer};
@@ -18,9 +19,11 @@ pub struct Computer {
 
 impl Computer {
     /// One that has just been plugged in.
-    pub fn new(epoch: u32, baud: u32, now: Micros) -> Self {
+    pub fn new(epoch: u32, baud: u32, credentials: Option<Credentials>, now: Micros) -> Self {
+        let mut endpoint = Endpoint::computer(epoch, baud, now);
+        credentials.iter().for_each(|credentials| endpoint.lock(credentials));
         Computer {
-            endpoint: Endpoint::computer(epoch, baud, now),
+            endpoint,
             heard: Vec::new(),
         }
     }

@@ -24,8 +24,8 @@
 //! - [`programs`]: the programs of users, in place of that;
 //! - [`oracle`]: the judge, who knows what was sent and what came; the record of it all is a trace of [`hopwise_trace`];
 //! - `faults`: what happens to boards and cables in it; `notes`: who watches the nodes; [`shell`]: where a test makes them lie;
-//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`computer`]: who asks at a serial port; [`wire`]: cables and what they do to bytes;
-//! - [`agenda`]: what happens when; [`clock`]: how boards tell the time;
+//! - [`world`]: boards, cables, time; [`rogue`]: boards that misbehave; [`computer`]: who asks at a serial port; [`tap`]: who listens at a cable, and speaks; [`wire`]: cables and what they do to bytes;
+//! - [`agenda`]: what happens when; [`clock`]: how boards tell the time; [`mesh_time`]: how well they agree on it;
 //! - `stage`: what a script can do here. The words of scripts and traffic are those of [`hopwise_language`].
 //!
 //! Arrows go one way: settings make a run, a run plays a world, a world knows neither.
@@ -35,6 +35,7 @@ mod applications;
 pub mod clock;
 pub mod computer;
 mod faults;
+pub mod mesh_time;
 mod notes;
 pub mod oracle;
 pub mod programs;
@@ -48,6 +49,7 @@ pub mod shell;
 mod sizes;
 mod stage;
 pub mod swarm;
+pub mod tap;
 pub mod wire;
 pub mod world;
 

@@ -34,6 +34,7 @@ pub struct Report {
     pub innocent_sent: u64,
     pub innocent_delivered: u64,
     pub forged: u64,
+    pub forged_accepted: u64,
     pub refused: u64,
     pub longest_refusal_us: u64,
     pub link_events: u64,
@@ -95,6 +96,7 @@ impl Report {
             innocent_sent: tally.innocent_sent,
             innocent_delivered: tally.innocent_delivered,
             forged: tally.forged,
+            forged_accepted: tally.forged_accepted,
             refused: account.refused,
             longest_refusal_us: account.longest_refusal / 1_000,
             link_events: account.link_events,
@@ -131,6 +133,7 @@ impl Report {
         self.innocent_sent += other.innocent_sent;
         self.innocent_delivered += other.innocent_delivered;
         self.forged += other.forged;
+        self.forged_accepted += other.forged_accepted;
         self.refused += other.refused;
         self.longest_refusal_us = self.longest_refusal_us.max(other.longest_refusal_us);
         self.link_events = self.link_events.max(other.link_events);
@@ -187,6 +190,7 @@ impl Report {
                     format!("{} of {} arrived", self.innocent_delivered, self.innocent_sent),
                 ),
                 ("forged", self.forged.to_string()),
+                ("taken from rogues", self.forged_accepted.to_string()),
             ]
         });
         facts

@@ -186,16 +186,24 @@ pub(super) fn run<'a, S: Shell, const PORTS: usize, const PEERS: usize>(
         network,
         computers,
         rogues,
+        taps,
         seed,
         ..
     } = &run.build;
     let world = World::new(run.build.clone());
     let mut oracle = Oracle::new(network, computers, world.byte_nanos(), *seed, run.packets);
     oracle.distrust(rogues);
+    if !taps.is_empty() {
+        let cables = taps.iter().filter_map(|&tap| world.cable_at(tap));
+        oracle.tapped(cables.flat_map(|cable| world.ends(cable)));
+    }
     let mut choices = Xoshiro256PlusPlus::seed_from_u64(run.build.seed ^ 0x7261_6666);
     let destinations = Destinations::new(run.traffic, &run.build.network, &mut choices)?;
-    let calm =
-        run.pull_every.is_none() && run.reset_every.is_none() && run.script.is_empty() && run.build.rogues.is_empty();
+    let calm = run.pull_every.is_none()
+        && run.reset_every.is_none()
+        && run.script.is_empty()
+        && rogues.is_empty()
+        && taps.is_empty();
     let boards = world.boards() as usize + computers.len();
     let mut player = Player::<S, PORTS, PEERS> {
         run,

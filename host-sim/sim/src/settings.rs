@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use hopwise_core::key::{KEY_BYTES, Key};
 use hopwise_core::limits::MAX_PAYLOAD;
 use hopwise_core::{Network, NoSuchNode, Node, ParseError};
-use hopwise_language::script::{ScriptError, on_one_line};
+use hopwise_language::script::{NoSuchPlace, PortName, ScriptError, Stage, on_one_line};
 use hopwise_language::{BadDestinations, Destinations, Script, Time, Traffic, UnsuitableTraffic};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -93,6 +94,10 @@ pub struct Settings {
     pub events: Option<String>,
     /// Boards that misbehave, as `NODE:KIND[,...]`; see [`RogueKind`](super::rogue::RogueKind).
     pub rogue: Option<String>,
+    /// The boards have a key, made of this word; a rogue has none.
+    pub key: Option<String>,
+    /// Someone is on the cables at these ports, as `NODE.PORT[,...]`, and has no key; see [`Tap`](super::tap::Tap).
+    pub tap: Option<String>,
     /// Decides all that happens by chance, 1 unless said otherwise.
     pub seed: Option<u64>,
 }
@@ -159,6 +164,8 @@ impl Settings {
                 jitter: self.jitter.unwrap_or_default().nanos(),
                 seed: self.seed.unwrap_or(1),
                 rogues: self.rogues(&network)?,
+                key: self.key.as_deref().map(key),
+                taps: self.taps(&network)?,
                 computers: self.computers(&network)?,
             },
             traffic,
@@ -232,10 +239,19 @@ impl Settings {
         Ok(rogues)
     }
 
+    fn taps(&self, network: &Network) -> Result<Vec<WireEnd>, BadSettings> {
+        let mesh = Mesh(*network);
+        let read = |text: &str| {
+            let port: PortName = text.trim().parse().map_err(|_| BadSettings::Tap(short(text)))?;
+            mesh.port(port).map_err(BadSettings::TapPlace)
+        };
+        self.tap.iter().flat_map(|taps| taps.split(',')).map(read).collect()
+    }
+
     fn computers(&self, network: &Network) -> Result<Vec<Node>, BadSettings> {
         let mut boards: Vec<Node> = Vec::new();
         for text in self.host.iter().flat_map(|hosts| hosts.split(',')) {
-            let no_node = |_| BadSettings::Host(text.trim().chars().take(40).collect());
+            let no_node = |_| BadSettings::Host(short(text));
             let board: Node = text.trim().parse().map_err(no_node)?;
             network.check(board).map_err(BadSettings::HostNode)?;
             if boards.contains(&board) {
@@ -324,6 +340,12 @@ pub enum BadSettings {
     /// Nobody is left to send to.
     #[error("at least two boards must be honest")]
     AllRogues,
+    /// Text that names no end of a cable.
+    #[error("tap: '{0}' is no port: write NODE.PORT[,...], such as 3.0,5.1")]
+    Tap(String),
+    /// A port that is not there.
+    #[error("tap: {0}")]
+    TapPlace(NoSuchPlace),
     /// Text that names no node.
     #[error("host: '{0}' is no node: write NODE[,...], such as 3,5")]
     Host(String),
@@ -405,6 +427,16 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
         return Err(BadSettings::Packets);
     }
     Ok(())
+}
+
+/// A key for a simulation. One for boards is random: a word can be guessed.
+fn key(word: &str) -> Key {
+    Key::new([0; KEY_BYTES]).derive_key("simulation", &[word.as_bytes()])
+}
+
+/// The beginning of what someone wrote.
+fn short(text: &str) -> String {
+    text.trim().chars().take(40).collect()
 }
 
 /// A value as a shell takes it.

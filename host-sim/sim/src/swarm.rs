@@ -225,6 +225,12 @@ impl Draw {
                 .collect();
             settings.rogue = Some(rogues.join(","));
         }
+        settings.key = self.one_in(4).then(|| "test".into());
+        if settings.key.is_some() && self.one_in(3) {
+            let board = self.0.random_range(0..network.nodes());
+            let ports = network.degree(board).unwrap_or(1).max(1);
+            settings.tap = Some(format!("{board}.{}", self.0.random_range(0..ports)));
+        }
         if self.one_in(3) && said.rogue.is_none() {
             let boards: Vec<String> = some(self, 2).iter().map(u64::to_string).collect();
             settings.host = Some(boards.join(","));

@@ -263,6 +263,8 @@ impl<'a, A: Audience> Follower<'a, A> {
             Event::Settled { outcome, .. } => *self.overview.outcomes.entry(outcome_name(&outcome)).or_default() += 1,
             // The neighbour's own record of it counts.
             Event::Forwarded { .. } => {}
+            // Nothing of packets or cables.
+            Event::Clock { .. } => {}
         }
         Ok(())
     }

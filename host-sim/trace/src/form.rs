@@ -4,7 +4,7 @@
 //! added there and not here does not build.
 
 use hopwise_core::Node;
-use hopwise_core::link::Down;
+use hopwise_core::link::{Down, Micros};
 use hopwise_core::router::{Event, Outcome};
 use hopwise_core::wire::{DropReason, FrameError, Identity, PacketId, Role};
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,12 @@ pub(crate) enum EventForm {
         number: u32,
         #[serde(flatten, with = "OutcomeForm")]
         outcome: Outcome,
+    },
+    Clock {
+        root: Node,
+        local: Micros,
+        mesh: Micros,
+        rate: i32,
     },
 }
 

@@ -76,6 +76,24 @@ pub enum Record {
 }
 
 impl Record {
+    /// What the trace calls records, all of them but the unknown.
+    pub const NAMES: [&str; 14] = [
+        "link-up",
+        "link-down",
+        "miswired",
+        "damaged",
+        "sent",
+        "received",
+        "accepted",
+        "forwarded",
+        "delivered",
+        "dropped",
+        "detoured",
+        "settled",
+        "clock",
+        LOG,
+    ];
+
     /// What the trace calls it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -92,6 +110,7 @@ impl Record {
                 Event::Dropped { .. } => "dropped",
                 Event::Detoured { .. } => "detoured",
                 Event::Settled { .. } => "settled",
+                Event::Clock { .. } => "clock",
             },
             Record::Log { .. } => LOG,
             Record::Unknown => "unknown",

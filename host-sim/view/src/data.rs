@@ -6,7 +6,9 @@ use std::io::BufRead;
 use hopwise_core::wire::Kind;
 use hopwise_core::{Network, Node, Rule};
 use hopwise_rig::boards::Pin;
+use hopwise_rig::headers;
 use hopwise_rig::mesh::{Mesh, NodePort};
+use hopwise_rig::plan::{Cable, WiringPlan};
 use hopwise_trace::follow::{Audience, CableChange, CableEvent, Overview, follow};
 use hopwise_trace::line::Nanos;
 use hopwise_trace::packet::Packet;
@@ -15,6 +17,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::layout::Drawing;
+use super::rounds::Rounds;
 
 /// The page holds the next hop of every pair, and has to stay fluid.
 pub const MOST_NODES: u64 = 1024;
@@ -42,6 +45,13 @@ pub struct PageData {
     pub trace: Option<Replay>,
     /// Of a mesh file: for each node and port the serial port, and the pins that send and receive.
     pub wiring: Option<Vec<Vec<[String; 3]>>>,
+    /// Of a mesh file: its cables in the order of wiring, each as node and port of its two ends.
+    pub cables: Vec<[u64; 4]>,
+    /// Of a mesh file: a picture of the headers of each kind of board, and the kind of each node.
+    pub boards: Vec<String>,
+    pub board_of: Vec<usize>,
+    /// Of a collective, whose rounds are the trace.
+    pub rounds: Option<Rounds>,
 }
 
 /// A trace, in columns; times in microseconds since its begin.
@@ -97,12 +107,28 @@ pub enum NoPage {
         /// How many nodes it has.
         nodes: u64,
     },
+    /// A collective has too many messages.
+    #[error("{operation} has {messages} messages, too many for a page (at most {MOST_HOPS})")]
+    TooManyMessages {
+        /// The operation.
+        operation: String,
+        /// How many messages it has.
+        messages: usize,
+    },
     /// The trace cannot be read.
     #[error("{0}")]
     Trace(#[from] BadTrace),
     /// Nor is its network said elsewhere.
     #[error("the trace does not name its network; say it with --network EXPR")]
     UnnamedNetwork,
+    /// The mesh file is another's.
+    #[error("this is {network}, and the mesh file is of {mesh}")]
+    OtherMesh {
+        /// The network of the page.
+        network: String,
+        /// The network of the mesh file.
+        mesh: String,
+    },
     /// The trace has only a header, or nothing.
     #[error("the trace has no events")]
     NoEvents,
@@ -203,21 +229,40 @@ impl PageData {
             trace: trace.map(|(overview, kept)| replay(&drawing, overview, kept)),
             link_kinds: drawing.kinds,
             wiring: None,
+            cables: Vec::new(),
+            boards: Vec::new(),
+            board_of: Vec::new(),
+            rounds: None,
         })
     }
 
     /// Of a mesh file: the network, and where its cables are plugged in.
     pub fn of_mesh(mesh: &Mesh) -> Result<PageData, NoPage> {
+        PageData::new(&mesh.network)?.with_wiring(mesh)
+    }
+
+    /// The same with the pins of a mesh of this network.
+    pub fn with_wiring(mut self, mesh: &Mesh) -> Result<PageData, NoPage> {
+        if self.network != mesh.network.to_string() {
+            return Err(NoPage::OtherMesh {
+                network: self.network,
+                mesh: mesh.network.to_string(),
+            });
+        }
         let end = |node, port| {
             let uart = mesh.uart(NodePort { node, port });
             let pin = |pin: &Pin| format!("{} {}", pin.name, pin.header);
             [uart.name.to_string(), pin(&uart.tx), pin(&uart.rx)]
         };
         let ends = |node| (0..mesh.degree(node)).map(|port| end(node, port)).collect();
-        Ok(PageData {
-            wiring: Some(mesh.nodes().map(ends).collect()),
-            ..PageData::new(&mesh.network)?
-        })
+        self.wiring = Some(mesh.nodes().map(ends).collect());
+        let cable = |cable: &Cable| [cable.from.node, cable.from.port, cable.to.node, cable.to.port];
+        self.cables = WiringPlan::new(mesh).cables.iter().map(cable).collect();
+        let kinds = mesh.kinds();
+        let kind_of = |node| kinds.iter().position(|kind| *kind == mesh.kind_of(node)).unwrap_or(0);
+        self.board_of = mesh.nodes().map(kind_of).collect();
+        self.boards = kinds.iter().map(|kind| headers::svg(kind)).collect();
+        Ok(self)
     }
 }
 

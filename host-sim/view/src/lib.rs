@@ -1,7 +1,8 @@
 //! One page of HTML, with nothing to load from elsewhere, that draws a network and replays a trace on it.
 //!
 //! - [`layout`]: where nodes, clusters and links are drawn;
-//! - [`data`]: what the page is told; [`page`]: the page, whose script and style are in `page/`.
+//! - [`data`]: what the page is told; [`rounds`]: the rounds of a collective; [`page`]: the page, whose script and style are in `page/`;
+//! - [`picture`]: a network alone, as a picture.
 //!
 //! ```
 //! use hopwise_view::data::PageData;
@@ -20,6 +21,8 @@
 pub mod data;
 pub mod layout;
 pub mod page;
+pub mod picture;
+pub mod rounds;
 
 #[cfg(test)]
 mod tests;

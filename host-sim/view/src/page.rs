@@ -7,13 +7,15 @@ use super::data::PageData;
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 /// In the order in which they need each other.
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("page/model.js"),
     include_str!("page/camera.js"),
     include_str!("page/drawing.js"),
     include_str!("page/timeline.js"),
     include_str!("page/panel.js"),
+    include_str!("page/wiring.js"),
     include_str!("page/main.js"),
+    include_str!("page/rounds.js"),
 ];
 
 /// The page as HTML, complete.

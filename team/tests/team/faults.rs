@@ -2,6 +2,7 @@
 
 use embassy_futures::join::join;
 use hopwise_app::{Mesh, Network, Node};
+use hopwise_core::collective::Ring;
 use hopwise_sim::simulate_programs;
 use hopwise_team::{Broken, Team};
 use rand::{RngExt, SeedableRng};
@@ -38,14 +39,14 @@ fn value(tag: u32, node: Node) -> u32 {
 }
 
 /// What the boards do by a tag; whether the result is right.
-async fn one(team: &Team<'_>, tag: u32, nodes: Node) -> Result<bool, Broken> {
-    let place = team.place()?;
+async fn one(team: &Team<'_>, tag: u32, network: &Network) -> Result<bool, Broken> {
+    let (place, nodes) = (team.place()?, network.nodes());
     let root = Node::from(tag) % nodes;
     let own = value(tag, place);
     let all: Vec<u32> = (0..nodes).map(|node| value(tag, node)).collect();
     let map = |node| (value(tag, node), node as u32);
     let mut got = vec![0; nodes as usize];
-    Ok(match tag % 12 {
+    Ok(match tag % 13 {
         0 => team.all_reduce(tag, map(place), compose).await? == (0..nodes).map(map).reduce(compose).unwrap(),
         1 => {
             let sum = team.all_reduce_any_order(tag, own, u32::wrapping_add).await?;
@@ -83,6 +84,10 @@ async fn one(team: &Team<'_>, tag: u32, nodes: Node) -> Result<bool, Broken> {
             all.sort_unstable();
             own == all[place as usize * BLOCK..][..BLOCK]
         }
+        11 => {
+            let before = (0..nodes).find(|&node| Ring::new(network).next(node) == Ok(place));
+            team.shift(tag, own).await? == all[before.unwrap() as usize]
+        }
         // The sum of all by a butterfly.
         _ if nodes.is_power_of_two() => {
             let mut sum = [own; 1];
@@ -102,23 +107,23 @@ async fn go_on(mesh: Mesh<'_>, log: Log<(u32, bool)>) {
     mesh.sleep(1_000_000).await;
     let mut team = Team::of_all(mesh, PORT).unwrap();
     team.set_patience(PATIENCE);
-    let nodes = mesh.network().nodes();
+    let network = mesh.network();
     let mut tag = 1;
     loop {
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         let write = |tag, result: Result<bool, Broken>| {
-            let took = mesh.now() - begun;
+            let took = mesh.uptime() - begun;
             let noted = result.map(|right| (tag, right));
             log.borrow_mut().push((mesh.address(), took, noted));
         };
         if tag % 4 == 0 {
-            let (first, second) = join(one(&team, tag, nodes), one(&team, tag + 1, nodes)).await;
+            let (first, second) = join(one(&team, tag, network), one(&team, tag + 1, network)).await;
             write(tag, first);
             write(tag + 1, second);
             let next = |tag, result: Result<_, Broken>| result.err().map_or(tag + 1, |broken| broken.next_tag(tag));
             tag = next(tag, first).max(next(tag + 1, second));
         } else {
-            let result = one(&team, tag, nodes).await;
+            let result = one(&team, tag, network).await;
             write(tag, result);
             tag = result.err().map_or(tag + 1, |broken| broken.next_tag(tag));
         }

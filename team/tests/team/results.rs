@@ -36,7 +36,7 @@ fn values_are_folded_in_node_order_on_every_kind_of_network() {
                 for tag in 1..=2 {
                     team.barrier(2 * tag).await.unwrap();
                     let folded = team.fold(2 * tag + 1, map(mesh.address()), compose).await;
-                    log.borrow_mut().push((mesh.address(), mesh.now(), folded));
+                    log.borrow_mut().push((mesh.address(), mesh.uptime(), folded));
                 }
                 std::future::pending().await
             })
@@ -68,9 +68,9 @@ fn groups_are_sub_networks() {
             };
             let team = Team::of_group(mesh, PORT, group).unwrap();
             let sum = team.all_reduce(1, mesh.address(), |a, b| a + b).await;
-            log.borrow_mut().push((mesh.address(), mesh.now(), sum));
+            log.borrow_mut().push((mesh.address(), mesh.uptime(), sum));
             let first = team.broadcast(2, 1, 100 + mesh.address()).await;
-            log.borrow_mut().push((mesh.address(), mesh.now(), first));
+            log.borrow_mut().push((mesh.address(), mesh.uptime(), first));
             std::future::pending().await
         })
     })
@@ -104,9 +104,9 @@ fn a_board_that_dies_breaks_calls_within_a_bounded_time_and_joins_again() {
                 let mut tag = 0;
                 loop {
                     tag += 1;
-                    let begun = mesh.now();
+                    let begun = mesh.uptime();
                     let found = team.all_reduce(tag, mesh.address() + 1, |a, b| a + b).await;
-                    let took = mesh.now() - begun;
+                    let took = mesh.uptime() - begun;
                     if let Err(Broken::Behind(newest)) = found {
                         // The next call is the one that the others are at.
                         tag = newest - 1;
@@ -150,10 +150,10 @@ fn a_call_that_differs_has_no_result() {
                 2 => team.barrier(1).await.map(|()| 0),
                 _ => team.all_reduce(1, mesh.address(), |a, b| a + b).await,
             };
-            log.borrow_mut().push((mesh.address(), mesh.now(), result));
+            log.borrow_mut().push((mesh.address(), mesh.uptime(), result));
             // By the next tag all is well.
             let result = team.all_reduce(2, mesh.address(), |a, b| a + b).await;
-            log.borrow_mut().push((mesh.address(), mesh.now(), result));
+            log.borrow_mut().push((mesh.address(), mesh.uptime(), result));
             std::future::pending().await
         })
     })
@@ -199,7 +199,7 @@ fn tags_grow_and_only_so_many_calls_are_under_way() {
                 team.barrier(4).await,
             ];
             for result in results {
-                log.borrow_mut().push((mesh.address(), mesh.now(), result));
+                log.borrow_mut().push((mesh.address(), mesh.uptime(), result));
             }
             std::future::pending().await
         })

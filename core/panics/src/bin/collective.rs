@@ -11,7 +11,9 @@ use hopwise_panics as _;
 
 #[unsafe(no_mangle)]
 extern "C" fn _start() {
-    let Ok(network) = black_box("").parse::<Network>() else { return };
+    let Ok(network) = black_box("").parse::<Network>() else {
+        return;
+    };
     let (node, round, ports) = (black_box(0), black_box(0), black_box(Ports::One));
     let Ok(plan) = Plan::new(&network, black_box(Operation::Scan), ports, node) else {
         return;
@@ -24,7 +26,11 @@ extern "C" fn _start() {
             }
         }
         Some(Phase::Step(Step::Share(axis))) => {
-            black_box((axis.rounds(ports), axis.digit(node), axis.sends(node, round, ports).count()));
+            black_box((
+                axis.rounds(ports),
+                axis.digit(node),
+                axis.sends(node, round, ports).count(),
+            ));
         }
         Some(Phase::Step(Step::Swap(swap) | Step::Return(swap))) => {
             black_box((swap.partner(node), swap.kind(node)));

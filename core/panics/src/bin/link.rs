@@ -5,6 +5,7 @@
 
 use core::hint::black_box;
 
+use hopwise_core::key::{Credentials, Key};
 use hopwise_core::link::Link;
 use hopwise_core::wire::{Identity, Offer, Role, WIRE};
 use hopwise_panics::outside;
@@ -20,6 +21,12 @@ extern "C" fn _start() {
         largest: 255,
     };
     let mut link = Link::<WIRE>::welcoming(identity, black_box(1), black_box(0));
+    if black_box(true) {
+        link.lock(&Credentials {
+            key: Key::new(black_box([1; 16])),
+            random: black_box([2; 16]),
+        });
+    }
     let mut out = [0; WIRE];
     let mut input = outside();
     while black_box(true) {

@@ -37,7 +37,7 @@ extern "C" fn _start() {
     let mut store = Store::new(AnyFlash);
     while black_box(true) {
         let page = black_box([0; PAGE_BYTES]);
-        black_box(sealed(&page, black_box(0)));
+        black_box(sealed(&page, black_box(None), black_box(0)));
         black_box(store.start(black_box(0)));
         let _ = black_box(store.write_page(&page, black_box(true), black_box(0)));
         let _ = black_box(store.keep());

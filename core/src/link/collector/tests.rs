@@ -25,6 +25,7 @@ fn hello() -> Hello {
         session: 3,
         heard: 0x0900,
         stance: Stance::default(),
+        keyed: false,
     }
 }
 
@@ -54,10 +55,13 @@ fn samples() -> [(Vec<u8>, String); 3] {
         out[..length].to_vec()
     };
     [
-        (encoded(&|out| write_hello(&hello(), 0, out)), Frame::Hello(hello())),
-        (encoded(&|out| write_ack(&ack(), out)), Frame::Ack(ack())),
         (
-            encoded(&|out| write_data(&header, [&packet[..7], &packet[7..]], false, out)),
+            encoded(&|out| write_hello(&hello(), 0, None, out)),
+            Frame::Hello(hello()),
+        ),
+        (encoded(&|out| write_ack(&ack(), None, out)), Frame::Ack(ack())),
+        (
+            encoded(&|out| write_data(&header, [&packet[..7], &packet[7..]], false, None, out)),
             data,
         ),
     ]
@@ -210,7 +214,7 @@ proptest! {
         let mut out = std::vec![0xaa; room];
         let decoded = OVERHEAD + first.len() + second.len();
         let header = DataHeader { ack: ack(), sequence: 1, round: 0, lane: 0 };
-        match write_data(&header, [&first, &second], true, &mut out) {
+        match write_data(&header, [&first, &second], true, None, &mut out) {
             None => prop_assert!(room < encoded_len(decoded)),
             Some(length) => {
                 prop_assert!(length <= encoded_len(decoded));

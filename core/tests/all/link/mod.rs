@@ -1,6 +1,7 @@
 //! Two ends of one wire, whatever happens on it.
 
 mod frames;
+mod keys;
 mod pair;
 mod rate;
 mod sessions;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use hopwise_core::key::Credentials;
 use hopwise_core::link::{Down, Fate, Link, Micros, Received, Token, Turn};
 use hopwise_core::wire::{Identity, Role, WIRE};
 
@@ -43,9 +44,14 @@ pub(crate) struct End {
     free_at: Micros,
     flying: VecDeque<(Micros, Vec<u8>)>,
     epoch: u32,
+    credentials: Option<Credentials>,
 }
 
+/// Someone on the wire: what comes out of it, given the end that sent something and what it sent.
+pub(crate) type Tamper = dyn FnMut(usize, Vec<u8>) -> Vec<u8>;
+
 pub(crate) struct Pair {
+    pub(crate) tamper: Option<Box<Tamper>>,
     pub(crate) now: Micros,
     pub(crate) ends: [End; 2],
     baud: u32,
@@ -90,12 +96,29 @@ impl Pair {
             free_at: 0,
             flying: VecDeque::new(),
             epoch: 1,
+            credentials: None,
         };
         Pair {
+            tamper: None,
             now: 0,
             ends: [end(0), end(1)],
             baud,
         }
+    }
+
+    /// The same, each end with a key, or without.
+    pub(crate) fn locked(
+        baud: u32,
+        packets: [usize; 2],
+        refuse_every: u64,
+        credentials: [Option<Credentials>; 2],
+    ) -> Pair {
+        let mut pair = Pair::new(baud, packets, refuse_every);
+        for (end, credentials) in pair.ends.iter_mut().zip(credentials) {
+            end.credentials = credentials;
+            end.lock();
+        }
+        pair
     }
 
     /// An end begins anew, with a new epoch. It still has to send what it does not know to have come.
@@ -103,6 +126,7 @@ impl Pair {
         let end = &mut self.ends[place];
         end.epoch += 1;
         end.link = Link::welcoming(identity(place, end.epoch), self.baud, self.now);
+        end.lock();
         end.left += end.on_the_way.len();
         end.on_the_way.clear();
         // What it was sending breaks off.
@@ -174,7 +198,7 @@ impl Pair {
                         here.notices.push(Notice::Up);
                     }
                     Received::Down(reason) => here.notices.push(Notice::Down(reason)),
-                    Received::Frame | Received::Changed | Received::Damaged(_) => {}
+                    Received::Frame | Received::Time(_) | Received::Changed | Received::Damaged(_) => {}
                 }
                 here.settle();
             }
@@ -189,7 +213,7 @@ impl Pair {
         }
         let mut out = [0; WIRE];
         let length = match end.link.turn(now) {
-            Turn::Nothing => None,
+            Turn::Nothing | Turn::Time => None,
             Turn::Control => end.link.write_control(now, &mut out),
             Turn::Again(token) => {
                 let serial = end.on_the_way[&token];
@@ -210,7 +234,10 @@ impl Pair {
         };
         if let Some(length) = length {
             end.free_at = now + end.link.wire_time(length);
-            let bytes = end.carried(&out[..length]);
+            let mut bytes = end.carried(&out[..length]);
+            if let Some(tamper) = &mut self.tamper {
+                bytes = tamper(place, bytes);
+            }
             if !end.dead {
                 end.flying.push_back((end.free_at, bytes));
             }
@@ -236,6 +263,12 @@ fn check_packet(from: usize, found_lane: u8, packet: &[u8], sender: &End) -> u64
 }
 
 impl End {
+    fn lock(&mut self) {
+        if let Some(credentials) = &self.credentials {
+            self.link.lock(credentials);
+        }
+    }
+
     /// Learns the fate of packets; what did not come is to be sent again as a new one.
     fn settle(&mut self) {
         while let Some((token, fate)) = self.link.settled() {

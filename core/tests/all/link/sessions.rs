@@ -141,7 +141,10 @@ fn unknown_frames_are_skipped_and_counted() {
     let mut pair = pair_that_is_up();
     pair.run(SECOND / 50, |_| false);
     let link = &mut pair.ends[0].link;
-    for (number, content) in [&[3][..], &[3; 200], &[0x80], &[0x82; 40], &role].iter().enumerate() {
+    for (number, content) in [&[0x83][..], &[0x83; 200], &[0x80], &[0x82; 40], &role]
+        .iter()
+        .enumerate()
+    {
         let received = link.receive(&mut &framed(content)[..], pair.now);
         assert_eq!(received, Some(Received::Frame), "{content:?}");
         assert_eq!(

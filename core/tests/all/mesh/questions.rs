@@ -113,8 +113,8 @@ fn a_node_tells_its_counters_and_those_of_its_links_and_clears_them() {
     let report: Option<LinkReport> = read_structure(&answer.payload).unwrap();
     let report = report.unwrap();
     assert_eq!(
-        (report.up, report.one_way, report.host, report.wired),
-        (true, false, false, true)
+        (report.up, report.trouble, report.host, report.wired),
+        (true, LinkTrouble::None, false, true)
     );
     assert_eq!(report.peer, Some((mesh.network.id(), 2, 0)));
     assert_eq!((report.counters.packets_sent, report.counters.packets_received), (6, 0));

@@ -35,6 +35,17 @@ fn what_says_it_is_from_here_and_is_not_goes_no_further() {
     mesh.run(100 * MILLISECOND);
     assert_eq!(mesh.stranger(three).heard.len(), 1);
     assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 2);
+    // Nor one of its own computer to itself, which never leaves it: a board does what that one says.
+    let own = Header {
+        dest: 2,
+        from_host: true,
+        number: 11,
+        ..back
+    };
+    mesh.stranger_mut(one).send(0, &own, &[b'm', 2 << 1, 1 << 1 | 1, 2]);
+    mesh.run(100 * MILLISECOND);
+    assert!(mesh.board(2).got.is_empty());
+    assert_eq!(mesh.board(2).dropped(DropReason::Malformed), 3);
     mesh.assert_at_rest();
 }
 

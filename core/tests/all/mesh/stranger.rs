@@ -94,7 +94,7 @@ impl Stranger {
                 }
                 Received::Up(peer) => self.ups.push(peer),
                 Received::Down(reason) => self.downs.push(reason),
-                Received::Frame | Received::Changed | Received::Damaged(_) => {}
+                Received::Frame | Received::Time(_) | Received::Changed | Received::Damaged(_) => {}
             }
             self.settle();
         }
@@ -119,7 +119,7 @@ impl Stranger {
         match self.link.turn(now) {
             Turn::Control if self.mute && !hello => None,
             Turn::New(_) if self.mute => None,
-            Turn::Nothing => None,
+            Turn::Nothing | Turn::Time => None,
             Turn::Control => self.link.write_control(now, out),
             Turn::Again(token) => {
                 let (lane, bytes) = self.under_way.get(&token)?;

@@ -119,15 +119,17 @@ impl I2c {
         self.enter(Phase::Stopping, 1, now);
     }
 
+    fn call(&mut self, now: Cycles) {
+        if self.bus.can_begin() {
+            self.status = self.status & !(TC | TCR) | BUSY;
+            self.enter(Phase::Calling, 10, now);
+        }
+    }
+
     /// Goes on if the wires are at rest.
     fn go_on(&mut self, now: Cycles) {
         match self.phase {
-            Phase::Idle | Phase::Held if self.is_asked(START) => {
-                if self.bus.can_begin() {
-                    self.status = self.status & !(TC | TCR) | BUSY;
-                    self.enter(Phase::Calling, 10, now);
-                }
-            }
+            Phase::Idle | Phase::Held if self.is_asked(START) => self.call(now),
             Phase::Held if self.refused || self.is_asked(STOP) => self.stop(now),
             // What comes next does not fit yet.
             Phase::Held if self.reads() && self.waiting.is_some() => {}

@@ -118,24 +118,26 @@ impl I2c {
         self.control[0] & (PE | what) == PE | what
     }
 
+    fn start(&mut self, now: Cycles) {
+        if self.bus.can_begin() {
+            self.enter(Phase::Starting, 1, now);
+        }
+    }
+
     /// Goes on if the wires are at rest.
     fn go_on(&mut self, now: Cycles) {
         match self.phase {
-            Phase::Idle if self.is_asked(START) => {
-                if self.bus.can_begin() {
-                    self.enter(Phase::Starting, 1, now);
-                }
-            }
+            Phase::Idle if self.is_asked(START) => self.start(now),
             // Software has to answer first.
             Phase::Held if self.status & (SB | ADDR) != 0 => {}
             Phase::Held if self.is_asked(STOP) => self.enter(Phase::Stopping, 1, now),
             Phase::Held if self.is_asked(START) => self.enter(Phase::Starting, 1, now),
             Phase::Held if self.ended => {}
+            // What comes next does not fit yet.
+            Phase::Held if self.reads && self.waiting.is_some() => {}
             Phase::Held if self.reads => {
-                if self.waiting.is_none() {
-                    let byte = self.bus.read();
-                    self.enter(Phase::Receiving(byte), 9, now);
-                }
+                let byte = self.bus.read();
+                self.enter(Phase::Receiving(byte), 9, now);
             }
             Phase::Held => {
                 if let Some(byte) = self.waiting.take() {
@@ -252,7 +254,7 @@ impl I2c {
     fn take_second_status(&mut self, now: Cycles) -> u32 {
         let is_master = !matches!(self.phase, Phase::Idle | Phase::Starting);
         let sends = is_master && !self.reads && self.status & SB == 0;
-        let status = u32::from(is_master) * 3 | u32::from(sends) << 2;
+        let status = (u32::from(is_master) * 3) | (u32::from(sends) << 2);
         if self.status & ADDR != 0 && self.has_looked {
             self.status &= !ADDR;
             if !self.reads {

@@ -255,6 +255,10 @@ impl FlashControl for FlashH7 {
         self.changed.take()
     }
 
+    fn is_busy(&self, now: Cycles) -> bool {
+        self.banks.iter().any(|bank| bank.is_busy(now))
+    }
+
     fn take_torn(&mut self) -> Option<Range<u32>> {
         self.torn.take()
     }

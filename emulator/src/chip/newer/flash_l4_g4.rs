@@ -59,6 +59,8 @@ pub(in crate::chip) struct FlashL4G4 {
     keys: usize,
     /// How far its times are from typical to longest, in percent.
     wear: u32,
+    /// Whether it is two banks. One alone has pages of twice the size.
+    dual_bank: bool,
     hertz: u64,
     /// The first half of a double word: where, and what.
     first_half: Option<(u32, u32)>,
@@ -70,8 +72,10 @@ pub(in crate::chip) struct FlashL4G4 {
 }
 
 impl FlashL4G4 {
-    pub(in crate::chip) fn new(access_at_reset: u32, wear: u32) -> Self {
+    /// ACR after a reset, how far times are from typical to longest in percent, and DBANK.
+    pub(in crate::chip) fn new(access_at_reset: u32, wear: u32, dual_bank: bool) -> Self {
         FlashL4G4 {
+            dual_bank,
             access_at_reset,
             access: access_at_reset,
             status: 0,
@@ -110,15 +114,11 @@ impl FlashL4G4 {
         self.first_half = None;
     }
 
-    fn is_busy(&self, now: Cycles) -> bool {
-        self.operation.as_ref().is_some_and(|operation| now < operation.until)
-    }
-
     /// Begins an operation on one place. Returns for how many microseconds the core stands still: not at all if that is in the second
-    /// bank, since the program runs from the first.
+    /// of two banks, since the program runs from the first.
     fn begin(&mut self, place: Range<u32>, microseconds: u64, now: Cycles, memory: &Memory) -> u64 {
         self.changed = Some(place.clone());
-        let in_second = place.start >= FLASH + memory.flash_size() / 2;
+        let in_second = self.dual_bank && place.start >= FLASH + memory.flash_size() / 2;
         if !in_second {
             self.finish();
             return microseconds;
@@ -219,6 +219,7 @@ impl FlashControl for FlashL4G4 {
         let page = (self.control >> 3 & 0xff) as usize;
         let second = usize::from(self.control & BKER != 0) * in_bank;
         let pages = match self.control & (PG | PER | MER1 | MER2) {
+            PER if page < in_bank && !self.dual_bank => 2 * page..2 * page + 2,
             PER if page < in_bank => second + page..second + page + 1,
             MER1 => 0..in_bank,
             MER2 => in_bank..2 * in_bank,
@@ -242,6 +243,10 @@ impl FlashControl for FlashL4G4 {
 
     fn take_change(&mut self) -> Option<Range<u32>> {
         self.changed.take()
+    }
+
+    fn is_busy(&self, now: Cycles) -> bool {
+        self.operation.as_ref().is_some_and(|operation| now < operation.until)
     }
 
     fn take_torn(&mut self) -> Option<Range<u32>> {
@@ -280,8 +285,8 @@ impl Peripheral for FlashL4G4 {
             0x00 => self.access,
             // SR and ECCR are cleared by ones: bytes that are not written must be zeros.
             0x14 => self.control,
-            // The option bytes as delivered, with two banks.
-            0x20 => 0xffef_f8aa,
+            // The option bytes as delivered, but for DBANK.
+            0x20 => 0xffaf_f8aa | u32::from(self.dual_bank) << 22,
             _ => 0,
         }
     }
@@ -314,7 +319,7 @@ impl Peripheral for FlashL4G4 {
         *self = FlashL4G4 {
             hertz: self.hertz,
             torn,
-            ..FlashL4G4::new(self.access_at_reset, self.wear)
+            ..FlashL4G4::new(self.access_at_reset, self.wear, self.dual_bank)
         };
     }
 
@@ -342,7 +347,7 @@ mod tests {
 
     fn unlocked() -> (FlashL4G4, Memory) {
         let memory = Memory::new(Model::L476.memory(), Arc::new(Image::from_bytes(vec![0; 8])));
-        let mut flash = FlashL4G4::new(0x600, 0);
+        let mut flash = FlashL4G4::new(0x600, 0, true);
         flash.set_core_clock(1_000_000);
         for key in KEYS {
             flash.write(0x08, key, 0);
@@ -446,7 +451,7 @@ mod tests {
         flash.start_erase(0, &mut memory);
         flash.write(CR, 0, 100);
         assert_eq!((rules(&mut flash), flash.read(CR, 0) & PER), (1, PER));
-        let mut locked = FlashL4G4::new(0x600, 0);
+        let mut locked = FlashL4G4::new(0x600, 0, true);
         locked.write(CR, PG, 0);
         assert_eq!((rules(&mut locked), locked.read(CR, 0)), (1, LOCK));
     }

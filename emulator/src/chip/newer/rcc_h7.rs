@@ -239,11 +239,6 @@ impl RccH7 {
         *self.register(CFGR) = value & !0x38 | status;
     }
 
-    fn set_backup(&mut self, value: u32) {
-        let broken = self.backup.write(value);
-        self.broken.extend(broken);
-    }
-
     /// The source of the PLLs and the divider of PLL1 are protected by the hardware while PLL1 is on.
     fn choose_pll_source(&mut self, value: u32) {
         let kept = if self.value(CR) & PLL1_ON != 0 { 0x3f3 } else { 0 };
@@ -279,7 +274,7 @@ impl Peripheral for RccH7 {
             PLLCFGR | PLL1DIVR if self.changes_running_pll(offset, value) => {
                 self.breaks(Rule::ClockLimits, "PLL1 is changed while it is on");
             }
-            BDCR => self.set_backup(value),
+            BDCR => self.backup.write(value),
             CSR => *self.register(CSR) = (value & 1) * 3,
             RSR => {
                 if value & REMOVE_FLAGS != 0 {

@@ -290,8 +290,7 @@ impl RccL4G4 {
     }
 
     fn set_backup(&mut self, value: u32) {
-        let broken = self.backup.write(value);
-        self.broken.extend(broken);
+        self.backup.write(value);
         if !self.backup.is_lse_ready() {
             *self.register(CR) &= !MSI_TRIMMED;
         }

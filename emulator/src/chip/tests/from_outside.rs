@@ -1,6 +1,7 @@
 //! Peripherals that are added from outside, and interrupts that several share.
 
 use super::*;
+use crate::cpu::NEVER;
 
 /// Requests its interrupt so many cycles of its bus after that number was written.
 #[derive(Default, Hash)]

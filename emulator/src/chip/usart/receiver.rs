@@ -1,6 +1,6 @@
 //! The receiver: where a frame begins, what it holds, and what is wrong with it.
 
-use super::{FE, IDLE, NF, ONEBIT, ORE, OVER8, PCE, PE, RXNE, Usart};
+use super::{FE, IDLE, Lengths, NF, ONEBIT, ORE, PCE, PE, RXNE, Usart};
 use crate::cpu::Cycles;
 
 impl Usart {
@@ -39,16 +39,13 @@ impl Usart {
 
     /// The majority of three samples in the middle of a bit, and whether they differ.
     pub(super) fn sample(&mut self, bit_start: Cycles) -> (bool, bool) {
-        let bit = self.lengths.bit;
-        // Samples 8, 9 and 10 of 16, or 4, 5 and 6 of 8.
-        let (first, shift) = if self.control[0] & OVER8 != 0 { (4, 3) } else { (8, 4) };
-        let mut look = |sample: u64| self.rx_pin.sample(bit_start + ((bit * sample) >> shift), bit);
-        let first_level = look(first);
-        if self.rx_pin.is_steady_until(bit_start + ((bit * (first + 2)) >> shift)) {
+        let Lengths { bit, samples, .. } = self.lengths;
+        let first_level = self.rx_pin.sample(bit_start + samples[0], bit);
+        if self.rx_pin.is_steady_until(bit_start + samples[2]) {
             return (first_level, false);
         }
-        let mut look = |sample: u64| self.rx_pin.sample(bit_start + ((bit * sample) >> shift), bit);
-        let levels = [first_level, look(first + 1), look(first + 2)];
+        let [second, third] = [samples[1], samples[2]].map(|sample| self.rx_pin.sample(bit_start + sample, bit));
+        let levels = [first_level, second, third];
         if self.control[2] & ONEBIT != 0 {
             return (levels[1], false);
         }

@@ -2,7 +2,9 @@
 
 use hopwise_collective::{CannotRun, Operator, Request, run, values};
 use hopwise_core::Network;
-use hopwise_core::collective::{Operation, Ports};
+use hopwise_core::collective::{Operation, Ports, Ring};
+use hopwise_networks::distances::hops_from;
+use hopwise_networks::graph::Graph;
 use proptest::prelude::*;
 
 use crate::support::{all_operations, golden, network, right};
@@ -179,4 +181,30 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     let large = network("hypercube(13)");
     let error = run(&large, &Request::new(Operation::AllToAll, vec![1; 1 << 13])).unwrap_err();
     assert!(matches!(error, CannotRun::TooLarge { most: 4096, .. }), "{error}");
+}
+
+/// Shifts go round one ring of all nodes, whose neighbours are within its dilation.
+#[test]
+fn rings_of_golden_networks_pass_every_node_once() {
+    let mut hamiltonian = 0;
+    for network in golden(700) {
+        let ring = Ring::new(&network);
+        hamiltonian += usize::from(ring.dilation() == 1);
+        let graph = Graph::build(&network).unwrap();
+        let (mut here, mut passed) = (0, 0);
+        loop {
+            let next = ring.next(here).unwrap();
+            let hops = hops_from(&graph, here as usize)[next as usize];
+            assert!(
+                u64::from(hops) <= ring.dilation(),
+                "{network}: {hops} hops from {here} to {next}"
+            );
+            (here, passed) = (next, passed + 1);
+            if here == 0 || passed > network.nodes() {
+                break;
+            }
+        }
+        assert_eq!(passed, network.nodes(), "{network}");
+    }
+    assert!(hamiltonian > 2, "{hamiltonian}");
 }

@@ -28,6 +28,9 @@ pub(super) struct BroadcastArgs {
     /// The mesh's baud rate
     #[arg(long, default_value_t = DEFAULT_BAUD, requires = "port")]
     baud: u32,
+    /// The file of the mesh's key, if it has one
+    #[arg(long, value_name = "FILE", requires = "port")]
+    key_file: Option<PathBuf>,
     /// The spanning tree to follow
     #[arg(long, value_enum, default_value_t = TreeArg::LeastDepth)]
     tree: TreeArg,
@@ -74,8 +77,9 @@ const MOST_DRAWN: u64 = 64;
 pub(super) fn run(args: &BroadcastArgs) -> Result<Outcome, Refusal> {
     if let Some(port) = &args.port {
         let at = PortArg {
-            port: port.clone(),
+            port: Some(port.clone()),
             baud: args.baud,
+            key_file: args.key_file.clone(),
         };
         return talk::broadcast(&at, args.source, &args.what, args.json);
     }

@@ -1,6 +1,6 @@
 //! `hopwise capture`
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,12 +10,14 @@ use hopwise_figures::printable_line;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::capture::{Capture, CaptureSummary, LogLine};
 use hopwise_rig::emulated::Firmware;
+use hopwise_rig::event_text::{EventText, event_text};
 use hopwise_rig::log_sources::{EmulatedRun, LEVELS, from_emulated, from_streams, from_unaligned};
+use hopwise_rig::mesh::Mesh;
 use hopwise_rig::probe_logs::{PAUSES, ProbeNews, ProbeRun, from_probes};
 use hopwise_trace::line::Record;
 
 use super::emulate::picoseconds;
-use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c};
+use super::output::{Colour, Outcome, check_output, coloured, print, print_json, say, stop_on_ctrl_c};
 use super::refusal::Refusal;
 use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
 
@@ -75,7 +77,7 @@ pub(super) struct CaptureArgs {
 enum Filter {
     Nodes(Vec<u64>),
     Level(&'static str),
-    Events(Vec<String>),
+    Events(Vec<&'static str>),
     Text(String),
 }
 
@@ -96,7 +98,12 @@ impl Filter {
                 Some(place) => Ok(Filter::Level(LEVELS[place])),
                 None => Err(format!("levels are {}", LEVELS.join(", "))),
             },
-            Some(("event", events)) => Ok(Filter::Events(events.split(',').map(String::from).collect())),
+            Some(("event", events)) => {
+                let name = |event: &str| Record::NAMES.into_iter().find(|name| *name == event);
+                let names: Option<_> = events.split(',').map(name).collect();
+                let events = names.map(Filter::Events);
+                events.ok_or_else(|| format!("events are {}", Record::NAMES.join(", ")))
+            }
             _ => Ok(Filter::Text(text.into())),
         }
     }
@@ -105,7 +112,7 @@ impl Filter {
         match self {
             Filter::Nodes(nodes) => nodes.contains(&line.node),
             Filter::Level(level) => severity(line.level) >= severity(level),
-            Filter::Events(events) => events.iter().any(|event| event == record.name()),
+            Filter::Events(events) => events.contains(&record.name()),
             Filter::Text(text) => line.text.contains(text),
         }
     }
@@ -113,12 +120,12 @@ impl Filter {
 
 pub(super) fn run(args: &CaptureArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let mesh = args.mesh.read()?;
-    let coloured = io::stdout().is_terminal();
+    let coloured = coloured();
     let mut show = |line: &LogLine, record: &Record| {
         let hidden = args.quiet || args.json;
         match hidden || !args.filter.iter().all(|filter| filter.passes(line, record)) {
             true => Ok(()),
-            false => show_line(line, coloured),
+            false => show_line(&mesh, line, record, coloured),
         }
     };
     // A trace that cannot be written is better known before than after.
@@ -183,17 +190,23 @@ fn inputs(args: &CaptureArgs) -> Vec<PathBuf> {
     inputs
 }
 
-fn show_line(line: &LogLine, coloured: bool) -> io::Result<()> {
-    let (on, off) = match (coloured, line.level) {
-        (false, _) => ("", ""),
-        (true, "error") => ("\x1b[31m", "\x1b[0m"),
-        (true, "warn") => ("\x1b[33m", "\x1b[0m"),
-        (true, "info") => ("\x1b[32m", "\x1b[0m"),
-        (true, _) => ("\x1b[2m", "\x1b[0m"),
+/// `1.969  13 -> 4  forwarded  datagram 17 of node 2`: when, by the board's own clock; where; what. Of a line that tells of no event,
+/// its level and its text.
+fn show_line(mesh: &Mesh, line: &LogLine, record: &Record, coloured: bool) -> io::Result<()> {
+    let EventText { place, about } = match record {
+        Record::Event(event) => event_text(mesh, line.node, event),
+        Record::Log { .. } | Record::Unknown => EventText {
+            place: line.node.to_string(),
+            about: line.text.clone(),
+        },
     };
-    let LogLine { node, stamp, level, .. } = line;
-    let text = printable_line(&line.text);
-    let shown = writeln!(io::stdout(), "{stamp:12.6} {node:>4} {on}{level:5}{off} {text}");
+    let what = match record {
+        Record::Event(_) => record.name(),
+        Record::Log { .. } | Record::Unknown => line.level,
+    };
+    let what = Colour::of_level(line.level).paint(&format!("{what:9}"), coloured);
+    let about = printable_line(&about);
+    let shown = writeln!(io::stdout(), "{:9.3}  {place:>10}  {what}  {about}", line.stamp);
     match shown {
         // A reader that has heard enough, such as `head`, is no reason to end a capture.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -232,7 +245,7 @@ fn show_summary(args: &CaptureArgs, summary: &CaptureSummary) -> Result<(), Refu
         let nodes: Vec<String> = summary.nodes_not_aligned.iter().map(u64::to_string).collect();
         writeln!(
             out,
-            "clocks: no packets connect nodes {} with the others; their times are those of arrival, good to milliseconds at best",
+            "clocks: nothing connects nodes {} with the others; their times are those of arrival, good to milliseconds at best",
             nodes.join(", ")
         )
     })

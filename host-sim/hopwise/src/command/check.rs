@@ -7,13 +7,15 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
-use super::output::{Outcome, print, print_json};
+use super::output::{Colour, Outcome, coloured, print_coloured, print_json};
 use super::refusal::Refusal;
-use super::{MeshArg, RepositoryArg};
+use super::{MeshArg, RepositoryArg, watch};
+use hopwise_figures::printable_line;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, FreeLink, Mistakes};
 use hopwise_rig::mesh::{Mesh, NodePort};
 use hopwise_rig::plan::WiringPlan;
+use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::survey::{LineErrors, Seen, line_errors, survey};
 use hopwise_rig::wiring_check::{Finding, FindingKind, WiringReport, boards_of, compare};
@@ -28,7 +30,8 @@ The exit status is 0 if the mesh is as planned, 1 if not, 2 for bad input. Ports
 pub(super) struct CheckArgs {
     #[command(flatten)]
     mesh: MeshArg,
-    /// A serial port of a board of the mesh; more than one if the mesh may be in parts
+    /// A serial port of a board of the mesh; more than one if the mesh may be in parts. Unless given HOPWISE_PORT, or the boards of
+    /// the mesh file that are plugged in, or the one ST-LINK that is
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Vec<PathBuf>,
     /// Check emulated boards, wired as planned but for what the options below do
@@ -49,6 +52,12 @@ pub(super) struct CheckArgs {
     /// Give board A the configuration of node B
     #[arg(long, value_name = "A=B", value_parser = parse_page, conflicts_with = "port")]
     page: Vec<(u64, u64)>,
+    /// Give a board no key, though the mesh has one
+    #[arg(long, value_name = "NODE", conflicts_with = "port")]
+    no_key: Vec<u64>,
+    /// Give a board the key of another mesh
+    #[arg(long, value_name = "NODE", conflicts_with = "port")]
+    other_key: Vec<u64>,
     /// Ask through the serial ports of these emulated boards only
     #[arg(long, value_name = "NODES", value_delimiter = ',', conflicts_with = "port")]
     at: Vec<u64>,
@@ -58,6 +67,9 @@ pub(super) struct CheckArgs {
     /// The firmware of emulated boards, if not Hopwise's own
     #[arg(long, value_name = "FILE", conflicts_with = "port")]
     elf: Option<PathBuf>,
+    /// While wiring: say which cable comes next, and when it is right, until all are
+    #[arg(long, conflicts_with_all = ["emulated", "json"])]
+    watch: bool,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -88,14 +100,22 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         return Err(Refusal::TooManyCables { most, cables });
     }
     let boards = boards_of(&plan, cables);
-    let (seen, kind) = if !args.port.is_empty() {
-        let mut line = SerialMesh::open(&args.port, mesh.baud)?;
-        (survey(&mut line, &mesh, &boards), None)
-    } else if args.emulated || mesh.is_emulated() {
+    let (seen, kind) = if args.port.is_empty() && !args.watch && (args.emulated || mesh.is_emulated()) {
         // Boards of all kinds are emulated as the first.
         (look_at_emulated(args, repository, &mesh, &boards)?, Some(KINDS[0].name))
     } else {
-        return Err(Refusal::NoBoards);
+        let ports = match args.port.is_empty() {
+            true => ports::meant_by(&mesh).map_err(|error| match error {
+                NoPortMeant::None => Refusal::NoBoards,
+                several => several.into(),
+            })?,
+            false => args.port.clone(),
+        };
+        let mut line = SerialMesh::open(&ports, mesh.baud, mesh.keys)?;
+        if args.watch {
+            return watch::run(&mut line, &mesh, &plan, cables);
+        }
+        (survey(&mut line, &mesh, &boards), None)
     };
     let report = compare(&mesh, &plan, cables, &seen, kind);
     let errors = line_errors(&seen, &mesh);
@@ -107,7 +127,8 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
             line_errors: &errors,
         })?;
     } else {
-        print(|out| show(out, &mesh, &report, &errors))?;
+        let coloured = coloured();
+        print_coloured(|out| show(out, &mesh, &report, &errors, coloured))?;
     }
     match report.findings.len() {
         0 => Ok(Outcome::Done),
@@ -135,6 +156,8 @@ fn look_at_emulated(
         one_way: args.one_way.clone(),
         extra: extra.collect(),
         pages: args.page.clone(),
+        keyless: args.no_key.clone(),
+        other_key: args.other_key.clone(),
     };
     let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
     let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &mistakes, &args.at)?;
@@ -142,19 +165,34 @@ fn look_at_emulated(
     Ok(survey(&mut emulated, mesh, boards))
 }
 
-fn show(out: &mut dyn Write, mesh: &Mesh, report: &WiringReport, errors: &[LineErrors]) -> io::Result<()> {
-    writeln!(
-        out,
+/// All that is printed is made of words and numbers of our own.
+fn show(
+    out: &mut dyn Write,
+    mesh: &Mesh,
+    report: &WiringReport,
+    errors: &[LineErrors],
+    coloured: bool,
+) -> io::Result<()> {
+    let summary = format!(
         "{}: {} of {} boards answer, {} of {} cables are right",
         mesh.network, report.boards_seen, report.boards_expected, report.cables_right, report.cables_expected
-    )?;
+    );
+    let colour = if report.findings.is_empty() {
+        Colour::Green
+    } else {
+        Colour::Red
+    };
+    writeln!(out, "{}", colour.paint(&summary, coloured))?;
     for finding in &report.findings {
-        writeln!(out, "  {}", sentence(finding))?;
+        let sentence = sentence(finding);
+        let (kind, rest) = sentence.split_at(KIND_WIDTH.min(sentence.len()));
+        writeln!(out, "  {}{}", Colour::Red.paint(kind, coloured), printable_line(rest))?;
     }
     for link in errors {
+        let title = Colour::Yellow.paint("line errors", coloured);
         writeln!(
             out,
-            "  line errors {} {}: {} times bytes without a stop bit, {} times noise, {} times bytes not fetched in time",
+            "  {title} {} {}: {} times bytes without a stop bit, {} times noise, {} times bytes not fetched in time",
             link.node, link.uart, link.framing_errors, link.noise_errors, link.overruns
         )?;
     }
@@ -163,10 +201,13 @@ fn show(out: &mut dyn Write, mesh: &Mesh, report: &WiringReport, errors: &[LineE
     }
     (1..)
         .zip(&report.moves)
-        .try_for_each(|(number, step): (usize, _)| writeln!(out, "  {number}. {step}"))
+        .try_for_each(|(number, step): (usize, _)| writeln!(out, "  {number}. {}", printable_line(step)))
 }
 
-fn sentence(finding: &Finding) -> String {
+/// The column of the kinds in [`sentence`].
+const KIND_WIDTH: usize = 12;
+
+pub(super) fn sentence(finding: &Finding) -> String {
     let place = match (finding.port, finding.uart) {
         (Some(port), Some(uart)) => format!("{}.{port} ({uart})", finding.node),
         (_, Some(uart)) => format!("{} {uart}", finding.node),
@@ -180,6 +221,9 @@ fn sentence(finding: &Finding) -> String {
         FindingKind::Swapped => format!("swapped     {place}: leads to {found} instead of {expected}"),
         FindingKind::Missing => format!("missing     {place}: nothing is heard of {expected}"),
         FindingKind::Extra => format!("extra       {place}: leads to {found}, and should be free"),
+        FindingKind::Key => {
+            format!("key         {place}: who is there, and should be {expected}, has another key, or none")
+        }
         FindingKind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct CollectiveArgs {
 
 /// The port models that can be asked for.
 #[derive(Clone, Copy, ValueEnum)]
-enum PortModelArg {
+pub(super) enum PortModelArg {
     /// One message each way
     One,
     /// One message each way through every port
@@ -70,7 +70,7 @@ impl From<PortModelArg> for Ports {
 }
 
 /// Reads one of some things by its name.
-fn by_name<T: Clone + Send + Sync + 'static>(
+pub(super) fn by_name<T: Clone + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
@@ -101,6 +101,7 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
         root: args.root,
         blocks: args.blocks,
         seed: args.seed,
+        write_down: false,
     };
     let done = match carry_out(&network, &request) {
         Ok(done) => done,

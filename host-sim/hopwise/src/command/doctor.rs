@@ -14,6 +14,8 @@ use serde::Serialize;
 use super::RepositoryArg;
 use super::output::{Outcome, check_output, print, print_json, say, stop_on_ctrl_c, write_file};
 use super::refusal::Refusal;
+use super::talk::parse_baud;
+use hopwise_rig::ports::{self, NoPortMeant};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -21,11 +23,11 @@ The board must be alone: no cables to other boards. It is restarted several time
 are examined with one jumper wire, which joins TX and RX of one link after the other. The exit status is 0 if nothing is wrong, 1 if
 something is, 2 for bad input. docs/doctor.md says what is looked at.")]
 pub(super) struct DoctorArgs {
-    /// The serial port of the board
+    /// The serial port of the board; unless given HOPWISE_PORT, or that of the one ST-LINK that is plugged in
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Option<PathBuf>,
     /// The baud rate of its configuration
-    #[arg(long, default_value_t = DEFAULT_BAUD, conflicts_with = "emulated")]
+    #[arg(long, default_value_t = DEFAULT_BAUD, conflicts_with = "emulated", value_parser = parse_baud)]
     baud: u32,
     /// Do not ask for the jumper wire: TX and RX of every link are joined already
     #[arg(long)]
@@ -59,7 +61,15 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
     if let Some(output) = &args.output {
         check_output(output, args.elf.as_deref())?;
     }
-    let (examination, stopped) = match &args.port {
+    let port = match (&args.port, args.emulated) {
+        (Some(port), _) => Some(port.clone()),
+        (None, true) => None,
+        (None, false) => Some(ports::meant().map_err(|error| match error {
+            NoPortMeant::None => Refusal::NoBoards,
+            several => several.into(),
+        })?),
+    };
+    let (examination, stopped) = match &port {
         Some(port) => {
             let stop = stop_on_ctrl_c()?;
             let yes = args.yes;
@@ -67,12 +77,11 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
             let examination = examine(&mut patient);
             (examination, stop.load(std::sync::atomic::Ordering::Relaxed))
         }
-        None if args.emulated => {
+        None => {
             let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
             let mut patient = EmulatedPatient::new(&firmware.image, &[0xff; PAGE_BYTES], &args.fault)?;
             (examine(&mut patient), false)
         }
-        None => return Err(Refusal::NoBoards),
     };
     let faults = examination.faults().count();
     let text = report(&examination, args);

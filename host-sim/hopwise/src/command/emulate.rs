@@ -1,6 +1,8 @@
 //! `hopwise emulate`
 
-use std::io::{IsTerminal, Write};
+mod trace;
+
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use hopwise_figures::printable_line;
 use hopwise_language::BadTime;
 use hopwise_language::script::{NoSuchPlace, PortName, PortOf};
 
-use super::output::{Outcome, print, print_coloured, print_json, progress_bar, say};
+use super::output::{Colour, Outcome, coloured, print, print_coloured, print_json, progress_bar, say};
 use super::refusal::Refusal;
 use super::{ImageArg, RepositoryArg, parse};
 use hopwise_emulate::check::CheckReport;
@@ -27,6 +29,7 @@ use hopwise_emulate::session::{RunFigures, Session};
 use hopwise_emulate::setup::{self, Program};
 use hopwise_rig::emulated::{self, CannotEmulate};
 use hopwise_rig::mesh::{Mesh, NodePort};
+use trace::TraceFile;
 
 #[derive(Args)]
 pub(super) struct EmulateArgs {
@@ -78,6 +81,13 @@ pub(super) struct EmulateArgs {
     /// Check the mesh, with Hopwise's firmware: links, a ping of every pair and its path, a broadcast from every board
     #[arg(long, conflicts_with_all = ["serial", "gdb"])]
     check: bool,
+    /// Write a trace of what the boards noticed and did, all packets included, for `hopwise report` and `hopwise load --trace`. Times
+    /// are exact, whatever the boards' clocks say
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Packets a second that each board sends to boards drawn at random, besides what a mesh file says
+    #[arg(long, value_name = "RATE")]
+    traffic: Option<u32>,
     /// Count the instructions of every function
     #[arg(long)]
     profile: bool,
@@ -125,6 +135,19 @@ enum Subject {
 
 impl Subject {
     fn of(args: &EmulateArgs) -> Result<Self, Refusal> {
+        let mut subject = Self::as_written(args)?;
+        if args.trace.is_some() || args.traffic.is_some() {
+            if let Subject::Network(network, kind) = subject {
+                subject = Subject::Mesh(trace::mesh(network, kind)?);
+            }
+            if let Subject::Mesh(mesh) = &mut subject {
+                trace::prepare(mesh, args.trace.is_some(), args.traffic);
+            }
+        }
+        Ok(subject)
+    }
+
+    fn as_written(args: &EmulateArgs) -> Result<Self, Refusal> {
         match (args.what.ends_with(".toml"), &args.board) {
             (true, None) => Ok(Subject::Mesh(Mesh::read(Path::new(&args.what))?)),
             (true, Some(_)) => Err(Refusal::BoardOfMesh),
@@ -248,15 +271,23 @@ pub(super) fn run(args: &EmulateArgs, repository: &RepositoryArg) -> Result<Outc
         let checked = session.check(subject.network(), subject.baud());
         checked.map_err(CannotOpenPort::from)?;
     }
+    let mut trace = match &args.trace {
+        Some(path) => Some(TraceFile::create(path, args, subject.network(), subject.baud())?),
+        None => None,
+    };
     let bar = progress_bar(args.duration / MILLISECOND, "virtual ms");
     while session.now() < args.duration {
         let lines = session.run_slice(args.duration);
         bar.set_position(session.now() / MILLISECOND);
+        if let Some(trace) = &mut trace {
+            trace.write(&lines)?;
+        }
         if !args.json {
             bar.suspend(|| show_lines(args, &lines))?;
         }
     }
     bar.finish_and_clear();
+    trace.map(TraceFile::finish).transpose()?;
     let figures = session.figures();
     if args.json {
         print_json(&figures)?
@@ -325,7 +356,7 @@ fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), Refusal> {
     let wanted = |line: &&BoardLine| {
         (args.boards.is_empty() || args.boards.contains(&line.board)) && level_of(line) >= args.level
     };
-    let coloured = std::io::stdout().is_terminal();
+    let coloured = coloured();
     print_coloured(|out| {
         lines
             .iter()
@@ -335,22 +366,18 @@ fn show_lines(args: &EmulateArgs, lines: &[BoardLine]) -> Result<(), Refusal> {
 }
 
 fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::Result<()> {
-    let (name, colour) = match level_of(line) {
-        LevelArg::Trace => ("trace", "2"),
-        LevelArg::Debug => ("debug", "2"),
-        LevelArg::Info => ("info", "32"),
-        LevelArg::Warn => ("warn", "33"),
-        LevelArg::Error => ("error", "31"),
+    let name = match level_of(line) {
+        LevelArg::Trace => "trace",
+        LevelArg::Debug => "debug",
+        LevelArg::Info => "info",
+        LevelArg::Warn => "warn",
+        LevelArg::Error => "error",
     };
-    let (on, off) = if coloured {
-        (format!("\x1b[{colour}m"), "\x1b[0m")
-    } else {
-        (String::new(), "")
-    };
+    let level = Colour::of_level(name).paint(&format!("{name:5}"), coloured);
     let time = line.at as f64 / SECOND as f64;
     let place = printable_line(line.place.as_deref().unwrap_or(""));
     let text = printable_line(&line.text);
-    writeln!(out, "{time:12.6} {:>4} {on}{name:5}{off} {text}  {place}", line.board)
+    writeln!(out, "{time:12.6} {:>4} {level} {text}  {place}", line.board)
 }
 
 fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {

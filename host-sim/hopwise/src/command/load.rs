@@ -1,43 +1,34 @@
 //! `hopwise load`
 
-use std::path::{Path, PathBuf};
+mod many;
 
-use clap::{Args, Subcommand, ValueEnum};
-use hopwise_core::Rule;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
 
-use super::output::{Outcome, print, print_facts, print_json, progress_bar, say, write_file};
+use clap::{Args, ValueEnum};
+use hopwise_core::collective::Operation;
+use hopwise_core::{Network, Node};
+
+use super::collective::by_name;
+use super::output::{Outcome, print, print_facts, print_json, progress_bar};
 use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_language::Traffic;
-use hopwise_load::measure::{self, Effort, Experiment, Point, Progress, rule_name};
-use hopwise_load::parameters::{Parameters, Preset, Process, Rings};
-use hopwise_load::report;
+use hopwise_load::failures::FailurePlan;
+use hopwise_load::measure::{self, Effort, Experiment, Point, Progress};
+use hopwise_load::parameters::{Parameters, Paths, Preset, Process, Rings};
 use hopwise_load::saturation;
-use hopwise_load::study::{self, Size, Study};
-use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
+use hopwise_load::schedule::Schedule;
 
 /// With an expression, one experiment; with a command, many.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct LoadArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<many::Action>,
     #[command(flatten)]
     point: PointArgs,
-}
-
-#[derive(Subcommand)]
-enum Action {
-    /// Simulates every network at every rate with every seed, on all cores: table, chart and page
-    Sweep(SweepArgs),
-    /// Writes the numbered jobs of a sweep into a folder, without doing them
-    Plan(SweepArgs),
-    /// Does the jobs of a folder that are not done: all, or this member's share of a job array
-    Work(WorkArgs),
-    /// Joins the results of a folder: table, chart and page
-    Merge(MergeArgs),
-    /// Compares the papers' networks with torus and hypercube: a document with charts
-    Study(StudyArgs),
 }
 
 #[derive(Args)]
@@ -59,6 +50,18 @@ struct PointArgs {
     /// The seed; the same seed gives the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Send the packets of a trace at their times instead; a cycle is what a link of the traced mesh takes for 8 bytes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "saturation", "collective"])]
+    trace: Option<PathBuf>,
+    /// Send the messages of a collective instead, each as soon as what its sender waits for has come
+    #[arg(long, value_name = "OP", conflicts_with_all = ["rate", "saturation"], value_parser = by_name(&Operation::ALL, Operation::name))]
+    collective: Option<Operation>,
+    /// The root of the collective
+    #[arg(long, value_name = "NODE", default_value_t = 0, requires = "collective")]
+    root: Node,
+    /// Threads that share the work on a network of some thousand nodes or more; the result is the same with any number
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
     /// Search for the highest rate with so many seeds, from that one on; the interval comes from their differences
     #[arg(long, default_value_t = 5, requires = "saturation", value_parser = clap::value_parser!(u32).range(1..=100))]
     seeds: u32,
@@ -80,6 +83,18 @@ struct SceneArgs {
     /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean cycles and the rate of a burst
     #[arg(long, default_value = "bernoulli")]
     process: Process,
+    /// How packets get where the rule leads them
+    #[arg(long, value_enum, default_value = "rule")]
+    paths: PathsArg,
+    /// The chance of a link to be broken from the beginning; the seed says which
+    #[arg(long, value_name = "CHANCE", default_value_t = 0.0)]
+    link_failures: f64,
+    /// The same of a router
+    #[arg(long, value_name = "CHANCE", default_value_t = 0.0)]
+    router_failures: f64,
+    /// What fails and comes back while the network runs, a cycle being 1ns: `5us cut 3.0; 9us plug 3.0; 9us off 7`
+    #[arg(long, value_name = "SCRIPT", default_value = "")]
+    events: String,
     /// Flits of a packet
     #[arg(long)]
     packet_flits: Option<u32>,
@@ -148,6 +163,27 @@ enum RingsArg {
     Balanced,
 }
 
+/// Ways through the network.
+#[derive(Clone, Copy, ValueEnum)]
+enum PathsArg {
+    /// By the rule, hop by hop
+    Rule,
+    /// By the rule to a node drawn for each packet, then by the rule to its destination
+    Valiant,
+    /// On shortest paths, to where there is most room
+    Adaptive,
+}
+
+impl From<PathsArg> for Paths {
+    fn from(arg: PathsArg) -> Self {
+        match arg {
+            PathsArg::Rule => Paths::Rule,
+            PathsArg::Valiant => Paths::Valiant,
+            PathsArg::Adaptive => Paths::Adaptive,
+        }
+    }
+}
+
 impl From<PresetArg> for Preset {
     fn from(arg: PresetArg) -> Self {
         match arg {
@@ -185,6 +221,15 @@ impl SceneArgs {
             packet_flits: self.packet_flits.unwrap_or(preset.packet_flits),
             class_limit: self.class_limit,
             rings: self.rings.map_or(preset.rings, Rings::from),
+            paths: self.paths.into(),
+        }
+    }
+
+    fn failures(&self) -> FailurePlan {
+        FailurePlan {
+            links: self.link_failures,
+            routers: self.router_failures,
+            events: self.events.clone(),
         }
     }
 
@@ -204,94 +249,13 @@ impl SceneArgs {
     }
 }
 
-#[derive(Args)]
-struct SweepArgs {
-    /// The networks, as expressions
-    #[arg(value_name = "EXPR", required = true)]
-    networks: Vec<String>,
-    /// The rates: numbers, or FROM:TO:STEP
-    #[arg(long, value_delimiter = ',', default_value = "0.05:0.5:0.05")]
-    rates: Vec<String>,
-    /// The routing rules
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "exact")]
-    rules: Vec<RuleArg>,
-    /// How many seeds, from 1
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: u64,
-    /// Find the highest rate that is carried too
-    #[arg(long)]
-    saturation: bool,
-    #[command(flatten)]
-    scene: SceneArgs,
-    /// The folder of the jobs
-    #[arg(long, default_value = "load-jobs")]
-    jobs: PathBuf,
-    /// Where table, chart and page go
-    #[arg(long, default_value = ".")]
-    out: PathBuf,
-}
-
-#[derive(Args)]
-struct WorkArgs {
-    /// The folder of the jobs
-    jobs: PathBuf,
-    /// How many processes share the work; this one's number comes from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or
-    /// PARALLEL_SEQ
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    shards: Option<u32>,
-}
-
-#[derive(Args)]
-struct MergeArgs {
-    /// The folder of the jobs
-    jobs: PathBuf,
-    /// Where table, chart and page go
-    #[arg(long, default_value = ".")]
-    out: PathBuf,
-}
-
-#[derive(Args)]
-struct StudyArgs {
-    /// Leave out networks of more nodes, about: 64, 200, 650 and 3000 there are
-    #[arg(long, value_name = "NODES", default_value_t = u32::MAX, value_parser = clap::value_parser!(u32).range(64..))]
-    most_nodes: u32,
-    /// The folder of the jobs
-    #[arg(long, default_value = "load-study-jobs")]
-    jobs: PathBuf,
-    /// Where the document and its charts go
-    #[arg(long, default_value = ".")]
-    out: PathBuf,
-}
-
 /// How closely saturation is found, relative to it.
 const SATURATION_PRECISION: f64 = 0.01;
 
 pub(super) fn run(args: &LoadArgs) -> Result<Outcome, Refusal> {
     match &args.action {
         None => point(&args.point),
-        Some(Action::Plan(sweep)) => {
-            let folder = plan(sweep)?;
-            print(|out| writeln!(out, "{} jobs in {}", folder.list.jobs.len(), sweep.jobs.display()))?;
-            Ok(Outcome::Done)
-        }
-        Some(Action::Sweep(sweep)) => {
-            let folder = plan(sweep)?;
-            work(&folder, Share::ALL)?;
-            merge(&folder, &sweep.out)
-        }
-        Some(Action::Work(args)) => {
-            let folder = Folder::open(&args.jobs)?;
-            let variable = |name: &str| std::env::var(name).ok();
-            let share = Share::from_environment(
-                variable,
-                args.shards.map(|count| count as usize),
-                folder.list.jobs.len(),
-            )?;
-            work(&folder, share.unwrap_or(Share::ALL))?;
-            Ok(Outcome::Done)
-        }
-        Some(Action::Study(args)) => study(args),
-        Some(Action::Merge(args)) => merge(&Folder::open(&args.jobs)?, &args.out),
+        Some(action) => many::run(action),
     }
 }
 
@@ -300,6 +264,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         expression: args.expression.clone().unwrap_or_default(),
     }
     .network()?;
+    let failures = args.scene.failures().on(&network)?;
     let experiment = Experiment {
         network: &network,
         rule: args.rule.into(),
@@ -309,7 +274,12 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
         rate: args.rate,
         seed: args.seed,
         effort: args.scene.effort(),
+        failures: failures.as_ref(),
+        threads: args.threads.into(),
     };
+    if let Some(schedule) = schedule(args, &network)? {
+        return finish(measure::replay(&experiment, &schedule)?, args.json);
+    }
     if args.saturation {
         let bar = progress_bar(
             u64::from(args.seeds * saturation::expected_runs(SATURATION_PRECISION)),
@@ -341,7 +311,22 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
     };
     let point = measure::run_watched(&experiment, &mut watch)?;
     bar.finish_and_clear();
-    if args.json {
+    finish(point, args.json)
+}
+
+/// What is sent by a trace or a collective, if one is asked for.
+fn schedule(args: &PointArgs, network: &Network) -> Result<Option<Schedule>, Refusal> {
+    if let Some(path) = &args.trace {
+        let file = File::open(path).map_err(|error| Refusal::file(path, error))?;
+        let schedule = Schedule::trace(network, BufReader::new(file)).map_err(|error| Refusal::file(path, error))?;
+        return Ok(Some(schedule));
+    }
+    let collective = |operation| Schedule::collective(network, operation, args.root);
+    Ok(args.collective.map(collective).transpose()?)
+}
+
+fn finish(point: Point, json: bool) -> Result<Outcome, Refusal> {
+    if json {
         print_json(&point)?;
     } else {
         show(&point)?;
@@ -353,10 +338,11 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
 }
 
 fn show(point: &Point) -> Result<(), Refusal> {
-    let title = format!(
-        "{}, rule {}, {} traffic at {}",
-        point.network, point.rule, point.traffic, point.rate
-    );
+    let what = match point.finished {
+        Some(_) => point.traffic.clone(),
+        None => format!("{} traffic at {}", point.traffic, point.rate),
+    };
+    let title = format!("{}, rule {}, {what}", point.network, point.rule);
     let mut facts = vec![
         (
             "latency",
@@ -371,6 +357,14 @@ fn show(point: &Point) -> Result<(), Refusal> {
         ),
         ("hops", format!("{:.3}", point.hops_mean)),
         ("accepted", format!("{:.4} packets a node a cycle", point.accepted_rate)),
+        (
+            "links",
+            format!(
+                "busy in {:.1}% of the cycles, the busiest in {:.1}%",
+                100.0 * point.link_load_mean,
+                100.0 * point.link_load_max
+            ),
+        ),
         (
             "channels",
             format!(
@@ -391,121 +385,21 @@ fn show(point: &Point) -> Result<(), Refusal> {
         ),
         ("memory", format!("{} bytes a node", point.bytes_per_node)),
     ];
+    if point.failed_links + point.failed_routers + point.lost > 0 {
+        let out = format!("{} links and {} routers", point.failed_links, point.failed_routers);
+        let made = point.packets_measured + point.lost;
+        facts.insert(1, ("out of action", out));
+        facts.insert(2, ("lost", format!("{} of {made} packets", point.lost)));
+    }
+    if let Some(cycle) = point.finished {
+        let unsent = match point.unsent {
+            0 => String::new(),
+            unsent => format!(", without {unsent} that were never sent"),
+        };
+        facts.insert(0, ("finished", format!("after {cycle} cycles{unsent}")));
+    }
     if point.saturated {
         facts.insert(0, ("saturated", "the network cannot carry this load".into()));
     }
     print_facts(&title, &facts)
-}
-
-/// The jobs of a sweep, network by network, in the order of the arguments.
-fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
-    let rates = rates(&args.rates)?;
-    let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
-    if args.saturation {
-        tasks.push(Task::Saturation {
-            precision: SATURATION_PRECISION,
-        });
-    }
-    let mut jobs = Vec::new();
-    for expression in &args.networks {
-        let network = NetworkArg {
-            expression: expression.clone(),
-        }
-        .network()?;
-        for &rule in &args.rules {
-            for &task in &tasks {
-                jobs.extend((1..=args.seeds).map(|seed| Job {
-                    network: network.to_string(),
-                    rule: rule_name(Rule::from(rule)).into(),
-                    traffic: args.scene.traffic(),
-                    process: args.scene.process,
-                    parameters: args.scene.parameters(),
-                    effort: args.scene.effort(),
-                    seed,
-                    task,
-                }));
-            }
-        }
-    }
-    Ok(Folder::create(&args.jobs, JobList { jobs })?)
-}
-
-/// Numbers, and ranges FROM:TO:STEP with both ends.
-fn rates(texts: &[String]) -> Result<Vec<f64>, Refusal> {
-    let mut rates = Vec::new();
-    for text in texts {
-        let wrong = || Refusal::Rate(text.clone());
-        let numbers: Result<Vec<f64>, _> = text.split(':').map(str::parse).collect();
-        match numbers.map_err(|_| wrong())?[..] {
-            [rate] => rates.push(rate),
-            [from, to, step] if step > 0.0 && from >= 0.0 && (to - from) / step < 10_000.0 => {
-                let steps = ((to - from) / step + 1e-9).floor();
-                // Rounded, so that 0.05 and 0.05:0.5:0.05 begin with the same number.
-                rates.extend((0..=steps as u32).map(|i| ((from + f64::from(i) * step) * 1e9).round() / 1e9));
-            }
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(rates)
-}
-
-fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
-    let numbers = folder.share(share);
-    let bar = progress_bar(numbers.len() as u64, "simulating");
-    let done = folder.work_all(&numbers, |worked| {
-        if let Worked::Again(damaged) = worked {
-            bar.suspend(|| say(&format!("hopwise: {damaged}: done again")));
-        }
-        bar.inc(1);
-    })?;
-    bar.finish_and_clear();
-    print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
-}
-
-fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
-    let findings = match folder.findings() {
-        Ok(findings) => findings,
-        Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
-    };
-    let rows = report::rows(&findings);
-    let chart = report::latency_chart("Latency against load", &rows);
-    let json = serde_json::to_string_pretty(&rows).map_err(|error| Refusal::Output(error.to_string()))?;
-    let files = [
-        (
-            "load.csv",
-            report::csv(&rows).map_err(|error| Refusal::Output(error.to_string()))?,
-        ),
-        ("load.json", json + "\n"),
-        ("load.svg", chart.svg()),
-        ("load.html", report::page("Latency against load", &[chart], &rows)),
-    ];
-    write_files(out, &files)?;
-    let deadlock = rows.iter().find_map(|row| row.deadlock.clone());
-    Ok(deadlock.map_or(Outcome::Done, Outcome::CheckFailed))
-}
-
-fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
-    let sizes: Vec<Size> = study::SIZES
-        .into_iter()
-        .filter(|size| size.nodes <= args.most_nodes)
-        .collect();
-    let folder = Folder::create(&args.jobs, study::plan(&sizes))?;
-    work(&folder, Share::ALL)?;
-    let findings = folder.findings()?;
-    let Study { text, charts } = study::write(&sizes, &report::rows(&findings));
-    let mut files = vec![("load-study.md".to_string(), text)];
-    files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
-    write_files(&args.out, &files)?;
-    Ok(Outcome::Done)
-}
-
-/// Writes files into a folder and prints where they are.
-fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), Refusal> {
-    std::fs::create_dir_all(folder).map_err(|error| Refusal::Output(error.to_string()))?;
-    for (name, text) in files {
-        let path = folder.join(name.as_ref());
-        write_file(&path, text)?;
-        print(|out| writeln!(out, "{}", path.display()))?;
-    }
-    Ok(())
 }

@@ -1,13 +1,15 @@
 //! `hopwise mesh`
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::NetworkArg;
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
-use hopwise_files::create_whole;
+use super::{NetworkArg, assign};
+use hopwise_computer::{bridge::to_hex, random_bytes};
+use hopwise_files::{create_private, create_whole};
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
 
@@ -21,6 +23,17 @@ pub(super) struct MeshArgs {
 enum MeshCommand {
     /// Writes a mesh file for a network
     New(NewArgs),
+    /// Makes a key for a mesh: 32 hexadecimal digits
+    Key(KeyArgs),
+    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
+    Assign(assign::AssignArgs),
+}
+
+#[derive(Args)]
+struct KeyArgs {
+    /// The file to write, for you alone to read; it must not exist
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -35,12 +48,31 @@ struct NewArgs {
     output: Option<PathBuf>,
 }
 
-fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
+pub(super) fn parse_kind(name: &str) -> Result<&'static BoardKind, String> {
     kind(name).ok_or_else(|| format!("there are {}", KINDS.map(|kind| kind.name).join(", ")))
 }
 
 pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
-    let MeshCommand::New(args) = &args.command;
+    match &args.command {
+        MeshCommand::New(args) => new(args),
+        MeshCommand::Key(args) => key(args),
+        MeshCommand::Assign(args) => assign::run(args),
+    }
+}
+
+fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
+    let digits = to_hex(&random_bytes().map_err(Refusal::NoRandom)?);
+    let Some(path) = &args.output else {
+        print(|out| writeln!(out, "{digits}"))?;
+        return Ok(Outcome::Done);
+    };
+    let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}\n");
+    let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Refusal::file(path, error))?;
+    Ok(Outcome::Done)
+}
+
+fn new(args: &NewArgs) -> Result<Outcome, Refusal> {
     let mesh = Mesh::new(args.network.network()?, args.board)?;
     match &args.output {
         Some(path) => {

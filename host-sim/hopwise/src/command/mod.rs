@@ -1,9 +1,12 @@
 //! The `hopwise` command: one file a subcommand, from arguments to output.
 
+mod assign;
+mod board;
 mod broadcast;
 mod capture;
 mod check;
 mod choose;
+mod clock;
 mod collective;
 mod compare;
 mod computer;
@@ -36,6 +39,7 @@ mod topo;
 mod tour;
 mod update;
 mod view;
+mod watch;
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
@@ -85,6 +89,8 @@ enum Command {
     Deadlock(deadlock::DeadlockArgs),
     /// Networks side by side
     Compare(compare::CompareArgs),
+    /// How well the clocks of all boards agree
+    Clock(clock::ClockArgs),
     /// The best networks for a number of boards with a number of ports
     Choose(choose::ChooseArgs),
     /// Looks for lifts of short distances, and keeps the best: what `choose` lists
@@ -105,6 +111,8 @@ enum Command {
     Load(Box<load::LoadArgs>),
     /// Mesh files, which say what boards make a mesh
     Mesh(mesh::MeshArgs),
+    /// The kinds of boards, their links and pins, and a drawing of their headers
+    Board(board::BoardArgs),
     /// How to wire the boards of a mesh: every cable once, in an order that can be tested on the way
     Plan(plan::PlanArgs),
     /// Whether boards are wired as planned, and which cable to move where if not
@@ -177,6 +185,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Collective(args) => collective::run(args),
         Command::Deadlock(args) => deadlock::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Clock(args) => clock::run(args, &hopwise.repository),
         Command::Choose(args) => choose::run(args),
         Command::Lifts(args) => lifts::run(args),
         Command::Paper(args) => paper::run(args),
@@ -187,6 +196,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::View(args) => view::run(args),
         Command::Load(args) => load::run(args),
         Command::Mesh(args) => mesh::run(args),
+        Command::Board(args) => board::run(args),
         Command::Plan(args) => plan::run(args),
         Command::Check(args) => check::run(args, &hopwise.repository),
         Command::Doctor(args) => doctor::run(args, &hopwise.repository),
@@ -212,11 +222,36 @@ struct RepositoryArg {
     /// Hopwise's repository, which firmware is built from; unless given HOPWISE_REPO, or the one around the working folder
     #[arg(long, value_name = "PATH", global = true)]
     repo: Option<PathBuf>,
+    /// A folder of images that are built, as a release has them: nucleo-f446re.elf ...; unless given HOPWISE_IMAGES
+    #[arg(long, value_name = "FOLDER", global = true)]
+    images: Option<PathBuf>,
 }
 
+/// The variable that says where images are.
+const IMAGES: &str = "HOPWISE_IMAGES";
+
 impl RepositoryArg {
+    /// Hopwise's own image for a board in the folder of images, if one is said.
+    fn built(&self, board: &str) -> Result<Option<PathBuf>, Refusal> {
+        let said = std::env::var_os(IMAGES).filter(|folder| !folder.is_empty());
+        let Some(folder) = self.images.clone().or_else(|| said.map(PathBuf::from)) else {
+            return Ok(None);
+        };
+        let path = folder.join(format!("{board}.elf"));
+        match path.is_file() {
+            true => Ok(Some(path)),
+            false => Err(Refusal::file(
+                &folder,
+                format!("there is no {board}.elf in this folder of images"),
+            )),
+        }
+    }
+
     /// Where Hopwise's own image for a board is once it has been built.
     fn elf_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+        if let Some(path) = self.built(board)? {
+            return Ok(path);
+        }
         let repository = Repository::find(self.repo.as_deref())?;
         Ok(Firmware::new(board).path(&repository))
     }
@@ -235,6 +270,9 @@ impl RepositoryArg {
         match given {
             Some(path) => Ok(path.to_path_buf()),
             None => {
+                if let Some(path) = self.built(board)? {
+                    return Ok(path);
+                }
                 let repository = Repository::find(self.repo.as_deref())?;
                 Ok(Firmware::new(board).build(&repository, say)?)
             }

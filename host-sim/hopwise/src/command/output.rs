@@ -1,7 +1,7 @@
 //! What commands print and write, and how they end. Names, logs and files come from elsewhere: nothing of them reaches a terminal
 //! but text.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +36,63 @@ pub(super) fn print_coloured(write: impl FnOnce(&mut dyn Write) -> io::Result<()
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Refusal::Output(error.to_string())),
         _ => Ok(()),
+    }
+}
+
+/// Whether what is printed may be coloured: on a terminal that can, unless `NO_COLOR` says otherwise (<https://no-color.org>).
+pub(super) fn coloured() -> bool {
+    let said = |name: &str| std::env::var(name).unwrap_or_default();
+    may_colour(io::stdout().is_terminal(), &said("NO_COLOR"), &said("TERM"))
+}
+
+fn may_colour(terminal: bool, no_color: &str, term: &str) -> bool {
+    terminal && no_color.is_empty() && term != "dumb"
+}
+
+/// The colours that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Colour {
+    /// Something is wrong.
+    Red,
+    /// Something may be.
+    Yellow,
+    /// All is well.
+    Green,
+    /// Not so important.
+    Dim,
+}
+
+impl Colour {
+    /// Of a level of a log.
+    pub(super) fn of_level(level: &str) -> Self {
+        match level {
+            "error" => Colour::Red,
+            "warn" => Colour::Yellow,
+            "info" => Colour::Green,
+            _ => Colour::Dim,
+        }
+    }
+
+    /// A text in this colour, where that is wanted.
+    pub(super) fn paint(self, text: &str, coloured: bool) -> String {
+        let number = match self {
+            Colour::Red => 31,
+            Colour::Yellow => 33,
+            Colour::Green => 32,
+            Colour::Dim => 2,
+        };
+        match coloured {
+            true => format!("\x1b[{number}m{text}\x1b[0m"),
+            false => text.into(),
+        }
+    }
+}
+
+/// Makes room for what is printed again and again, on a terminal.
+pub(super) fn clear_screen() -> Result<(), Refusal> {
+    match io::stdout().is_terminal() {
+        true => print_coloured(|out| write!(out, "\x1b[2J\x1b[H")),
+        false => Ok(()),
     }
 }
 
@@ -131,6 +188,16 @@ pub(super) fn progress_bar(total: u64, what: &'static str) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_that_want_them() {
+        assert!(may_colour(true, "", "xterm-256color"));
+        assert!(!may_colour(false, "", "xterm-256color"));
+        assert!(!may_colour(true, "1", "xterm-256color"));
+        assert!(!may_colour(true, "", "dumb"));
+        assert_eq!(Colour::Red.paint("wrong", true), "\x1b[31mwrong\x1b[0m");
+        assert_eq!(Colour::Red.paint("wrong", false), "wrong");
+    }
 
     #[test]
     fn control_characters_are_not_printed() {

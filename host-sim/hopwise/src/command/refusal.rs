@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use hopwise_collective::CannotRun;
 use hopwise_computer::serial_line::BadPort;
 use hopwise_computer::{NoConnection, SendError, TooLong};
-use hopwise_core::{NoSuchNode, ParseError};
+use hopwise_core::router::ConfigError;
+use hopwise_core::{NoSuchNode, Node, ParseError};
 use hopwise_emulate::app::NoApp;
 use hopwise_emulate::firmware::CannotBuildFirmware;
 use hopwise_emulate::gdb::GdbFailed;
@@ -16,8 +17,10 @@ use hopwise_emulate::serial::CannotOpenPort;
 use hopwise_emulate::setup::CannotBuild;
 use hopwise_emulator::world::BadWire;
 use hopwise_language::script::{NoSuchPlace, ScriptError};
+use hopwise_load::failures::BadFailures;
 use hopwise_load::measure::BadExperiment;
 use hopwise_load::saturation::BadSearch;
+use hopwise_load::schedule::BadSchedule;
 use hopwise_load::sweep::{BadShare, FolderError};
 use hopwise_networks::figures::CannotSearch;
 use hopwise_networks::graph::CannotBuildOut;
@@ -26,7 +29,8 @@ use hopwise_networks::routes::CannotRoute;
 use hopwise_rig::capture::CannotCapture;
 use hopwise_rig::emulated::{BadFirmware, CannotEmulate};
 use hopwise_rig::flash::{NoPageWritten, NoProbes};
-use hopwise_rig::mesh::{BadMesh, MeshRule};
+use hopwise_rig::mesh::{BadMesh, CannotAssign, MeshRule};
+use hopwise_rig::ports::NoPortMeant;
 use hopwise_rig::probe_rs::Unfit;
 use hopwise_rig::update::BadPackage;
 use hopwise_sim::run::RunError;
@@ -106,7 +110,9 @@ pub(super) enum Refusal {
     #[error("--board is for an expression; the mesh file says itself which boards there are")]
     BoardOfMesh,
     /// One image for boards that need several.
-    #[error("--elf is one image, and the mesh file has boards of several kinds")]
+    #[error(
+        "--elf is one image, and the mesh file has boards of several kinds: --images names a folder with one for each"
+    )]
     OneImage,
     /// Boards of several kinds where one is expected.
     #[error("the boards are of several kinds ({kinds}): {what}")]
@@ -130,6 +136,25 @@ pub(super) enum Refusal {
         /// What is in the way.
         error: CannotBuild,
     },
+    /// A cable that the network does not have.
+    #[error("there is no cable between {a} and {b}")]
+    NoCable {
+        /// One end.
+        a: Node,
+        /// The other.
+        b: Node,
+    },
+    /// A node with more links than the boards of a simulation.
+    #[error("node {node} has more than {most} links, which is more than these boards have")]
+    TooManyLinks {
+        /// Which node.
+        node: Node,
+        /// How many there may be.
+        most: u64,
+    },
+    /// A node of a simulation that cannot be.
+    #[error(transparent)]
+    SimulatedNode(#[from] ConfigError),
     /// A script about a wire or a board that the network does not have.
     #[error("{expression}: {error}")]
     Script {
@@ -153,6 +178,12 @@ pub(super) enum Refusal {
     /// A search for the highest load that makes no sense.
     #[error(transparent)]
     Saturation(#[from] BadSearch),
+    /// Failures that make no sense.
+    #[error(transparent)]
+    Failures(#[from] BadFailures),
+    /// A schedule that cannot be made.
+    #[error(transparent)]
+    Schedule(#[from] BadSchedule),
     /// The folder of a sweep.
     #[error(transparent)]
     Jobs(#[from] FolderError),
@@ -230,6 +261,20 @@ pub(super) enum Refusal {
         address: SocketAddr,
         /// Why it is not.
         error: io::Error,
+    },
+    /// A system that has no random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    NoRandom(io::Error),
+    /// No port is said, and none is meant.
+    #[error(transparent)]
+    NoPort(#[from] NoPortMeant),
+    /// A probe that cannot be written into the mesh file.
+    #[error("{}: {error}", path.display())]
+    Assign {
+        /// The mesh file.
+        path: PathBuf,
+        /// Why not.
+        error: CannotAssign,
     },
     /// Boards that no probe is named for.
     #[error(transparent)]

@@ -136,6 +136,12 @@ struct SettingsArgs {
     /// replay (send again what has passed)
     #[arg(long, value_name = "NODE:KIND,...")]
     rogue: Option<String>,
+    /// The boards have a key, made of this word; those that misbehave have none
+    #[arg(long, value_name = "WORD")]
+    key: Option<String>,
+    /// Someone is on the cables at these ports who listens, says earlier things again, changes, joins and makes up frames, and has no key
+    #[arg(long, value_name = "NODE.PORT,...")]
+    tap: Option<String>,
     /// Decides all that happens by chance [default: 1]
     #[arg(long)]
     seed: Option<u64>,
@@ -169,6 +175,8 @@ impl SettingsArgs {
             script: self.script.clone(),
             events: self.events.clone(),
             rogue: self.rogue.clone(),
+            key: self.key.clone(),
+            tap: self.tap.clone(),
             seed: self.seed,
         }
     }

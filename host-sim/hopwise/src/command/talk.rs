@@ -1,28 +1,33 @@
 //! `hopwise ping`, `trace`, `counters` and `broadcast --port`: a running mesh, asked through the serial port of any of its boards.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use hopwise_computer::{Mesh, NodeState, SendError, check_length};
 use hopwise_core::Network;
-use hopwise_core::wire::{DEFAULT_BAUD, DropReason};
+use hopwise_core::wire::{BAUD_RATES, DEFAULT_BAUD, DropReason};
+use hopwise_rig::ports;
 use serde_json::{Map, Value, json};
 
-use super::output::{Outcome, print, print_coloured, print_json};
+use hopwise_rig::mesh::read_keys;
+
+use super::output::{Outcome, clear_screen, print, print_json};
 use super::refusal::Refusal;
 use super::table;
 
 /// Where the mesh is.
 #[derive(Args)]
 pub(super) struct PortArg {
-    /// The serial port of a board of the mesh
+    /// The serial port of a board of the mesh; unless given HOPWISE_PORT, or that of the one ST-LINK that is plugged in
     #[arg(long, value_name = "TTY")]
-    pub(super) port: PathBuf,
+    pub(super) port: Option<PathBuf>,
     /// The mesh's baud rate
-    #[arg(long, default_value_t = DEFAULT_BAUD)]
+    #[arg(long, default_value_t = DEFAULT_BAUD, value_parser = parse_baud)]
     pub(super) baud: u32,
+    /// The file of the mesh's key, if it has one
+    #[arg(long, value_name = "FILE")]
+    pub(super) key_file: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -70,9 +75,25 @@ pub(super) struct CountersArgs {
     json: bool,
 }
 
+/// A baud rate that boards run at.
+pub(super) fn parse_baud(text: &str) -> Result<u32, String> {
+    let (least, most) = (BAUD_RATES.start(), BAUD_RATES.end());
+    let baud = text.parse().ok().filter(|baud| BAUD_RATES.contains(baud));
+    baud.ok_or_else(|| format!("boards run at {least} to {most} baud"))
+}
+
 impl PortArg {
+    /// The port, said or meant.
+    pub(super) fn path(&self) -> Result<PathBuf, Refusal> {
+        match &self.port {
+            Some(port) => Ok(port.clone()),
+            None => Ok(ports::meant()?),
+        }
+    }
+
     pub(super) fn connect(&self) -> Result<Mesh, Refusal> {
-        Ok(Mesh::open(&self.port, self.baud)?)
+        let keys = self.key_file.as_deref().map(read_keys).transpose()?;
+        Ok(Mesh::open_with(&self.path()?, self.baud, keys)?)
     }
 }
 
@@ -248,8 +269,8 @@ fn show_states(args: &CountersArgs, network: &Network, states: &[NodeState]) -> 
     ];
     let text = table::lines(&TITLES, states.iter().map(cells));
     // On a terminal a table takes the place of the one before.
-    if args.watch && std::io::stdout().is_terminal() {
-        print_coloured(|out| write!(out, "\x1b[2J\x1b[H"))?;
+    if args.watch {
+        clear_screen()?;
     }
     print(|out| writeln!(out, "{network}\n{text}"))
 }

@@ -10,10 +10,10 @@ use super::{Hopwise, carry_out};
 
 #[derive(Args)]
 pub(super) struct TourArgs {
-    /// Lists the steps, and does nothing
+    /// Lists the stops of the tour, and does nothing
     #[arg(long)]
     list: bool,
-    /// Only this step, by number
+    /// Only this stop, by number
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=STEPS.len() as i64))]
     step: Option<u8>,
     /// Goes on without waiting for Enter, as it does where nobody can press it

@@ -12,6 +12,7 @@ use super::{RepositoryArg, one_kind, parse};
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::mesh::Mesh;
+use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;
 use hopwise_rig::update::{Boards, CannotUpdate, Package, UpdateReport, update};
 
@@ -67,11 +68,7 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
         })?),
         None => None,
     };
-    let result = if let Some(port) = &args.port {
-        let mut line = SerialMesh::open(std::slice::from_ref(port), mesh.baud)?;
-        let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
-        bring(args, &mesh, &package, &mut line)
-    } else if args.emulated || mesh.is_emulated() {
+    let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
         let [first, second, loader] = repository.both_slots(KINDS[0].name)?;
         let package = match given {
             Some(package) => package,
@@ -82,7 +79,16 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
         emulated.run_for(START);
         bring(args, &mesh, &package, &mut emulated)
     } else {
-        return Err(Refusal::NoBoards);
+        let ports = match &args.port {
+            Some(port) => vec![port.clone()],
+            None => ports::meant_by(&mesh).map_err(|error| match error {
+                NoPortMeant::None => Refusal::NoBoards,
+                several => several.into(),
+            })?,
+        };
+        let mut line = SerialMesh::open(&ports, mesh.baud, mesh.keys)?;
+        let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
+        bring(args, &mesh, &package, &mut line)
     };
     conclude(args, result)
 }

@@ -4,13 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::collective::{PortModelArg, by_name};
 use super::output::{Outcome, check_output, say, say_if_cut, write_file};
-use super::parse;
 use super::refusal::Refusal;
 use super::report::open;
+use super::{check, parse};
+use hopwise_collective::{MAX_NODES, Request, run as carry_out, values};
+use hopwise_core::Network;
+use hopwise_core::collective::{Operation, Ports};
 use hopwise_rig::mesh::Mesh;
 use hopwise_view::data::{NoPage, PageData};
 use hopwise_view::page;
+use hopwise_view::picture::Picture;
+use hopwise_view::rounds::Rounds;
 
 #[derive(Args)]
 pub(super) struct ViewArgs {
@@ -20,16 +26,39 @@ pub(super) struct ViewArgs {
     /// The network, if the trace does not name it
     #[arg(long, value_name = "EXPR")]
     network: Option<String>,
+    /// The mesh file of a trace: the page then knows the pins of every cable
+    #[arg(long, value_name = "MESH.toml")]
+    mesh: Option<PathBuf>,
+    /// Draw a network into this file as SVG, instead of a page
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "network", "mesh", "collective"])]
+    svg: Option<PathBuf>,
+    /// The path between two nodes, in such a drawing
+    #[arg(long, value_names = ["FROM", "TO"], num_args = 2, requires = "svg")]
+    route: Vec<u64>,
+    /// The addresses of the nodes, in such a drawing
+    #[arg(long, requires = "svg")]
+    addresses: bool,
+    /// Play the rounds of what all nodes of the network do together; `hopwise collective` tells more of it
+    #[arg(long, value_name = "OP", conflicts_with = "network", value_parser = by_name(&Operation::ALL, Operation::name))]
+    collective: Option<Operation>,
+    /// How many messages a node can send, and how many it can receive, in a round of a collective
+    #[arg(long, value_enum, default_value_t = PortModelArg::All, requires = "collective")]
+    port_model: PortModelArg,
     /// The page to write; unless given, one that is named after what it shows, in the working folder
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
+    if let Some(file) = &args.svg {
+        return draw(args, file);
+    }
     let path = Path::new(&args.what);
     let output = args.output.clone().unwrap_or_else(|| named_after(&args.what));
-    check_output(&output, [path])?;
-    let data = if path.extension().is_some_and(|end| end == "toml") {
+    check_output(&output, [path].into_iter().chain(args.mesh.as_deref()))?;
+    let data = if let Some(operation) = args.collective {
+        rounds(&parse(&args.what)?, operation, args.port_model.into())?
+    } else if path.extension().is_some_and(|end| end == "toml") {
         PageData::of_mesh(&Mesh::read(path)?)?
     } else if path.exists() {
         let network = args.network.as_deref().map(parse).transpose()?;
@@ -44,10 +73,44 @@ pub(super) fn run(args: &ViewArgs) -> Result<Outcome, Refusal> {
         })?;
         PageData::new(&network)?
     };
+    let data = match &args.mesh {
+        Some(path) => data.with_wiring(&Mesh::read(path)?)?,
+        None => data,
+    };
     say_if_cut(path, data.trace.as_ref().and_then(|trace| trace.cut));
     write_file(&output, &page::html(&data))?;
     say(&format!("wrote {} (open it in a browser)", output.display()));
     Ok(Outcome::Done)
+}
+
+fn draw(args: &ViewArgs, file: &Path) -> Result<Outcome, Refusal> {
+    let network = parse(&args.what)?;
+    for node in &args.route {
+        check(&network, *node)?;
+    }
+    let picture = Picture {
+        addresses: args.addresses,
+        route: args.route.first().copied().zip(args.route.last().copied()),
+    };
+    write_file(file, &picture.svg(&network)?)?;
+    say(&format!("wrote {} (open it in a browser)", file.display()));
+    Ok(Outcome::Done)
+}
+
+/// The rounds of a collective, with values drawn by seed 1.
+fn rounds(network: &Network, operation: Operation, ports: Ports) -> Result<PageData, Refusal> {
+    let request = Request {
+        ports,
+        write_down: true,
+        ..Request::new(operation, values(network.nodes().min(MAX_NODES), 1))
+    };
+    let done = carry_out(network, &request)?;
+    let rounds = Rounds {
+        operation: operation.name().into(),
+        method: done.report.method,
+        sent: done.rounds,
+    };
+    Ok(PageData::of_rounds(network, rounds)?)
 }
 
 /// The name of a page of a file or an expression: trace.html of trace.jsonl, rdn-ring-3-1.html of rdn(ring(3),1).

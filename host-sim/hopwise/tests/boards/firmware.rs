@@ -273,7 +273,7 @@ fn a_page_can_order_traffic_whose_outcome_is_logged() {
         }),
         ..Page::new("path(2)", 0).expect("a page")
     };
-    configure(&mut rig.world.boards_mut()[0], &firmware.image, &page.write(), 1);
+    configure(&mut rig.world.boards_mut()[0], &firmware.image, &page.write(), None, 1);
     rig.run_for(2 * SECOND);
     let lines = rig.log();
     let told = lines

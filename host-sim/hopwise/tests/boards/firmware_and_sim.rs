@@ -90,6 +90,8 @@ impl Simulated {
             jitter: 0,
             seed: 7,
             rogues: Vec::new(),
+            key: None,
+            taps: Vec::new(),
             computers: Vec::new(),
         });
         for board in 0..world.boards() {

@@ -2,16 +2,32 @@
 //! has heard of.
 
 use crate::firmware_support::{Firmware, Rig, firmware};
+use crate::kinds::programmed;
 use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Script};
+use hopwise_emulator::world::{Action, BoardOptions, Script};
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
-/// By then a page that was sent has been written, and the board has started with it and marked that.
-const WRITTEN: Time = 1_200 * MILLISECOND;
+
+/// How long a kind of board takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// By then a page that was sent has been written, and the board has started with it and marked that.
+    pub(crate) written: Time,
+    /// The erase of a slot.
+    pub(crate) erase: Time,
+    /// The writing of a page.
+    pub(crate) write: Time,
+}
+
+const F446: Pace = Pace {
+    written: 1_200 * MILLISECOND,
+    erase: 250 * MILLISECOND,
+    write: 1_500 * MICROSECOND,
+};
 
 /// A page that differs from the others by its name.
 fn page(number: u32) -> [u8; PAGE_BYTES] {
@@ -32,8 +48,8 @@ fn draw(state: &mut u64) -> u64 {
 }
 
 /// Runs until the flash is busy, or no longer.
-fn run_while_flash(rig: &mut Rig, is_busy: bool) {
-    let end = rig.world.now() + WRITTEN;
+fn run_while_flash(rig: &mut Rig, is_busy: bool, pace: Pace) {
+    let end = rig.world.now() + pace.written;
     while rig.world.boards()[0].is_flash_busy() == is_busy {
         assert!(rig.world.now() < end, "the flash is not used as it should be");
         rig.run_for(20 * MICROSECOND);
@@ -42,26 +58,26 @@ fn run_while_flash(rig: &mut Rig, is_busy: bool) {
 
 /// Runs to a moment after which the power is to be cut, and draws how long after it: anywhere, while the slot is erased, while the
 /// page is written, or while the next start is marked.
-fn draw_cut(rig: &mut Rig, state: &mut u64) -> Time {
+fn draw_cut(rig: &mut Rig, state: &mut u64, pace: Pace) -> Time {
     let phase = draw(state) % 4;
     let length = match phase {
-        0 => WRITTEN,
-        1 => 250 * MILLISECOND,
-        2 => 1_500 * MICROSECOND,
+        0 => pace.written,
+        1 => pace.erase,
+        2 => pace.write,
         _ => 200 * MICROSECOND,
     };
     if phase > 0 {
-        run_while_flash(rig, false);
+        run_while_flash(rig, false, pace);
     }
     if phase > 1 {
-        run_while_flash(rig, true);
+        run_while_flash(rig, true, pace);
     }
     if phase > 2 {
         let resets = rig.world.boards()[0].resets();
         while rig.world.boards()[0].resets() == resets {
             rig.run_for(100 * MICROSECOND);
         }
-        run_while_flash(rig, false);
+        run_while_flash(rig, false, pace);
     }
     rig.world.now() + draw(state) % length
 }
@@ -73,7 +89,8 @@ fn send(rig: &mut Rig, page: &[u8; PAGE_BYTES]) {
     );
 }
 
-fn stored(rig: &mut Rig) -> Vec<u8> {
+/// The page that a board has.
+pub(crate) fn stored(rig: &mut Rig) -> Vec<u8> {
     match rig.ask(&[Question::command(0, &Command::ReadPage)]).remove(0) {
         Some(Reply::Answer(bytes)) => bytes,
         other => panic!("{other:?}"),
@@ -95,9 +112,9 @@ fn epochs(rig: &mut Rig) -> Vec<u32> {
 }
 
 /// One board, whose power is cut so many times while pages are written and starts are marked.
-fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
+fn survive(firmware: &'static Firmware, options: BoardOptions, pace: Pace, seed: u64, cuts: u32) {
     let mut state = seed;
-    let mut rig = Rig::single(firmware, &page(0));
+    let mut rig = Rig::special(firmware, &page(0), options);
     rig.run_for(300 * MILLISECOND);
     let (mut before, mut epoch) = (page(0), 0);
     let mut starts = 0;
@@ -106,10 +123,10 @@ fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
         let what = format!("seed {seed}, cut {cut}");
         let after = page(cut);
         send(&mut rig, &after);
-        let at = draw_cut(&mut rig, &mut state);
+        let at = draw_cut(&mut rig, &mut state, pace);
         let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
         rig.world.set_script(Script::new(events)).expect("a board");
-        rig.run_for(at + AWAY + 600 * MILLISECOND - rig.world.now());
+        rig.run_for(at + AWAY + pace.written / 2 - rig.world.now());
         let status = rig.status(0);
         assert_eq!(status.state, BoardState::Configured, "{what}: {status:?}");
         let found = stored(&mut rig);
@@ -136,14 +153,23 @@ fn survive(firmware: &'static Firmware, seed: u64, cuts: u32) {
 #[test]
 fn power_fails_while_pages_are_written_and_starts_are_marked() {
     let Some(firmware) = firmware() else { return };
-    survive(firmware, 1, 50);
+    survive(firmware, BoardOptions::default(), F446, 1, 50);
 }
 
 /// For the long tests.
 #[allow(dead_code, reason = "the long tests use it")]
 pub(crate) fn many_power_cuts(seeds: u64) {
     let Some(firmware) = firmware() else { return };
-    (2..2 + seeds).for_each(|seed| survive(firmware, seed, 200));
+    (2..2 + seeds).for_each(|seed| survive(firmware, BoardOptions::default(), F446, seed, 200));
+}
+
+/// The same for another kind of board, whose flash corrects errors: what a cut has torn cannot be read.
+#[allow(dead_code, reason = "the long tests use it")]
+pub(crate) fn power_cuts_of(name: &str, pace: Pace, cuts: u32) {
+    let Some((program, firmware)) = programmed(name) else {
+        return;
+    };
+    survive(firmware, BoardOptions::of(program.kind), pace, 1, cuts);
 }
 
 #[test]

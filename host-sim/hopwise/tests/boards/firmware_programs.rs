@@ -12,6 +12,12 @@ pub(crate) fn example(name: &'static str) -> Option<&'static Firmware> {
     Some(Box::leak(Box::new(load(build(&stock().with_example(name)))?)))
 }
 
+/// A large one, which has no room for more networks beside it.
+pub(crate) fn large_example(name: &'static str) -> Option<&'static Firmware> {
+    let image = stock().with_families(&["rdn", "rsn", "large-examples"]);
+    Some(Box::leak(Box::new(load(build(&image.with_example(name)))?)))
+}
+
 /// What the boards have logged, by board.
 pub(crate) fn lines(rig: &mut Rig) -> Vec<(usize, String)> {
     rig.log().into_iter().map(|line| (line.board, line.text)).collect()

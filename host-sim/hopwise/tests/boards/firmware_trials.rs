@@ -11,7 +11,7 @@ use hopwise_emulate::computers::Question;
 use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_sim::{Settings, simulate_programs};
 
-use crate::firmware_programs::{example, lines, order};
+use crate::firmware_programs::{large_example, lines, order};
 use crate::firmware_support::Rig;
 use script::Note;
 
@@ -41,7 +41,9 @@ fn asked(rig: &mut Rig, board: usize) -> (u32, u64, u64) {
 /// A program that panics restarts its board, which says why; one that never yields likewise. Its neighbours go on.
 #[test]
 fn a_program_that_panics_or_hangs_restarts_its_board_alone() {
-    let Some(firmware) = example("trials") else { return };
+    let Some(firmware) = large_example("trials") else {
+        return;
+    };
     for (trial, reason) in [(PANIC, "panic main.rs:"), (NEVER_YIELD, "hung")] {
         let mut rig = Rig::new(firmware, "ring(4)");
         rig.wait_for_links(SECOND);
@@ -70,7 +72,9 @@ fn a_program_that_panics_or_hangs_restarts_its_board_alone() {
 /// A board sends without end to one that never reads, and to all. The others still speak with each other, and no link goes down.
 #[test]
 fn a_program_that_floods_others_that_never_read_stops_nobody() {
-    let Some(firmware) = example("trials") else { return };
+    let Some(firmware) = large_example("trials") else {
+        return;
+    };
     let mut rig = Rig::new(firmware, "ring(5)");
     rig.wait_for_links(SECOND);
     order(&mut rig, 0, FLOOD, 1);
@@ -102,7 +106,9 @@ fn a_program_that_floods_others_that_never_read_stops_nobody() {
 /// The same program, the same deliveries.
 #[test]
 fn boards_and_simulator_deliver_the_same_to_the_same_program() {
-    let Some(firmware) = example("trials") else { return };
+    let Some(firmware) = large_example("trials") else {
+        return;
+    };
     const NETWORK: &str = "rdn(ring(3),1)";
     const NODES: u64 = 18;
     type Delivered = BTreeMap<u64, Vec<(String, u64, usize, u32)>>;
@@ -198,7 +204,9 @@ fn instructions(rig: &mut Rig, trial: u8) -> [u64; 2] {
 
 #[test]
 fn what_programs_cost() {
-    let Some(firmware) = example("trials") else { return };
+    let Some(firmware) = large_example("trials") else {
+        return;
+    };
     let mut rig = Rig::new(firmware, "path(2)");
     rig.wait_for_links(SECOND);
     let [send, receive] = instructions(&mut rig, SEND);

@@ -1,16 +1,18 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
 use hopwise_core::Network;
-use hopwise_core::wire::{Pattern, Traffic};
+use hopwise_core::wire::{BoardState, Command, Done, Page, Pattern, Traffic};
+use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::LogReaders;
 use hopwise_emulate::setup::{self, Differences, Program};
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
-use hopwise_emulator::world::World;
+use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_rig::emulated;
 use hopwise_rig::mesh::Mesh;
 
+use crate::firmware_power::stored;
 use crate::firmware_support::{Firmware, Rig, build, load};
 use crate::next_hop::start;
 
@@ -20,7 +22,7 @@ const DIFFERENCES: Differences = Differences {
 };
 
 /// A kind of board with its image, which is built if need be; `None` if there is no ARM compiler.
-fn programmed(name: &str) -> Option<(Program, &'static Firmware)> {
+pub(crate) fn programmed(name: &str) -> Option<(Program, &'static Firmware)> {
     let kind = boards::find(name).expect("a board");
     let firmware: &'static Firmware = Box::leak(Box::new(load(build(&firmware::Firmware::new(kind.name)))?));
     let image = firmware.image.clone();
@@ -138,6 +140,39 @@ pub(crate) fn a_torn_word_stops_nothing(name: &str, address: u32, bytes: u32) {
         board.tear_flash(address..address + bytes);
     }
     assert_flawless(Rig::with_logs(network, world, firmware.format.readers(3)));
+}
+
+/// A ring in which one board has its flash as one bank, not two: it is part of the mesh, says that its page cannot be written, and keeps it.
+pub(crate) fn one_bank_is_told(name: &str) {
+    let Some((program, firmware)) = programmed(name) else {
+        return;
+    };
+    let network: Network = "ring(3)".parse().expect("a network");
+    let mut world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
+    let page = Page::new("ring(3)", 0).expect("a page").write();
+    let mut board = Board::new(
+        &program.image,
+        BoardOptions {
+            dual_bank: false,
+            ..BoardOptions::of(program.kind)
+        },
+    );
+    setup::configure(&mut board, &program.image, &page, None, 1);
+    world.boards_mut()[0] = board;
+    let mut rig = Rig::with_logs(network, world, firmware.format.readers(3));
+    rig.wait_for_links(SECOND);
+    let status = rig.status(0);
+    let trouble = status.trouble.unwrap_or_default();
+    assert_eq!(status.state, BoardState::Configured);
+    assert!(trouble.contains("DBANK"), "{trouble:?}");
+    let other = Page::new("ring(3)", 1).expect("a page").write();
+    let done: Done = rig.ask_one(Question::command(0, &Command::WritePage(&other)));
+    assert_eq!(done, Done::Done, "it is asked to, and cannot");
+    rig.run_for(3 * SECOND);
+    assert_eq!(stored(&mut rig), page, "the page that it has");
+    let board = &rig.world.boards()[0];
+    assert_eq!(board.faults().len(), 0);
+    assert_strict(&rig.world);
 }
 
 /// Boards of all these kinds in turn, around a ring.

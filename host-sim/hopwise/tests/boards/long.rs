@@ -9,6 +9,8 @@ mod kinds;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod next_hop;
 
+use firmware_power::Pace;
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
 use next_hop::a_next_hop_takes_at_most;
 
 #[test]
@@ -28,6 +30,30 @@ fn power_fails_two_thousand_times() {
 }
 
 #[test]
+fn power_fails_on_boards_whose_flash_corrects_errors() {
+    let [milliseconds, microseconds] = [MILLISECOND, MICROSECOND];
+    for (name, cuts, written, erase, write) in [
+        ("nucleo-g474re", 60, 1_200, 25, 3_000),
+        ("nucleo-l476rg", 60, 1_200, 25, 3_000),
+        // It erases 128 KiB.
+        ("nucleo-h743zi", 20, 5_000, 1_000, 1_000),
+    ] {
+        println!("{name}");
+        let pace = Pace {
+            written: written * milliseconds,
+            erase: erase * milliseconds,
+            write: write * microseconds,
+        };
+        firmware_power::power_cuts_of(name, pace, cuts);
+    }
+}
+
+#[test]
+fn a_g474_with_one_bank_says_so_and_works() {
+    kinds::one_bank_is_told("nucleo-g474re");
+}
+
+#[test]
 fn a_mesh_of_each_kind_of_board() {
     for board in hopwise_emulator::boards::BOARDS {
         println!("{}", board.name);
@@ -44,9 +70,9 @@ fn a_ring_with_boards_of_every_kind() {
 #[test]
 fn five_full_links_of_newer_boards() {
     for (name, least, is_slow) in [
-        ("nucleo-g474re", 0.86, false),
+        ("nucleo-g474re", 0.91, false),
         ("nucleo-h743zi", 0.9, false),
-        ("nucleo-l476rg", 0.45, true),
+        ("nucleo-l476rg", 0.5, true),
     ] {
         kinds::five_full_links(name, least, is_slow);
     }
@@ -61,5 +87,28 @@ fn a_torn_slot_does_not_stop_newer_boards() {
         ("nucleo-h743zi", 0x081e_0000, 32),
     ] {
         kinds::a_torn_word_stops_nothing(name, address, bytes);
+    }
+}
+
+/// The clocks of 128 boards, before and after the root fails, against the emulator's true time.
+#[test]
+fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
+    for (expression, failure) in [("torus(8,16)", "0"), ("rdn(ring(8),1)", "0-1")] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        let output = command
+            .args([
+                "clock",
+                expression,
+                "--boards",
+                "emulated",
+                "--threads",
+                "2",
+                "--fail",
+                failure,
+            ])
+            .output()
+            .expect("the command starts");
+        println!("{}", String::from_utf8_lossy(&output.stdout));
+        assert!(output.status.success(), "{expression}: {output:?}");
     }
 }

@@ -5,14 +5,18 @@ mod firmware;
 mod firmware_and_sim;
 mod firmware_board;
 mod firmware_copy;
+mod firmware_keys;
 mod firmware_panic;
 mod firmware_power;
 mod firmware_programs;
 mod firmware_recovery;
+mod firmware_ring;
 mod firmware_speed;
 mod firmware_strict;
 mod firmware_support;
+mod firmware_together;
 mod firmware_trials;
 #[allow(dead_code, reason = "boards-long uses the rest")]
 mod kinds;
 mod next_hop;
+mod png;

@@ -332,6 +332,51 @@ fn a_graph_from_a_file_is_a_network() {
     );
 }
 
+/// Failures, paths and schedules of `hopwise load`, from the outside.
+#[test]
+fn a_load_has_failures_paths_and_schedules() {
+    let load = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(["load", "ring(8)", "--most-cycles", "2048"])
+            .args(arguments)
+            .output()
+            .expect("the command starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let json = |arguments: &[&str]| -> Value {
+        let (status, out, why) = load(&[arguments, &["--json"]].concat());
+        assert_eq!(status, Some(0), "{why}");
+        serde_json::from_str(&out).expect("one JSON object")
+    };
+    let cut = json(&["--events", "0s cut 0.0", "--threads", "2"]);
+    assert_eq!((&cut["failed_links"], &cut["lost"]), (&1.into(), &0.into()));
+    assert_eq!(cut["hops_histogram"].as_array().map(Vec::len), Some(8));
+    assert_eq!(json(&["--paths", "valiant"])["paths"], "valiant");
+    let reduce = json(&["--collective", "reduce", "--root", "3"]);
+    assert_eq!((&reduce["traffic"], &reduce["packets"]), (&"reduce".into(), &7.into()));
+    let (_, text, _) = load(&["--collective", "broadcast"]);
+    assert!(text.contains("finished") && text.contains("the busiest in"), "{text}");
+    for (arguments, sentence) in [
+        (vec!["--events", "1us press 3"], "'press' cannot happen in a load"),
+        (vec!["--link-failures", "2"], "the chance of a failure is from 0 to 1"),
+        (vec!["--collective", "fft"], "what goes where depends on the values"),
+        (vec!["--trace", "/nowhere"], "/nowhere: No such file"),
+        (
+            vec!["--paths", "adaptive", "--packet-flits", "20"],
+            "adaptive routing needs buffers that hold a whole packet",
+        ),
+        (
+            vec!["--traffic", "broadcast", "--paths", "valiant"],
+            "broadcasts go by their own rule",
+        ),
+    ] {
+        let (status, _, why) = load(&arguments);
+        assert_eq!(status, Some(2), "{arguments:?}");
+        assert!(why.contains(sentence) && why.lines().count() == 1, "{why}");
+    }
+}
+
 /// Networks, loads, faults and seeds of one file: table and page, every figure with its command.
 #[test]
 fn an_experiment_is_one_file() {

@@ -116,3 +116,72 @@ fn the_book_has_every_page() {
         );
     }
 }
+
+/// What the pictures of the book are drawn by.
+const PICTURES: [(&str, &[&str]); 11] = [
+    ("ring-3.svg", &["view", "ring(3)"]),
+    ("rdn-3-1.svg", &["view", "rdn(ring(3),1)"]),
+    ("rdn-3-1-addresses.svg", &["view", "rdn(ring(3),1)", "--addresses"]),
+    (
+        "rdn-3-1-route.svg",
+        &["view", "rdn(ring(3),1)", "--addresses", "--route", "0", "17"],
+    ),
+    ("board-nucleo-f446re.svg", &["board", "nucleo-f446re"]),
+    ("board-nucleo-f401re.svg", &["board", "nucleo-f401re"]),
+    ("board-nucleo-f411re.svg", &["board", "nucleo-f411re"]),
+    ("board-nucleo-g474re.svg", &["board", "nucleo-g474re"]),
+    ("board-nucleo-h743zi.svg", &["board", "nucleo-h743zi"]),
+    ("board-nucleo-l476rg.svg", &["board", "nucleo-l476rg"]),
+    ("board-plain-f405rg.svg", &["board", "plain-f405rg"]),
+];
+
+#[test]
+fn pictures_are_those_that_our_tools_draw() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, arguments) in PICTURES {
+        let file = folder.path().join(name);
+        let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+            .args(arguments)
+            .arg("--svg")
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let (drawn, kept) = (
+            fs::read_to_string(file).unwrap(),
+            fs::read_to_string(repository().join("docs").join(name)),
+        );
+        let again = format!("hopwise {} --svg docs/{name}", arguments.join(" "));
+        assert!(kept.is_ok_and(|kept| kept == drawn), "docs/{name} is another: {again}");
+    }
+}
+
+#[test]
+fn the_keys_that_the_book_lists_are_printed() {
+    let text = fs::read_to_string(repository().join("docs/json.md")).unwrap();
+    let mut commands = 0;
+    for block in text.split("```keys\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        let (line, listed) = block.split_once('\n').expect("a command and its keys");
+        let arguments = words(line.strip_prefix("$ hopwise ").expect("a command of ours"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        let output = command.args(&arguments).output().unwrap();
+        let printed: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+        let is_whole = !listed.lines().any(|line| line == "...");
+        // Keys stand before two blanks, with commas between them.
+        let listed = listed.lines().filter(|line| *line != "...");
+        let listed: Vec<&str> = listed
+            .flat_map(|line| line.split("  ").next().unwrap().split(", "))
+            .collect();
+        for key in &listed {
+            assert!(printed.contains_key(*key), "{line} prints no {key}");
+        }
+        let missing: Vec<_> = printed.keys().filter(|key| !listed.contains(&key.as_str())).collect();
+        assert!(
+            !is_whole || missing.is_empty(),
+            "docs/json.md: {line} prints {missing:?} besides"
+        );
+        commands += 1;
+    }
+    assert!(commands > 8, "{commands} commands");
+}

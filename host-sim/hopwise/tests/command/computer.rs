@@ -1,15 +1,14 @@
-//! The computer as a neighbour of the boards: `send`, `request`, `listen` and `bridge`, and the Python package on it.
+//! The computer as a neighbour of the boards: `send`, `request`, `listen` and `bridge`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json as value};
 
 use crate::rig_support::{Folder, elf, hopwise, json, refusal};
-use crate::running::{Ending, Running, new_app};
+use crate::running::{Ending, Running};
 
 /// A command that listens, from now on.
 fn listening(args: &[&str]) -> Ending {
@@ -393,30 +392,4 @@ fn a_board_that_is_switched_off_is_noticed() {
         std::thread::sleep(Duration::from_secs(1));
     }
     panic!("nobody has noticed: {kinds:?}");
-}
-
-#[test]
-fn the_python_package_talks_with_boards() {
-    let Some(app) = new_app() else { return };
-    if Command::new("python3").arg("--version").output().is_err() {
-        let _ = writeln!(
-            std::io::stderr(),
-            "\n*** NOT TESTED: no python3, so the Python package was not run. ***\n"
-        );
-        return;
-    }
-    let folder = Folder::new("python");
-    let running = Running::start(&folder, "ring(3)", &app.elf);
-    let package = Path::new("../../python").canonicalize().expect("the package");
-    let tests = Command::new("python3")
-        .args(["-B", "-m", "unittest", "discover", "-v", "-s", "tests"])
-        .current_dir(&package)
-        .env("PYTHONPATH", &package)
-        .env("HOPWISE", env!("CARGO_BIN_EXE_hopwise"))
-        .env("HOPWISE_PORTS", running.ports.join(":"))
-        .output()
-        .expect("python3 starts");
-    let said = String::from_utf8_lossy(&tests.stderr);
-    assert!(tests.status.success(), "{said}");
-    assert!(said.contains("Ran 11 tests"), "{said}");
 }

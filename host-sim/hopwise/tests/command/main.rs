@@ -2,6 +2,7 @@
 
 mod basics;
 mod book;
+mod clock;
 mod collective;
 mod computer;
 mod emulate;
@@ -12,8 +13,10 @@ mod emulator_support;
 mod files;
 mod load_sweep;
 mod new_app;
+mod python;
 mod report;
 mod repository;
+mod rig_assign;
 mod rig_capture;
 mod rig_check;
 mod rig_doctor;

@@ -10,11 +10,21 @@ fn repository() -> PathBuf {
     Path::new("../..").canonicalize().expect("the repository")
 }
 
-fn copied(folder: &Folder) -> Command {
+fn installed(folder: &Folder) -> Command {
     let copy = folder.folder().join("hopwise");
-    std::fs::copy(env!("CARGO_BIN_EXE_hopwise"), &copy).expect("a copy");
+    if !copy.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_hopwise"), &copy).expect("a copy");
+    }
     let mut command = Command::new(copy);
-    command.current_dir(folder.folder()).env_remove("HOPWISE_REPO");
+    for variable in ["HOPWISE_REPO", "HOPWISE_IMAGES", "HOPWISE_PORT"] {
+        command.env_remove(variable);
+    }
+    command.current_dir(folder.folder());
+    command
+}
+
+fn copied(folder: &Folder) -> Command {
+    let mut command = installed(folder);
     command.args(["emulate", "ring(3)", "--for", "1ms", "--json"]);
     command
 }
@@ -34,7 +44,7 @@ fn a_copied_binary_says_what_to_do_if_there_is_no_repository() {
     refused(
         &output,
         "the firmware is built from Hopwise's repository: run this inside it, or say where it is with --repo PATH or \
-         HOPWISE_REPO, or give a built image with --elf",
+         HOPWISE_REPO, or give a built image with --elf, or a folder of them with --images",
     );
     let wrong = folder.folder().to_str().expect("a path in UTF-8");
     let sentence = format!("{wrong} is not Hopwise's repository: it has no firmware/Cargo.toml of hopwise-firmware");
@@ -67,4 +77,85 @@ fn a_copied_binary_finds_the_repository_that_it_is_told() {
     run(copied(&folder).arg("--repo").arg(repository()));
     run(copied(&folder).env("HOPWISE_REPO", repository()));
     run(copied(&folder).current_dir(repository().join("docs")));
+}
+
+#[test]
+fn images_alone_are_enough_without_repository_or_compiler() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("repository-images");
+    let empty = Folder::new("repository-empty");
+    std::fs::create_dir(folder.folder().join("images")).expect("a folder");
+    std::fs::copy(elf, folder.folder().join("images/nucleo-f446re.elf")).expect("an image");
+    std::fs::create_dir(empty.folder().join("here")).expect("a folder");
+    // Neither cargo nor rustup nor anything else is found.
+    let run = |args: &[&str], image: &[&str]| {
+        let mut command = installed(&folder);
+        command.current_dir(empty.folder().join("here")).env("PATH", "");
+        let output = command.args(args).args(image).output().expect("the command starts");
+        assert_eq!(output.status.code(), Some(0), "{args:?} {image:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    run(&["mesh", "new", "ring(3)", "-o", "mesh.toml"], &[]);
+    let probes = "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n[[node]]\naddress = 1\nprobe = \"AA\"\n";
+    std::fs::write(empty.folder().join("here/probes.toml"), probes).expect("a file");
+    let images = folder.path("images");
+    for image in [["--elf", elf], ["--images", &images]] {
+        let checked = run(
+            &["emulate", "ring(3)", "--check", "--for", "1s", "--level", "error"],
+            &image,
+        );
+        assert!(checked.contains("links up        3 of 3"), "{checked}");
+        run(&["check", "mesh.toml", "--emulated"], &image);
+        let commands = run(&["flash", "probes.toml", "--only", "1", "--dry-run"], &image);
+        let file = if image[0] == "--elf" {
+            elf.to_string()
+        } else {
+            format!("{images}/nucleo-f446re.elf")
+        };
+        assert!(
+            commands
+                .lines()
+                .any(|line| line.contains("download") && line.ends_with(&file)),
+            "{commands}"
+        );
+        run(
+            &[
+                "capture",
+                "mesh.toml",
+                "--emulated",
+                "--for",
+                "300ms",
+                "--quiet",
+                "-o",
+                "trace.jsonl",
+            ],
+            &image,
+        );
+    }
+    let output = installed(&folder)
+        .args(["emulate", "ring(3)", "--board", "nucleo-f401re", "--images", &images])
+        .output()
+        .expect("the command starts");
+    refused(
+        &output,
+        &format!("{images}: there is no nucleo-f401re.elf in this folder of images"),
+    );
+}
+
+#[test]
+fn workflows_and_the_container_name_commands_that_exist() {
+    let root = repository();
+    let workflows = std::fs::read_dir(root.join(".github/workflows")).expect("a folder");
+    let mut files: Vec<PathBuf> = workflows.map(|file| file.expect("a file").path()).collect();
+    files.push(root.join("Containerfile"));
+    let mut named = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("text");
+        let words = text.split(|letter: char| letter.is_whitespace() || "\"'`,;()".contains(letter));
+        for word in words.filter(|word| word.starts_with("tools/") || word.starts_with("host-sim/")) {
+            assert!(root.join(word).exists(), "{}: {word}", file.display());
+            named += 1;
+        }
+    }
+    assert!(named > 8, "{named}");
 }

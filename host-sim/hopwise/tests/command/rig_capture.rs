@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::rig_support::{Folder, elf, hopwise, json, refusal};
 use hopwise_emulate::log::LogFormat;
 use hopwise_emulate::setup::{self, Differences};
-use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
 use hopwise_rig::capture::{Capture, LogLine};
 use hopwise_rig::emulated::{Firmware, blueprint};
 use hopwise_rig::mesh::Mesh;
@@ -105,11 +105,89 @@ fn traces_of_boards_are_reported_and_drawn(folder: &Folder, trace: &str) {
     assert!(std::fs::read_to_string(page).unwrap().contains("rdn(ring(3),1)"));
 }
 
+/// `emulate` writes the trace of a mesh whose cables are pulled; it is reported, and is traffic for a load. An experiment runs such
+/// meshes too.
+#[test]
+fn an_emulated_mesh_with_faults_leaves_a_trace() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("emulated-trace");
+    let trace = folder.path("trace.jsonl");
+    let run = [
+        "emulate",
+        "ring(4)",
+        "--elf",
+        elf,
+        "--for",
+        "2s",
+        "--traffic",
+        "50",
+        "--json",
+    ];
+    let faults = ["--events", "1s cut 0.0", "--trace", &trace];
+    let (status, figures) = json(&[&run[..], &faults[..]].concat());
+    assert_eq!((status, &figures["boards"]), (0, &value!(4)));
+    let (status, report) = json(&["report", &trace, "--json"]);
+    assert_eq!((status, &report["network"]), (0, &value!("ring(4)")));
+    assert!(
+        report["delivery"]["datagram"]["delivered"].as_u64() > Some(100),
+        "{report}"
+    );
+    let events: BTreeSet<String> = lines(&trace)
+        .iter()
+        .filter(|line| line["t"].as_f64() > Some(1.0))
+        .filter_map(|line| Some(line["event"].as_str()?.to_string()))
+        .collect();
+    assert!(
+        events.contains("link-down") && events.contains("delivered"),
+        "{events:?}"
+    );
+    let (status, load) = json(&["load", "ring(4)", "--trace", &trace, "--json"]);
+    assert_eq!(
+        (status, &load["traffic"], &load["unsent"]),
+        (0, &value!("trace"), &value!(0))
+    );
+    assert!(
+        load["packets"].as_u64() > Some(100) && load["finished"].as_u64() > Some(10_000),
+        "{load}"
+    );
+
+    let plan = folder.path("experiment.toml");
+    let text = format!(
+        "networks = ['ring(3)']\nseeds = 2\n[emulate]\nelf = '{elf}'\nfor = '1s'\ncheck = true\nevents = ['', '500ms cut 0.0']\n"
+    );
+    std::fs::write(&plan, text).unwrap();
+    let (jobs, out) = (folder.path("jobs"), folder.path("out"));
+    let output = hopwise(&["experiment", &plan, "--jobs", &jobs, "--out", &out]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let results =
+        std::fs::read_to_string(format!("{out}/experiment.json")).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let results: Value = serde_json::from_str(&results).unwrap();
+    let of_boards = |figure: &&Value| figure["kind"] == "emulate" && figure["seeds"] == 2;
+    let figures: Vec<&Value> = results["figures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(of_boards)
+        .collect();
+    let instructions = figures.iter().filter(|figure| figure["figure"] == "instructions");
+    assert_eq!(instructions.count(), 2, "{results}");
+}
+
 /// Boards that start at different times, with crystals that are off, against the time of the world they are in.
 #[test]
 fn the_common_time_is_that_of_the_world() {
+    captures_the_true_time("log-packets = true\ntraffic = { rate = 20 }\n", 3 * SECOND);
+}
+
+/// The same without any packet: boards tell the time of the mesh.
+#[test]
+fn without_packets_the_common_time_is_that_of_the_mesh() {
+    captures_the_true_time("", 6 * SECOND);
+}
+
+fn captures_the_true_time(settings: &str, time: Time) {
     let Some(elf) = elf() else { return };
-    let mesh = Mesh::parse(&format!("{MESH}log-packets = true\ntraffic = {{ rate = 20 }}\n")).unwrap();
+    let mesh = Mesh::parse(&format!("{MESH}{settings}")).unwrap();
     let firmware = Firmware::load(Path::new(elf)).unwrap();
     let format = LogFormat::of_elf(&firmware.elf).unwrap();
     let mut blueprint = blueprint(&mesh).unwrap();
@@ -119,8 +197,8 @@ fn the_common_time_is_that_of_the_world() {
         drift_ppm: 50.0,
     };
     let mut world = setup::assemble(&blueprint, &firmware.image, differences).unwrap();
-    world.run_until(3 * SECOND);
-    let folder = Folder::new("capture-world");
+    world.run_until(time);
+    let folder = Folder::new(&format!("capture-world-{}", settings.len()));
     let trace = folder.path("trace.jsonl");
     let mut show = |_: &LogLine, _: &_| Ok(());
     let mut capture = Capture::create(Path::new(&trace), &mesh, &mut show).unwrap();
@@ -281,7 +359,10 @@ fn ctrl_c_ends_a_capture_with_a_complete_trace() {
     assert!(interrupted.success());
     assert_eq!(capture.wait().unwrap().code(), Some(0));
     let said = said();
-    assert!(said.starts_with("    7.100000    1 warn  the end | almost\n"), "{said}");
+    assert!(
+        said.starts_with("    7.100           1  warn       the end | almost\n"),
+        "{said}"
+    );
     assert!(
         said.contains("3 lines of 2 nodes, 2 events; 1 pieces could not be read"),
         "{said}"
@@ -344,4 +425,56 @@ fn bad_input_is_refused() {
             "hopwise: /no/such/folder: there are no streams such as 0.rtt with lines in them"
         );
     }
+}
+
+#[test]
+fn lines_of_a_capture_are_told_in_words() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("capture-words");
+    let mesh = folder.write("mesh.toml", MESH);
+    let trace = folder.path("trace.jsonl");
+    let capture = [
+        "capture",
+        &mesh,
+        "-o",
+        &trace,
+        "--elf",
+        elf,
+        "--traffic",
+        "20",
+        "--for",
+        "1400ms",
+    ];
+    let output = hopwise(&[&capture[..], &["--filter", "event=forwarded,link-up"]].concat());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && !said.contains('\u{1b}'), "{said}");
+    let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
+    let forwarded: Vec<_> = lines.iter().filter(|line| line.get(4) == Some(&"forwarded")).collect();
+    assert!(forwarded.len() > 20, "{said}");
+    for line in forwarded {
+        let [time, node, "->", far, _, kind, number, "of", "node", source] = line[..] else {
+            panic!("{line:?}")
+        };
+        assert!(time.parse::<f64>().is_ok() && number.parse::<u32>().is_ok(), "{line:?}");
+        assert!(["datagram", "request", "response"].contains(&kind), "{line:?}");
+        let [node, far, source] = [node, far, source].map(|node| node.parse::<u64>().expect("a node"));
+        let network: hopwise_core::Network = "rdn(ring(3),1)".parse().unwrap();
+        assert!(network.port_to(node, far).unwrap().is_some() && source < 18, "{line:?}");
+    }
+    assert!(said.contains(" is there\n"), "{said}");
+    assert_eq!(
+        refusal_of_filter(&mesh),
+        "events are link-up, link-down, miswired, damaged, sent, received, accepted, forwarded, delivered, dropped, detoured, \
+         settled, clock, log"
+    );
+}
+
+/// What is said of an event that there is not.
+fn refusal_of_filter(mesh: &str) -> String {
+    let output = hopwise(&["capture", mesh, "-o", "/dev/null", "--filter", "event=dropt"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let line = said.lines().next().unwrap_or_default();
+    line.split_once("': ")
+        .map_or_else(|| line.to_string(), |(_, why)| why.to_string())
 }

@@ -180,3 +180,36 @@ fn the_plan_has_its_keys_and_a_drawing() {
     assert_eq!(svg.matches("<path ").count(), 2 * 27);
     assert_eq!(svg.matches("rx=\"5\"").count(), 18);
 }
+
+/// `mesh key` makes a key, which boards and the check then have; a board with another one, or none, is found.
+#[test]
+fn boards_with_another_key_or_none_are_found() {
+    use std::os::unix::fs::PermissionsExt;
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("check-keys");
+    let key = folder.path("mesh.key");
+    assert!(hopwise(&["mesh", "key", "-o", &key]).status.success());
+    assert_eq!(
+        std::fs::metadata(&key).expect("a file").permissions().mode() & 0o777,
+        0o600
+    );
+    assert!(refusal(&["mesh", "key", "-o", &key]).contains("File exists"));
+    let text = "network = \"path(3)\"\nboard = \"nucleo-f446re\"\nprobe = \"emulated\"\nkey-file = \"mesh.key\"\n";
+    let file = folder.write("mesh.toml", text);
+    let check = |mistake: &[&str]| json(&[&["check", &file, "--elf", elf, "--at", "0", "--json"], mistake].concat());
+    let (status, found) = check(&[]);
+    assert_eq!((status, &found["findings"]), (0, &value!([])), "{found}");
+    for mistake in ["--no-key", "--other-key"] {
+        let (status, found) = check(&[mistake, "2"]);
+        assert_eq!(status, 1, "{found}");
+        let kinds: Vec<_> = findings(&found)
+            .iter()
+            .map(|finding| (finding["kind"].clone(), finding["node"].clone()))
+            .collect();
+        assert_eq!(
+            kinds,
+            [(value!("key"), value!(1)), (value!("no-answer"), value!(2))],
+            "{mistake}"
+        );
+    }
+}

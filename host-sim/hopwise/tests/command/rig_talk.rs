@@ -171,6 +171,53 @@ fn what_cannot_be_reached_is_said() {
 }
 
 #[test]
+fn the_port_that_is_meant_need_not_be_said() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("talk-meant");
+    let mesh = folder.write("mesh.toml", "network = \"path(2)\"\nboard = \"nucleo-f446re\"\n");
+    let running = Running::start(&folder, &mesh, elf, "");
+    for args in [&["ping", "1", "--count", "1"][..], &["check", &mesh]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        let output = command.args(args).env("HOPWISE_PORT", &running.tty).output();
+        let output = output.expect("the command starts");
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {output:?}");
+        assert!(!output.stdout.contains(&0x1b), "no colours in a pipe: {output:?}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hopwise"));
+    let output = command.args(["ping", "1", "--baud", "9600"]).output();
+    let said = String::from_utf8(output.expect("the command starts").stderr).unwrap();
+    assert!(said.contains("boards run at 38400 to 2000000 baud"), "{said}");
+}
+
+#[test]
+fn cables_are_watched_as_they_are_plugged_in() {
+    let Some(elf) = elf() else { return };
+    let folder = Folder::new("watch");
+    let mesh = folder.write("mesh.toml", "network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n");
+    // Nothing is plugged in; then the first cable, the third one the wrong way, and all.
+    let script = "0s cut 0.0\n0s cut 0.1\n0s cut 1.0\n4s plug 0.0\n8s plug 0.1\n12s plug 1.0\n";
+    let running = Running::start(&folder, &mesh, elf, script);
+    let output = hopwise(&["check", &mesh, "--watch", "--port", &running.tty]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    // While a link comes up, more may be said of it, and the cable is asked for again.
+    let mut lines: Vec<&str> = said.lines().filter(|line| !line.starts_with(' ')).collect();
+    lines.dedup();
+    assert_eq!(
+        lines,
+        [
+            "cable 1 of 3: board 0 USART1 to board 1 USART3: TX PA9 CN10-21 to RX PC5 CN10-6, RX PA10 CN10-33 to TX PB10 CN10-25, ground to ground",
+            "cable 1 of 3 is right",
+            "cable 2 of 3: board 0 USART3 to board 2 USART1: TX PB10 CN10-25 to RX PA10 CN10-33, RX PC5 CN10-6 to TX PA9 CN10-21, ground to ground",
+            "cable 2 of 3 is right",
+            "cable 3 of 3: board 1 USART1 to board 2 USART3: TX PA9 CN10-21 to RX PC5 CN10-6, RX PA10 CN10-33 to TX PB10 CN10-25, ground to ground",
+            "cable 3 of 3 is right",
+            "ring(3): the wiring is as planned",
+        ]
+    );
+}
+
+#[test]
 fn a_simulation_takes_a_mesh_file() {
     let folder = Folder::new("sim-mesh");
     let mesh = folder.write(

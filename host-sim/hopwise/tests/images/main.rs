@@ -20,17 +20,17 @@ fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {
 
 /// Every family, with the KiB of flash of an image that has it alone beside the base graphs.
 const FAMILIES: [(&str, usize); 11] = [
-    ("rdn", 83),
-    ("rcr", 83),
-    ("rsn", 83),
-    ("re", 94),
-    ("wk", 83),
-    ("hypernet", 83),
-    ("exchanged", 83),
-    ("hierarchy", 83),
-    ("hsn", 83),
-    ("hcn3", 83),
-    ("partial-swapped", 86),
+    ("rdn", 100),
+    ("rcr", 100),
+    ("rsn", 100),
+    ("re", 111),
+    ("wk", 100),
+    ("hypernet", 100),
+    ("exchanged", 100),
+    ("hierarchy", 100),
+    ("hsn", 100),
+    ("hcn3", 100),
+    ("partial-swapped", 103),
 ];
 
 #[test]
@@ -38,7 +38,7 @@ fn images_of_one_family_keep_their_budgets() {
     let families = FAMILIES
         .iter()
         .map(|(family, budget)| (std::slice::from_ref(family), *budget));
-    for (families, budget) in std::iter::once((&[][..], 78)).chain(families) {
+    for (families, budget) in std::iter::once((&[][..], 95)).chain(families) {
         let Some(firmware) = built(&stock().with_families(families)) else {
             return;
         };
@@ -101,9 +101,9 @@ fn the_tests_of_a_new_program_pass() {
 /// oscillator besides and writes its flash with the caches off; the H7 has 2 MiB.
 fn budget(board: &str) -> usize {
     match board {
-        "nucleo-h743zi" => 176,
-        "nucleo-l476rg" | "nucleo-g474re" => 160,
-        _ => 152,
+        "nucleo-h743zi" => 188,
+        "nucleo-l476rg" | "nucleo-g474re" => 180,
+        _ => 172,
     }
 }
 

@@ -319,8 +319,11 @@ mod tests {
             ("1s off 0 gently", "line 1: 'off' with too many words"),
             ("1s press 0 gently", "line 1: 'press' with too many words"),
             ("1s cut 0.1 now", "line 1: 'cut' with too many words"),
-            ("1s melt 0.1", "line 1: 'melt' is nothing that can happen"),
-            ("1s melt 0.1 now", "line 1: 'melt' is nothing that can happen"),
+            (
+                "1s melt 0.1 now",
+                "line 1: 'melt' is nothing that can happen; what can is cut, plug, one-way, both-ways, reverse, stuck, break, noise, \
+                 quiet, burst, swap, reset, off, on, press, release",
+            ),
             ("-1s reset 0", "line 1: '-1s' is no time such as 1.5s, 20ms or 300us"),
         ] {
             assert_eq!(Script::parse(text).unwrap_err().to_string(), reason);

@@ -29,7 +29,7 @@ pub enum BadEvent {
     #[error(transparent)]
     Time(#[from] BadTime),
     /// There is no such word.
-    #[error("'{0}' is nothing that can happen")]
+    #[error("'{0}' is nothing that can happen; what can is {known}", known = known_words())]
     Word(String),
     /// Who plays the script cannot do it.
     #[error("'{word}' cannot happen {stage}; what can is {able}")]
@@ -56,6 +56,13 @@ pub enum BadEvent {
     /// A chance that is none.
     #[error("'{0}' is no chance between 0 and 1")]
     Chance(String),
+}
+
+/// All words for what can happen.
+fn known_words() -> String {
+    let mut words: Vec<&str> = EVERY.iter().map(Action::word).collect();
+    words.dedup();
+    words.join(", ")
 }
 
 /// A script's text on one line, without comments.

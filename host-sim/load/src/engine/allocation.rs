@@ -1,9 +1,10 @@
 //! Who gets an output channel, and who the switch.
 
-use super::Engine;
+use super::Shared;
+use super::district::District;
 use super::routers::{Input, NONE, State, Winner};
 
-impl Engine<'_> {
+impl District {
     /// Heads ask for an output channel: that of their class, or one of those for all (one iteration of iSLIP). One that finds
     /// all taken waits until one is freed.
     ///
@@ -12,25 +13,29 @@ impl Engine<'_> {
     /// hold channels behind it while it waits there behind others, so it enters one only if it fits as a whole or, if it
     /// is longer than a buffer, has it for itself. J. Duato, A new theory of deadlock-free adaptive routing in wormhole
     /// networks, IEEE Transactions on Parallel and Distributed Systems 4(12), 1993.
-    pub(super) fn allocate_channels(&mut self) {
-        let seekers = self.districts.current.seeking.take(self.now);
+    pub(super) fn allocate_channels(&mut self, shared: &Shared<'_>) {
+        let seekers = self.seeking.take(self.now);
+        let adaptive = shared.parameters.paths.is_adaptive();
         for &channel in &seekers {
-            self.bid(channel);
+            if adaptive {
+                self.steer(shared, channel);
+            }
+            self.bid(channel, adaptive);
         }
-        self.districts.current.seeking.give_back(self.now, seekers);
-        let mut bidders = std::mem::take(&mut self.districts.current.bidders);
+        self.seeking.give_back(self.now, seekers);
+        let mut bidders = std::mem::take(&mut self.bidders);
         for channel in bidders.drain(..) {
-            self.settle(channel);
+            self.settle(shared, channel);
         }
-        self.districts.current.bidders = bidders;
+        self.bidders = bidders;
     }
 
     /// Asks for all that are free; each goes, round robin, to the first after its last owner.
-    fn bid(&mut self, channel: u32) {
-        let (own, shared) = self.routers.candidates(channel);
+    fn bid(&mut self, channel: u32, adaptive: bool) {
+        let (own, for_all) = self.routers.candidates(channel);
         let room = self.routers.room_for_all;
         let mut any = false;
-        for out in std::iter::once(own).chain(shared) {
+        for out in std::iter::once(own).chain(for_all) {
             let output = &mut self.routers.outputs[out as usize];
             let rival = output.owner;
             if (rival != NONE && !output.claimed) || (out != own && output.credits < room) {
@@ -42,7 +47,12 @@ impl Engine<'_> {
             }
         }
         if any {
-            self.districts.current.bidders.push(channel);
+            self.bidders.push(channel);
+            return;
+        }
+        if adaptive {
+            // By then another port may be the better one.
+            self.seeking.put(self.now + 1, channel);
             return;
         }
         let port = &mut self.routers.ports[self.routers.inputs[channel as usize].out_port as usize];
@@ -51,18 +61,18 @@ impl Engine<'_> {
 
     /// Takes one of the output channels that were won and gives back the others: round robin, but the channel of a class
     /// only if there is no other, for it is the way out when all else is blocked.
-    fn settle(&mut self, channel: u32) {
-        let (own, shared) = self.routers.candidates(channel);
+    fn settle(&mut self, shared: &Shared<'_>, channel: u32) {
+        let (own, for_all) = self.routers.candidates(channel);
         let Input {
             out: last, out_port, ..
         } = self.routers.inputs[channel as usize];
-        let last_resort = if self.routers.classes == 1 || self.routers.leads_out(out_port) {
-            NONE
-        } else {
+        let last_resort = if self.routers.has_escapes() && !self.routers.leads_out(out_port) {
             own
+        } else {
+            NONE
         };
         let mut best = NONE;
-        for out in std::iter::once(own).chain(shared) {
+        for out in std::iter::once(own).chain(for_all) {
             let output = &mut self.routers.outputs[out as usize];
             if output.owner != channel || !output.claimed {
                 continue;
@@ -73,41 +83,40 @@ impl Engine<'_> {
             }
         }
         if best == NONE {
-            self.districts.current.seeking.put(self.now + 1, channel);
+            self.seeking.put(self.now + 1, channel);
             return;
         }
         let output = &mut self.routers.outputs[best as usize];
         (output.owner, output.last) = (channel, channel);
         let input = &mut self.routers.inputs[channel as usize];
         (input.out, input.state) = (best, State::Active);
-        self.districts
-            .current
-            .ready
-            .put(self.now + self.scene.parameters.vc_alloc, channel);
+        if shared.parameters.paths.is_adaptive() {
+            input.out_port = best / self.routers.channels;
+        }
+        self.ready.put(self.now + shared.parameters.vc_alloc, channel);
     }
 
-    pub(super) fn allocate_switch(&mut self) {
-        let ready = self.districts.current.ready.take(self.now);
+    pub(super) fn allocate_switch(&mut self, shared: &Shared<'_>) {
+        let ready = self.ready.take(self.now);
         for &channel in &ready {
             self.contend(channel);
         }
-        self.districts.current.ready.give_back(self.now, ready);
+        self.ready.give_back(self.now, ready);
         self.request_outputs();
         self.accept_grants();
-        let mut winners = std::mem::take(&mut self.districts.current.winners);
+        let mut winners = std::mem::take(&mut self.winners);
         for in_port in winners.drain(..) {
-            let place = (in_port - self.districts.current.first_port) as usize;
-            let winner = std::mem::replace(&mut self.routers.accepted[place], Winner::NONE);
-            self.send(winner);
+            let winner = std::mem::replace(&mut self.routers.accepted[in_port as usize], Winner::NONE);
+            self.send(shared, winner);
         }
-        self.districts.current.winners = winners;
+        self.winners = winners;
     }
 
     /// Every output port picks one of the channels that want it.
     fn request_outputs(&mut self) {
         let mut kept = 0;
-        for index in 0..self.districts.current.contenders.len() {
-            let channel = self.districts.current.contenders[index];
+        for index in 0..self.contenders.len() {
+            let channel = self.contenders[index];
             let input = &mut self.routers.inputs[channel as usize];
             let out = input.out;
             if input.state != State::Active || input.filled == 0 {
@@ -121,12 +130,12 @@ impl Engine<'_> {
                 input.contending = false;
                 continue;
             }
-            self.districts.current.contenders[kept] = channel;
+            self.contenders[kept] = channel;
             kept += 1;
-            let choice = &mut self.routers.granted[(out_port - self.districts.current.first_port) as usize];
+            let choice = &mut self.routers.granted[out_port as usize];
             if *choice == NONE {
                 *choice = channel;
-                self.districts.current.wanted.push(out_port);
+                self.wanted.push(out_port);
                 continue;
             }
             let rival = *choice;
@@ -141,19 +150,18 @@ impl Engine<'_> {
                 *choice = channel;
             }
         }
-        self.districts.current.contenders.truncate(kept);
+        self.contenders.truncate(kept);
     }
 
     /// Every input port picks one of the output ports that chose it.
     fn accept_grants(&mut self) {
-        let first = self.districts.current.first_port;
-        for out_port in self.districts.current.wanted.drain(..) {
-            let channel = std::mem::replace(&mut self.routers.granted[(out_port - first) as usize], NONE);
+        for out_port in self.wanted.drain(..) {
+            let channel = std::mem::replace(&mut self.routers.granted[out_port as usize], NONE);
             let in_port = self.routers.inputs[channel as usize].port;
-            let accepted = &mut self.routers.accepted[(in_port - first) as usize];
+            let accepted = &mut self.routers.accepted[in_port as usize];
             let last = self.routers.ports[in_port as usize].last_output;
             if accepted.channel == NONE {
-                self.districts.current.winners.push(in_port);
+                self.winners.push(in_port);
             } else if turn_after(last, out_port) > turn_after(last, accepted.out_port) {
                 continue;
             }

@@ -1,9 +1,13 @@
 //! Packets: their memory, how they are made and how they enter the network.
 
+use std::ops::Range;
+
+use rand::RngExt;
+
 use super::district::{Arrival, District};
 use super::routers::NONE;
-use super::{Engine, Halt};
-use crate::parameters::Parameters;
+use super::{Halt, Shared};
+use crate::parameters::{Parameters, Paths};
 use crate::routes::Valleys;
 use crate::wiring::Wiring;
 
@@ -14,10 +18,27 @@ pub(super) struct Packet {
     pub(super) dest: u32,
     pub(super) born: u32,
     pub(super) hops: u32,
-    /// The source of the broadcast that it is a copy of.
-    pub(super) origin: u32,
+    /// What its arrival has consequences for: the source of the broadcast that it is a copy of, or the round of a schedule.
+    pub(super) tag: u32,
     pub(super) next: u32,
+    /// The node that it visits first.
+    pub(super) via: u32,
     pub(super) valleys: Valleys,
+}
+
+impl Packet {
+    /// One to a node, made in a cycle.
+    fn new(dest: u32, born: u32, tag: u32) -> Self {
+        Self {
+            dest,
+            born,
+            hops: 0,
+            tag,
+            next: NONE,
+            via: NONE,
+            valleys: Valleys::default(),
+        }
+    }
 }
 
 /// A node's queue of packets that have not entered the network.
@@ -30,8 +51,8 @@ pub(super) struct Source {
     pub(super) channel: u32,
 }
 
-/// All packets between their making and the delivery of their last flit, the sources that hold those that have not entered,
-/// and the memory of those that are gone.
+/// The packets of a district between their making and the delivery of their last flit, the sources that hold those that have not
+/// entered, and the memory of those that are gone. A packet part of which is in another district is there too.
 ///
 /// A packet's flits are numbered after it: flit `f` is of packet `f / packet_flits`.
 pub(super) struct Packets {
@@ -43,40 +64,51 @@ pub(super) struct Packets {
     pub(super) sources: Vec<Source>,
     /// Credits of the sources, `channels` a node; numbered after the output channels.
     pub(super) source_credits: Vec<u16>,
-    /// Packets made and not yet delivered.
-    pub(super) alive: u64,
-    /// Sources pause while so many packets are alive.
-    most_alive: u64,
-    /// Whether they ever had to.
+    /// The packet whose flits an input channel is getting from another district, if packets have several.
+    coming: Vec<u32>,
+    /// Packets ever made, entered into the network and gone from it, here.
+    pub(super) made: u64,
+    pub(super) entered: u64,
+    pub(super) left: u64,
+    /// Whether sources ever had to pause because too many packets were alive.
     pub(super) throttled: bool,
 }
 
 /// Packets that may be alive in the whole network and its sources, a node, and in all: more is overload.
-const BACKLOG_PER_NODE: u64 = 1_000;
-const LEAST_BACKLOG: u64 = 1 << 16;
-const MOST_BACKLOG: u64 = 1 << 22;
+const BACKLOG_PER_NODE: i64 = 1_000;
+const LEAST_BACKLOG: i64 = 1 << 16;
+const MOST_BACKLOG: i64 = 1 << 22;
+
+/// Sources pause while so many packets are alive in a network.
+pub(super) fn most_alive(nodes: usize) -> i64 {
+    (nodes as i64 * BACKLOG_PER_NODE).clamp(LEAST_BACKLOG, MOST_BACKLOG)
+}
 
 impl Packets {
-    /// None yet. A link has so many channels.
-    pub(super) fn new(parameters: &Parameters, wiring: &Wiring, channels: u32) -> Self {
-        let nodes = wiring.nodes();
+    /// None yet, at some nodes. A link has so many channels.
+    pub(super) fn new(parameters: &Parameters, wiring: &Wiring, channels: u32, nodes: Range<u32>) -> Self {
+        let first = wiring.first[nodes.start as usize];
+        let ports = wiring.first[nodes.end as usize] - first;
+        let several = parameters.packet_flits > 1;
         Self {
             flits_each: parameters.packet_flits,
             all: Vec::new(),
             free: NONE,
             next_flit: Vec::new(),
-            sources: (0..nodes)
+            source_credits: vec![parameters.buffers as u16; nodes.len() * channels as usize],
+            coming: vec![NONE; if several { (ports * channels) as usize } else { 0 }],
+            sources: nodes
                 .map(|node| Source {
                     first: NONE,
                     last: NONE,
                     sent: 0,
                     vc: 0,
-                    channel: wiring.first[node] * channels,
+                    channel: (wiring.first[node as usize] - first) * channels,
                 })
                 .collect(),
-            source_credits: vec![parameters.buffers as u16; nodes * channels as usize],
-            alive: 0,
-            most_alive: (nodes as u64 * BACKLOG_PER_NODE).clamp(LEAST_BACKLOG, MOST_BACKLOG),
+            made: 0,
+            entered: 0,
+            left: 0,
             throttled: false,
         }
     }
@@ -99,17 +131,23 @@ impl Packets {
         self.flits_each == 1 || (flit + 1).is_multiple_of(self.flits_each)
     }
 
-    /// Whether there are so many that no more may be made.
-    fn overloaded(&mut self) -> bool {
-        if self.alive < self.most_alive {
-            return false;
+    /// Which flit of its packet one is.
+    pub(super) fn part(&self, flit: u32) -> u32 {
+        flit % self.flits_each
+    }
+
+    /// A flit comes from another district; its number here.
+    pub(super) fn take_in(&mut self, channel: u32, packet: Packet, part: u32) -> u32 {
+        if self.flits_each == 1 {
+            return self.insert(packet);
         }
-        self.throttled = true;
-        true
+        if part == 0 {
+            self.coming[channel as usize] = self.insert(packet);
+        }
+        self.coming[channel as usize] * self.flits_each + part
     }
 
     fn insert(&mut self, packet: Packet) -> u32 {
-        self.alive += 1;
         if self.free != NONE {
             let index = self.free;
             self.free = self.all[index as usize].next;
@@ -120,6 +158,11 @@ impl Packets {
         self.all.push(packet);
         self.next_flit.resize(self.all.len() * self.flits_each as usize, NONE);
         index
+    }
+
+    /// Packets made here more than gone from here.
+    pub(super) fn balance(&self) -> i64 {
+        self.made as i64 - self.left as i64
     }
 
     /// Queues a packet at its source; says whether it is the first there.
@@ -145,89 +188,120 @@ impl Packets {
     pub(super) fn bytes(&self) -> usize {
         self.source_credits.capacity() * 2
             + self.sources.capacity() * size_of::<Source>()
-            + self.next_flit.capacity() * 4
+            + (self.next_flit.capacity() + self.coming.capacity()) * 4
             + self.all.capacity() * size_of::<Packet>()
     }
 }
 
-impl Engine<'_> {
-    pub(super) fn make_packets(&mut self) {
-        let mut made = std::mem::take(&mut self.districts.current.made);
-        let District { making, rng, .. } = &mut self.districts.current;
-        making.cycle(self.now, rng, &mut made);
+impl District {
+    pub(super) fn make_packets(&mut self, shared: &Shared<'_>) {
+        let mut made = std::mem::take(&mut self.made);
+        self.making.cycle(self.now, &mut self.rng, &mut made);
         for node in made.drain(..) {
-            let node = self.districts.current.first + node;
-            if self.packets.overloaded() {
+            if shared.alive + self.packets.balance() - self.balance >= shared.most_alive {
+                self.packets.throttled = true;
                 break;
             }
-            self.recorder.made(self.now);
-            match self.destinations.next(node, &mut self.districts.current.rng) {
-                None => self.fan_out(node, node, self.now, 0),
-                Some(dest) => self.make(
-                    node,
-                    Packet {
-                        dest,
-                        born: self.now,
-                        hops: 0,
-                        origin: NONE,
-                        next: NONE,
-                        valleys: Valleys::default(),
-                    },
-                ),
+            self.notes.offered += u64::from(shared.counts(self.now));
+            match self.destinations.next(self.first + node, &mut self.rng) {
+                None => self.fan_out(shared, node, Packet::new(NONE, self.now, self.first + node)),
+                Some(dest) => self.make_to(shared, node, dest, NONE),
             }
         }
-        self.districts.current.made = made;
+        self.made = made;
+        if let Some(mut agenda) = self.agenda.take() {
+            agenda.send(self.now, |node, dest, round| {
+                self.notes.offered += u64::from(shared.counts(self.now));
+                self.make_to(shared, node, dest, round);
+            });
+            self.agenda = Some(agenda);
+        }
     }
 
-    /// Queues the copies of a broadcast of `origin` that `node` has to send.
-    fn fan_out(&mut self, node: u32, origin: u32, born: u32, hops: u32) {
-        let Ok(children) = self.scene.network.fanout(u64::from(node), u64::from(origin)) else {
+    /// Makes a packet to a node, by way of another if that is how packets go.
+    fn make_to(&mut self, shared: &Shared<'_>, node: u32, dest: u32, tag: u32) {
+        let mut packet = Packet::new(dest, self.now, tag);
+        if shared.parameters.paths == Paths::Valiant {
+            let via = self.rng.random_range(0..shared.nodes);
+            // One that has failed is not visited.
+            let from = self.first + node;
+            let there = via == from
+                || shared
+                    .routes
+                    .step(from, via, &mut shared.routes.valleys(from, via))
+                    .is_some();
+            packet.via = if there { via } else { NONE };
+        }
+        self.make(shared, node, packet);
+    }
+
+    /// Queues the copies of a broadcast that a node has to send; `packet` is the one that it got.
+    fn fan_out(&mut self, shared: &Shared<'_>, node: u32, packet: Packet) {
+        let here = u64::from(self.first + node);
+        let Ok(children) = shared.scene.network.fanout(here, u64::from(packet.tag)) else {
             return;
         };
         for (_, child) in children {
-            self.make(
-                node,
-                Packet {
-                    dest: child as u32,
-                    born,
-                    hops,
-                    origin,
-                    next: NONE,
-                    valleys: Valleys::default(),
-                },
-            );
+            let copy = Packet {
+                dest: child as u32,
+                next: NONE,
+                ..packet
+            };
+            self.make(shared, node, copy);
         }
     }
 
-    /// A copy of a broadcast has arrived in full.
-    pub(super) fn pass_on(&mut self, flit: u32) {
+    /// A packet whose arrival has consequences has arrived in full.
+    pub(super) fn arrived(&mut self, shared: &Shared<'_>, flit: u32) {
         let packet = *self.packets.of(flit);
         self.packets.release(self.packets.number(flit));
-        self.fan_out(packet.dest, packet.origin, packet.born, packet.hops);
+        let node = packet.dest - self.first;
+        match &mut self.agenda {
+            Some(agenda) => agenda.received(node, packet.tag),
+            None => self.fan_out(shared, node, packet),
+        }
     }
 
-    fn make(&mut self, node: u32, mut packet: Packet) {
-        packet.valleys = self.routes.valleys(node, packet.dest);
-        if packet.valleys.ahead >= self.routers.classes && self.scene.parameters.class_limit.is_none() {
-            self.halt = Some(Halt::MoreClasses(packet.valleys.ahead + 1));
+    fn make(&mut self, shared: &Shared<'_>, node: u32, mut packet: Packet) {
+        let from = self.first + node;
+        let most = match packet.via {
+            NONE => {
+                packet.valleys = shared.routes.valleys(from, packet.dest);
+                packet.valleys.ahead
+            }
+            via => {
+                packet.valleys = shared.routes.valleys(from, via);
+                let second = shared.routes.valleys(via, packet.dest);
+                packet.valleys.ahead.max(second.ahead)
+            }
+        };
+        let classes = self.routers.classes / shared.parameters.paths.phases();
+        if most >= classes && shared.parameters.class_limit.is_none() {
+            self.halt = Some(Halt::MoreClasses(most + 1));
         }
         let index = self.packets.insert(packet);
-        self.recorder.expect(packet.born);
+        self.packets.made += 1;
+        self.notes.expected += u64::from(shared.counts(packet.born));
         if self.packets.queue(node, index) {
-            self.districts.current.busy_sources.push(node);
+            self.busy_sources.push(node);
         }
     }
 
-    /// Every source with something to send puts one flit on its way into the router, if there is room.
-    pub(super) fn enter(&mut self) {
-        let at = self.now + self.scene.parameters.entry();
-        let flits = self.scene.parameters.packet_flits;
+    /// Every source with something to send puts one flit on its way into the router, if there is room. While sources wait, they only
+    /// finish what they have begun.
+    pub(super) fn enter(&mut self, shared: &Shared<'_>) {
+        let at = self.now + shared.entry;
+        let flits = shared.parameters.packet_flits;
         let mut index = 0;
-        while index < self.districts.current.busy_sources.len() {
-            let node = self.districts.current.busy_sources[index];
+        while index < self.busy_sources.len() {
+            let node = self.busy_sources[index];
             let source = &mut self.packets.sources[node as usize];
             let base = node * self.routers.channels;
             if source.sent == 0 {
+                if shared.sources_wait {
+                    index += 1;
+                    continue;
+                }
                 let start = source.vc;
                 let after = |turn| {
                     if start + turn >= self.routers.channels {
@@ -249,14 +323,15 @@ impl Engine<'_> {
             *credit -= 1;
             let channel = source.channel + source.vc;
             let flit = source.first * flits + source.sent;
-            self.districts.current.arrivals.put(at, Arrival { channel, flit });
+            self.arrivals.put(at, Arrival { channel, flit });
+            self.packets.entered += u64::from(source.sent == 0);
             source.sent += 1;
             if source.sent == flits {
                 source.sent = 0;
                 let next = self.packets.all[source.first as usize].next;
                 source.first = next;
                 if next == NONE {
-                    self.districts.current.busy_sources.swap_remove(index);
+                    self.busy_sources.swap_remove(index);
                     continue;
                 }
             }

@@ -1,6 +1,8 @@
-//! The routers: ports, and the virtual channels at both ends of every link.
+//! The routers of a district: ports, and the virtual channels at both ends of every link.
 
-use super::district::Districts;
+use std::ops::Range;
+
+use super::border::Border;
 use crate::parameters::{Parameters, Rings};
 use crate::wiring::{NO_AXIS, Wiring};
 
@@ -49,6 +51,7 @@ pub(crate) struct Input {
     /// The next in the queue for the same output port.
     pub(super) next_waiter: u32,
     pub(super) port: u32,
+    /// The port of the output channel; before it has one, that of the channels for all that it may use.
     pub(super) out_port: u32,
     pub(crate) filled: u16,
     pub(crate) state: State,
@@ -78,25 +81,29 @@ pub(super) struct Port {
     pub(super) last_input: u32,
     /// Input channels waiting for any of the output channels.
     pub(super) first_waiter: u32,
+    /// The node, by its number in the network.
     pub(super) node: u32,
     /// The local port of the node, its first.
     pub(super) local: u32,
     /// Added to the number of an output channel, gives the input channel at the other end, and the other way round. At a local
     /// port, added to the number of an input channel, gives the credit counter of the source.
     pub(super) across: u32,
-    /// The district at the other end.
-    pub(super) district: u16,
+    /// Where the other end is: among the neighbours of the district, or [`HERE`].
+    pub(super) beyond: u16,
     pub(super) axis: u8,
 }
+
+/// The other end of a link is in the same district.
+pub(super) const HERE: u16 = u16::MAX;
 
 impl Port {
     /// What to add to the number of a channel, and the district where it leads.
     pub(super) fn other_end(&self) -> (u32, u16) {
-        (self.across, self.district)
+        (self.across, self.beyond)
     }
 }
 
-/// All routers. Channels are numbered port by port, so that a channel's number tells its port.
+/// The routers of a district. Ports and channels are numbered from its first, port by port, so that a channel's number tells its port.
 pub(crate) struct Routers {
     /// Virtual channels of a link: one a class, then those that every packet may use.
     pub(crate) channels: u32,
@@ -111,10 +118,11 @@ pub(crate) struct Routers {
     pub(super) ports: Vec<Port>,
     /// The port that goes the other way round the ring, in rings and tori.
     pub(super) opposite: Vec<u32>,
-    /// For the ports of the current district: the channel that an output port grants itself to, and the grant that an
-    /// input port accepts. Within a cycle only, so that all districts share the memory.
+    /// The channel that an output port grants itself to, and the grant that an input port accepts. Within a cycle only.
     pub(super) granted: Vec<u32>,
     pub(super) accepted: Vec<Winner>,
+    /// Flits that left through each port since the measurement began.
+    pub(super) crossed: Vec<u32>,
 }
 
 /// The virtual channels of a link.
@@ -123,6 +131,8 @@ pub(super) struct ChannelPlan {
     pub(super) classes: u32,
     /// For every packet, whatever its class.
     shared: u32,
+    /// Whether the channel of a class is the way out when the others are blocked, and no channel like any other.
+    escape: bool,
 }
 
 impl ChannelPlan {
@@ -135,7 +145,11 @@ impl ChannelPlan {
         } else {
             parameters.shared_channels
         };
-        Self { classes, shared }
+        Self {
+            classes,
+            shared,
+            escape: classes > 1 || parameters.paths.is_adaptive(),
+        }
     }
 
     /// Channels of a link.
@@ -145,19 +159,29 @@ impl ChannelPlan {
 }
 
 impl Routers {
-    /// Empty routers.
-    pub(super) fn new(parameters: &Parameters, wiring: &Wiring, plan: ChannelPlan, districts: &Districts) -> Self {
+    /// Empty routers of some nodes.
+    pub(super) fn new(
+        parameters: &Parameters,
+        wiring: &Wiring,
+        plan: ChannelPlan,
+        nodes: Range<u32>,
+        border: &Border,
+    ) -> Self {
         let channels = plan.channels();
-        let total = wiring.ports() * channels as usize;
+        let first = wiring.first[nodes.start as usize];
+        let ports = first..wiring.first[nodes.end as usize];
+        let total = ports.len() as u32 * channels;
         let rings = wiring.rings.as_ref();
         let axes = rings.filter(|_| parameters.rings == Rings::Balanced);
         let port = |port: u32| {
             let node = wiring.node[port as usize];
             let (local, peer) = (wiring.first[node as usize], wiring.peer[port as usize]);
+            let (beyond, their_first) = border.place(wiring.node[peer as usize]);
+            let (mine, theirs) = (port - first, peer - their_first);
             let across = if local == port {
-                (total as u32).wrapping_add(node.wrapping_sub(port).wrapping_mul(channels))
+                total.wrapping_add((node - nodes.start).wrapping_sub(mine).wrapping_mul(channels))
             } else {
-                peer.wrapping_sub(port).wrapping_mul(channels)
+                theirs.wrapping_sub(mine).wrapping_mul(channels)
             };
             Port {
                 last_output: NONE,
@@ -165,9 +189,9 @@ impl Routers {
                 last_input: NONE,
                 first_waiter: NONE,
                 node,
-                local,
+                local: local - first,
                 across,
-                district: districts.of(wiring.node[peer as usize]),
+                beyond,
                 axis: axes.map_or(NO_AXIS, |rings| rings.axis[port as usize]),
             }
         };
@@ -189,26 +213,31 @@ impl Routers {
             credits: parameters.buffers as u16,
             claimed: false,
         };
+        let opposite = |rings: &crate::wiring::RingPorts| {
+            let mine = &rings.opposite[ports.start as usize..ports.end as usize];
+            mine.iter().map(|port| port - first).collect()
+        };
         Self {
             channels,
             classes: plan.classes,
             buffers: parameters.buffers,
-            room_for_all: if plan.classes > 1 && plan.shared > 0 {
+            room_for_all: if plan.escape && plan.shared > 0 {
                 parameters.packet_flits.min(parameters.buffers) as u16
             } else {
                 0
             },
-            inputs: (0..total as u32).map(|channel| input(channel / channels)).collect(),
-            outputs: vec![output; total],
-            ports: (0..wiring.ports() as u32).map(port).collect(),
-            opposite: rings.map(|rings| rings.opposite.clone()).unwrap_or_default(),
-            granted: vec![NONE; districts.most_ports],
-            accepted: vec![Winner::NONE; districts.most_ports],
+            inputs: (0..total).map(|channel| input(channel / channels)).collect(),
+            outputs: vec![output; total as usize],
+            opposite: axes.map(opposite).unwrap_or_default(),
+            granted: vec![NONE; ports.len()],
+            accepted: vec![Winner::NONE; ports.len()],
+            crossed: vec![0; ports.len()],
+            ports: ports.map(port).collect(),
         }
     }
 
     /// The output channels that the packet at the head of a channel may use: its own, and a range.
-    pub(super) fn candidates(&self, channel: u32) -> (u32, std::ops::Range<u32>) {
+    pub(super) fn candidates(&self, channel: u32) -> (u32, Range<u32>) {
         let Input { own, out_port, .. } = self.inputs[channel as usize];
         let first = out_port * self.channels;
         let shared = if self.leads_out(out_port) { 1 } else { self.classes };
@@ -226,8 +255,22 @@ impl Routers {
         out == self.inputs[channel as usize].own || self.outputs[out as usize].credits >= self.room_for_all
     }
 
+    /// Whether a port leads out of the network.
     pub(super) fn leads_out(&self, out_port: u32) -> bool {
         self.ports[out_port as usize].local == out_port
+    }
+
+    /// Whether the channel of a class is only for who finds no other.
+    pub(super) fn has_escapes(&self) -> bool {
+        self.room_for_all > 0
+    }
+
+    /// Free buffers behind the channels for all of a port that nobody has.
+    pub(super) fn room_behind(&self, port: u32) -> u32 {
+        let first = port * self.channels;
+        let shared = &self.outputs[(first + self.classes) as usize..(first + self.channels) as usize];
+        let free = shared.iter().filter(|output| output.owner == NONE);
+        free.map(|output| u32::from(output.credits)).sum()
     }
 
     /// The node of an input or output channel, and its number on the link.
@@ -236,17 +279,11 @@ impl Routers {
         (port.node, channel % self.channels)
     }
 
-    /// The full input channel at the other end of an output channel; `None` if it leads out of the network, or if a flit or a
-    /// credit between them is on its way.
-    pub(crate) fn full_channel_behind(&self, out: u32) -> Option<u32> {
+    /// The input channel at the other end of an output channel, and the district that it is in; `None` if it leads out.
+    pub(super) fn behind(&self, out: u32) -> Option<(u16, u32)> {
         let number = out / self.channels;
         let port = &self.ports[number as usize];
-        if port.local == number {
-            return None;
-        }
-        let next = out.wrapping_add(port.across);
-        let held = u32::from(self.inputs[next as usize].filled) + u32::from(self.outputs[out as usize].credits);
-        (held == self.buffers).then_some(next)
+        (port.local != number).then(|| (port.beyond, out.wrapping_add(port.across)))
     }
 
     /// Bytes of memory in use.
@@ -254,6 +291,6 @@ impl Routers {
         self.inputs.capacity() * size_of::<Input>()
             + self.outputs.capacity() * size_of::<Output>()
             + self.ports.capacity() * size_of::<Port>()
-            + self.opposite.capacity() * 4
+            + (self.opposite.capacity() + self.crossed.capacity()) * 4
     }
 }

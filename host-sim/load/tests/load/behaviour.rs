@@ -1,18 +1,12 @@
 //! What the simulator promises: every packet arrives, the same seed gives the same run, no network of the papers locks up,
 //! and if one is made to, the cycle is named.
 
-use crate::support::{Setup, network};
+use crate::support::{Setup, network, without_times};
 use hopwise_core::Rule;
 use hopwise_language::Traffic;
-use hopwise_load::measure::{self, Effort, Experiment, Point};
+use hopwise_load::measure::{self, Effort, Experiment};
 use hopwise_load::parameters::{Parameters, Process};
 use proptest::prelude::*;
-
-fn without_times(mut point: Point) -> Point {
-    (point.setup_seconds, point.wall_seconds) = (0.0, 0.0);
-    (point.node_cycles_per_second, point.packets_per_second) = (0.0, 0.0);
-    point
-}
 
 #[test]
 fn same_seed_same_run() {
@@ -284,6 +278,8 @@ fn an_interval_that_is_not_known_is_null() {
         rate,
         seed: 1,
         effort,
+        failures: None,
+        threads: 1,
     };
     let short = measure::run(&experiment(0.05, effort)).unwrap();
     assert_eq!(

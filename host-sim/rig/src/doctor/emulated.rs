@@ -93,7 +93,7 @@ impl EmulatedPatient {
             }
         }
         let mut board = Board::new(image, options);
-        setup::configure(&mut board, image, page, 1);
+        setup::configure(&mut board, image, page, None, 1);
         for fault in faults {
             let slots = setup::configuration_slots(image).zip(image.address_of("_slot_bytes"));
             if let (BoardFault::Flash(slot), Some((first, bytes))) = (fault, slots) {

@@ -26,7 +26,7 @@ impl<F: FnMut(&Uart) -> bool> SerialPatient<F> {
     /// is set.
     pub fn open(port: &Path, baud: u32, join: F, stop: Arc<AtomicBool>) -> Result<Self, BadPort> {
         Ok(SerialPatient {
-            line: SerialMesh::open(&[port.to_path_buf()], baud)?,
+            line: SerialMesh::open(&[port.to_path_buf()], baud, None)?,
             begin: Instant::now(),
             join,
             stop,

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::key::Key;
 use hopwise_core::wire::{Page, Pattern};
 use hopwise_emulate::firmware::BOARDS;
 
@@ -231,7 +233,7 @@ fn every_broken_rule_is_told_with_its_line() {
         (good.to_string() + "bauds = 5", "line 3: unknown field `bauds`"),
         (
             good.to_string() + "baud = 9600",
-            "line 3: 9600 baud is too slow or too fast",
+            "line 3: boards run at 38400 to 2000000 baud, not at 9600",
         ),
         (
             good.to_string() + "baud = 2000000",
@@ -373,4 +375,39 @@ fn boards_of_different_kinds_agree_on_the_rate() {
         "{refused}"
     );
     assert!(Mesh::parse(&format!("baud = 1000000\n{MIXED}")).is_ok());
+}
+
+#[test]
+fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
+    let digits = "000102030405060708090a0b0c0d0e0f";
+    let with = |line: &str| format!("network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n{line}\n");
+    let secret: Key = digits.parse().unwrap();
+    let keys = MeshKeys::of(&secret);
+    assert_ne!(keys.mesh, keys.management);
+    assert_ne!(keys.of_board(0).management, keys.of_board(1).management);
+    let held = Mesh::parse(&with(&format!("key = \"{digits}\""))).unwrap();
+    assert_eq!(held.keys, Some(keys));
+    assert_eq!(Mesh::parse(&with("")).unwrap().keys, None);
+
+    let folder = std::env::temp_dir().join(format!("hopwise-keys-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("mesh.toml");
+    std::fs::write(&file, with("key-file = \"mesh.key\"")).unwrap();
+    std::fs::write(folder.join("mesh.key"), format!("# a word\n\n{digits}\n")).unwrap();
+    assert_eq!(Mesh::read(&file).unwrap().keys, Some(keys));
+    std::fs::write(folder.join("mesh.key"), "secret").unwrap();
+    let refusal = Mesh::read(&file).unwrap_err().to_string();
+    assert!(
+        refusal.ends_with("mesh.key: a key is 32 hexadecimal digits; `hopwise mesh key` makes one"),
+        "{refusal}"
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+    let refusal = |line: &str| Mesh::parse(&with(line)).unwrap_err().to_string();
+    let long = format!("key = \"{digits}0\"");
+    assert_eq!(
+        refusal(&long),
+        "line 3: a key is 32 hexadecimal digits; `hopwise mesh key` makes one"
+    );
+    let both = format!("key = \"{digits}\"\nkey-file = \"mesh.key\"");
+    assert_eq!(refusal(&both), "line 4: a mesh has a key or a key-file, not both");
 }

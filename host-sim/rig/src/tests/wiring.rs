@@ -239,3 +239,21 @@ proptest! {
         prop_assert_eq!(found.moves.is_empty(), wrong.is_empty());
     }
 }
+
+#[test]
+fn a_neighbour_with_another_key_is_no_missing_cable() {
+    let mesh = mesh("path(3)");
+    let mut boards = seen(&mesh, &planned(&mesh));
+    for (node, link) in [(0, 0), (1, 1)] {
+        boards.get_mut(&node).unwrap().links[link] = LinkSeen {
+            locked_out: true,
+            ..LinkSeen::default()
+        };
+    }
+    let found = report(&mesh, &boards);
+    let (here, there) = (mesh.port_at(1, 1).unwrap(), mesh.port_at(0, 0).unwrap());
+    assert_eq!(
+        rows(&found),
+        [format!("Key {there} {here} -"), format!("Key {here} {there} -")]
+    );
+}

@@ -117,14 +117,14 @@ mod tests {
                 lane: 3,
             };
             let mut frame = [0; WIRE];
-            let end = write_data(&data, [&packet[..length], &[0; 200]], again, &mut frame).unwrap();
+            let end = write_data(&data, [&packet[..length], &[0; 200]], again, None, &mut frame).unwrap();
             let seen = Glance {
                 again,
                 refuses: refused != 0,
                 packet: Some(header),
             };
             assert_eq!(Glance::at(&frame[..end]), seen);
-            let end = write_ack(&ack, &mut frame).unwrap();
+            let end = write_ack(&ack, None, &mut frame).unwrap();
             let seen = Glance {
                 again: false,
                 packet: None,

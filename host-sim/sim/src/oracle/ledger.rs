@@ -81,6 +81,10 @@ pub(super) struct Ledger {
     counts: Vec<Counts>,
     /// Boards of which nothing is known.
     rogues: HashSet<u32>,
+    /// Links at whose cables someone may have said anything.
+    tapped: HashSet<WireEnd>,
+    /// Packets that honest boards took of those who have no right to send any.
+    pub(super) forged_accepted: u64,
     /// From this one on they are computers. They take what they cannot read, and say nothing of it.
     computers: u32,
 }
@@ -101,6 +105,8 @@ impl Ledger {
             ends: (0..all).map(|_| End::default()).collect(),
             first,
             rogues: HashSet::new(),
+            tapped: HashSet::new(),
+            forged_accepted: 0,
             computers: (boards - computers) as u32,
         }
     }
@@ -108,6 +114,11 @@ impl Ledger {
     /// These boards keep no account, and may have taken what was sent to them.
     pub(super) fn distrust(&mut self, rogues: &HashSet<u32>) {
         self.rogues.clone_from(rogues);
+    }
+
+    /// What comes at these links may come from someone on the cable.
+    pub(super) fn tapped(&mut self, ends: impl Iterator<Item = WireEnd>) {
+        self.tapped.extend(ends);
     }
 
     fn end(&mut self, (board, link): WireEnd) -> Option<&mut End> {
@@ -170,12 +181,17 @@ impl Ledger {
                 // The last, should plugs have been exchanged meanwhile.
                 let place = coming.iter().rposition(|one| one.packet == packet && one.dest == dest);
                 let Some(place) = place else {
+                    if self.tapped.contains(&(board, link)) {
+                        self.forged_accepted += 1;
+                        return None;
+                    }
                     return Some(format!(
                         "it took {} from link {link}, which did not bring it",
                         name(&packet)
                     ));
                 };
                 let from = coming.remove(place).from;
+                self.forged_accepted += u64::from(self.rogues.contains(&from.0));
                 if board >= self.computers {
                     return None;
                 }

@@ -70,6 +70,8 @@ pub struct Oracle {
     latest: HashMap<(Service, u32, u32), u32>,
     soon: Nanos,
     rogues: HashSet<u32>,
+    /// Someone is on a cable.
+    tapped: bool,
     /// Some of them make packets up, and some in the names of others.
     forgers: bool,
     liars: bool,
@@ -104,6 +106,7 @@ impl Oracle {
             latest: HashMap::new(),
             soon: SOON + SOON_BYTES * byte_nanos,
             rogues: HashSet::new(),
+            tapped: false,
             forgers: false,
             liars: false,
             replayers: false,
@@ -123,6 +126,17 @@ impl Oracle {
         self.forgers = self.liars || some(RogueKind::Flood);
         self.replayers = some(RogueKind::Replay);
         self.ledger.distrust(&self.rogues);
+    }
+
+    /// Someone is on the cables at these ends.
+    pub fn tapped(&mut self, ends: impl Iterator<Item = WireEnd>) {
+        self.ledger.tapped(ends);
+        self.tapped = true;
+    }
+
+    /// Whether everybody does as they should.
+    pub(super) fn all_are_honest(&self) -> bool {
+        self.rogues.is_empty() && !self.tapped
     }
 
     /// A rogue has taken a packet over and does not bring it on.
@@ -313,7 +327,7 @@ impl Oracle {
             query,
             source: u64::from(node),
             dest: u64::from(record.dest),
-            rogues: !self.rogues.is_empty(),
+            rogues: !self.all_are_honest(),
         };
         let links = self.ledger.links(record.dest);
         let from = u64::from(record.dest) == source && record.service == Service::Question(query);
@@ -360,7 +374,7 @@ impl Oracle {
         let (sent_at, source) = (record.sent_at, record.source);
         let took = at - sent_at;
         let too_late = took > record.service.longest();
-        let calm = self.rogues.is_empty() && !record.parts.has_bad_wires && self.history.excuse(sent_at, at).is_none();
+        let calm = self.all_are_honest() && !record.parts.has_bad_wires && self.history.excuse(sent_at, at).is_none();
         // A confirmed packet may have to look for its path more than once where cables are missing.
         let tardy = record.service != Service::Confirmed && took > self.soon;
         if too_late || tardy && calm {
@@ -380,7 +394,7 @@ impl Oracle {
             return;
         }
         let later = *latest;
-        if self.rogues.is_empty() && !bad_wires && !self.history.may_overtake(sent_at, at) {
+        if self.all_are_honest() && !bad_wires && !self.history.may_overtake(sent_at, at) {
             let what = format!("packet {number} of node {source} arrived after packet {later}, which was sent later");
             self.broken(at, node, Broken::Order, what);
         }

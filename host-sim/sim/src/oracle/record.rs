@@ -252,6 +252,8 @@ pub struct Tally {
     /// Arrivals of what a rogue made up, or sent again to a board that has restarted since, and confirmations that it made up.
     /// Without keys nobody can tell.
     pub forged: u64,
+    /// Packets that honest boards took from rogues, or from someone on a cable. With a key there are none.
+    pub forged_accepted: u64,
     /// Packets that were not delivered, by what excuses them, in the order of [`Exception::ALL`].
     pub exceptions: [u64; Exception::ALL.len()],
 }

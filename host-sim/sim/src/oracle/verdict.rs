@@ -33,7 +33,7 @@ impl Oracle {
     fn may_be_spoilt(&self, record: &Record) -> bool {
         match record.service {
             Service::Confirmed => self.liars || record.swallowed && self.rogues.contains(&record.dest),
-            _ => !self.rogues.is_empty(),
+            _ => !self.all_are_honest(),
         }
     }
 
@@ -61,6 +61,7 @@ impl Oracle {
 
     /// The final account. A packet that nobody can explain is lost.
     pub fn finish(mut self, at: Nanos) -> (Tally, Vec<u64>, Option<Violation>) {
+        self.tally.forged_accepted = self.ledger.forged_accepted;
         for number in 0..self.records.len() as u32 {
             let record = &self.records[number as usize];
             let broadcast = record.service == Service::Broadcast;

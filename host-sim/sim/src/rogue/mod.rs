@@ -417,7 +417,8 @@ impl Rogue {
         }
         let end = &mut self.ends[usize::from(link)];
         let letter = match end.link.turn(now) {
-            Turn::Nothing => return 0,
+            // It has not asked for one.
+            Turn::Nothing | Turn::Time => return 0,
             Turn::Control => None,
             Turn::Again(token) => end.on_the_way.get(&token).map(|letter| (token, letter.clone())),
             Turn::New(_) => {

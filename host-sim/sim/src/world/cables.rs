@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Occasion, Watcher, WireEnd, World, only};
+use crate::tap::Tap;
 use crate::wire::{Direction, Nanos, Noise, PASSES_SOON};
 
 /// A cable between two links.
@@ -13,6 +14,7 @@ pub(super) struct Cable {
     pub(super) directions: [Direction; 2],
     pub(super) random: Xoshiro256PlusPlus,
     pub(super) plugged: bool,
+    pub(super) tap: Option<Box<Tap>>,
 }
 
 impl Cable {
@@ -39,6 +41,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             directions: [Direction::new(noise, &mut random), Direction::new(noise, &mut random)],
             random,
             plugged: true,
+            tap: None,
         });
         for (board, link) in [a, b] {
             self.boards[board as usize].cables[usize::from(link)] = Some(index);

@@ -1,9 +1,11 @@
 //! What a board is: a node, something that misbehaves in its place, or a computer.
 
+use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
 use hopwise_core::router::Observer;
 
-use super::{LinkSet, SimNode, each};
+use super::SimNode;
+use super::links::{LinkSet, each};
 use crate::computer::Computer;
 use crate::rogue::Rogue;
 
@@ -16,11 +18,11 @@ pub(super) enum Machine<const PORTS: usize, const PEERS: usize> {
 }
 
 impl<const PORTS: usize, const PEERS: usize> Machine<PORTS, PEERS> {
-    /// Takes in bytes that came on a link.
-    pub(super) fn receive(&mut self, link: u8, bytes: &[u8], now: Micros, observer: &mut impl Observer) {
+    /// Takes in bytes that came on a link, the last of them by that time of its own clock.
+    pub(super) fn receive(&mut self, link: u8, bytes: &[u8], ended: Grains, now: Micros, observer: &mut impl Observer) {
         match self {
             Machine::Off => {}
-            Machine::Node(node) => node.receive(link, bytes, now, observer),
+            Machine::Node(node) => node.receive_timed(link, bytes, Some(ended), now, observer),
             Machine::Rogue(rogue) => rogue.receive(link, bytes, now),
             Machine::Computer(computer) => computer.receive(bytes, now, observer),
         }
@@ -43,6 +45,18 @@ impl<const PORTS: usize, const PEERS: usize> Machine<PORTS, PEERS> {
             Machine::Node(node) => node.transmit(link, now, out, observer),
             Machine::Rogue(rogue) => rogue.transmit(link, now, out),
             Machine::Computer(computer) => computer.transmit(now, out),
+        }
+    }
+
+    /// Whether the start of the frame just written on a link is to be [noted](Self::note_start).
+    pub(super) fn awaits_start(&self, link: u8) -> bool {
+        matches!(self, Machine::Node(node) if node.awaits_start(link))
+    }
+
+    /// The frame just written begins on the wire.
+    pub(super) fn note_start(&mut self, link: u8, at: Grains, length: usize) {
+        if let Machine::Node(node) = self {
+            node.note_start(link, at, length);
         }
     }
 

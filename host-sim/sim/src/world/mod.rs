@@ -1,17 +1,23 @@
 //! Boards, wires and time: the discrete-event engine.
 //!
 //! A frame is one event: its bytes reach the other end when the last one has left. That is exact as long as nobody looks at
-//! half a frame, and when a cable is pulled or plugged in the middle of one, it is cut at the byte. What happens to cables is in
-//! `cables`, what can be at their ends in `machine`.
+//! half a frame, and when a cable is pulled or plugged in the middle of one, it is cut at the byte. `frames` has how they travel, `cables` what
+//! happens to cables, `machine` what can be at their ends.
 
 mod cables;
+mod frames;
+mod links;
 mod machine;
 
 use cables::Cable;
+pub use frames::StepOutcome;
+use hopwise_core::clock::{GRAINS, grains};
+use hopwise_core::key::{Credentials, Key};
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
 use hopwise_core::wire::PacketId;
 use hopwise_core::{Network, Node, Rule, limits, wire};
+use links::{ALL_LINKS, LinkSet, only};
 use machine::Machine;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -45,6 +51,10 @@ pub struct Build {
     pub seed: u64,
     /// Boards that misbehave.
     pub rogues: Vec<RogueBoard>,
+    /// The key of the mesh. Rogues and taps have none.
+    pub key: Option<Key>,
+    /// Someone is on the cables at these links.
+    pub taps: Vec<WireEnd>,
     /// Boards at whose serial ports there are computers. In the world a computer is a board too, after those of the network.
     pub computers: Vec<Node>,
 }
@@ -74,28 +84,6 @@ struct Board<const PORTS: usize, const PEERS: usize> {
     clock: Clock,
     /// When what came on each link has been looked at.
     looked_at: Vec<Nanos>,
-}
-
-/// Links of a board: bit 0 is link 0.
-type LinkSet = u32;
-const ALL_LINKS: LinkSet = LinkSet::MAX;
-
-const fn only(link: u8) -> LinkSet {
-    1 << link
-}
-
-/// So many links, from link 0 on.
-fn first(count: usize) -> LinkSet {
-    ALL_LINKS.checked_shr(LinkSet::BITS - count as u32).unwrap_or(0)
-}
-
-/// The links of a set.
-fn each(mut links: LinkSet) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let link = links.trailing_zeros() as u8;
-        links &= links.checked_sub(1)?;
-        Some(link)
-    })
 }
 
 /// Something for whoever uses the world, at a time it asked for.
@@ -141,13 +129,16 @@ pub struct World<const PORTS: usize, const PEERS: usize> {
     /// So many of them are between boards, the others lead to computers.
     wires: u32,
     agenda: Agenda<Occasion>,
-    parked: Vec<Vec<u8>>,
+    /// Frames that are thought about, and when the last byte of each came.
+    parked: Vec<(Nanos, Vec<u8>)>,
     free_parked: Vec<u32>,
     scratch: Vec<u8>,
     frames: u64,
     changes: u64,
     /// Decides epochs, clocks and delays.
     random: Xoshiro256PlusPlus,
+    /// Decides how late boards read their clocks when frames come and go.
+    latencies: Xoshiro256PlusPlus,
 }
 
 impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
@@ -169,6 +160,7 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             frames: 0,
             changes: 0,
             random: Xoshiro256PlusPlus::seed_from_u64(build.seed ^ 0x626f_6172),
+            latencies: Xoshiro256PlusPlus::seed_from_u64(build.seed ^ 0x7469_6d65),
             build,
         };
         let computers = world.build.computers.clone();
@@ -203,6 +195,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             }
         }
         world.wires = world.cables.len() as u32;
+        for tapped in world.build.taps.clone() {
+            if let Some((cable, _)) = world.side(tapped) {
+                world.cables[cable as usize].tap = Some(Box::default());
+            }
+        }
         for (computer, board) in (nodes..).zip(computers) {
             let serial_port = network.degree(board).unwrap_or(0) as u8;
             world.lay((board as u32, serial_port), (computer, 0));
@@ -228,6 +225,13 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
     /// When the clock of a board shows a time.
     pub fn when(&self, board: u32, micros: Micros) -> Nanos {
         self.boards[board as usize].clock.nanos(micros)
+    }
+
+    /// What time it is in the mesh, as a board's programs are told at this moment, in microseconds; `None` if it is off or does not know.
+    pub fn mesh_time(&self, board: u32) -> Option<f64> {
+        let local = self.boards[board as usize].clock.micros(self.now);
+        let shown = self.node(board)?.mesh_time().at_grain(grains(local))?;
+        Some(shown as f64 / GRAINS as f64)
     }
 
     /// How long a byte takes.
@@ -301,11 +305,14 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             baud,
             seed,
             rogues,
+            key,
             ..
         } = &self.build;
+        // Boards have no more randomness than their epoch, which here is drawn.
+        let credentials = key.map(|key| Credentials { key, random: [0; 16] });
         let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
         state.machine = match rogue {
-            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, now))),
+            _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, credentials, now))),
             Some(&rogue) => Machine::Rogue(Box::new(Rogue::new(rogue, network, state.epoch, *baud, *seed, now))),
             None => {
                 let degree = network.degree(u64::from(board)).unwrap_or(0) as u8;
@@ -319,7 +326,9 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
                     computers: (degree..links).fold(0, |links, link| links | only(link)),
                     rule: Rule::Exact,
                 };
-                Machine::Node(Box::new(Router::new(&config, now)?))
+                let mut router = Box::new(Router::new(&config, now)?);
+                credentials.iter().for_each(|credentials| router.lock(credentials));
+                Machine::Node(router)
             }
         };
         self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
@@ -377,177 +386,5 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         let result = act(machine, state.clock.micros(self.now));
         self.serve(computer, ALL_LINKS, ALL_LINKS, watcher);
         Some(result)
-    }
-
-    /// Goes on to the next thing that happens, not after `until`. Says which board may have something for its application, or
-    /// which mark came.
-    pub fn step(&mut self, until: Nanos, watcher: &mut impl Watcher) -> StepOutcome {
-        if self.agenda.is_empty() {
-            return StepOutcome::End;
-        }
-        let Some((at, occasion)) = self.agenda.next(until) else {
-            self.now = until;
-            return StepOutcome::End;
-        };
-        self.now = at;
-        match occasion {
-            Occasion::Mark(mark) => StepOutcome::Mark(mark),
-            Occasion::Timer(board) => {
-                let state = &mut self.boards[board as usize];
-                if state.timer != at {
-                    return StepOutcome::Nothing;
-                }
-                state.timer = Nanos::MAX;
-                let micros = state.clock.micros(at);
-                let note = &mut |event: Event| watcher.note(at, board, &event);
-                state.machine.tick(micros, note);
-                self.serve(board, ALL_LINKS, ALL_LINKS, watcher);
-                StepOutcome::Board(board)
-            }
-            Occasion::Released(cable, side) => {
-                self.release(cable, usize::from(side), watcher);
-                StepOutcome::Nothing
-            }
-            Occasion::Sent(board, link) => self.sent((board, link), watcher),
-            Occasion::Arrived(board, link, parked) => {
-                let bytes = std::mem::take(&mut self.parked[parked as usize]);
-                self.give((board, link), &bytes, watcher);
-                self.parked[parked as usize] = bytes;
-                self.free_parked.push(parked);
-                StepOutcome::Board(board)
-            }
-        }
-    }
-
-    /// The last byte of a frame has left: it arrives, and the next one may be sent.
-    fn sent(&mut self, from: WireEnd, watcher: &mut impl Watcher) -> StepOutcome {
-        let length = self.boards[from.0 as usize].transmitters[usize::from(from.1)].length;
-        let reached = self.carry(from, length, watcher);
-        let free = only(from.1);
-        self.boards[from.0 as usize].busy &= !free;
-        // The others were asked when something happened to them.
-        self.serve(from.0, free, 0, watcher);
-        reached.map_or(StepOutcome::Nothing, StepOutcome::Board)
-    }
-
-    /// Carries the next `count` bytes of the frame under way to the other end, and says which board that is.
-    fn carry(&mut self, from: WireEnd, count: usize, watcher: &mut impl Watcher) -> Option<u32> {
-        let (cable, side) = self.side(from)?;
-        let Cable {
-            ends,
-            directions,
-            random,
-            plugged,
-        } = &mut self.cables[cable as usize];
-        let transmitter = &mut self.boards[from.0 as usize].transmitters[usize::from(from.1)];
-        let end = (transmitter.missed + count).min(transmitter.length);
-        let begin = std::mem::replace(&mut transmitter.missed, end).min(end);
-        let to = ends[1 - side];
-        if !*plugged {
-            return None;
-        }
-        let sent = std::mem::take(&mut transmitter.bytes);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let arrived = directions[side].carry(self.now, &sent[begin..end], random, &mut scratch);
-        let reached = !arrived.is_empty();
-        if reached {
-            self.deliver(to, arrived, watcher);
-        }
-        self.scratch = scratch;
-        self.boards[from.0 as usize].transmitters[usize::from(from.1)].bytes = sent;
-        reached.then_some(to.0)
-    }
-
-    fn deliver(&mut self, to: WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
-        let Build { processing, jitter, .. } = self.build;
-        if processing == 0 && jitter == 0 {
-            return self.give(to, bytes, watcher);
-        }
-        let place = self.free_parked.pop().unwrap_or_else(|| {
-            self.parked.push(Vec::new());
-            self.parked.len() as u32 - 1
-        });
-        let parked = &mut self.parked[place as usize];
-        parked.clear();
-        parked.extend_from_slice(bytes);
-        let late = lateness(jitter, &mut self.random);
-        // What came before is looked at first.
-        let looked_at = &mut self.boards[to.0 as usize].looked_at[usize::from(to.1)];
-        *looked_at = (*looked_at).max(self.now + processing + late);
-        self.agenda.plan(*looked_at, Occasion::Arrived(to.0, to.1, place));
-    }
-
-    fn give(&mut self, (board, link): WireEnd, bytes: &[u8], watcher: &mut impl Watcher) {
-        let now = self.now;
-        let state = &mut self.boards[board as usize];
-        let micros = state.clock.micros(now);
-        let note = &mut |event: Event| watcher.note(now, board, &event);
-        state.machine.receive(link, bytes, micros, note);
-        self.serve(board, ALL_LINKS, only(link), watcher);
-    }
-
-    /// Sends what a board has to send on those of some links that are free, and sees to its clock. Something has come on
-    /// the links `used` since that was done last.
-    fn serve(&mut self, board: u32, links: LinkSet, mut used: LinkSet, watcher: &mut impl Watcher) {
-        let now = self.now;
-        let state = &mut self.boards[board as usize];
-        let micros = state.clock.micros(now);
-        if let Machine::Off = state.machine {
-            return;
-        }
-        if let Machine::Rogue(rogue) = &mut state.machine {
-            rogue.swallowed().for_each(|packet| watcher.swallowed(packet));
-        }
-        let all = first(state.transmitters.len());
-        for link in each(links & !state.busy & all) {
-            let transmitter = &mut state.transmitters[usize::from(link)];
-            let note = &mut |event: Event| watcher.note(now, board, &event);
-            let length = state.machine.transmit(link, micros, &mut transmitter.bytes, note);
-            if length == 0 {
-                continue;
-            }
-            let this = only(link);
-            let cable = state.cables[usize::from(link)].map(|cable| &self.cables[cable as usize]);
-            let ends = cable.map(|cable| cable.seen_from((board, link)));
-            let length = ends.map_or(length, |ends| watcher.leaves(now, ends, &mut transmitter.bytes, length));
-            transmitter.length = length;
-            state.busy |= this;
-            used |= this;
-            transmitter.started = now;
-            transmitter.missed = 0;
-            self.frames += 1;
-            let done = now + length as u64 * self.byte_nanos;
-            self.agenda.plan(done, Occasion::Sent(board, link));
-        }
-        // Those of the other links have not changed, and the clock is set for them.
-        let deadline = state.machine.deadline(used & all);
-        let deadline = state.clock.nanos(deadline).max(now + 1_000);
-        let deadline = deadline.saturating_add(lateness(self.build.jitter, &mut self.random));
-        if deadline < state.timer {
-            state.timer = deadline;
-            self.agenda.plan(deadline, Occasion::Timer(board));
-        }
-    }
-}
-
-/// What a step came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepOutcome {
-    /// Nothing for anyone.
-    Nothing,
-    /// This board's node has done something.
-    Board(u32),
-    /// A mark has come.
-    Mark(Mark),
-    /// Nothing more happens until then.
-    End,
-}
-
-/// Up to so much later.
-fn lateness(jitter: Nanos, random: &mut Xoshiro256PlusPlus) -> Nanos {
-    if jitter == 0 {
-        0
-    } else {
-        random.random_range(0..=jitter)
     }
 }

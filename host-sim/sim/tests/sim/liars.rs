@@ -281,7 +281,7 @@ impl<F: FnMut(&mut Header, &mut Vec<u8>)> Shell for Sends<F> {
         (self.0)(&mut header, &mut body);
         let mut bytes = [0; 64];
         let written = header.write(&mut bytes).unwrap();
-        write_data(&data, [&bytes[..written], &body], again, frame).unwrap()
+        write_data(&data, [&bytes[..written], &body], again, None, frame).unwrap()
     }
 }
 

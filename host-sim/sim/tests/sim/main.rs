@@ -5,12 +5,14 @@ mod computers;
 mod cuts;
 mod delivery;
 mod faults;
+mod keys;
 mod liars;
 mod links;
 mod programs;
 mod pulls;
 mod rogues;
 mod swarm;
+mod time;
 mod torture;
 
 use hopwise_sim::run::Account;

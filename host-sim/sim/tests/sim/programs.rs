@@ -45,7 +45,7 @@ fn every_request_has_an_answer_or_an_error_and_none_is_carried_out_twice() {
                 }
                 mesh.sleep(500_000 + 10_000 * mesh.address()).await;
                 // Numbers differ from those before a reset.
-                for number in mesh.now() as u32..mesh.now() as u32 + 20 {
+                for number in mesh.uptime() as u32..mesh.uptime() as u32 + 20 {
                     asked.set(asked.get() + 1);
                     match mesh.request::<_, (u64, u32)>(0, PORT, &(mesh.address(), number)).await {
                         Ok(answer) => {
@@ -162,4 +162,41 @@ fn cables_are_pulled_under_requests_large_messages_and_streams() {
     let most = |of: usize, all: usize| of * 10 >= all * 9;
     let enough = most(sum.requests, sum.tried) && most(sum.large, sum.senders) && most(sum.streams, sum.senders);
     assert!(enough || seeds.len() == 1, "{sum:?}");
+}
+
+/// Boards whose own clocks have nothing in common wait for the same time of the mesh.
+#[test]
+fn programs_go_on_at_the_same_time() {
+    let settings = Settings {
+        drift: Some(50.0),
+        seed: Some(3),
+        ..for_seconds(on("rdn(ring(3),1)"), 20)
+    };
+    let went_on: Rc<RefCell<BTreeMap<u64, [u64; 3]>>> = Rc::default();
+    let shown = went_on.clone();
+    simulate_programs(&settings.run().unwrap(), &move |mesh| {
+        let went_on = went_on.clone();
+        Box::pin(async move {
+            assert_eq!(mesh.now(), None, "nobody has told it");
+            while mesh.now().is_none() {
+                mesh.sleep(100_000).await;
+            }
+            let next = (mesh.now().unwrap() / 10_000_000 + 1) * 10_000_000;
+            mesh.wait_until(next).await;
+            let now = mesh.now().unwrap();
+            went_on
+                .borrow_mut()
+                .insert(mesh.address(), [next, now - next, mesh.uptime()]);
+        })
+    })
+    .unwrap();
+    let shown = shown.borrow();
+    assert_eq!(shown.len(), 18);
+    let at = shown[&0][0];
+    assert!(
+        shown.values().all(|&[next, late, _]| next == at && late < 100),
+        "{shown:?}"
+    );
+    let own: std::collections::BTreeSet<u64> = shown.values().map(|of| of[2] / 1_000_000).collect();
+    assert!(own.len() > 10, "{own:?}");
 }

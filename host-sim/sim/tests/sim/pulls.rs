@@ -118,7 +118,7 @@ impl Book {
     async fn speak(&self, mesh: Mesh<'_>) {
         mesh.sleep(500_000 + 7_000 * mesh.address()).await;
         for _ in 0..5 {
-            let name = (mesh.address(), mesh.now());
+            let name = (mesh.address(), mesh.uptime());
             self.asked.borrow_mut().insert(name, None);
             let answer = mesh.request::<_, (Name, u32)>(SERVER, REQUESTS, &name).await;
             if let Ok(answer) = answer {
@@ -127,7 +127,7 @@ impl Book {
             self.asked.borrow_mut().insert(name, Some(answer.map(drop)));
             mesh.sleep(50_000).await;
         }
-        let name = (mesh.address(), mesh.now());
+        let name = (mesh.address(), mesh.uptime());
         let message = [&name_bytes(name)[..], &rest_of(name)].concat();
         self.sent.borrow_mut().insert(name, None);
         let sent = mesh.send_large(RECEIVER, LARGE, &message).await;
@@ -137,7 +137,7 @@ impl Book {
             let Ok(mut stream) = mesh.connect::<512>(READER, STREAMS).await else {
                 continue;
             };
-            let name = (mesh.address(), mesh.now());
+            let name = (mesh.address(), mesh.uptime());
             self.written.borrow_mut().insert(name, None);
             let written = async {
                 stream.write_all(&name_bytes(name)).await?;

@@ -3,7 +3,7 @@
 const canvas = document.getElementById("mesh");
 
 const camera = {
-  scale: 40, x: 0, y: 0, width: 0, height: 0, moved: false,
+  scale: 40, x: 0, y: 0, width: 0, height: 0, size: 1, moved: false,
 
   /** Fits the canvas to its place on the page. */
   resize() {
@@ -13,6 +13,7 @@ const camera = {
     this.height = height;
     canvas.width = Math.round(width * dots);
     canvas.height = Math.round(height * dots);
+    this.size = Number(getComputedStyle(document.documentElement).getPropertyValue("--size")) || 1;
     if (!this.moved) this.fit();
   },
 
@@ -30,7 +31,7 @@ const camera = {
     const room = 44;
     const across = (this.width - 2 * room) / Math.max(right - left, 1);
     const down = (this.height - 2 * room) / Math.max(bottom - top, 1);
-    this.scale = Math.max(2, Math.min(across, down, 110));
+    this.scale = Math.max(2, Math.min(across, down, Math.max(110, this.height / 8)));
     this.x = (left + right) / 2;
     this.y = (top + bottom) / 2;
     this.moved = false;
@@ -61,7 +62,7 @@ const camera = {
   },
 
   get nodeRadius() {
-    return Math.max(2.2, Math.min(17, this.scale * 0.21));
+    return Math.max(2.2, Math.min(17 * this.size, this.scale * 0.24));
   },
 };
 

@@ -39,6 +39,7 @@ function draw() {
   const marked = new Map();
   if (state.mode === "broadcast") drawBroadcast(marked);
   if (state.mode === "route") drawRoute(marked);
+  if (state.mode === "wiring") drawWiring(marked);
   if (state.mode === "replay") drawReplayLinks(marked);
   // Packets go in and out below the nodes, so that these can be read.
   if (state.mode === "replay" && trace) drawPackets();
@@ -192,7 +193,7 @@ function drawNodes(marked) {
   const labels = radius > 8;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  context.font = `600 ${Math.min(12, radius * 0.95)}px system-ui, sans-serif`;
+  context.font = `600 ${Math.min(12 * camera.size, radius * 0.95)}px system-ui, sans-serif`;
   for (let node = 0; node < nodeCount; node++) {
     const [x, y] = camera.toScreen(...data.places[node]);
     if (x < -40 || y < -40 || x > camera.width + 40 || y > camera.height + 40) continue;

@@ -11,16 +11,23 @@ const state = {
 function setMode(mode) {
   state.mode = mode;
   state.step = 0;
+  document.documentElement.dataset.showing = mode;
   if (mode === "broadcast") { state.tree = broadcastTree(state.source); state.selected = state.source; }
   if (mode === "route") { state.path = route(state.from, state.to); state.selected = state.to; }
   document.querySelectorAll("#modes button").forEach((button) =>
-    button.setAttribute("aria-selected", button.dataset.mode === mode));
+    button.setAttribute("aria-pressed", button.dataset.mode === mode));
   showLegend();
   drawDensity();
-  timeline.play(mode !== "replay");
+  timeline.play(mode === "broadcast" || mode === "route");
   timeline.show();
   showPanel();
+  say(`${mode}: ${byId("selection").querySelector("h2")?.textContent ?? ""}`);
   state.dirty = true;
+}
+
+/** Tells those who listen what has changed. */
+function say(text) {
+  byId("said").textContent = text;
 }
 
 /** A node was clicked. */
@@ -30,6 +37,7 @@ function select(node, shift = false) {
   if (state.mode === "route" && node >= 0) { state[shift ? "from" : "to"] = node; return setMode("route"); }
   state.selected = node;
   showPanel();
+  if (node >= 0) say(`Node ${node}, neighbours ${data.neighbors[node].join(", ")}`);
   state.dirty = true;
 }
 
@@ -121,8 +129,9 @@ slider.addEventListener("input", () => { timeline.play(false); timeline.seek(Num
 byId("slower").addEventListener("click", () => timeline.pace(1));
 byId("faster").addEventListener("click", () => timeline.pace(-1));
 document.addEventListener("keydown", (event) => {
-  if (event.target.tagName === "INPUT" && event.target.type === "number") return;
-  if (event.key === " ") { event.preventDefault(); timeline.play(!state.playing); }
+  if (event.target.tagName === "INPUT" && event.target !== slider) return;
+  // A space presses the button that has the focus.
+  if (event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName)) { event.preventDefault(); timeline.play(!state.playing); }
   if (event.key === "Escape") { state.chosen = null; select(-1); }
   if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
     if (event.target === slider) return;
@@ -172,8 +181,10 @@ function begin() {
   }
   byId("facts").textContent = facts.join(" · ");
   document.querySelector('[data-mode="replay"]').disabled = !trace;
+  document.querySelector('[data-mode="wiring"]').hidden = !wired;
+  canvas.setAttribute("aria-label", `A drawing of ${data.network}: ${facts.join(", ")}. The details beside it say the same in words.`);
   camera.resize();
-  setMode(trace ? "replay" : "broadcast");
+  setMode(trace ? "replay" : wired ? "wiring" : "broadcast");
   if (trace) timeline.seek(trace.start);
   timeline.play(!window.matchMedia("(prefers-reduced-motion: reduce)").matches);
   showPanel();

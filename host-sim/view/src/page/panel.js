@@ -32,9 +32,11 @@ function showSelection() {
   const card = byId("selection");
   if (state.mode === "route") return card.replaceChildren(...routeCard());
   if (state.mode === "broadcast") return card.replaceChildren(...broadcastCard());
+  if (state.mode === "wiring") return card.replaceChildren(...wiringCard());
   if (state.chosen) return card.replaceChildren(...packetCard(state.chosen));
   if (state.selected < 0) {
     return card.replaceChildren(element("h2", {}, "Nothing selected"),
+      picker("node", "", (node) => select(node)),
       element("p", { class: "note" }, "Click a node for its neighbours" + (trace ? " and counters, or a dot of the plot for a packet." : ".")));
   }
   card.replaceChildren(...nodeCard(state.selected));
@@ -61,12 +63,12 @@ function nodeCard(node) {
 
 function neighbourTable(node) {
   const names = trace ? ["neighbour", "port", "frames", "again", "damaged", "downs"]
-    : data.wiring ? ["neighbour", "port", "UART", "TX", "RX"] : ["neighbour", "port", "link"];
+    : wired ? ["neighbour", "port", "UART", "TX", "RX"] : ["neighbour", "port", "link"];
   const rows = data.neighbors[node].map((neighbour, port) => {
     const link = linkBetween(node, neighbour), counts = counters.links[link];
     const rest = trace
       ? [counts.frames, bad(counts.again), bad(counts.damaged), bad(counts.downs)].map((c) => (typeof c === "number" ? String(c) : c))
-      : data.wiring ? data.wiring[node][port] : [data.link_kinds[data.links[link][2]]];
+      : wired ? data.wiring[node][port] : [data.link_kinds[data.links[link][2]]];
     return row([nodeButton(neighbour), String(port), ...rest]);
   });
   return element("table", { id: "neighbours" }, headings(names), ...rows);
@@ -97,12 +99,12 @@ function routeCard() {
 
 function broadcastCard() {
   const { source, depth, deepest } = state.tree;
-  const perStep = new Array(deepest + 1).fill(0);
-  depth.forEach((d) => perStep[d]++);
-  const rows = perStep.map((count, step) => row([String(step), String(count), String(perStep.slice(0, step + 1).reduce((a, b) => a + b))]));
-  return [element("h2", {}, "Broadcast", element("small", {}, `reaches ${nodeCount} nodes in ${deepest} steps`)),
+  const perDepth = new Array(deepest + 1).fill(0);
+  depth.forEach((d) => perDepth[d]++);
+  const rows = perDepth.map((count, hops) => row([String(hops), String(count), String(perDepth.slice(0, hops + 1).reduce((a, b) => a + b))]));
+  return [element("h2", {}, "Broadcast", element("small", {}, `reaches ${nodeCount} nodes, depth ${deepest}`)),
     picker("from", source, (node) => { state.source = node; setMode("broadcast"); }),
-    element("table", {}, headings(["step", "nodes reached", "in all"]), ...rows),
+    element("table", {}, headings(["hops", "nodes reached", "in all"]), ...rows),
     element("p", { class: "note" }, "The tree is computed from addresses: every node receives exactly once. Click another node to begin there.")];
 }
 
@@ -241,10 +243,14 @@ function showHint(sx, sy) {
     const counts = counters.nodes[overNode];
     parts.push(element("b", {}, `Node ${overNode}`), ` ${data.addresses[overNode]}`);
     if (trace && state.mode === "replay") parts.push(element("br"), `${counts.sent} out, ${counts.received} in, ${counts.delivered} delivered, ${counts.dropped} dropped`);
-    if (state.mode === "broadcast") parts.push(element("br"), `step ${state.tree.depth[overNode]}`);
+    if (state.mode === "broadcast") parts.push(element("br"), `${state.tree.depth[overNode]} hops from node ${state.tree.source}`);
   } else {
     const [a, b, kind] = data.links[overLink], counts = counters.links[overLink];
     parts.push(element("b", {}, `${a} – ${b}`), ` ${data.link_kinds[kind]}`);
+    if (wired) {
+      const ends = [[a, b], [b, a]].map(([node, far]) => endOfCable([node, data.neighbors[node].indexOf(far)]));
+      for (const { node, uart, tx, rx } of ends) parts.push(element("br"), `${node} ${uart}: TX ${tx}, RX ${rx}`);
+    }
     if (trace && state.mode === "replay") parts.push(element("br"), `${counts.frames} frames, ${counts.again} again, ${counts.damaged} damaged, ${counts.downs} downs`);
   }
   hint.replaceChildren(...parts);
@@ -255,6 +261,7 @@ function showHint(sx, sy) {
 /** All cards. */
 function showPanel() {
   showSelection();
+  showCables();
   showTotals();
   showBusy();
   drawLatency();

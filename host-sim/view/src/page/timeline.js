@@ -1,17 +1,18 @@
 // Time: play, pause, speed, the slider and the strip of activity above it.
 
 const speeds = [1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001, 0.00005];
-/** Steps of a tree or a route in a second. */
+/** Hops of a tree or a route in a second. */
 const stepSpeeds = [4, 2, 1.5, 1, 0.5, 0.25];
 
 const slider = document.getElementById("time");
 const playButton = document.getElementById("play");
 
 const timeline = {
-  /** How long what is shown takes: microseconds of a trace, or steps. */
+  /** How long what is shown takes: microseconds of a trace, or hops. */
   get length() {
     if (state.mode === "broadcast") return state.tree.deepest;
     if (state.mode === "route") return Math.max(state.path.length - 1, 0);
+    if (state.mode === "wiring") return 0;
     return trace ? trace.length : 0;
   },
 
@@ -57,14 +58,14 @@ const timeline = {
     slider.min = this.start;
     slider.max = Math.max(this.length, this.start + 1e-9);
     slider.value = this.now;
+    document.querySelector("footer").hidden = state.mode === "wiring";
     const clock = document.getElementById("clock"), speed = document.getElementById("speed");
     if (state.mode === "replay") {
       clock.textContent = trace ? `${(trace.begin + state.time / 1e6).toFixed(5)} s` : "";
       speed.textContent = state.speed < 1 ? `1/${Math.round(1 / state.speed)} speed` : "real time";
     } else {
-      const unit = state.mode === "route" ? "hop" : "step";
-      clock.textContent = `${unit} ${Math.floor(state.step + 1e-9)} of ${this.length}`;
-      speed.textContent = `${state.stepSpeed} ${unit}s/s`;
+      clock.textContent = `hop ${Math.floor(state.step + 1e-9)} of ${this.length}`;
+      speed.textContent = `${state.stepSpeed} hops/s`;
     }
   },
 };

@@ -5,7 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
-use hopwise_core::wire::{Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Query, RouterCounters, Status};
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::key::Key;
+use hopwise_core::wire::{
+    Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
+};
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::demangle;
@@ -71,6 +75,12 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
     )
 }
 
+/// Those of a mesh that has keys.
+pub(crate) const KEYS: MeshKeys = MeshKeys {
+    mesh: Key::new(*b"all boards of it"),
+    management: Key::new(*b"only a computer!"),
+};
+
 /// A mesh of emulated boards with computers.
 pub(crate) struct Rig {
     pub(crate) network: Network,
@@ -91,6 +101,23 @@ impl Rig {
         Rig::with(firmware, network, world)
     }
 
+    /// The same, and the boards and the computers have keys.
+    pub(crate) fn keyed(firmware: &'static Firmware, expression: &str) -> Self {
+        Rig::locked(firmware, expression, Some(KEYS.management))
+    }
+
+    /// The same, but that the computers have this key for commands, or none.
+    pub(crate) fn locked(firmware: &'static Firmware, expression: &str, management: Option<Key>) -> Self {
+        let mut rig = Rig::new(firmware, expression);
+        for (node, board) in rig.world.boards_mut().iter_mut().enumerate() {
+            let page = Page::new(expression, node as u64).expect("a page").write();
+            let keys = KEYS.of_board(node as u64);
+            setup::configure(board, &firmware.image, &page, Some(keys), 1_000 + 7 * node as u32);
+        }
+        rig.computers.lock(KEYS.mesh, management);
+        rig
+    }
+
     /// One board with these bytes for a configuration page.
     pub(crate) fn single(firmware: &'static Firmware, page: &[u8; PAGE_BYTES]) -> Self {
         Rig::special(firmware, page, BoardOptions::default())
@@ -99,13 +126,13 @@ impl Rig {
     /// The same, of a board that is not like others.
     pub(crate) fn special(firmware: &'static Firmware, page: &[u8; PAGE_BYTES], options: BoardOptions) -> Self {
         let mut board = Board::new(&firmware.image, options);
-        setup::configure(&mut board, &firmware.image, page, 1);
+        setup::configure(&mut board, &firmware.image, page, None, 1);
         let mut world = World::new(1);
         world.add(board);
         Rig::with(firmware, "path(2)".parse().expect("a network"), world)
     }
 
-    fn with(firmware: &'static Firmware, network: Network, world: World) -> Self {
+    pub(crate) fn with(firmware: &'static Firmware, network: Network, world: World) -> Self {
         let readers = firmware.format.readers(world.boards().len());
         Rig::with_logs(network, world, readers)
     }

@@ -109,6 +109,34 @@ impl Browser {
         while self.next()["method"] != "Page.loadEventFired" {}
     }
 
+    /// Gives the page a size, as a phone or a large screen has it.
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// Presses a key and lets it go.
+    pub(crate) fn press(&mut self, key: &str) {
+        let code = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            _ => 32,
+        };
+        let text = if key == "Enter" { "\r" } else { "" };
+        for kind in ["keyDown", "keyUp"] {
+            let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text});
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// How many sheets of paper the page takes.
+    pub(crate) fn print_pages(&mut self) -> u64 {
+        let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
+        let pdf = printed["data"].as_str().expect("a PDF").to_string();
+        let sheets = self.evaluate(&format!("atob('{pdf}').match(/\\/Type \\/Page[^s]/g).length"));
+        sheets.as_u64().expect("a number")
+    }
+
     /// What a script in the page comes to; promises are waited for.
     pub(crate) fn evaluate(&mut self, script: &str) -> Value {
         let params = json!({"expression": script, "awaitPromise": true, "returnByValue": true});

@@ -151,6 +151,120 @@ fn a_mesh_file_is_drawn_with_the_pins_of_its_cables() {
     assert!(sentence.contains("missing.toml"), "{sentence}");
 }
 
+/// Phones, small and large screens.
+const SIZES: [(u32, u32); 3] = [(390, 844), (800, 600), (3840, 2160)];
+
+#[test]
+fn everyone_can_use_the_page() {
+    let folder = Folder::new("everyone");
+    let trace = folder.file("trace.jsonl");
+    simulate(&trace, &["rdn(ring(3),1)", "--packets", "60"]);
+    let mesh = folder.write("mesh.toml", "network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n");
+    page(&folder, &[&trace, "--mesh", &mesh]);
+    let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: whether everyone can use the page is NOT TESTED");
+        return;
+    };
+    browser.open(&folder.file("page.html"));
+    // Not committed, and not always there: tools/axe brings it.
+    let axe = std::env::var("HOPWISE_AXE")
+        .ok()
+        .map(|path| std::fs::read_to_string(path).expect("axe-core"));
+    if let Some(axe) = &axe {
+        browser.evaluate(&format!("{axe}; 0"));
+    }
+    browser.evaluate(concat!(include_str!("everyone.js"), "; 0"));
+    let mut looks = 0;
+    for (width, height) in SIZES {
+        browser.resize(width, height);
+        for mode in ["replay", "broadcast", "route", "wiring"] {
+            for theme in ["light", "dark"] {
+                browser.evaluate(&format!(
+                    "setTheme('{theme}'); setMode('{mode}'); timeline.play(false); select(-1)"
+                ));
+                let found = browser.evaluate("barriers()");
+                let place = format!("{mode} at {width} x {height}, {theme}");
+                assert_eq!(found, serde_json::json!([]), "{place}");
+                if axe.is_some() {
+                    let found = browser.evaluate(
+                        "axe.run().then((found) => found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(', ')}`))",
+                    );
+                    assert_eq!(found, serde_json::json!([]), "{place}, by axe-core");
+                }
+                looks += 1;
+            }
+        }
+    }
+    assert_eq!(looks, 24);
+    // Large screens are read from further away.
+    let size = browser.evaluate("parseFloat(getComputedStyle(document.body).fontSize)");
+    assert!(size.as_f64() >= Some(20.0), "{size}");
+    assert_eq!(browser.errors, Vec::<String>::new());
+}
+
+#[test]
+fn cables_are_ticked_off_by_keyboard_and_there_is_a_sheet_for_each_board() {
+    let folder = Folder::new("assistant");
+    let mesh = folder.write("mesh.toml", "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n");
+    let known = data(&page(&folder, &[&mesh]));
+    assert_eq!(
+        known["cables"],
+        serde_json::json!([[0, 0, 1, 1], [0, 1, 3, 0], [3, 1, 2, 0], [1, 0, 2, 1]])
+    );
+    let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+        eprintln!("THERE IS NO CHROMIUM ON THIS MACHINE: the wiring assistant is NOT TESTED");
+        return;
+    };
+    browser.open(&folder.file("page.html"));
+    let card = |browser: &mut Browser| {
+        browser
+            .evaluate("byId('selection').textContent")
+            .as_str()
+            .unwrap_or("")
+            .to_string()
+    };
+    let said = card(&mut browser);
+    assert!(said.starts_with("Cable 1 of 40 plugged in"), "{said}");
+    assert!(
+        said.contains("board 0 TX PA9 CN10-21 to board 1 RX PC5 CN10-6"),
+        "{said}"
+    );
+    let marked =
+        browser.evaluate("[...document.querySelectorAll('#selection .pin.here')].map((pin) => pin.dataset.pin)");
+    assert_eq!(marked, serde_json::json!(["CN10-21", "CN10-33", "CN10-6", "CN10-25"]));
+    // With the keyboard alone: to the button, and pressed.
+    for _ in 0..40 {
+        browser.press("Tab");
+        if browser.evaluate("document.activeElement.id") == "plugged-in" {
+            break;
+        }
+    }
+    browser.press("Enter");
+    let said = card(&mut browser);
+    assert!(said.starts_with("Cable 2 of 41 plugged in"), "{said}");
+    let heard = browser.evaluate("byId('said').textContent");
+    assert_eq!(heard, "Cable 1 is plugged in. Next is cable 2.");
+    browser.evaluate("document.querySelectorAll('#cables input')[1].click()");
+    assert!(card(&mut browser).starts_with("Cable 3 of 4"));
+    // Pins are known in every mode.
+    for mode in ["broadcast", "route", "wiring"] {
+        browser.evaluate(&format!("setMode('{mode}')"));
+        let cables = browser.evaluate("byId('cables').textContent");
+        assert!(
+            cables.as_str().is_some_and(|text| text.contains("PB10 CN10-25")),
+            "{mode}: {cables}"
+        );
+    }
+    assert_eq!(browser.print_pages(), 4);
+    let sheet = browser.evaluate("document.querySelectorAll('.sheet')[2].textContent");
+    let sheet = sheet.as_str().unwrap_or("");
+    assert!(
+        sheet.contains("Board 2 of ring(4)") && sheet.contains("cable 4: USART3 TX PB10 CN10-25 to board 1"),
+        "{sheet}"
+    );
+    assert_eq!(browser.errors, Vec::<String>::new());
+}
+
 #[test]
 fn nonsense_is_refused_in_a_sentence() {
     let folder = Folder::new("nonsense");
@@ -179,6 +293,52 @@ fn nonsense_is_refused_in_a_sentence() {
             .status
             .success()
     );
+    let other = folder.write("other.toml", "network = \"ring(4)\"\nboard = \"nucleo-f446re\"\n");
+    let sentence = refused(&["view", "ring(5)", "--mesh", &other, "-o", &file]);
+    assert_eq!(sentence, "hopwise: this is ring(5), and the mesh file is of ring(4)");
     let sentence = refused(&["view", "ring(5)", "-o", "no/such/folder/page.html"]);
     assert!(sentence.contains("no/such/folder/page.html"), "{sentence}");
+}
+
+/// The rounds of a collective are those that `hopwise collective` counts, and the page plays them.
+#[test]
+fn rounds_of_a_collective_are_played() {
+    let folder = Folder::new("rounds");
+    let network = "rsn(2,hypercube(2))";
+    for (ports, op) in [("all", "fft"), ("one", "sort"), ("all", "all-reduce")] {
+        let page = page(&folder, &[network, "--collective", op, "--port-model", ports]);
+        let told = printed(&["collective", network, "--op", op, "--port-model", ports, "--json"]);
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let rounds = data(&page)["rounds"]["sent"].as_array().unwrap().clone();
+        let all = told["rounds"].as_u64().unwrap() + told["reorder_rounds"].as_u64().unwrap_or(0);
+        assert_eq!(rounds.len() as u64, all, "{op}");
+        let messages: usize = rounds.iter().map(|round| round.as_array().unwrap().len()).sum();
+        assert_eq!(told["messages"], messages, "{op}");
+        let Some(mut browser) = Browser::start(&folder.file("browser")) else {
+            return;
+        };
+        browser.open(&folder.file("page.html"));
+        let found = browser.evaluate(
+            "timeline.play(false); timeline.seek(2.5e6); draw(); ({ clock: byId('clock').textContent, under: hopsAt(2.5e6).length, \
+             card: byId('rounds').innerText, facts: byId('facts').textContent })",
+        );
+        assert_eq!(browser.errors, Vec::<String>::new());
+        assert_eq!(found["clock"], format!("round 3 of {all}"));
+        assert_eq!(found["under"], rounds[2].as_array().unwrap().len(), "{op}");
+        let card = found["card"].as_str().unwrap();
+        assert!(card.contains(op) && card.contains(&messages.to_string()), "{card}");
+        assert!(
+            found["facts"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("{all} rounds, {messages} messages")),
+            "{found}"
+        );
+    }
+    let refused = hopwise(&["view", network, "--port-model", "one", "-o", &folder.file("no.html")]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        refused.status.code() == Some(2) && said.contains("--collective"),
+        "{said}"
+    );
 }

@@ -3,7 +3,7 @@
 use hopwise_core::{Network, Rule};
 use hopwise_language::Traffic;
 use hopwise_load::measure::{self, Effort, Experiment, Point};
-use hopwise_load::parameters::{Parameters, Preset, Process};
+use hopwise_load::parameters::{Parameters, Paths, Preset, Process};
 use hopwise_load::saturation;
 
 /// A network from its expression.
@@ -27,6 +27,8 @@ pub(crate) struct Setup {
     pub(crate) cycles: Option<u32>,
     pub(crate) precision: f64,
     pub(crate) link_buffers: Option<u32>,
+    pub(crate) paths: Paths,
+    pub(crate) threads: usize,
 }
 
 impl Setup {
@@ -43,6 +45,8 @@ impl Setup {
             cycles: None,
             precision: 0.005,
             link_buffers: None,
+            paths: Paths::Rule,
+            threads: 1,
         }
     }
 
@@ -61,7 +65,8 @@ impl Setup {
             .saturation_rate
     }
 
-    fn experiment<'a>(&self, network: &'a Network) -> Experiment<'a> {
+    /// What is run.
+    pub(crate) fn experiment<'a>(&self, network: &'a Network) -> Experiment<'a> {
         let mut effort = Effort {
             precision: self.precision,
             most_cycles: 200 << 10,
@@ -74,6 +79,7 @@ impl Setup {
             packet_flits: self.flits,
             class_limit: self.class_limit,
             link_buffers: self.link_buffers,
+            paths: self.paths,
             ..Parameters::BOOKSIM
         };
         Experiment {
@@ -85,6 +91,15 @@ impl Setup {
             rate: self.rate,
             seed: self.seed,
             effort,
+            failures: None,
+            threads: self.threads,
         }
     }
+}
+
+/// What must not differ between two runs.
+pub(crate) fn without_times(mut point: Point) -> Point {
+    (point.setup_seconds, point.wall_seconds) = (0.0, 0.0);
+    (point.node_cycles_per_second, point.packets_per_second) = (0.0, 0.0);
+    point
 }

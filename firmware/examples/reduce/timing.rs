@@ -6,15 +6,19 @@ use heapless::Vec;
 use hopwise_app::{AppPort, Mesh, Micros, Receiver};
 use hopwise_team::{Broken, Team};
 
-/// What is added up goes in parts of so many bytes.
+/// What is added up goes in parts of up to so many bytes.
 const PART: usize = 128;
 /// The naive way has so long.
 const NAIVE_WITHIN: Micros = 5_000_000;
 
 type Part = Vec<u8, PART>;
 
+/// A part of so many bytes in all.
 fn part(place: u64, number: u32, bytes: usize) -> Part {
-    (0..bytes as u32).map(|index| (index + number + place as u32) as u8).collect()
+    let length = bytes.saturating_sub(PART * number as usize).min(PART);
+    (0..length as u32)
+        .map(|index| (index + number + place as u32) as u8)
+        .collect()
 }
 
 fn add(mut a: Part, b: Part) -> Part {
@@ -35,17 +39,18 @@ pub(crate) async fn run(mesh: Mesh<'_>, team: &Team<'_>, port: AppPort, tag: u32
         team: [0; 2],
         naive: [0; 2],
     };
-    for (index, (bytes, parts)) in [(4, 1), (PART, 8)].into_iter().enumerate() {
+    for (index, bytes) in [4_usize, 1_024].into_iter().enumerate() {
+        let parts = bytes.div_ceil(PART) as u32;
         let tag = tag + 32 * index as u32;
         let longest = |took: Micros, tag| team.all_reduce_any_order(tag, took, Micros::max);
         team.barrier(tag).await?;
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         by_team(team, tag + 1, bytes, parts).await?;
-        times.team[index] = longest(mesh.now() - begun, tag + 16).await?;
+        times.team[index] = longest(mesh.uptime() - begun, tag + 16).await?;
         team.barrier(tag + 17).await?;
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         by_board_0(mesh, &mut receiver, bytes, parts).await?;
-        times.naive[index] = longest(mesh.now() - begun, tag + 18).await?;
+        times.naive[index] = longest(mesh.uptime() - begun, tag + 18).await?;
     }
     Ok(times)
 }

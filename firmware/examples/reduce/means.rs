@@ -12,7 +12,9 @@ pub(crate) type Point = (i32, i32);
 /// The points of a board: about three places.
 pub(crate) fn points(place: usize) -> [Point; POINTS] {
     core::array::from_fn(|index| {
-        let drawn = ((place * POINTS + index) as u32).wrapping_mul(0x85eb_ca6b).rotate_left(11);
+        let drawn = ((place * POINTS + index) as u32)
+            .wrapping_mul(0x85eb_ca6b)
+            .rotate_left(11);
         let (x, y) = ((drawn & 0xff) as i32, (drawn >> 8 & 0xff) as i32);
         let (across, down) = [(0, 0), (600, 100), (250, 700)][index % 3];
         (across + x, down + y)
@@ -52,7 +54,9 @@ pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<[Point; CENTRES], B
     let mut centres = BEGIN;
     for step in 0..STEPS {
         let add = |a: Sums, b: Sums| core::array::from_fn(|index| add_one(a[index], b[index]));
-        let sums = team.all_reduce_any_order(tag + step, sums(&points, &centres), add).await?;
+        let sums = team
+            .all_reduce_any_order(tag + step, sums(&points, &centres), add)
+            .await?;
         centres = moved(centres, sums);
     }
     Ok(centres)

@@ -2,10 +2,13 @@
 
 use hopwise_firmware::{AppPort, Handle};
 use hopwise_team::{Broken, Team};
+use serde::Serialize;
 
 const ORDERS: AppPort = AppPort(16);
 /// What comes out goes to this port of the computer at board 0.
 pub(crate) const RESULTS: AppPort = AppPort(17);
+/// Values that one message shows.
+const SHOWN: usize = 16;
 const TEAM: AppPort = AppPort(18);
 /// Tags of a run.
 const TAGS: u32 = 100;
@@ -21,10 +24,22 @@ pub(crate) async fn follow(mesh: Handle<'static>, obey: impl AsyncFn(&Team<'stat
         if order.from_computer {
             let _ = mesh.broadcast(ORDERS, order.bytes()).await;
         }
-        let begun = mesh.now();
+        let begun = mesh.uptime();
         match obey(&team, program, u32::from(run) * TAGS).await {
-            Ok(()) => defmt::info!("run {} done in {} us", run, mesh.now() - begun),
+            Ok(()) => defmt::info!("run {} done in {} us", run, mesh.uptime() - begun),
             Err(broken) => defmt::info!("run {} broke: {}", run, broken),
         }
+    }
+}
+
+/// Sends what this board has to the computer at board 0: the board's number, that of the first value, and some values.
+pub(crate) async fn show<T: Serialize>(mesh: Handle<'static>, values: &[T]) {
+    for (index, values) in values.chunks(SHOWN).enumerate() {
+        let mut bytes = [0; 200];
+        let first = (index * SHOWN) as u16;
+        let Ok(message) = postcard::to_slice(&(mesh.address() as u16, first, values), &mut bytes) else {
+            return;
+        };
+        let _ = mesh.send_to_computer(0, RESULTS, message).await;
     }
 }

@@ -50,9 +50,17 @@ pub(crate) async fn run(team: &Team<'_>, tag: u32) -> Result<Tile, Broken> {
         let before = tile;
         for (row, cells) in tile.iter_mut().enumerate() {
             for (column, cell) in cells.iter_mut().enumerate() {
-                let above = if row == 0 { from_above[column] } else { before[row - 1][column] };
+                let above = if row == 0 {
+                    from_above[column]
+                } else {
+                    before[row - 1][column]
+                };
                 let below = before.get(row + 1).map_or(from_below[column], |cells| cells[column]);
-                let left = if column == 0 { from_left[row] } else { before[row][column - 1] };
+                let left = if column == 0 {
+                    from_left[row]
+                } else {
+                    before[row][column - 1]
+                };
                 let right = before[row].get(column + 1).copied().unwrap_or(from_right[row]);
                 *cell = next(*cell, [above, below, left, right]);
             }

@@ -1,0 +1,520 @@
+//! Boards in a row or a cycle, each with a crystal of its own, that exchange signals over wires without errors.
+
+use std::vec::Vec;
+
+use super::*;
+
+const SECOND: u64 = 1_000_000_000;
+/// Signals take this long.
+const ON_THE_WIRE: u64 = 300_000;
+const STEP: u64 = 500_000;
+const BAUD: u32 = 1_000_000;
+
+struct Board {
+    clock: MeshClock<4>,
+    /// Nanoseconds of its own clock in a second, more than there are, and what it showed first.
+    ppb: i64,
+    first: u64,
+    alive: bool,
+    before: Option<Micros>,
+}
+
+impl Board {
+    /// Its own clock at a true time, in nanoseconds.
+    fn nanos(&self, now: u64) -> u64 {
+        self.first + (now as i128 * (1_000_000_000 + i128::from(self.ppb)) / 1_000_000_000) as u64
+    }
+
+    fn micros(&self, now: u64) -> Micros {
+        self.nanos(now) / 1_000
+    }
+
+    /// As it times frames: in whole microseconds.
+    fn stamp(&self, now: u64) -> Grains {
+        grains(self.micros(now)) + GRAINS / 2
+    }
+}
+
+/// What a board that lies does to its signals.
+type Lie = fn(u64, &mut TimeSignal);
+
+struct Mesh {
+    boards: Vec<Board>,
+    /// Each with the links of both ends.
+    cables: Vec<((usize, u8), (usize, u8))>,
+    now: u64,
+    /// When it arrives, where, and what it says.
+    under_way: Vec<(u64, usize, u8, TimeSignal)>,
+    liar: Option<(usize, Lie)>,
+    signals: u64,
+}
+
+impl Mesh {
+    /// Board n is wired to the next; the last to the first, if it is a cycle.
+    fn row(nodes: usize, is_cycle: bool, seed: u64) -> Self {
+        let draw = |number: usize, what: u64| {
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (number as u64 * 2 + what + 1);
+            for _ in 0..3 {
+                state = (state ^ state >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            }
+            state >> 20
+        };
+        let boards = (0..nodes).map(|node| {
+            let first = draw(node, 0) % (100 * SECOND);
+            Board {
+                clock: MeshClock::new(node as Node, BAUD, first / 1_000),
+                ppb: (draw(node, 1) % 100_001) as i64 - 50_000,
+                first,
+                alive: true,
+                before: None,
+            }
+        });
+        let cables = (0..nodes - usize::from(!is_cycle)).map(|node| ((node, 1), ((node + 1) % nodes, 0)));
+        let mut mesh = Mesh {
+            boards: boards.collect(),
+            cables: cables.collect(),
+            now: 0,
+            under_way: Vec::new(),
+            liar: None,
+            signals: 0,
+        };
+        for cable in 0..mesh.cables.len() {
+            mesh.plug(cable, true);
+        }
+        mesh
+    }
+
+    fn plug(&mut self, cable: usize, plugged: bool) {
+        let (a, b) = self.cables[cable];
+        for (board, link) in [a, b] {
+            let board = &mut self.boards[board];
+            let now = board.micros(self.now);
+            if plugged {
+                board.clock.link_up(link, now);
+            } else {
+                board.clock.link_down(link);
+            }
+        }
+    }
+
+    /// A board is gone, and its neighbours notice.
+    fn kill(&mut self, board: usize) {
+        self.boards[board].alive = false;
+        for cable in 0..self.cables.len() {
+            let (a, b) = self.cables[cable];
+            if a.0 == board || b.0 == board {
+                self.plug(cable, false);
+            }
+        }
+    }
+
+    /// A board starts anew and knows nothing.
+    fn restart(&mut self, board: usize) {
+        let now = self.boards[board].micros(self.now);
+        self.boards[board].clock = MeshClock::new(board as Node, BAUD, now);
+        self.boards[board].before = None;
+        self.boards[board].alive = true;
+        for cable in 0..self.cables.len() {
+            let (a, b) = self.cables[cable];
+            if a.0 == board || b.0 == board {
+                self.plug(cable, false);
+                self.plug(cable, true);
+            }
+        }
+    }
+
+    fn run(&mut self, seconds: f64) {
+        let end = self.now + (seconds * SECOND as f64) as u64;
+        while self.now < end {
+            self.now += STEP;
+            let (due, later) = self.under_way.drain(..).partition(|signal| signal.0 <= self.now);
+            self.under_way = later;
+            let due: Vec<_> = due;
+            let nodes = self.boards.len() as u64;
+            for (at, board, link, signal) in due {
+                let board = &mut self.boards[board];
+                if board.alive && board.clock.open >> link & 1 == 1 {
+                    let came = board.stamp(at);
+                    board
+                        .clock
+                        .hear(link, &signal, Some(came), nodes, board.micros(self.now));
+                }
+            }
+            for number in 0..self.boards.len() {
+                self.serve(number);
+            }
+        }
+    }
+
+    fn serve(&mut self, number: usize) {
+        let now = self.now;
+        let board = &mut self.boards[number];
+        if !board.alive {
+            return;
+        }
+        let micros = board.micros(now);
+        board.clock.tick(micros);
+        let shown = board.clock.time.at(micros);
+        assert!(shown >= board.before, "board {number} went back");
+        board.before = shown;
+        if !board.clock.take_speech() {
+            return;
+        }
+        for link in 0..4 {
+            if board.clock.open >> link & 1 == 0 {
+                continue;
+            }
+            let mut signal = board.clock.signal(link, micros).unwrap();
+            let began = board.stamp(now);
+            board.clock.left(link, began + grains(ON_THE_WIRE / 1_000));
+            self.signals += 1;
+            if let Some((liar, lie)) = self.liar
+                && liar == number
+            {
+                lie(now, &mut signal);
+            }
+            let to = self.cables.iter().find_map(|&(a, b)| match (number, link) {
+                end if a == end => Some(b),
+                end if b == end => Some(a),
+                _ => None,
+            });
+            let to = to.unwrap();
+            self.under_way.push((now + ON_THE_WIRE, to.0, to.1, signal));
+        }
+    }
+
+    /// What the boards that are alive show, in microseconds, and the board whose clock that is.
+    fn shown(&self) -> Vec<(Option<f64>, Node)> {
+        let alive = self.boards.iter().filter(|board| board.alive);
+        let shown = alive.map(|board| {
+            let local = board.nanos(self.now) * 32 / 125;
+            let shown = board.clock.time.at_grain(local);
+            (shown.map(|shown| shown as f64 / GRAINS as f64), board.clock.root)
+        });
+        shown.collect()
+    }
+
+    /// By how much the clocks of some boards differ at most, in microseconds.
+    fn spread_of(&self, boards: &[usize]) -> f64 {
+        let shown: Vec<_> = self.shown();
+        let shown: Vec<f64> = boards.iter().map(|&board| shown[board].0.expect("a time")).collect();
+        let fold = |f: fn(f64, f64) -> f64| shown.iter().copied().reduce(f).unwrap();
+        fold(f64::max) - fold(f64::min)
+    }
+
+    fn assert_agreement(&self, root: Node, within: f64) {
+        let shown = self.shown();
+        assert!(
+            shown.iter().all(|(shown, of)| shown.is_some() && *of == root),
+            "{shown:?}"
+        );
+        let all: Vec<usize> = (0..shown.len()).collect();
+        let spread = self.spread_of(&all);
+        assert!(spread <= within, "{spread} us: {shown:?}");
+    }
+}
+
+#[test]
+fn boards_in_a_row_agree() {
+    for seed in 1..=10 {
+        let mut mesh = Mesh::row(16, false, seed);
+        mesh.run(5.0);
+        mesh.assert_agreement(0, 6.0);
+        mesh.run(5.0);
+        mesh.assert_agreement(0, 4.0);
+    }
+}
+
+#[test]
+fn a_root_that_dies_is_followed_by_the_next_and_time_goes_on() {
+    for seed in 1..=4 {
+        let mut mesh = Mesh::row(12, true, seed);
+        mesh.run(5.0);
+        mesh.assert_agreement(0, 6.0);
+        let before = mesh.shown()[5].0.unwrap();
+        mesh.kill(0);
+        mesh.run(2.5);
+        mesh.assert_agreement(1, 6.0);
+        let passed = mesh.shown()[4].0.unwrap() - before;
+        assert!((passed - 2_500_000.0).abs() < 500.0, "{passed} us in 2.5 s");
+        mesh.kill(1);
+        mesh.run(5.0);
+        mesh.assert_agreement(2, 6.0);
+    }
+}
+
+/// Without rounds the boards of the cycle would tell each other of the dead root for ever.
+#[test]
+fn nobody_follows_a_root_that_is_only_remembered() {
+    let mut mesh = Mesh::row(9, true, 3);
+    mesh.run(5.0);
+    mesh.kill(0);
+    mesh.run(1.8);
+    assert!(mesh.shown().iter().all(|(_, root)| *root == 1), "{:?}", mesh.shown());
+}
+
+#[test]
+fn a_board_that_comes_later_takes_over_the_time_and_then_the_lead() {
+    let mut mesh = Mesh::row(6, true, 5);
+    mesh.kill(0);
+    mesh.run(5.0);
+    mesh.assert_agreement(1, 6.0);
+    let before = mesh.shown()[0].0.unwrap();
+    mesh.restart(0);
+    mesh.run(5.0);
+    mesh.assert_agreement(0, 6.0);
+    let passed = mesh.shown()[1].0.unwrap() - before;
+    assert!((passed - 5_000_000.0).abs() < 1_000.0, "{passed} us in 5 s");
+}
+
+#[test]
+fn a_root_that_restarts_goes_on_with_what_the_others_remember() {
+    let mut mesh = Mesh::row(6, true, 6);
+    mesh.run(5.0);
+    let before = mesh.shown()[3].0.unwrap();
+    mesh.restart(0);
+    mesh.run(3.0);
+    mesh.assert_agreement(0, 6.0);
+    let root = &mesh.boards[0].clock;
+    assert_eq!((root.parent, root.hops), (None, 0), "it follows nobody");
+    let passed = mesh.shown()[3].0.unwrap() - before;
+    assert!((passed - 3_000_000.0).abs() < 1_000.0, "{passed} us in 3 s");
+}
+
+#[test]
+fn a_cable_that_is_cut_changes_nothing_but_the_path() {
+    let mut mesh = Mesh::row(10, true, 7);
+    mesh.run(5.0);
+    mesh.plug(0, false);
+    mesh.run(0.5);
+    mesh.assert_agreement(0, 6.0);
+    mesh.run(5.0);
+    mesh.assert_agreement(0, 6.0);
+}
+
+/// Two meshes that were apart have drifted apart; the one with the worse root takes the time of the other, and goes back nowhere.
+#[test]
+fn two_meshes_become_one() {
+    for seed in 8..=11 {
+        let mut mesh = Mesh::row(8, true, seed);
+        // Boards 0 to 3, and 4 to 7.
+        mesh.plug(3, false);
+        mesh.plug(7, false);
+        mesh.run(20.0);
+        let roots: Vec<Node> = mesh.shown().iter().map(|(_, root)| *root).collect();
+        assert_eq!(roots, [0, 0, 0, 0, 4, 4, 4, 4]);
+        mesh.plug(3, true);
+        mesh.plug(7, true);
+        let ahead = mesh.shown()[5].0.unwrap() - mesh.shown()[2].0.unwrap();
+        mesh.run(4.0);
+        let roots: Vec<Node> = mesh.shown().iter().map(|(_, root)| *root).collect();
+        assert_eq!(roots, [0; 8], "seed {seed}");
+        // At half speed what is ahead waits for the rest.
+        mesh.run(ahead.max(0.0) * 2.1 / 1e6);
+        mesh.assert_agreement(0, 6.0);
+    }
+}
+
+/// Everyone but the liar and who hears nobody else agrees, and time runs as before.
+fn withstands(liar: usize, lie: Lie, from: f64) {
+    let mut mesh = Mesh::row(8, true, 12);
+    // Shortcuts, so that each board has three neighbours.
+    for board in 0..4 {
+        mesh.cables.push(((board, 2), (board + 4, 2)));
+        mesh.plug(mesh.cables.len() - 1, true);
+    }
+    mesh.run(from);
+    if from == 0.0 {
+        mesh.liar = Some((liar, lie));
+        mesh.run(5.0);
+    } else {
+        mesh.liar = Some((liar, lie));
+    }
+    let honest: Vec<usize> = (0..8).filter(|&board| board != liar).collect();
+    mesh.run(1.0);
+    let before: Vec<f64> = honest.iter().map(|&board| mesh.shown()[board].0.unwrap()).collect();
+    mesh.run(10.0);
+    let spread = mesh.spread_of(&honest);
+    assert!(spread < 10.0, "{spread} us: {:?}", mesh.shown());
+    for (&board, before) in honest.iter().zip(before) {
+        let passed = mesh.shown()[board].0.unwrap() - before;
+        // 250 parts in a million of ten seconds.
+        assert!((passed - 10e6).abs() < 2_500.0, "board {board}: {passed} us in 10 s");
+    }
+}
+
+#[test]
+fn a_liar_from_the_far_future_drags_nobody() {
+    let far: Lie = |_, signal| signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * GRAINS);
+    for liar in [0, 3, 7] {
+        withstands(liar, far, 5.0);
+    }
+    // From the beginning on, and as if it were next to the root.
+    let far: Lie = |now, signal| {
+        signal.mesh = Some(now / 1_000 * GRAINS + 3_600_000_000 * GRAINS);
+        (signal.root, signal.hops) = (0, 0);
+    };
+    withstands(5, far, 0.0);
+}
+
+#[test]
+fn a_liar_that_jumps_drags_nobody() {
+    let jumps: Lie = |now, signal| {
+        let by = if now / 300_000_000 % 2 == 0 { 700 } else { 0 };
+        signal.mesh = signal.mesh.map(|mesh| mesh + by * GRAINS);
+    };
+    for liar in [0, 2, 6] {
+        withstands(liar, jumps, 5.0);
+    }
+}
+
+#[test]
+fn a_liar_that_runs_too_fast_drags_nobody() {
+    let fast: Lie = |now, signal| {
+        signal.mesh = signal
+            .mesh
+            .map(|mesh| mesh + (now - 5 * SECOND) / 1_000_000 * GRAINS * 2);
+        signal.sent = signal
+            .sent
+            .map(|sent| sent.wrapping_add(((now - 5 * SECOND) / 1_000_000 * GRAINS * 2) as u32));
+    };
+    for liar in [0, 4] {
+        withstands(liar, fast, 5.0);
+    }
+}
+
+/// A neighbour's own clock tells how fast one's own is.
+#[test]
+fn a_liar_about_its_own_clock_drags_nobody() {
+    let fast: Lie = |now, signal| {
+        let more = (now - 5 * SECOND) / 1_000_000 * GRAINS;
+        signal.sent = signal.sent.map(|sent| sent.wrapping_add(more as u32));
+    };
+    for liar in [0, 4] {
+        withstands(liar, fast, 5.0);
+    }
+}
+
+/// Whoever starts beside a liar hears it as soon as the others.
+#[test]
+fn a_board_that_starts_takes_the_time_that_most_have() {
+    for wait in 0..8 {
+        let mut mesh = Mesh::row(8, true, 20 + wait);
+        for board in 0..4 {
+            mesh.cables.push(((board, 2), (board + 4, 2)));
+            mesh.plug(mesh.cables.len() - 1, true);
+        }
+        mesh.run(5.0 + 0.013 * wait as f64);
+        mesh.liar = Some((5, |_, signal| {
+            signal.mesh = signal.mesh.map(|mesh| mesh + 3_600_000_000 * GRAINS);
+        }));
+        mesh.restart(4);
+        mesh.run(3.0);
+        let spread = mesh.spread_of(&[0, 1, 2, 3, 4, 6, 7]);
+        assert!(spread < 6.0, "{spread} us: {:?}", mesh.shown());
+    }
+}
+
+/// What the root or one that follows it says in a round.
+fn of_round(root: Node, round: u16, now: Micros) -> TimeSignal {
+    TimeSignal {
+        number: round as u8,
+        sent: Some(grains(now - 100) as u32),
+        mesh: Some(grains(now - 100)),
+        rate: 0,
+        root,
+        round,
+        hops: 0,
+    }
+}
+
+/// A board that hears of rounds every millisecond, the last of them at the time that is returned.
+fn follower(speeches: &mut u32) -> (MeshClock<2>, Micros) {
+    let mut clock: MeshClock<2> = MeshClock::new(3, BAUD, 0);
+    clock.link_up(0, 0);
+    clock.link_up(1, 0);
+    let mut now = 0;
+    for round in 1..=1_000 {
+        now = u64::from(round) * 1_000;
+        clock.hear(0, &of_round(0, round, now), Some(grains(now + 900)), 9, now);
+        clock.tick(now);
+        *speeches += u32::from(clock.take_speech());
+    }
+    assert_eq!((clock.root, clock.parent, clock.round), (0, Some(0), 1_000));
+    (clock, now)
+}
+
+#[test]
+fn rounds_that_come_too_fast_make_no_storm() {
+    let mut speeches = 0;
+    follower(&mut speeches);
+    assert!((50..=81).contains(&speeches), "{speeches} signals in a second");
+}
+
+#[test]
+fn of_a_dead_root_only_new_rounds_are_believed() {
+    let (mut clock, mut now) = follower(&mut 0);
+    now += 1_500_000;
+    clock.tick(now);
+    assert_eq!((clock.root, clock.lost), (3, 0));
+    let mut hear = |round: u16, more: Micros| {
+        let now = now + more;
+        for number in [round as u8, round as u8 + 1] {
+            let signal = TimeSignal {
+                number,
+                ..of_round(0, round, now)
+            };
+            clock.hear(1, &signal, Some(grains(now - 100)), 9, now);
+        }
+        clock.root
+    };
+    assert_eq!((hear(999, 10), hear(1_000, 20), hear(2_000, 30)), (3, 3, 3));
+    assert_eq!(hear(1_001, 40), 0);
+}
+
+#[test]
+fn any_signal_is_borne() {
+    let mut clock: MeshClock<2> = MeshClock::new(3, 0, 0);
+    clock.link_up(0, 0);
+    clock.link_up(200, 0);
+    let mut state = 1_u64;
+    let mut draw = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        state >> 16 ^ state << 40
+    };
+    let (mut now, mut before) = (0, None);
+    for _ in 0..200_000 {
+        let random = draw();
+        let signal = TimeSignal {
+            number: (random >> 1) as u8 & 3,
+            sent: (random & 1 == 0).then_some(draw() as u32),
+            mesh: (random & 6 != 0).then_some(if random & 64 == 0 { draw() } else { grains(now) }),
+            rate: draw() as i32,
+            root: draw() % 5,
+            round: draw() as u16 & 63,
+            hops: draw() as u8,
+        };
+        now += draw() % 200_000;
+        let came = (random & 128 == 0).then_some(grains(now));
+        clock.hear((random >> 8) as u8 & 1, &signal, came, 5, now);
+        clock.tick(now);
+        let _ = clock.signal((random >> 9) as u8 & 3, now);
+        clock.left((random >> 10) as u8 & 3, draw());
+        let shown = clock.time().at(now);
+        // What is 2^55 microseconds ahead goes round; nobody lives to see it.
+        if let (Some(shown), Some(before)) = (shown, before) {
+            assert!(shown >= before || before > 1 << 50, "{shown} after {before}");
+        }
+        before = shown;
+    }
+    clock.hear(
+        0,
+        &clock.clone().signal(0, Micros::MAX).unwrap(),
+        Some(Grains::MAX),
+        5,
+        Micros::MAX,
+    );
+    clock.tick(Micros::MAX);
+}

@@ -1,0 +1,181 @@
+//! What guards the frames of a mesh that has a key: a tag in the place of the CRC, and in a hello the proof of who speaks.
+//!
+//! An acknowledgement, a packet or a time signal is marked by the highest bit of its first byte, which who has no key takes for a kind that it does
+//! not know. Where the session was named stands the number of the frame, and where the CRC was, the tag. A hello keeps its CRC,
+//! so that who has another key, or none, can read who is there; before the CRC stand a nonce, the number and the tag.
+
+use super::frame::{ACK, CRC_BYTES, DATA, Frame, FrameError, LATER, TIME, TYPE_MASK};
+use crate::key::{Key, TAG_BYTES, Tag, same_tag};
+
+/// A number that its owner never uses again.
+pub(crate) type Nonce = [u8; NONCE_BYTES];
+const NONCE_BYTES: usize = 16;
+
+/// The low bits of a frame's number, as it carries them.
+type LowBits = [u8; 2];
+
+/// What a hello with a proof has more than one without.
+pub(super) const PROOF_BYTES: usize = NONCE_BYTES + size_of::<LowBits>() + TAG_BYTES;
+/// What a tag takes more than a CRC.
+pub(super) const TAG_MORE: usize = TAG_BYTES - CRC_BYTES;
+
+/// Under which key a frame is written, and as which one of that key's frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Seal<'a> {
+    /// The key of this direction of the session.
+    pub key: &'a Key,
+    /// Rises by one with each frame.
+    pub number: u64,
+}
+
+impl Seal<'_> {
+    pub(super) fn low_bits(&self) -> LowBits {
+        (self.number as u16).to_le_bytes()
+    }
+
+    pub(super) fn tag(&self, bytes: &[u8]) -> Tag {
+        self.key.tag(self.number, bytes)
+    }
+}
+
+/// What goes with a hello.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof<'a> {
+    /// Of the end that says hello.
+    pub nonce: &'a [u8; NONCE_BYTES],
+    /// Of the session that the hello names, or, if it names none, of all who have the mesh's key.
+    pub seal: Seal<'a>,
+}
+
+impl Proof<'_> {
+    /// What stands between the fields of the hello and the tag.
+    pub(super) fn bytes(&self) -> [u8; PROOF_BYTES - TAG_BYTES] {
+        let mut bytes = [0; PROOF_BYTES - TAG_BYTES];
+        let (nonce, low_bits) = bytes.split_at_mut(NONCE_BYTES);
+        nonce.copy_from_slice(self.nonce);
+        low_bits.copy_from_slice(&self.seal.low_bits());
+        bytes
+    }
+}
+
+/// A frame or a hello that came with a tag, not yet believed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tagged<'a> {
+    /// All before the tag.
+    bytes: &'a [u8],
+    tag: &'a Tag,
+    low_bits: u16,
+}
+
+impl<'a> Tagged<'a> {
+    /// An acknowledgement, a packet or a time signal; `None` if the decoded bytes are another frame.
+    pub(crate) fn frame(bytes: &'a [u8]) -> Option<Self> {
+        let (content, tag) = bytes.split_last_chunk()?;
+        let &[first, n0, n1, ..] = content else { return None };
+        matches!(first & (TYPE_MASK | LATER), SEALED_ACK | SEALED_DATA | SEALED_TIME).then_some(Tagged {
+            bytes: content,
+            tag,
+            low_bits: u16::from_le_bytes([n0, n1]),
+        })
+    }
+
+    /// The proof of a hello and the nonce in it, of decoded bytes whose CRC has been looked at.
+    pub(crate) fn hello(bytes: &'a [u8]) -> Option<(Self, &'a Nonce)> {
+        let (content, _) = bytes.split_last_chunk::<CRC_BYTES>()?;
+        let (content, tag) = content.split_last_chunk()?;
+        let (rest, low_bits) = content.split_last_chunk()?;
+        let tagged = Tagged {
+            bytes: content,
+            tag,
+            low_bits: u16::from_le_bytes(*low_bits),
+        };
+        Some((tagged, rest.last_chunk()?))
+    }
+
+    /// The number that it must have if it came after another: the next one with these low bits.
+    pub(crate) fn number_after(&self, last: u64) -> u64 {
+        let ahead = self.low_bits.wrapping_sub((last as u16).wrapping_add(1));
+        last.saturating_add(1).saturating_add(ahead.into())
+    }
+
+    /// Whether its tag is that of a seal.
+    pub(crate) fn is_under(&self, seal: Seal<'_>) -> bool {
+        same_tag(&seal.tag(self.bytes), self.tag)
+    }
+
+    /// The frame, once its tag has been looked at. The session, which it does not name, is `session`.
+    pub(crate) fn read(&self, session: u16) -> Result<Frame<'a>, FrameError> {
+        let mut frame = Frame::read_content(self.bytes, LATER)?;
+        if let Frame::Ack(super::Ack { tag, .. })
+        | Frame::Data {
+            header: super::DataHeader {
+                ack: super::Ack { tag, .. },
+                ..
+            },
+            ..
+        }
+        | Frame::Time { tag, .. } = &mut frame
+        {
+            *tag = session;
+        }
+        Ok(frame)
+    }
+}
+
+const SEALED_ACK: u8 = ACK | LATER;
+const SEALED_DATA: u8 = DATA | LATER;
+const SEALED_TIME: u8 = TIME | LATER;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KEY_BYTES;
+
+    #[test]
+    fn a_number_is_the_next_one_with_its_low_bits() {
+        let tagged = |low_bits| Tagged {
+            bytes: &[],
+            tag: &[0; TAG_BYTES],
+            low_bits,
+        };
+        for (last, low_bits, number) in [
+            (0, 1, 1),
+            (0, 0, 0x1_0000),
+            (7, 7, 0x1_0007),
+            (0xffff, 0, 0x1_0000),
+            (0xffff, 0xffff, 0x1_ffff),
+            (0x12_fffe, 1, 0x13_0001),
+            (u64::MAX, 5, u64::MAX),
+        ] {
+            assert_eq!(tagged(low_bits).number_after(last), number, "{last:x} {low_bits:x}");
+        }
+    }
+
+    /// Forged, and in a mesh with a key never believed: a time signal without a tag, one of another key, one that came before.
+    #[test]
+    fn a_time_signal_is_sealed_as_a_packet_is() {
+        let signal = super::super::TimeSignal {
+            number: 7,
+            sent: Some(1),
+            mesh: Some(2),
+            rate: 3,
+            root: 4,
+            round: 5,
+            hops: 6,
+        };
+        let (key, other) = (Key::new([1; KEY_BYTES]), Key::new([2; KEY_BYTES]));
+        let write = |seal| {
+            let mut out = [0; 64];
+            let length = super::super::write_time(0x0300, &signal, seal, &mut out).unwrap();
+            let frame = &mut out[..length - 1];
+            super::super::decode(frame).unwrap().to_vec()
+        };
+        assert!(Tagged::frame(&write(None)).is_none());
+        let bytes = write(Some(Seal { key: &key, number: 9 }));
+        let tagged = Tagged::frame(&bytes).unwrap();
+        assert!(tagged.is_under(Seal { key: &key, number: 9 }));
+        assert!(!tagged.is_under(Seal { key: &key, number: 8 }));
+        assert!(!tagged.is_under(Seal { key: &other, number: 9 }));
+        assert_eq!(tagged.read(0x0300), Ok(Frame::Time { tag: 0x0300, signal }));
+    }
+}

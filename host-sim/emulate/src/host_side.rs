@@ -1,0 +1,126 @@
+//! What a board's serial port is to another program on the host: a Unix socket or a pseudo-terminal.
+
+use std::path::Path;
+
+use crate::serial::CannotOpenPort;
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::File;
+    use std::io::{ErrorKind, Read, Write};
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::path::PathBuf;
+
+    use rustix::fs::{OFlags, fcntl_setfl};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+    use super::{CannotOpenPort, Path};
+
+    pub(crate) enum HostSide {
+        Socket {
+            listener: UnixListener,
+            client: Option<UnixStream>,
+            path: PathBuf,
+        },
+        Terminal(File),
+    }
+
+    impl HostSide {
+        /// Makes the socket, or the pseudo-terminal; and what the other program opens.
+        pub(crate) fn open(socket: Option<&Path>) -> Result<(Self, String), CannotOpenPort> {
+            let Some(path) = socket else {
+                let (terminal, path) = open_terminal().map_err(CannotOpenPort::Terminal)?;
+                return Ok((HostSide::Terminal(terminal), path));
+            };
+            let failed = |error| CannotOpenPort::Socket {
+                path: path.display().to_string(),
+                error,
+            };
+            let listener = UnixListener::bind(path).map_err(failed)?;
+            listener.set_nonblocking(true).map_err(failed)?;
+            let host = HostSide::Socket {
+                listener,
+                client: None,
+                path: path.to_path_buf(),
+            };
+            Ok((host, path.display().to_string()))
+        }
+
+        /// Writes what there is, and reads what there is and has room.
+        pub(crate) fn pass(&mut self, out: &[u8], room: &mut [u8]) -> usize {
+            match self {
+                HostSide::Socket { listener, client, .. } => {
+                    if let Ok((stream, _)) = listener.accept()
+                        && stream.set_nonblocking(true).is_ok()
+                    {
+                        *client = Some(stream);
+                    }
+                    let received = client.as_mut().and_then(|stream| pass(stream, out, room));
+                    if received.is_none() {
+                        *client = None;
+                    }
+                    received.unwrap_or(0)
+                }
+                HostSide::Terminal(terminal) => pass(terminal, out, room).unwrap_or(0),
+            }
+        }
+    }
+
+    impl Drop for HostSide {
+        fn drop(&mut self) {
+            if let HostSide::Socket { path, .. } = self {
+                // Nothing is lost if it is already gone.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+
+    /// `None` if the other end has gone.
+    fn pass(stream: &mut (impl Read + Write), out: &[u8], room: &mut [u8]) -> Option<usize> {
+        match stream.write_all(out) {
+            Err(error) if error.kind() != ErrorKind::WouldBlock => return None,
+            _ => {}
+        }
+        if room.is_empty() {
+            return Some(0);
+        }
+        match stream.read(room) {
+            Ok(0) => None,
+            Ok(received) => Some(received),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Some(0),
+            Err(_) => None,
+        }
+    }
+
+    /// A pseudo-terminal in raw mode, and the path of its other end.
+    fn open_terminal() -> Result<(File, String), std::io::Error> {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let path = ptsname(&master, Vec::new())?.to_string_lossy().into_owned();
+        let mut modes = tcgetattr(&master)?;
+        modes.make_raw();
+        tcsetattr(&master, OptionalActions::Now, &modes)?;
+        fcntl_setfl(&master, OFlags::NONBLOCK)?;
+        Ok((File::from(master), path))
+    }
+}
+
+#[cfg(unix)]
+pub(crate) use unix::HostSide;
+
+/// There is none.
+#[cfg(not(unix))]
+pub(crate) enum HostSide {}
+
+#[cfg(not(unix))]
+impl HostSide {
+    pub(crate) fn open(_: Option<&Path>) -> Result<(Self, String), CannotOpenPort> {
+        Err(CannotOpenPort::NoSuchThing)
+    }
+
+    pub(crate) fn pass(&mut self, _: &[u8], _: &mut [u8]) -> usize {
+        match *self {}
+    }
+}

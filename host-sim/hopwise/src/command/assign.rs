@@ -1,0 +1,96 @@
+//! `hopwise mesh assign`
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use super::MeshArg;
+use super::output::{Outcome, print, print_json, say, stop_on_ctrl_c, write_file};
+use super::refusal::Refusal;
+use hopwise_rig::assign::{Next, Probe, blink, label, next};
+use hopwise_rig::mesh::{BadMesh, Mesh, MeshRule, with_probe};
+use hopwise_rig::probe_rs::Program;
+
+/// Between two looks at what is plugged in.
+const PAUSE: Duration = Duration::from_millis(300);
+
+#[derive(Args)]
+#[command(after_help = "\
+Plug in one board after the other. The probe of each goes into the mesh file, for the next node that has none; comments stay as they
+are. The board's LED goes out and on three times, and what its label should say is printed. Ctrl-C ends it; what is assigned stays.")]
+pub(super) struct AssignArgs {
+    #[command(flatten)]
+    mesh: MeshArg,
+    /// The probe-rs program
+    #[arg(long, value_name = "PROGRAM", default_value = "probe-rs")]
+    probe_rs: String,
+    /// Print a JSON object for each board
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &AssignArgs) -> Result<Outcome, Refusal> {
+    let mesh = args.mesh.read()?;
+    if mesh.is_emulated() {
+        return Err(MeshRule::ProbeOfEmulated(0).into());
+    }
+    let program = Program::find(&args.probe_rs)?;
+    let stop = stop_on_ctrl_c()?;
+    let mut said = None;
+    loop {
+        // People may have the file open, too: it is read anew each time.
+        let mesh = args.mesh.read()?;
+        let seen = Probe::find(&program).map_err(|error| Refusal::file(args.probe_rs.as_ref(), error))?;
+        let step = next(&mesh, &seen);
+        match &step {
+            Next::Done => break,
+            Next::Assign(node, probe) => {
+                assign(args, &mesh, *node, probe)?;
+                if let Err(error) = blink(&program, &mesh, *node, probe) {
+                    say(&format!("the LED of node {node} could not be made to blink: {error}"));
+                }
+            }
+            Next::PlugIn(node) if said.as_ref() != Some(&step) => say(&format!("plug in the board of node {node}")),
+            Next::Several(node, probes) if said.as_ref() != Some(&step) => {
+                let probes: Vec<&str> = probes.iter().map(|probe| probe.0.as_str()).collect();
+                say(&format!(
+                    "several boards are new ({}): unplug all but that of node {node}",
+                    probes.join(", ")
+                ));
+            }
+            Next::PlugIn(_) | Next::Several(..) => {}
+        }
+        said = Some(step);
+        if stop.load(Ordering::Relaxed) {
+            let mesh = args.mesh.read()?;
+            let assigned = mesh.nodes().filter(|node| mesh.probe(*node).is_some()).count();
+            return Ok(Outcome::Stopped(format!(
+                "{assigned} of {} nodes have a probe",
+                mesh.network.nodes()
+            )));
+        }
+        std::thread::sleep(PAUSE);
+    }
+    say(&format!("every node of {} has a probe", args.mesh.path.display()));
+    Ok(Outcome::Done)
+}
+
+/// Writes a probe into the file, and prints the label.
+fn assign(args: &AssignArgs, mesh: &Mesh, node: u64, probe: &Probe) -> Result<(), Refusal> {
+    let path = &args.mesh.path;
+    let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
+        path: path.clone(),
+        error,
+    })?;
+    let written = with_probe(&text, node, &probe.written(mesh, node)).map_err(|error| Refusal::Assign {
+        path: path.clone(),
+        error,
+    })?;
+    write_file(path, &written)?;
+    match args.json {
+        true => print_json(&json!({"node": node, "probe": probe.0})),
+        false => print(|out| write!(out, "{}", label(mesh, node))),
+    }
+}

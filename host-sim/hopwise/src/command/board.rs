@@ -1,0 +1,70 @@
+//! `hopwise board`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::mesh::parse_kind;
+use super::output::{Outcome, print, print_json, say, write_file};
+use super::refusal::Refusal;
+use super::table;
+use hopwise_rig::boards::{BoardKind, KINDS};
+use hopwise_rig::headers;
+use hopwise_rig::plan::describe;
+
+#[derive(Args)]
+pub(super) struct BoardArgs {
+    /// The kind of board; all kinds are listed unless given
+    #[arg(value_name = "BOARD", value_parser = parse_kind)]
+    board: Option<&'static BoardKind>,
+    /// Draw its headers into this file, as SVG, with the pins of all links
+    #[arg(long, value_name = "FILE", requires = "board")]
+    svg: Option<PathBuf>,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &BoardArgs) -> Result<Outcome, Refusal> {
+    let Some(kind) = args.board else {
+        return list(args.json);
+    };
+    if let Some(path) = &args.svg {
+        write_file(path, &headers::svg(kind))?;
+        say(&format!("wrote {} (open it in a browser)", path.display()));
+    }
+    if args.json {
+        print_json(kind)?;
+        return Ok(Outcome::Done);
+    }
+    print(|out| {
+        writeln!(
+            out,
+            "{}: {}, {} links; 3.3 V, never 5 V\n",
+            kind.name,
+            kind.chip,
+            kind.links.len()
+        )?;
+        let pins = kind.links.iter();
+        let pins = pins.map(|uart| vec![uart.name.to_string(), describe(&uart.tx), describe(&uart.rx)]);
+        writeln!(out, "{}", table::lines(&["UART", "TX", "RX"], pins))?;
+        writeln!(out, "ground: {}", kind.ground.join(", "))
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn list(json: bool) -> Result<Outcome, Refusal> {
+    if json {
+        print_json(&KINDS)?;
+        return Ok(Outcome::Done);
+    }
+    let row = |kind: &&BoardKind| vec![kind.name.to_string(), kind.chip.into(), kind.links.len().to_string()];
+    print(|out| {
+        writeln!(
+            out,
+            "{}",
+            table::lines(&["board", "chip", "links"], KINDS.iter().map(row))
+        )
+    })?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,415 @@
+//! `hopwise clock`
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use hopwise_core::{Network, Node};
+use hopwise_emulate::firmware::BOARDS;
+use hopwise_emulate::mesh_time::{self as emulated, TimedBoards};
+use hopwise_emulate::setup::{CannotBuild, Differences};
+use hopwise_emulator::image::Image;
+use hopwise_figures::Agreement;
+use hopwise_sim::mesh_time::{self as simulated, MOST_LINKS, TimedNodes, Trial};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::output::{Outcome, print, print_facts, print_json};
+use super::refusal::Refusal;
+use super::{NetworkArg, RepositoryArg, check};
+
+#[derive(Args)]
+pub(super) struct ClockArgs {
+    #[command(flatten)]
+    network: NetworkArg,
+    /// What the boards are
+    #[arg(long, value_enum, default_value = "simulated")]
+    boards: BoardsArg,
+    /// Decides crystals, starts and all else that happens by chance
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// So many seeds, one after the other, and all that is found in one report
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    seeds: u64,
+    /// Crystals are wrong by up to so many parts of a million
+    #[arg(long, value_name = "PPM", default_value_t = 50.0, value_parser = drift)]
+    drift: f64,
+    /// What is sent on the links
+    #[arg(long, value_enum, default_value = "none")]
+    load: LoadArg,
+    /// What fails when the clocks have been read, to be read again: a board, such as 5, or the cable between two, such as 5-7
+    #[arg(long, value_name = "NODE|NODE-NODE")]
+    fail: Option<Failure>,
+    /// Threads that emulated boards run on
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// More than this between any two boards is a check that failed
+    #[arg(long, value_name = "US", default_value_t = 10.0)]
+    within: f64,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum BoardsArg {
+    /// The real firmware on emulated boards
+    Emulated,
+    /// Nodes in the simulator
+    Simulated,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum LoadArg {
+    /// Nothing
+    None,
+    /// As much as goes through, on all links in both directions
+    Full,
+}
+
+/// What fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    Board(Node),
+    Cable(Node, Node),
+}
+
+impl FromStr for Failure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let node = |text: &str| text.trim().parse().ok();
+        let read = match text.split_once('-') {
+            Some((a, b)) => node(a).zip(node(b)).map(|(a, b)| Failure::Cable(a, b)),
+            None => node(text).map(Failure::Board),
+        };
+        read.ok_or_else(|| "a board, such as 5, or the cable between two, such as 5-7".into())
+    }
+}
+
+/// Crystals that are off by more are broken.
+const MOST_DRIFT: f64 = 100.0;
+
+fn drift(text: &str) -> Result<f64, String> {
+    let drift = text.parse().ok().filter(|drift| (0.0..=MOST_DRIFT).contains(drift));
+    drift.ok_or_else(|| format!("a number from 0 to {MOST_DRIFT}"))
+}
+
+#[derive(Serialize)]
+struct Report {
+    network: String,
+    boards: BoardsArg,
+    nodes: u64,
+    load: LoadArg,
+    drift_ppm: f64,
+    first_seed: u64,
+    seeds: u64,
+    /// Of the run with the worst.
+    worst_seed: u64,
+    /// How often a board did not know the time when it was asked, or another than the rest.
+    without_time: u64,
+    #[serde(flatten)]
+    agreement: Agreement,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_failure: Option<Agreement>,
+}
+
+/// What one run found.
+#[derive(Default)]
+struct Found {
+    without_time: u64,
+    settled: Agreement,
+    after_failure: Agreement,
+}
+
+impl Found {
+    fn worst(&self) -> f64 {
+        self.settled.worst_us.max(self.after_failure.worst_us)
+    }
+}
+
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MILLISECOND;
+/// The last board starts at most this much later than the first.
+const STARTS_WITHIN: u64 = SECOND;
+/// The time is settled so long after the last start, and after a failure.
+const SETTLES: u64 = 5 * SECOND;
+/// Then clocks are read this often, for this long.
+const EVERY: u64 = 50 * MILLISECOND;
+const READ_FOR: u64 = SECOND;
+
+/// Boards whose clocks are read: emulated or simulated. Times are in nanoseconds.
+trait Timed {
+    fn last_start(&self) -> u64;
+    fn now(&self) -> u64;
+    fn run_until(&mut self, end: u64) -> Result<(), Refusal>;
+    fn read(&mut self) -> Vec<Option<f64>>;
+    fn fail(&mut self) -> Result<(), Refusal>;
+}
+
+pub(super) fn run(args: &ClockArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    let network = args.network.network()?;
+    match args.fail {
+        Some(Failure::Board(board)) => drop(check(&network, board)?),
+        Some(Failure::Cable(a, b)) => {
+            check(&network, b)?;
+            if network.port_to(check(&network, a)?, b).ok().flatten().is_none() {
+                return Err(Refusal::NoCable { a, b });
+            }
+        }
+        None => {}
+    }
+    let seeds: Vec<u64> = (args.seed..args.seed.saturating_add(args.seeds.max(1))).collect();
+    let found: Vec<Found> = match args.boards {
+        BoardsArg::Emulated => {
+            let path = repository.elf(None, BOARDS[0])?;
+            let elf = std::fs::read(&path).map_err(|error| Refusal::file(&path, error))?;
+            let image = Arc::new(Image::from_elf(&elf).map_err(|error| Refusal::file(&path, error))?);
+            let run = |&seed: &u64| watch(&mut Emulated::new(args, &network, &image, seed)?, args);
+            seeds.iter().map(run).collect::<Result<_, _>>()?
+        }
+        BoardsArg::Simulated => {
+            check_width(&network)?;
+            let run = |&seed: &u64| watch(&mut Simulated::new(args, &network, seed), args);
+            seeds.par_iter().map(run).collect::<Result<_, _>>()?
+        }
+    };
+    let report = sum_up(args, &network, &seeds, &found);
+    if args.json {
+        print_json(&report)?;
+    } else {
+        show(&report)?;
+    }
+    let worst = found.iter().map(Found::worst).fold(0.0, f64::max);
+    Ok(if report.without_time > 0 {
+        Outcome::CheckFailed(format!(
+            "{network}: boards did not know the time, seed {}",
+            report.worst_seed
+        ))
+    } else if worst > args.within {
+        let (within, seed) = (args.within, report.worst_seed);
+        Outcome::CheckFailed(format!(
+            "{network}: clocks differ by {worst:.1} us, more than {within}, with seed {seed}"
+        ))
+    } else {
+        Outcome::Done
+    })
+}
+
+/// The simulator's boards are made for so many links.
+fn check_width(network: &Network) -> Result<(), Refusal> {
+    let wide = (0..network.nodes()).find(|&node| network.degree(node).unwrap_or(0) > MOST_LINKS);
+    match wide {
+        Some(node) => Err(Refusal::TooManyLinks { node, most: MOST_LINKS }),
+        None => Ok(()),
+    }
+}
+
+/// Reads the clocks when they should agree, and again after something has failed.
+fn watch(boards: &mut impl Timed, args: &ClockArgs) -> Result<Found, Refusal> {
+    let mut found = Found::default();
+    let settled = boards.last_start() + SETTLES;
+    found.settled = read(boards, settled, &mut found.without_time)?;
+    if args.fail.is_some() {
+        boards.fail()?;
+        let settled = boards.now() + SETTLES;
+        found.after_failure = read(boards, settled, &mut found.without_time)?;
+    }
+    Ok(found)
+}
+
+/// Looks at the clocks all the time, and judges from `begin` on.
+fn read(boards: &mut impl Timed, begin: u64, without_time: &mut u64) -> Result<Agreement, Refusal> {
+    let mut agreement = Agreement::default();
+    while boards.now() < begin + READ_FOR {
+        boards.run_until(boards.now() + EVERY)?;
+        let shown = boards.read();
+        if boards.now() > begin {
+            *without_time += shown.iter().filter(|shown| shown.is_none()).count() as u64;
+            agreement.add(shown.into_iter().flatten().collect());
+        }
+    }
+    Ok(agreement)
+}
+
+fn sum_up(args: &ClockArgs, network: &Network, seeds: &[u64], found: &[Found]) -> Report {
+    let mut sum = Found::default();
+    let mut worst = (0.0, args.seed);
+    for (found, &seed) in found.iter().zip(seeds) {
+        sum.without_time += found.without_time;
+        sum.settled.merge(&found.settled);
+        sum.after_failure.merge(&found.after_failure);
+        if found.without_time > 0 || found.worst() > worst.0 {
+            worst = (
+                if found.without_time > 0 {
+                    f64::MAX
+                } else {
+                    found.worst()
+                },
+                seed,
+            );
+        }
+    }
+    Report {
+        network: network.to_string(),
+        boards: args.boards,
+        nodes: network.nodes(),
+        load: args.load,
+        drift_ppm: args.drift,
+        first_seed: args.seed,
+        seeds: seeds.len() as u64,
+        worst_seed: worst.1,
+        without_time: sum.without_time,
+        agreement: sum.settled,
+        after_failure: args.fail.map(|_| sum.after_failure),
+    }
+}
+
+fn show(report: &Report) -> Result<(), Refusal> {
+    let agreement = |agreement: &Agreement| {
+        format!(
+            "{:.1} us at most between any two boards, {:.1} us in the mean",
+            agreement.worst_us, agreement.mean_us
+        )
+    };
+    let mut facts = vec![
+        ("boards", format!("{}, {} seeds", report.nodes, report.seeds)),
+        ("settled", agreement(&report.agreement)),
+    ];
+    if let Some(after) = &report.after_failure {
+        facts.push(("after the failure", agreement(after)));
+    }
+    facts.push(("worst seed", report.worst_seed.to_string()));
+    print_facts(&report.network, &facts)?;
+    let mut histogram = report.agreement.clone();
+    if let Some(after) = &report.after_failure {
+        histogram.merge(after);
+    }
+    let total: u64 = histogram.histogram.iter().sum();
+    let last = histogram.histogram.iter().rposition(|&count| count > 0).unwrap_or(0);
+    print(|out| {
+        writeln!(out, "from the median of all boards, by microseconds:")?;
+        for (from, count) in histogram.histogram.iter().take(last + 1).enumerate() {
+            let share = 100.0 * *count as f64 / total.max(1) as f64;
+            let bar = "#".repeat((share / 2.0).round() as usize);
+            writeln!(out, "  {from:>2}  {share:7.3} %  {bar}")?;
+        }
+        Ok(())
+    })
+}
+
+struct Emulated {
+    boards: TimedBoards,
+    network: Network,
+    last_start: u64,
+    fail: Option<Failure>,
+}
+
+impl Emulated {
+    fn new(args: &ClockArgs, network: &Network, image: &Arc<Image>, seed: u64) -> Result<Self, Refusal> {
+        let differences = Differences {
+            seed,
+            drift_ppm: args.drift,
+        };
+        let full = args.load == LoadArg::Full;
+        let boards = TimedBoards::new(network, image, differences, STARTS_WITHIN * PICOSECONDS, full);
+        let mut boards = boards.map_err(|error| cannot_build(network, error))?;
+        boards.world().set_threads(args.threads);
+        Ok(Emulated {
+            last_start: boards.last_start() / PICOSECONDS,
+            boards,
+            network: *network,
+            fail: args.fail,
+        })
+    }
+}
+
+/// Of a nanosecond.
+const PICOSECONDS: u64 = 1_000;
+
+fn cannot_build(network: &Network, error: CannotBuild) -> Refusal {
+    Refusal::Boards {
+        expression: network.to_string(),
+        error,
+    }
+}
+
+impl Timed for Emulated {
+    fn last_start(&self) -> u64 {
+        self.last_start
+    }
+
+    fn now(&self) -> u64 {
+        self.boards.now() / PICOSECONDS
+    }
+
+    fn run_until(&mut self, end: u64) -> Result<(), Refusal> {
+        self.boards.world().run_until(end * PICOSECONDS);
+        Ok(())
+    }
+
+    fn read(&mut self) -> Vec<Option<f64>> {
+        self.boards.read()
+    }
+
+    fn fail(&mut self) -> Result<(), Refusal> {
+        let failure = match self.fail {
+            Some(Failure::Board(board)) => emulated::Failure::Board(board),
+            Some(Failure::Cable(a, b)) => emulated::Failure::Cable(a, b),
+            None => return Ok(()),
+        };
+        let now = self.boards.now();
+        let failed = self.boards.fail(&self.network, failure, now);
+        failed.map_err(|error| cannot_build(&self.network, error))
+    }
+}
+
+struct Simulated {
+    nodes: TimedNodes,
+    fail: Option<Failure>,
+}
+
+impl Simulated {
+    fn new(args: &ClockArgs, network: &Network, seed: u64) -> Self {
+        Simulated {
+            nodes: TimedNodes::new(&Trial {
+                network: *network,
+                seed,
+                drift: args.drift,
+                starts_within: STARTS_WITHIN,
+                full: args.load == LoadArg::Full,
+                liar: None,
+            }),
+            fail: args.fail,
+        }
+    }
+}
+
+impl Timed for Simulated {
+    fn last_start(&self) -> u64 {
+        self.nodes.last_start()
+    }
+
+    fn now(&self) -> u64 {
+        self.nodes.now()
+    }
+
+    fn run_until(&mut self, end: u64) -> Result<(), Refusal> {
+        Ok(self.nodes.run_until(end)?)
+    }
+
+    fn read(&mut self) -> Vec<Option<f64>> {
+        self.nodes.read()
+    }
+
+    fn fail(&mut self) -> Result<(), Refusal> {
+        match self.fail {
+            Some(Failure::Board(board)) => self.nodes.fail(simulated::Failure::Board(board)),
+            Some(Failure::Cable(a, b)) => self.nodes.fail(simulated::Failure::Cable(a, b)),
+            None => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! The trace of an emulated mesh.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use hopwise_core::Network;
+use hopwise_core::wire::{Pattern, Traffic};
+use hopwise_emulate::log::BoardLine;
+use hopwise_emulator::boards::BoardKind;
+use hopwise_emulator::time::SECOND;
+use hopwise_rig::mesh::Mesh;
+use hopwise_trace::line::{Header, Nanos};
+use hopwise_trace::text::read_event;
+use hopwise_trace::writer::Writer;
+
+use super::EmulateArgs;
+use crate::command::output::check_output;
+use crate::command::refusal::Refusal;
+
+/// Bytes of a packet that boards send by themselves.
+const PACKET_BYTES: u8 = 32;
+
+/// The mesh of boards of a kind: what boards do besides routing is said in its configuration.
+pub(super) fn mesh(network: Network, kind: &BoardKind) -> Result<Mesh, Refusal> {
+    let known = hopwise_rig::boards::kind(kind.name);
+    let kind = known.ok_or_else(|| hopwise_rig::emulated::CannotEmulate::NoSuchBoard(kind.name.into()))?;
+    Ok(Mesh::new(network, kind)?)
+}
+
+/// Boards log their packets, and send some.
+pub(super) fn prepare(mesh: &mut Mesh, log_packets: bool, traffic: Option<u32>) {
+    mesh.log_packets |= log_packets;
+    if let Some(rate) = traffic {
+        mesh.traffic = Some(Traffic {
+            rate,
+            count: 0,
+            pattern: Pattern::Uniform,
+            size: PACKET_BYTES,
+        });
+    }
+}
+
+/// A trace while it is written.
+pub(super) struct TraceFile {
+    path: PathBuf,
+    writer: Writer<BufWriter<File>>,
+}
+
+impl TraceFile {
+    /// Begins a trace.
+    pub(super) fn create(path: &Path, args: &EmulateArgs, network: &Network, baud: u32) -> Result<Self, Refusal> {
+        let failed = |error| Refusal::file(path, error);
+        check_output(path, args.script.as_deref())?;
+        let file = File::create(path).map_err(failed)?;
+        let header = Header::new(network, baud);
+        let writer = Writer::new(BufWriter::new(file), &header).map_err(failed)?;
+        Ok(Self {
+            path: path.into(),
+            writer,
+        })
+    }
+
+    /// Adds the events among the lines of boards' logs.
+    pub(super) fn write(&mut self, lines: &[BoardLine]) -> Result<(), Refusal> {
+        for line in lines {
+            if let Some(event) = read_event(&line.text) {
+                let at = (line.at / (SECOND / 1_000_000_000)) as Nanos;
+                let written = self.writer.event(at, line.board as u64, &event);
+                written.map_err(|error| Refusal::file(&self.path, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends it.
+    pub(super) fn finish(self) -> Result<(), Refusal> {
+        let finished = self.writer.finish();
+        finished.map(|_| ()).map_err(|error| Refusal::file(&self.path, error))
+    }
+}

@@ -1,0 +1,230 @@
+//! `hopwise load sweep`, `plan`, `work`, `merge` and `study`: many experiments as jobs of a folder.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use hopwise_core::Rule;
+
+use super::{SATURATION_PRECISION, SceneArgs};
+use crate::command::output::{Outcome, print, progress_bar, say, write_file};
+use crate::command::refusal::Refusal;
+use crate::command::{NetworkArg, RuleArg};
+use hopwise_load::measure::rule_name;
+use hopwise_load::report;
+use hopwise_load::study::{self, Size, Study};
+use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
+
+#[derive(Subcommand)]
+pub(super) enum Action {
+    /// Simulates every network at every rate with every seed, on all cores: table, chart and page
+    Sweep(SweepArgs),
+    /// Writes the numbered jobs of a sweep into a folder, without doing them
+    Plan(SweepArgs),
+    /// Does the jobs of a folder that are not done: all, or this member's share of a job array
+    Work(WorkArgs),
+    /// Joins the results of a folder: table, chart and page
+    Merge(MergeArgs),
+    /// Compares the papers' networks with torus and hypercube: a document with charts
+    Study(StudyArgs),
+}
+
+#[derive(Args)]
+pub(super) struct SweepArgs {
+    /// The networks, as expressions
+    #[arg(value_name = "EXPR", required = true)]
+    networks: Vec<String>,
+    /// The rates: numbers, or FROM:TO:STEP
+    #[arg(long, value_delimiter = ',', default_value = "0.05:0.5:0.05")]
+    rates: Vec<String>,
+    /// The routing rules
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "exact")]
+    rules: Vec<RuleArg>,
+    /// How many seeds, from 1
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+    /// Find the highest rate that is carried too
+    #[arg(long)]
+    saturation: bool,
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// The folder of the jobs
+    #[arg(long, default_value = "load-jobs")]
+    jobs: PathBuf,
+    /// Where table, chart and page go
+    #[arg(long, default_value = ".")]
+    out: PathBuf,
+}
+
+#[derive(Args)]
+pub(super) struct WorkArgs {
+    /// The folder of the jobs
+    jobs: PathBuf,
+    /// How many processes share the work; this one's number comes from SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or
+    /// PARALLEL_SEQ
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    shards: Option<u32>,
+}
+
+#[derive(Args)]
+pub(super) struct MergeArgs {
+    /// The folder of the jobs
+    jobs: PathBuf,
+    /// Where table, chart and page go
+    #[arg(long, default_value = ".")]
+    out: PathBuf,
+}
+
+#[derive(Args)]
+pub(super) struct StudyArgs {
+    /// Leave out networks of more nodes, about: 64, 200, 650 and 3000 there are
+    #[arg(long, value_name = "NODES", default_value_t = u32::MAX, value_parser = clap::value_parser!(u32).range(64..))]
+    most_nodes: u32,
+    /// The folder of the jobs
+    #[arg(long, default_value = "load-study-jobs")]
+    jobs: PathBuf,
+    /// Where the document and its charts go
+    #[arg(long, default_value = ".")]
+    out: PathBuf,
+}
+
+pub(super) fn run(action: &Action) -> Result<Outcome, Refusal> {
+    match action {
+        Action::Plan(sweep) => {
+            let folder = plan(sweep)?;
+            print(|out| writeln!(out, "{} jobs in {}", folder.list.jobs.len(), sweep.jobs.display()))?;
+            Ok(Outcome::Done)
+        }
+        Action::Sweep(sweep) => {
+            let folder = plan(sweep)?;
+            work(&folder, Share::ALL)?;
+            merge(&folder, &sweep.out)
+        }
+        Action::Work(args) => {
+            let folder = Folder::open(&args.jobs)?;
+            let variable = |name: &str| std::env::var(name).ok();
+            let share = Share::from_environment(
+                variable,
+                args.shards.map(|count| count as usize),
+                folder.list.jobs.len(),
+            )?;
+            work(&folder, share.unwrap_or(Share::ALL))?;
+            Ok(Outcome::Done)
+        }
+        Action::Study(args) => study(args),
+        Action::Merge(args) => merge(&Folder::open(&args.jobs)?, &args.out),
+    }
+}
+
+/// The jobs of a sweep, network by network, in the order of the arguments.
+fn plan(args: &SweepArgs) -> Result<Folder, Refusal> {
+    let rates = rates(&args.rates)?;
+    let mut tasks: Vec<Task> = rates.into_iter().map(|rate| Task::Point { rate }).collect();
+    if args.saturation {
+        tasks.push(Task::Saturation {
+            precision: SATURATION_PRECISION,
+        });
+    }
+    let mut jobs = Vec::new();
+    for expression in &args.networks {
+        let network = NetworkArg {
+            expression: expression.clone(),
+        }
+        .network()?;
+        for &rule in &args.rules {
+            for &task in &tasks {
+                jobs.extend((1..=args.seeds).map(|seed| Job {
+                    network: network.to_string(),
+                    rule: rule_name(Rule::from(rule)).into(),
+                    traffic: args.scene.traffic(),
+                    process: args.scene.process,
+                    parameters: args.scene.parameters(),
+                    effort: args.scene.effort(),
+                    seed,
+                    task,
+                    failures: args.scene.failures(),
+                }));
+            }
+        }
+    }
+    Ok(Folder::create(&args.jobs, JobList { jobs })?)
+}
+
+/// Numbers, and ranges FROM:TO:STEP with both ends.
+fn rates(texts: &[String]) -> Result<Vec<f64>, Refusal> {
+    let mut rates = Vec::new();
+    for text in texts {
+        let wrong = || Refusal::Rate(text.clone());
+        let numbers: Result<Vec<f64>, _> = text.split(':').map(str::parse).collect();
+        match numbers.map_err(|_| wrong())?[..] {
+            [rate] => rates.push(rate),
+            [from, to, step] if step > 0.0 && from >= 0.0 && (to - from) / step < 10_000.0 => {
+                let steps = ((to - from) / step + 1e-9).floor();
+                // Rounded, so that 0.05 and 0.05:0.5:0.05 begin with the same number.
+                rates.extend((0..=steps as u32).map(|i| ((from + f64::from(i) * step) * 1e9).round() / 1e9));
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(rates)
+}
+
+fn work(folder: &Folder, share: Share) -> Result<(), Refusal> {
+    let numbers = folder.share(share);
+    let bar = progress_bar(numbers.len() as u64, "simulating");
+    let done = folder.work_all(&numbers, |worked| {
+        if let Worked::Again(damaged) = worked {
+            bar.suspend(|| say(&format!("hopwise: {damaged}: done again")));
+        }
+        bar.inc(1);
+    })?;
+    bar.finish_and_clear();
+    print(|out| writeln!(out, "jobs done now: {done}, before: {}", numbers.len() - done))
+}
+
+fn merge(folder: &Folder, out: &Path) -> Result<Outcome, Refusal> {
+    let findings = match folder.findings() {
+        Ok(findings) => findings,
+        Err(missing) => return Ok(Outcome::CheckFailed(missing.to_string())),
+    };
+    let rows = report::rows(&findings);
+    let chart = report::latency_chart("Latency against load", &rows);
+    let json = serde_json::to_string_pretty(&rows).map_err(|error| Refusal::Output(error.to_string()))?;
+    let files = [
+        (
+            "load.csv",
+            report::csv(&rows).map_err(|error| Refusal::Output(error.to_string()))?,
+        ),
+        ("load.json", json + "\n"),
+        ("load.svg", chart.svg()),
+        ("load.html", report::page("Latency against load", &[chart], &rows)),
+    ];
+    write_files(out, &files)?;
+    let deadlock = rows.iter().find_map(|row| row.deadlock.clone());
+    Ok(deadlock.map_or(Outcome::Done, Outcome::CheckFailed))
+}
+
+fn study(args: &StudyArgs) -> Result<Outcome, Refusal> {
+    let sizes: Vec<Size> = study::SIZES
+        .into_iter()
+        .filter(|size| size.nodes <= args.most_nodes)
+        .collect();
+    let folder = Folder::create(&args.jobs, study::plan(&sizes))?;
+    work(&folder, Share::ALL)?;
+    let findings = folder.findings()?;
+    let Study { text, charts } = study::write(&sizes, &report::rows(&findings));
+    let mut files = vec![("load-study.md".to_string(), text)];
+    files.extend(charts.into_iter().map(|(name, chart)| (name, chart.svg())));
+    write_files(&args.out, &files)?;
+    Ok(Outcome::Done)
+}
+
+/// Writes files into a folder and prints where they are.
+fn write_files(folder: &Path, files: &[(impl AsRef<str>, String)]) -> Result<(), Refusal> {
+    std::fs::create_dir_all(folder).map_err(|error| Refusal::Output(error.to_string()))?;
+    for (name, text) in files {
+        let path = folder.join(name.as_ref());
+        write_file(&path, text)?;
+        print(|out| writeln!(out, "{}", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! Boards with keys: who may talk to them, who may change them, and someone on a wire. See `docs/keys.md`.
+
+use crate::firmware_support::{KEYS, Rig, firmware};
+use hopwise_core::authority::{Challenge, MeshKeys, authorise, board_key};
+use hopwise_core::key::Key;
+use hopwise_core::wire::{
+    Command, Done, LinkTrouble, PAGE_BYTES, Page, Pattern, Query, Status, Traffic, TrafficReport,
+};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulate::setup;
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND};
+use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
+use hopwise_sim::tap::Tap;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn told(at: usize, dest: u64, command: &Command<'_>) -> Question {
+    Question {
+        dest,
+        ..Question::command(at, command)
+    }
+}
+
+#[test]
+fn a_mesh_with_keys_works_and_no_answer_holds_a_key() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::keyed(firmware, "path(3)");
+    rig.wait_for_links(SECOND);
+    let report = rig.check();
+    assert_eq!(report.findings, Vec::<String>::new());
+    // Whatever a board can be asked.
+    let queries = (0..=255).map(Query::Board);
+    let questions = queries.map(|query| Question {
+        more: vec![0],
+        ..Question::new(0, 1, query)
+    });
+    let questions: Vec<Question> = questions
+        .filter(|question| !matches!(question.query, Query::Board(number) if Command::changes(number)))
+        .collect();
+    let secrets = [KEYS.mesh, board_key(&KEYS.management, 1)].map(|key| key.bytes()[..8].to_vec());
+    for reply in rig.ask(&questions) {
+        let Some(Reply::Answer(bytes)) = reply else {
+            panic!("no answer")
+        };
+        let holds = |secret: &Vec<u8>| bytes.windows(secret.len()).any(|window| window == secret);
+        assert!(!secrets.iter().any(holds), "{bytes:?}");
+    }
+}
+
+/// Computers that have the key of the mesh, as every board has, but not that of the computer.
+#[test]
+fn a_board_is_changed_only_by_who_has_the_management_key() {
+    let Some(firmware) = firmware() else { return };
+    for wrong in [None, Some(Key::new([9; 16]))] {
+        let mut rig = Rig::locked(firmware, "path(3)", wrong);
+        rig.wait_for_links(SECOND);
+        let page = Page::new("path(3)", 1).expect("a page").write();
+        let traffic = Traffic {
+            rate: 10,
+            count: 10,
+            pattern: Pattern::Neighbors,
+            size: 20,
+        };
+        for command in [
+            Command::WritePage(&page),
+            Command::WritePage(&[0xff; PAGE_BYTES]),
+            Command::Restart,
+            Command::Broadcast(b"all"),
+            Command::StartTraffic(traffic),
+            Command::LogPackets(true),
+            Command::KeepPage,
+        ] {
+            for dest in [0, 1] {
+                let done: Done = rig.ask_one(told(0, dest, &command));
+                assert_eq!(done, Done::NotAllowed, "{command:?} to {dest}");
+            }
+        }
+        assert_eq!(rig.ask_one::<TrafficReport>(told(0, 1, &Command::Traffic)).sent, 0);
+    }
+    let mut rig = Rig::keyed(firmware, "path(3)");
+    rig.wait_for_links(SECOND);
+    for number in 0..3 {
+        let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
+        assert_eq!(challenge.number, number);
+        assert_eq!(rig.ask_one::<Done>(told(0, 1, &Command::LogPackets(true))), Done::Done);
+    }
+}
+
+/// What the computer said once, or before a restart, is not obeyed when someone says it again.
+#[test]
+fn a_command_is_obeyed_once() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::locked(firmware, "path(3)", None);
+    rig.wait_for_links(SECOND);
+    let sealed = |rig: &mut Rig| {
+        let challenge: Challenge = rig.ask_one(told(0, 1, &Command::Challenge));
+        let key = board_key(&KEYS.management, 1);
+        let restart = authorise(&key, &challenge, Command::Restart.number(), &[]);
+        Question {
+            more: restart.expect("it fits").to_vec(),
+            ..Question::new(0, 1, Command::Restart.query())
+        }
+    };
+    let (before, first) = (rig.identity(1).epoch, sealed(&mut rig));
+    for (question, done) in [(&first, Done::Done), (&first, Done::NotAllowed)] {
+        assert_eq!(rig.ask_one::<Done>(question.clone()), done);
+    }
+    rig.run_for(2 * SECOND);
+    rig.wait_for_links(SECOND);
+    assert_eq!(rig.identity(1).epoch, before + 1);
+    assert_eq!(rig.ask_one::<Done>(first), Done::NotAllowed, "after the restart");
+    let second = sealed(&mut rig);
+    assert_eq!(rig.ask_one::<Done>(second), Done::Done);
+}
+
+/// Without keys anyone may do nearly anything, but a page from afar is taken only while someone holds the button.
+#[test]
+fn a_board_without_keys_takes_a_page_from_afar_only_with_its_button_held() {
+    let Some(firmware) = firmware() else { return };
+    let mut rig = Rig::new(firmware, "path(3)");
+    let script = Script::new(vec![(2 * SECOND, Action::Press(1)), (4 * SECOND, Action::Release(1))]);
+    rig.world.set_script(script).expect("a board 1");
+    rig.wait_for_links(SECOND);
+    let page = Page::new("path(3)", 1).expect("a page").write();
+    let write = told(0, 1, &Command::WritePage(&page));
+    assert_eq!(rig.ask_one::<Done>(write.clone()), Done::NotAllowed);
+    while rig.world.now() < 2 * SECOND + 100 * MILLISECOND {
+        rig.run_for(50 * MILLISECOND);
+    }
+    assert_eq!(rig.ask_one::<Done>(write), Done::Done);
+    rig.run_for(3 * SECOND);
+    assert!(rig.ask_one::<Status>(told(0, 1, &Command::Status)).on_trial);
+}
+
+#[test]
+fn a_board_with_another_key_or_none_is_told_apart() {
+    let Some(firmware) = firmware() else { return };
+    for (keys, trouble) in [
+        (None, LinkTrouble::Unkeyed),
+        (
+            Some(MeshKeys::of(&Key::new([3; 16])).of_board(1)),
+            LinkTrouble::WrongKey,
+        ),
+    ] {
+        let mut rig = Rig::keyed(firmware, "path(2)");
+        let page = Page::new("path(2)", 1).expect("a page").write();
+        setup::configure(&mut rig.world.boards_mut()[1], &firmware.image, &page, keys, 5);
+        rig.run_for(SECOND);
+        let report = rig.link_report(0, 0);
+        assert_eq!((report.up, report.trouble), (false, trouble));
+        let log = rig.log();
+        let reason = format!("{trouble:?}");
+        for board in [0, 1] {
+            let told = log
+                .iter()
+                .filter(|line| line.board == board && line.text.contains(&reason));
+            // By the neighbour, and at the other board by the computer, too.
+            assert!((1..=4).contains(&told.count()), "board {board}: {log:?}");
+        }
+    }
+}
+
+/// A wire between two boards that leads through someone who records, says again, changes, joins, floods and pretends.
+#[test]
+fn nothing_is_taken_from_someone_on_an_emulated_wire() {
+    let Some(firmware) = firmware() else { return };
+    for (seed, keyed) in [(1, true), (2, true), (1, false)] {
+        let uart = setup::LINKS[0];
+        let mut world = World::new(seed);
+        for board in 0..2 {
+            let options = BoardOptions {
+                unique_id: [board as u32, 1, 2],
+                ..BoardOptions::default()
+            };
+            let mut made = Board::new(&firmware.image, options);
+            let page = Page::new("path(2)", board).expect("a page").write();
+            let keys = keyed.then(|| KEYS.of_board(board));
+            setup::configure(&mut made, &firmware.image, &page, keys, 50 + 9 * board as u32);
+            world.add(made);
+            let board = board as usize;
+            world.connect_host(Port { board, uart }).expect("a free port");
+        }
+        let mut rig = Rig::with(firmware, "path(2)".parse().expect("a network"), world);
+        if keyed {
+            rig.computers.lock(KEYS.mesh, Some(KEYS.management));
+        }
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut tap = Tap::default();
+        let mut run = |rig: &mut Rig, time: u64| {
+            let end = rig.world.now() + time;
+            while rig.world.now() < end {
+                rig.run_for(250 * MICROSECOND);
+                for side in [0, 1] {
+                    let bytes = rig.world.boards_mut()[side].take_bytes(uart);
+                    let now = rig.world.now() / MICROSECOND;
+                    let out = tap.carry(side, &bytes, 1_000_000, now, &mut random);
+                    rig.world.boards_mut()[1 - side].feed(uart, &out);
+                }
+            }
+        };
+        run(&mut rig, SECOND);
+        let traffic = Traffic {
+            rate: 100,
+            count: 250,
+            pattern: Pattern::Neighbors,
+            size: 60,
+        };
+        for board in [0, 1] {
+            let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
+            assert_eq!(done, Done::Done);
+        }
+        run(&mut rig, 4 * SECOND);
+        let reports = [0, 1].map(|board| rig.link_report(board, 0).counters);
+        if !keyed {
+            // So that the rest can fail: there every other word of the attacker ends a session.
+            assert!(reports.iter().all(|report| report.sessions > 5), "{reports:?}");
+            continue;
+        }
+        for (here, there) in [(0, 1), (1, 0)] {
+            assert_eq!(
+                reports[here].packets_received, reports[there].packets_sent,
+                "seed {seed}: {reports:?}"
+            );
+            assert!(reports[here].damaged > 50, "seed {seed}: {reports:?}");
+            assert_eq!(reports[here].sessions, 1, "seed {seed}: {reports:?}");
+            let report: TrafficReport = rig.ask_one(Question::command(here, &Command::Traffic));
+            assert_eq!(report.received, 250, "seed {seed}: {report:?}");
+        }
+        rig.assert_healthy();
+    }
+}

@@ -1,0 +1,69 @@
+//! The ring that the firmware's receivers read: what has come is read once, and what was overwritten is noticed.
+
+#[path = "../../../../firmware/src/uart/ring.rs"]
+mod ring;
+
+use ring::{Piece, RING, Reader};
+
+/// DMA that fills a ring, with an interrupt after each half.
+#[derive(Default)]
+struct Dma {
+    written: usize,
+    interrupts: u32,
+}
+
+impl Dma {
+    fn write(&mut self, bytes: usize) {
+        let halves = |written: usize| written / (RING / 2);
+        self.interrupts += (halves(self.written + bytes) - halves(self.written)) as u32;
+        self.written += bytes;
+    }
+
+    /// What a reader sees if so many interrupts have not come yet.
+    fn read(&self, reader: &mut Reader, late: u32) -> Piece {
+        reader.advance(self.interrupts.saturating_sub(late), self.written % RING)
+    }
+}
+
+#[test]
+fn what_has_come_is_read_once_and_a_full_round_is_noticed() {
+    for seed in 0..200u64 {
+        let (mut dma, mut reader, mut state) = (Dma::default(), Reader::default(), seed);
+        for look in 0..200 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let bytes = (state >> 33) as usize % 1_200;
+            let begin = dma.written % RING;
+            let before = dma.interrupts;
+            dma.write(bytes);
+            // The last of the interrupts may come only after the look.
+            let late = u32::from(state >> 60 & 1 != 0 && dma.interrupts > before);
+            let piece = dma.read(&mut reader, late);
+            let what = format!("seed {seed}, look {look}: {bytes} bytes from {begin}, {late} late");
+            assert_eq!(piece.is_lost, bytes >= RING, "{what}");
+            if bytes < RING {
+                assert_eq!((piece.begin, piece.count), (begin, bytes), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn interrupts_that_become_one_raise_no_alarm_and_hide_none() {
+    let (mut dma, mut reader) = (Dma::default(), Reader::default());
+    dma.write(200);
+    assert_eq!(dma.read(&mut reader, 0).count, 200);
+    for _ in 0..10 {
+        // The ends of two halves while interrupts are off: one is left when they are on again.
+        dma.written += RING - 1;
+        let piece = dma.read(&mut reader, 0);
+        assert!(!piece.is_lost && piece.count == RING - 1);
+        dma.interrupts += 1;
+        dma.write(1);
+        let piece = dma.read(&mut reader, 0);
+        assert!(!piece.is_lost && piece.count == 1);
+    }
+    dma.write(RING + 10);
+    assert!(dma.read(&mut reader, 0).is_lost);
+}

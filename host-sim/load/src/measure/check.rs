@@ -1,0 +1,146 @@
+//! Whether an experiment makes sense.
+
+use hopwise_language::{BadDestinations, Destinations, Traffic, UnsuitableTraffic};
+
+use super::{Effort, Experiment};
+use crate::parameters::{BadParameters, Paths};
+use crate::routes::MOST_TABLE_NODES;
+
+/// Largest network that is simulated: port and channel numbers have 32 bits, and memory has an end.
+const MOST_NODES: u64 = 1 << 24;
+const MOST_LINK_ENDS: u64 = 1 << 27;
+
+/// An experiment that makes no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BadExperiment {
+    /// A number of the routers.
+    #[error(transparent)]
+    Parameters(#[from] BadParameters),
+    /// Traffic that routers cannot make.
+    #[error(transparent)]
+    Traffic(#[from] UnsuitableTraffic),
+    /// Traffic that means nothing on the network.
+    #[error(transparent)]
+    Destinations(#[from] BadDestinations),
+    /// The network is too large.
+    #[error("{network} has {nodes} nodes, too many to simulate (at most {MOST_NODES})")]
+    Nodes {
+        /// The network.
+        network: String,
+        /// How many it has.
+        nodes: u64,
+    },
+    /// The network has too many links.
+    #[error("{network} has {ends} ends of links, too many to simulate (at most {MOST_LINK_ENDS})")]
+    LinkEnds {
+        /// The network.
+        network: String,
+        /// How many it has.
+        ends: u64,
+    },
+    /// The interval is none.
+    #[error("a precision is above 0 and below 1, not {0}")]
+    Precision(f64),
+    /// Everything would count as saturated.
+    #[error("a latency limit is above 0, not {0}")]
+    LatencyLimit(f64),
+    /// Batches are too short or too long.
+    #[error("a batch has 2 to 2^20 cycles")]
+    Batch,
+    /// The measurement would never end.
+    #[error("at most 2^30 cycles are measured")]
+    Cycles,
+    /// A node cannot make so many packets.
+    #[error("a rate is from 0 to 1 packets a node a cycle, not {0}")]
+    Rate(f64),
+    /// Tables would be too large.
+    #[error("{network} has {nodes} nodes, too many for {what} (at most {MOST_TABLE_NODES})")]
+    Tables {
+        /// The network.
+        network: String,
+        /// How many it has.
+        nodes: u64,
+        /// What needs tables.
+        what: &'static str,
+    },
+    /// Ports are bits of a number.
+    #[error("{network} has nodes with more than 32 links, too many for adaptive routing")]
+    Degree {
+        /// The network.
+        network: String,
+    },
+    /// Copies of broadcasts go to neighbours.
+    #[error("broadcasts go by their own rule: neither adaptive nor Valiant routing nor failures change it")]
+    Broadcast,
+}
+
+/// What routers make: there are no questions with answers here, and a storm is a rate that is too high.
+fn can_make(traffic: Traffic) -> bool {
+    !matches!(traffic, Traffic::PingAll | Traffic::BroadcastStorm)
+}
+
+/// Whether an experiment makes sense.
+pub fn check(experiment: &Experiment<'_>) -> Result<(), BadExperiment> {
+    experiment.parameters.check()?;
+    let network = experiment.network;
+    let nodes = network.nodes();
+    if nodes > MOST_NODES {
+        return Err(BadExperiment::Nodes {
+            network: network.to_string(),
+            nodes,
+        });
+    }
+    let topology = network.unchecked();
+    let ends: u64 = (0..nodes).map(|node| topology.degree(node)).sum();
+    if ends > MOST_LINK_ENDS {
+        return Err(BadExperiment::LinkEnds {
+            network: network.to_string(),
+            ends,
+        });
+    }
+    let Effort {
+        precision,
+        most_cycles,
+        latency_limit,
+        batch_bits,
+        ..
+    } = experiment.effort;
+    if !(precision > 0.0 && precision < 1.0) {
+        return Err(BadExperiment::Precision(precision));
+    }
+    if latency_limit.is_nan() || latency_limit <= 0.0 {
+        return Err(BadExperiment::LatencyLimit(latency_limit));
+    }
+    if !(1..=20).contains(&batch_bits) {
+        return Err(BadExperiment::Batch);
+    }
+    if most_cycles > 1 << 30 {
+        return Err(BadExperiment::Cycles);
+    }
+    if !(0.0..=1.0).contains(&experiment.rate) {
+        return Err(BadExperiment::Rate(experiment.rate));
+    }
+    experiment.traffic.for_user("a load", can_make)?;
+    let paths = experiment.parameters.paths;
+    for (wanted, what) in [
+        (experiment.failures.is_some(), "failures"),
+        (paths.is_adaptive(), "adaptive routing"),
+    ] {
+        if wanted && nodes > MOST_TABLE_NODES {
+            return Err(BadExperiment::Tables {
+                network: network.to_string(),
+                nodes,
+                what,
+            });
+        }
+    }
+    if paths.is_adaptive() && (0..nodes).any(|node| topology.degree(node) > 32) {
+        return Err(BadExperiment::Degree {
+            network: network.to_string(),
+        });
+    }
+    if experiment.traffic.is_broadcast() && (paths != Paths::Rule || experiment.failures.is_some()) {
+        return Err(BadExperiment::Broadcast);
+    }
+    Ok(Destinations::check(experiment.traffic, network)?)
+}

@@ -1,0 +1,147 @@
+//! Packets that do not only follow the rule, and networks that several threads work on.
+
+use crate::support::{Setup, without_times};
+use hopwise_load::parameters::Paths;
+
+/// Districts have nothing in common but letters, which are read in order: whoever works on them, the result is the same.
+#[test]
+fn any_number_of_threads_gives_the_same_result() {
+    for (expression, flits, paths) in [
+        ("torus(36,36)", 1, Paths::Rule),
+        ("torus(40,40)", 5, Paths::Valiant),
+        ("hypercube(10)", 2, Paths::Adaptive),
+        ("rdn(torus(5,5),1)", 3, Paths::Rule),
+    ] {
+        let setup = |threads: usize| Setup {
+            flits,
+            paths,
+            threads,
+            rate: 0.05 / f64::from(flits),
+            cycles: Some(1_024),
+            ..Setup::new(expression)
+        };
+        let alone = without_times(setup(1).run());
+        assert!(
+            alone.packets_measured > 1_000,
+            "{expression}: {}",
+            alone.packets_measured
+        );
+        for threads in [2, 3] {
+            assert_eq!(
+                alone,
+                without_times(setup(threads).run()),
+                "{expression}, {threads} threads"
+            );
+        }
+    }
+}
+
+/// Far above what they can carry, packets that choose their way, or visit another node first, keep arriving.
+#[test]
+fn neither_valiant_nor_adaptive_packets_lock_up() {
+    let networks = [
+        "ring(12)",
+        "torus(6,5)",
+        "mesh(5,5)",
+        "hypercube(5)",
+        "heawood",
+        "rdn(ring(5),1)",
+        "re(ring(4),complete(3),3)",
+        "rcr(2,2,2)",
+        "folded(petersen,2)",
+        "rsn(2,ring(5))",
+        "lift(8,a1b,b3)",
+    ];
+    for expression in networks {
+        for (paths, flits) in [
+            (Paths::Valiant, 1),
+            (Paths::Valiant, 12),
+            (Paths::Adaptive, 1),
+            (Paths::Adaptive, 8),
+        ] {
+            let point = Setup {
+                paths,
+                flits,
+                rate: 0.9,
+                cycles: Some(3_072),
+                ..Setup::new(expression)
+            }
+            .run();
+            assert_eq!(point.deadlock, None, "{expression} {paths:?} with packets of {flits}");
+            let busy = f64::from(flits) * point.accepted_rate;
+            assert!(busy > 0.005, "{expression} {paths:?}, {flits} flits: {busy}");
+        }
+    }
+}
+
+/// Adaptive packets take shortest paths, and where the rule piles them up they spread.
+#[test]
+fn adaptive_packets_spread_over_shortest_paths() {
+    let setup = |paths: Paths| Setup {
+        paths,
+        traffic: "transpose".parse().unwrap(),
+        rate: 0.05,
+        ..Setup::new("mesh(8,8)")
+    };
+    let (rule, adaptive) = (setup(Paths::Rule).run(), setup(Paths::Adaptive).run());
+    assert!(
+        (adaptive.hops_mean - rule.hops_mean).abs() < 0.05,
+        "{} {}",
+        adaptive.hops_mean,
+        rule.hops_mean
+    );
+    assert!(
+        adaptive.link_load_max < 0.8 * rule.link_load_max,
+        "{} {}",
+        adaptive.link_load_max,
+        rule.link_load_max
+    );
+    let carried = |paths: Paths| {
+        let point = Setup {
+            rate: 0.17,
+            cycles: Some(5_120),
+            ..setup(paths)
+        }
+        .run();
+        !point.saturated
+    };
+    assert!(carried(Paths::Adaptive) && !carried(Paths::Rule));
+}
+
+/// Valiant's packets load all links alike, whatever the pattern, for twice the hops of uniform traffic.
+#[test]
+fn valiant_makes_any_pattern_uniform() {
+    let setup = |paths: Paths| Setup {
+        paths,
+        traffic: "tornado".parse().unwrap(),
+        rate: 0.05,
+        ..Setup::new("torus(8,8)")
+    };
+    let (rule, valiant) = (setup(Paths::Rule).run(), setup(Paths::Valiant).run());
+    let unevenness = |point: &hopwise_load::measure::Point| point.link_load_max / point.link_load_mean;
+    assert!((7.9..8.1).contains(&valiant.hops_mean), "{}", valiant.hops_mean);
+    assert!(unevenness(&rule) > 1.9, "{}", unevenness(&rule));
+    assert!(unevenness(&valiant) < 1.5, "{}", unevenness(&valiant));
+    assert_eq!((valiant.classes, valiant.virtual_channels), (4, 5));
+}
+
+#[test]
+fn histograms_add_up() {
+    let point = Setup {
+        rate: 0.1,
+        cycles: Some(20_480),
+        ..Setup::new("torus(6,5)")
+    }
+    .run();
+    assert_eq!(point.hops_histogram.iter().sum::<u64>(), point.packets_measured);
+    // Halves of rings of 6 and 5.
+    assert_eq!(point.hops_histogram.len(), 3 + 2 + 1);
+    assert_eq!(point.link_histogram.iter().sum::<u64>(), 30 * 4);
+    let expected = point.accepted_rate * point.hops_mean / 4.0;
+    assert!(
+        (point.link_load_mean / expected - 1.0).abs() < 0.02,
+        "{} {expected}",
+        point.link_load_mean
+    );
+    assert!(point.link_load_max > point.link_load_mean && point.link_load_max < 1.0);
+}

@@ -1,0 +1,112 @@
+//! Which board is which node: boards are plugged in one after the other, and each new probe is the next node's.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::mesh::{Mesh, NodePort, serial_of};
+use crate::plan::describe;
+use crate::probe_rs::{Call, Program, Target, output_within};
+
+/// How long probe-rs may take to look for probes, or to restart a board.
+const LIMIT: Duration = Duration::from_secs(20);
+/// How often a board is restarted, so that its LED goes out and on, and how long it is left alone in between.
+const BLINKS: usize = 3;
+const BLINK: Duration = Duration::from_millis(400);
+
+/// A probe that is plugged in: `0483:374b:066DFF515055657867152331`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probe(pub String);
+
+impl Probe {
+    /// The probes of ST-LINKs in what `probe-rs list` says: `[0]: STLink V2-1 -- 0483:374b:066DFF51 (ST-LINK)`.
+    pub fn read_list(said: &str) -> BTreeSet<Probe> {
+        let probe = |line: &str| {
+            let (number, rest) = line.trim().split_once("]: ")?;
+            number.strip_prefix('[')?.parse::<u32>().ok()?;
+            let selector = rest.split(" -- ").nth(1)?.split_whitespace().next()?;
+            (selector.split(':').count() == 3 && selector.starts_with("0483:")).then(|| Probe(selector.into()))
+        };
+        said.lines().filter_map(probe).collect()
+    }
+
+    /// Those that are plugged in now.
+    pub fn find(program: &Program) -> std::io::Result<BTreeSet<Probe>> {
+        let output = output_within(&mut program.command(Call::List), LIMIT)?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok(Probe::read_list(&String::from_utf8_lossy(&said)))
+    }
+
+    /// As the mesh file has it: without vendor and product if those are the board's usual ones.
+    pub fn written(&self, mesh: &Mesh, node: u64) -> String {
+        let usual = self.0.strip_prefix(mesh.kind_of(node).probe);
+        let number = usual.and_then(|rest| rest.strip_prefix(':'));
+        number.unwrap_or(&self.0).into()
+    }
+}
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Every node has its probe.
+    Done,
+    /// This node's board is to be plugged in.
+    PlugIn(u64),
+    /// This probe is the node's.
+    Assign(u64, Probe),
+    /// Several new probes are there: all but one must go.
+    Several(u64, BTreeSet<Probe>),
+}
+
+/// What is to be done with a mesh file and these probes.
+pub fn next(mesh: &Mesh, seen: &BTreeSet<Probe>) -> Next {
+    let Some(node) = mesh.nodes().find(|node| mesh.probe(*node).is_none()) else {
+        return Next::Done;
+    };
+    let taken: Vec<String> = mesh.nodes().filter_map(|node| mesh.probe(node)).collect();
+    let is_taken = |probe: &Probe| {
+        let same = |other: &String| serial_of(other).eq_ignore_ascii_case(serial_of(&probe.0));
+        taken.iter().any(same)
+    };
+    let mut new: BTreeSet<Probe> = seen.iter().filter(|probe| !is_taken(probe)).cloned().collect();
+    match (new.len(), new.pop_first()) {
+        (_, None) => Next::PlugIn(node),
+        (1, Some(probe)) => Next::Assign(node, probe),
+        (_, Some(first)) => {
+            new.insert(first);
+            Next::Several(node, new)
+        }
+    }
+}
+
+/// Restarts a board a few times: its LED goes out and on, so that one sees which it is.
+pub fn blink(program: &Program, mesh: &Mesh, node: u64, probe: &Probe) -> std::io::Result<()> {
+    let target = Target {
+        chip: mesh.kind_of(node).chip,
+        probe: &probe.0,
+    };
+    for _ in 0..BLINKS {
+        output_within(&mut program.command(Call::Reset(target)), LIMIT)?;
+        std::thread::sleep(BLINK);
+    }
+    Ok(())
+}
+
+/// What a label on a board says: its node, and where each of its cables goes.
+pub fn label(mesh: &Mesh, node: u64) -> String {
+    let name = match mesh.name(node) {
+        "" => String::new(),
+        name => format!(" {name}"),
+    };
+    let mut text = format!("node {node}{name}  {}  {}\n", mesh.network, mesh.kind_of(node).name);
+    for port in 0..mesh.degree(node) {
+        let end = NodePort { node, port };
+        let uart = mesh.uart(end);
+        let far = mesh
+            .far_end(end)
+            .map_or_else(|| "nothing".into(), |far| far.to_string());
+        let (tx, rx) = (describe(&uart.tx), describe(&uart.rx));
+        let _ = writeln!(text, "  {port}  {:7}  TX {tx}  RX {rx}  to {far}", uart.name);
+    }
+    text
+}

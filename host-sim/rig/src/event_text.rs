@@ -1,0 +1,170 @@
+//! Events as people read them: `13 -> 4  forwarded  datagram 17 of node 2`.
+
+use hopwise_core::router::{Event, Outcome};
+use hopwise_core::wire::{Identity, PacketId, Role};
+
+use crate::mesh::Mesh;
+
+/// Where an event was, and what it was about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventText {
+    /// The node, with the neighbour that has to do with it: `13 -> 4`, `13 <- 4` or `13`.
+    pub place: String,
+    /// The packet or the link, and what became of it.
+    pub about: String,
+}
+
+/// An event of a node. Links lead where the mesh file says.
+pub fn event_text(mesh: &Mesh, node: u64, event: &Event) -> EventText {
+    let far = |link: u8| {
+        let port = mesh.port_at(node, usize::from(link));
+        port.and_then(|port| mesh.far_end(port)).map(|far| far.node)
+    };
+    let with = |way: &str, far: Option<u64>| match far {
+        Some(far) => format!("{node} {way} {far}"),
+        None => node.to_string(),
+    };
+    let uart = |link: u8| {
+        let links = mesh.kind_of(node).links;
+        links.get(usize::from(link)).map_or("the serial port", |uart| uart.name)
+    };
+    let (place, about) = match event {
+        Event::LinkUp { link, peer } => (
+            with("--", far(*link)),
+            format!("{}: {} is there", uart(*link), who(peer)),
+        ),
+        Event::LinkDown { link, reason } => {
+            let why = words(&format!("{reason:?}"));
+            (with("--", far(*link)), format!("{}: {why}", uart(*link)))
+        }
+        Event::Miswired { link, expected, found } => {
+            let expected = expected.map_or_else(|| "nobody".into(), |expected| format!("node {expected}"));
+            let about = format!("{}: {} is there instead of {expected}", uart(*link), who(found));
+            (node.to_string(), about)
+        }
+        Event::Damaged { link, error } => {
+            let why = words(&format!("{error:?}"));
+            (
+                with("<-", far(*link)),
+                format!("{}: bytes that are no frame ({why})", uart(*link)),
+            )
+        }
+        Event::Sent {
+            link,
+            packet,
+            dest,
+            again,
+        } => {
+            let again = if *again { ", again" } else { "" };
+            (
+                with("->", far(*link)),
+                format!("{} to node {dest}{again}", named(packet)),
+            )
+        }
+        Event::Received { link, packet, dest } => (with("<-", far(*link)), format!("{} to node {dest}", named(packet))),
+        Event::Accepted { packet, dest } => (node.to_string(), format!("{} to node {dest}", named(packet))),
+        Event::Forwarded { link, packet } => (with("->", far(*link)), named(packet)),
+        Event::Delivered { packet } => (node.to_string(), named(packet)),
+        Event::Dropped { packet, dest, reason } => (
+            node.to_string(),
+            format!("{} to node {dest}: {}", named(packet), reason.name()),
+        ),
+        Event::Detoured { packet, by } => (with("->", Some(*by)), named(packet)),
+        Event::Settled { number, outcome } => {
+            let outcome = match outcome {
+                Outcome::Undeliverable { at, reason } => format!("undeliverable at node {at}, {}", reason.name()),
+                other => words(&format!("{other:?}")),
+            };
+            (
+                node.to_string(),
+                format!("confirmed {number} of node {node}: {outcome}"),
+            )
+        }
+        Event::Clock { root, mesh, .. } => {
+            let seconds = *mesh as f64 / 1e6;
+            (node.to_string(), format!("{seconds:.6} s by the clock of node {root}"))
+        }
+    };
+    EventText { place, about }
+}
+
+fn named(packet: &PacketId) -> String {
+    let computer = if packet.from_host { "the computer at " } else { "" };
+    format!(
+        "{} {} of {computer}node {}",
+        packet.kind.name(),
+        packet.number,
+        packet.source
+    )
+}
+
+fn who(peer: &Identity) -> String {
+    match peer.role {
+        Role::Host => "a computer".into(),
+        Role::Node => format!("node {}", peer.address),
+    }
+}
+
+/// A name of the code in words: `OneWay` is one way.
+fn words(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !text.is_empty() {
+            text.push(' ');
+        }
+        text.extend(letter.to_lowercase());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use hopwise_core::link::Down;
+    use hopwise_core::wire::{DropReason, Kind};
+
+    use super::*;
+
+    #[test]
+    fn events_are_told_in_words() {
+        let mesh = Mesh::parse("network = \"rdn(ring(3),1)\"\nboard = \"nucleo-f446re\"\n").unwrap();
+        let packet = PacketId {
+            source: 2,
+            from_host: false,
+            epoch: 1,
+            kind: Kind::Datagram,
+            number: 17,
+        };
+        let told = |event: &Event| {
+            let EventText { place, about } = event_text(&mesh, 13, event);
+            format!("{place}  {about}")
+        };
+        assert_eq!(
+            told(&Event::Forwarded { link: 2, packet }),
+            "13 -> 4  datagram 17 of node 2"
+        );
+        let (dest, link) = (9, 2);
+        assert_eq!(
+            told(&Event::Received { link, packet, dest }),
+            "13 <- 4  datagram 17 of node 2 to node 9"
+        );
+        let packet = PacketId {
+            from_host: true,
+            ..packet
+        };
+        let reason = DropReason::NoRoute;
+        assert_eq!(
+            told(&Event::Dropped { packet, dest, reason }),
+            "13  datagram 17 of the computer at node 2 to node 9: no-route"
+        );
+        let reason = Down::OneWay;
+        assert_eq!(told(&Event::LinkDown { link, reason }), "13 -- 4  UART4: one way");
+        // The ST-LINK's port is behind the links.
+        assert_eq!(
+            told(&Event::LinkDown {
+                link: 5,
+                reason: Down::Silent
+            }),
+            "13  the serial port: silent"
+        );
+    }
+}

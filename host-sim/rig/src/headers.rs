@@ -1,0 +1,207 @@
+//! A board's headers as a picture, with the pins of its links: for the book, for `hopwise board`, and for the page's wiring assistant.
+//!
+//! Pins are numbered as on the board: odd ones in the left column, even ones in the right. Every pin has its place in `data-pin`, as
+//! `CN10-21`, by which the page finds it.
+
+use std::fmt::Write;
+
+use hopwise_figures::escape;
+
+use super::boards::{BoardKind, Pin};
+
+/// A connector of two rows of pins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connector {
+    /// As printed on the board.
+    pub name: &'static str,
+    /// How many pins it has.
+    pub pins: u32,
+    /// Where it is drawn: the column, from 0, and how many pins are above it in that column.
+    place: (u32, u32),
+}
+
+const fn connector(name: &'static str, pins: u32, place: (u32, u32)) -> Connector {
+    Connector { name, pins, place }
+}
+
+/// The outer headers of a Nucleo-64.
+const NUCLEO_64: &[Connector] = &[connector("CN7", 38, (0, 0)), connector("CN10", 38, (1, 0))];
+/// The inner headers of a Nucleo-144, which Arduino shields fit.
+const NUCLEO_144: &[Connector] = &[
+    connector("CN8", 16, (0, 0)),
+    connector("CN9", 30, (0, 10)),
+    connector("CN7", 20, (1, 0)),
+    connector("CN10", 34, (1, 12)),
+];
+
+/// The connectors of a kind of board; none if its maker has not put it on one.
+pub fn connectors(kind: &BoardKind) -> &'static [Connector] {
+    match kind.name {
+        name if name.starts_with("plain-") => &[],
+        "nucleo-h743zi" => NUCLEO_144,
+        _ => NUCLEO_64,
+    }
+}
+
+const ROW: f64 = 17.0;
+const PIN: f64 = 11.0;
+const COLUMN: f64 = 320.0;
+const TOP: f64 = 64.0;
+/// Where the left pin of a connector is in its column.
+const LEFT: f64 = 140.0;
+
+/// One for each link; also told apart by what stands beside them.
+const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d00", "#333333"];
+const GROUND: &str = "#1c2530";
+
+/// What stands beside a pin, and its colour; nothing for pins that are none of ours.
+fn note(kind: &BoardKind, place: &str) -> Option<(String, &'static str)> {
+    let described = |pin: &Pin, role: &str, uart: &str| match pin.arduino {
+        "" => format!("{uart} {role} {}", pin.name),
+        arduino => format!("{uart} {role} {} {arduino}", pin.name),
+    };
+    for (uart, colour) in kind.links.iter().zip(COLOURS) {
+        for (pin, role) in [(&uart.tx, "TX"), (&uart.rx, "RX")] {
+            if pin.header == place {
+                return Some((described(pin, role, uart.name), colour));
+            }
+        }
+    }
+    kind.ground.contains(&place).then(|| ("ground".into(), GROUND))
+}
+
+/// The picture, as SVG. Of a board without connectors, a list of pins.
+pub fn svg(kind: &BoardKind) -> String {
+    let connectors = connectors(kind);
+    let rows = connectors
+        .iter()
+        .map(|connector| connector.place.1 + connector.pins / 2)
+        .max();
+    let lines = 2 * kind.links.len() as u32 + 1;
+    let height = TOP + ROW * f64::from(rows.unwrap_or(lines) + 1) + 14.0;
+    let width = 2.0 * COLUMN + 10.0;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" \
+         aria-label=\"Pins of a {name}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"white\" stroke=\"#5b6877\"/>\n\
+         <text x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"bold\">{name}</text>\n",
+        name = escape(kind.name),
+    );
+    match connectors {
+        [] => list_pins(&mut out, kind),
+        connectors => {
+            let usb = width / 2.0;
+            let _ = writeln!(
+                out,
+                "<text x=\"{usb:.0}\" y=\"24\" text-anchor=\"middle\" fill=\"#5b6877\">USB and ST-LINK at this end</text>"
+            );
+            connectors.iter().for_each(|connector| draw(&mut out, kind, connector));
+        }
+    }
+    out += "</svg>\n";
+    out
+}
+
+fn draw(out: &mut String, kind: &BoardKind, connector: &Connector) {
+    let left = COLUMN * f64::from(connector.place.0) + LEFT;
+    let top = TOP + ROW * f64::from(connector.place.1);
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" font-weight=\"bold\" text-anchor=\"middle\">{}</text>\
+         <rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"3\" fill=\"#e3e6ea\"/>",
+        left + ROW / 2.0,
+        top - 13.0,
+        connector.name,
+        left - ROW / 2.0,
+        top - ROW / 2.0,
+        2.0 * ROW,
+        ROW * f64::from(connector.pins / 2),
+    );
+    for number in 1..=connector.pins {
+        let place = format!("{}-{number}", connector.name);
+        let right = number % 2 == 0;
+        let (x, y) = (
+            left + if right { ROW } else { 0.0 },
+            top + ROW * f64::from((number - 1) / 2),
+        );
+        let note = note(kind, &place);
+        let colour = note.as_ref().map_or("white", |(_, colour)| *colour);
+        let _ = write!(
+            out,
+            "<rect class=\"pin\" data-pin=\"{place}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{PIN}\" height=\"{PIN}\" rx=\"2\" \
+             fill=\"{colour}\" stroke=\"#5b6877\"/>",
+            x - PIN / 2.0,
+            y - PIN / 2.0,
+        );
+        if let Some((text, colour)) = note {
+            let (at, anchor) = if right { (x + 12.0, "start") } else { (x - 12.0, "end") };
+            let text = if right {
+                format!("{number}  {text}")
+            } else {
+                format!("{text}  {number}")
+            };
+            let _ = write!(
+                out,
+                "<text data-note=\"{place}\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{}</text>",
+                y + 4.0,
+                escape(&text)
+            );
+        }
+        out.push('\n');
+    }
+}
+
+fn list_pins(out: &mut String, kind: &BoardKind) {
+    let _ = writeln!(
+        out,
+        "<text x=\"16\" y=\"44\" fill=\"#5b6877\">Where the pins are, the board's maker says.</text>"
+    );
+    let mut y = TOP;
+    for (uart, colour) in kind.links.iter().zip(COLOURS) {
+        for (pin, role) in [(&uart.tx, "TX"), (&uart.rx, "RX")] {
+            let _ = writeln!(
+                out,
+                "<rect class=\"pin\" data-pin=\"{}\" x=\"16\" y=\"{:.1}\" width=\"{PIN}\" height=\"{PIN}\" rx=\"2\" fill=\"{colour}\" \
+                 stroke=\"#5b6877\"/><text x=\"34\" y=\"{y:.1}\">{} {role} {}</text>",
+                pin.header,
+                y - PIN + 1.0,
+                uart.name,
+                pin.name
+            );
+            y += ROW;
+        }
+    }
+    let _ = writeln!(
+        out,
+        "<text x=\"34\" y=\"{y:.1}\">ground {}</text>",
+        kind.ground.join(", ")
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boards::KINDS;
+
+    #[test]
+    fn every_pin_of_every_link_is_drawn_once_and_named() {
+        for kind in KINDS {
+            let picture = svg(kind);
+            for uart in kind.links {
+                for (pin, role) in [(uart.tx, "TX"), (uart.rx, "RX")] {
+                    let place = format!("data-pin=\"{}\"", pin.header);
+                    assert_eq!(picture.matches(&place).count(), 1, "{}: {place}", kind.name);
+                    let note = format!("{} {role} {}", uart.name, pin.name);
+                    assert_eq!(picture.matches(&note).count(), 1, "{}: {note}", kind.name);
+                }
+            }
+            let grounds = picture.matches(">ground").count() + picture.matches("  ground<").count();
+            assert!(grounds >= 1, "{}", kind.name);
+            let drawn = picture.matches("class=\"pin\"").count() as u32;
+            match connectors(kind) {
+                [] => assert_eq!(drawn, 2 * kind.links.len() as u32),
+                connectors => assert_eq!(drawn, connectors.iter().map(|connector| connector.pins).sum::<u32>()),
+            }
+        }
+    }
+}

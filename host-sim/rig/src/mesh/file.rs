@@ -1,0 +1,302 @@
+//! Mesh files, read and written.
+
+use std::path::{Path, PathBuf};
+
+use hopwise_core::Network;
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::key::{BadKey, Key};
+use hopwise_core::wire::{Pattern, Traffic};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::rule::{BadMesh, BrokenRule, MeshRule};
+use super::{EMULATED, MOST_NAME, Mesh, NodeSettings, serial_of};
+use crate::boards::{BoardKind, kind};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct MeshTable {
+    network: Spanned<String>,
+    board: Spanned<String>,
+    baud: Option<Spanned<u32>>,
+    rule: Option<RuleName>,
+    #[serde(default)]
+    log_packets: bool,
+    #[serde(default)]
+    computers_anywhere: bool,
+    traffic: Option<Spanned<TrafficTable>>,
+    key: Option<Spanned<String>>,
+    key_file: Option<Spanned<PathBuf>>,
+    probe: Option<Spanned<String>>,
+    #[serde(default)]
+    node: Vec<NodeTable>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum RuleName {
+    Exact,
+    Paper,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrafficTable {
+    rate: u32,
+    #[serde(default)]
+    count: u32,
+    #[serde(default = "usual_pattern")]
+    pattern: hopwise_language::Traffic,
+    #[serde(default = "usual_size")]
+    size: u8,
+}
+
+fn usual_pattern() -> hopwise_language::Traffic {
+    hopwise_language::Traffic::Uniform
+}
+
+fn usual_size() -> u8 {
+    32
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeTable {
+    address: Spanned<u64>,
+    board: Option<Spanned<String>>,
+    probe: Option<Spanned<String>>,
+    name: Option<Spanned<String>>,
+    uarts: Option<Spanned<Vec<String>>>,
+}
+
+/// Reads the file of a key: the key, and perhaps lines that begin with `#`.
+pub fn read_keys(path: &Path) -> Result<MeshKeys, BadMesh> {
+    let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let secret: Result<Key, BadKey> = line.unwrap_or_default().parse();
+    match secret {
+        Ok(secret) => Ok(MeshKeys::of(&secret)),
+        Err(error) => Err(BadMesh::Key {
+            path: path.to_path_buf(),
+            error,
+        }),
+    }
+}
+
+/// What is broken, and where it stands in the text.
+type Broken = (usize, MeshRule);
+
+fn at<T>(place: &Spanned<T>, rule: MeshRule) -> Broken {
+    (place.span().start, rule)
+}
+
+impl Mesh {
+    /// Whether a file is a mesh file, and not one of another kind. A file that cannot be read is none.
+    pub fn is_mesh_file(path: &Path) -> bool {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        // Even one that is damaged further down, so that the mistake is told as one in a mesh file.
+        let says_board = |line: &str| {
+            let after = line.trim_start().strip_prefix("board");
+            after.is_some_and(|rest| rest.trim_start().starts_with('='))
+        };
+        text.lines().any(says_board)
+    }
+
+    /// Reads a file. What is wrong with it is told in a sentence with file and line.
+    pub fn read(path: &Path) -> Result<Self, BadMesh> {
+        let text = std::fs::read_to_string(path).map_err(|error| BadMesh::Unreadable {
+            path: path.to_path_buf(),
+            error,
+        })?;
+        let mut mesh = Self::parse(&text).map_err(|broken| BadMesh::InFile {
+            path: path.to_path_buf(),
+            broken,
+        })?;
+        if let Some(file) = &mesh.key_file {
+            let beside = path.parent().unwrap_or(Path::new("")).join(file);
+            mesh.keys = Some(read_keys(&beside)?);
+        }
+        Ok(mesh)
+    }
+
+    /// Reads the text of a file. What is wrong with it is told with its line.
+    pub fn parse(text: &str) -> Result<Self, BrokenRule> {
+        let table: MeshTable = toml::from_str(text).map_err(|error| {
+            let place = error.span().map_or(0, |span| span.start);
+            let message = error.message().lines().collect::<Vec<_>>().join(", ");
+            with_line(text, (place, MeshRule::Toml(message)))
+        })?;
+        Self::checked(table).map_err(|broken| with_line(text, broken))
+    }
+
+    fn checked(table: MeshTable) -> Result<Self, Broken> {
+        let network: Network = table.network.get_ref().parse().map_err(|error| {
+            let expression = table.network.get_ref().clone();
+            at(&table.network, MeshRule::Network { expression, error })
+        })?;
+        let kind = known_kind(&table.board)?;
+        let mut mesh = Mesh::without_nodes(network, kind).map_err(|rule| at(&table.network, rule))?;
+        mesh.paper_rule = table.rule == Some(RuleName::Paper);
+        mesh.log_packets = table.log_packets;
+        mesh.computers_anywhere = table.computers_anywhere;
+        if let Some(baud) = &table.baud {
+            mesh.baud = *baud.get_ref();
+            mesh.check_page().map_err(|error| at(baud, MeshRule::Page(error)))?;
+        }
+        if let Some(traffic) = &table.traffic {
+            mesh.traffic = Some(read_traffic(traffic.get_ref()).map_err(|rule| at(traffic, rule))?);
+        }
+        if let Some(key) = &table.key {
+            let secret = key.get_ref().trim().parse();
+            let secret = secret.map_err(|error| at(key, MeshRule::Key(error)))?;
+            mesh.keys = Some(MeshKeys::of(&secret));
+        }
+        if let Some(file) = &table.key_file {
+            if mesh.keys.is_some() {
+                return Err(at(file, MeshRule::TwoKeys));
+            }
+            mesh.key_file = Some(file.get_ref().clone());
+        }
+        if let Some(probe) = &table.probe {
+            if probe.get_ref() != EMULATED {
+                return Err(at(probe, MeshRule::ProbeForAll));
+            }
+            mesh.emulated = true;
+        }
+        for node in &table.node {
+            mesh.add_node(node)?;
+        }
+        mesh.check_links().map_err(|rule| at(&table.network, rule))?;
+        if let Some(baud) = &table.baud {
+            mesh.check_baud().map_err(|rule| at(baud, rule))?;
+        }
+        Ok(mesh)
+    }
+
+    fn add_node(&mut self, table: &NodeTable) -> Result<(), Broken> {
+        let address = *table.address.get_ref();
+        self.network.check(address).map_err(|error| {
+            let network = self.network.to_string();
+            at(&table.address, MeshRule::Node { network, error })
+        })?;
+        if self.nodes.contains_key(&address) {
+            return Err(at(&table.address, MeshRule::Twice(address)));
+        }
+        let mut settings = NodeSettings {
+            kind: table.board.as_ref().map(known_kind).transpose()?,
+            ..NodeSettings::default()
+        };
+        let kind = settings.kind.unwrap_or(self.kind);
+        if let Some(name) = &table.name {
+            settings.name = name.get_ref().clone();
+            if settings.name.len() > MOST_NAME {
+                return Err(at(name, MeshRule::LongName));
+            }
+        }
+        if let Some(probe) = &table.probe {
+            settings.probe = Some(self.check_probe(address, probe)?);
+        }
+        if let Some(uarts) = &table.uarts {
+            settings.links = self
+                .check_uarts(address, kind, uarts.get_ref())
+                .map_err(|rule| at(uarts, rule))?;
+        }
+        self.nodes.insert(address, settings);
+        Ok(())
+    }
+
+    fn check_probe(&self, address: u64, probe: &Spanned<String>) -> Result<String, Broken> {
+        let text = probe.get_ref().trim().to_string();
+        if text.is_empty() {
+            return Err(at(probe, MeshRule::EmptyProbe(address)));
+        }
+        if text == EMULATED {
+            return Err(at(probe, MeshRule::EmulatedNode));
+        }
+        if self.emulated {
+            return Err(at(probe, MeshRule::ProbeOfEmulated(address)));
+        }
+        let same = |other: &&String| serial_of(other).eq_ignore_ascii_case(serial_of(&text));
+        let taken = self
+            .nodes
+            .iter()
+            .find(|(_, node)| node.probe.as_ref().is_some_and(|probe| same(&probe)));
+        match taken {
+            Some((&node, _)) => Err(at(probe, MeshRule::ProbeTaken { probe: text, node })),
+            None => Ok(text),
+        }
+    }
+
+    fn check_uarts(&self, node: u64, kind: &'static BoardKind, uarts: &[String]) -> Result<Vec<usize>, MeshRule> {
+        let (degree, named) = (self.degree(node), uarts.len());
+        if named as u64 != degree {
+            return Err(MeshRule::UartCount { node, degree, named });
+        }
+        let mut links = Vec::new();
+        for uart in uarts {
+            let link = kind.link_of(uart).ok_or_else(|| MeshRule::NoLink {
+                uart: uart.clone(),
+                kind,
+            })?;
+            if links.contains(&link) {
+                return Err(MeshRule::UartTwice {
+                    node,
+                    uart: uart.clone(),
+                });
+            }
+            links.push(link);
+        }
+        Ok(links)
+    }
+
+    /// The text of a file for this mesh, for people to go on with.
+    pub fn template(&self) -> String {
+        let mut text = format!(
+            "# {} boards. `hopwise plan` says how to wire them.\n\
+             network = \"{}\"\n\
+             board = \"{}\"\n\
+             baud = {}\n\
+             # log-packets = true    # every packet in the boards' logs, for `hopwise capture`\n\
+             # traffic = {{ rate = 10, count = 100, pattern = \"uniform\", size = 32 }}\n\
+             # probe = \"{EMULATED}\"    # no boards at hand: everything runs on emulated ones\n\n\
+             # `probe-rs list` shows the numbers of the probes. What is not said has its default:\n\
+             #   name = \"north\"                   up to {MOST_NAME} bytes, shown in logs and reports\n\
+             #   board = \"nucleo-f401re\"          if it is not like the others\n\
+             #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n",
+            self.network.nodes(),
+            self.network,
+            self.kind.name,
+            self.baud
+        );
+        for node in self.nodes() {
+            text += &format!("\n[[node]]\naddress = {node}\n# probe = \"\"\n");
+        }
+        text
+    }
+}
+
+fn known_kind(name: &Spanned<String>) -> Result<&'static BoardKind, Broken> {
+    kind(name.get_ref()).ok_or_else(|| at(name, MeshRule::UnknownBoard(name.get_ref().clone())))
+}
+
+fn read_traffic(table: &TrafficTable) -> Result<Traffic, MeshRule> {
+    let traffic = Traffic {
+        rate: table.rate,
+        count: table.count,
+        pattern: Pattern::try_from(table.pattern)?,
+        size: table.size,
+    };
+    if traffic.rate == 0 {
+        return Err(MeshRule::NoRate);
+    }
+    traffic.checked().map_err(|_| MeshRule::PacketSize(traffic.size))
+}
+
+fn with_line(text: &str, (place, rule): Broken) -> BrokenRule {
+    let line = text[..place.min(text.len())].matches('\n').count() + 1;
+    BrokenRule { line, rule }
+}

@@ -1,0 +1,249 @@
+//! The mesh file: which network, of which boards, and which board is which node.
+//!
+//! ```toml
+//! network = "rdn(ring(3),1)"
+//! board = "nucleo-f446re"
+//! baud = 1000000                      # unless said otherwise
+//! log-packets = true                  # false unless said otherwise
+//! computers-anywhere = true           # false unless said otherwise
+//! key-file = "mesh.key"               # beside this file; or key = "..."; no key unless said
+//! traffic = { rate = 10, count = 100, pattern = "uniform", size = 32 }
+//!
+//! [[node]]
+//! address = 0
+//! probe = "066DFF515055657867152331"
+//! name = "north"
+//! board = "nucleo-f401re"             # as above unless said otherwise
+//! uarts = ["USART6", "USART1"]        # port 0, port 1 ...: in the order of the board's links unless said otherwise
+//! ```
+//!
+//! A file is a mesh file if it has the key `board`.
+
+mod assign;
+mod file;
+mod node_port;
+mod rule;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use hopwise_core::Network;
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::wire::{BadPage, DEFAULT_BAUD, PAGE_BYTES, Page, Traffic, rates_agree};
+
+use super::boards::{BoardKind, Uart};
+pub use assign::{CannotAssign, with_probe};
+pub use file::read_keys;
+pub use node_port::{NoPort, NodePort};
+pub use rule::{BadMesh, BrokenRule, MeshRule};
+
+/// The probe of boards that are emulated.
+pub const EMULATED: &str = "emulated";
+/// More boards than this are no rig.
+pub const MOST_NODES: u64 = 4096;
+/// A name is a line on a label.
+const MOST_NAME: usize = 16;
+
+/// What is said of one node; what is not said has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct NodeSettings {
+    /// Its board, if it is not like the others.
+    kind: Option<&'static BoardKind>,
+    probe: Option<String>,
+    name: String,
+    /// The link that each port is at; empty for the order of the links.
+    links: Vec<usize>,
+}
+
+/// A mesh file that holds what it should.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    /// The network.
+    pub network: Network,
+    /// The kind of all boards that no other is said of: [`kind_of`](Self::kind_of) knows each.
+    pub kind: &'static BoardKind,
+    /// Speed of the wires.
+    pub baud: u32,
+    /// Routes are those of the network's paper.
+    pub paper_rule: bool,
+    /// Boards log every packet.
+    pub log_packets: bool,
+    /// Boards take a computer for one at any link, not only at their serial ports.
+    pub computers_anywhere: bool,
+    /// Packets that boards send by themselves.
+    pub traffic: Option<Traffic>,
+    /// The keys, if the mesh has any.
+    pub keys: Option<MeshKeys>,
+    /// Where they are, if not in the mesh file.
+    key_file: Option<PathBuf>,
+    emulated: bool,
+    nodes: BTreeMap<u64, NodeSettings>,
+}
+
+impl Mesh {
+    /// A mesh of boards in their default state.
+    pub fn new(network: Network, kind: &'static BoardKind) -> Result<Self, MeshRule> {
+        let mesh = Mesh::without_nodes(network, kind)?;
+        mesh.check_links()?;
+        Ok(mesh)
+    }
+
+    /// The same, of which it is not yet known whether the boards have links enough.
+    fn without_nodes(network: Network, kind: &'static BoardKind) -> Result<Self, MeshRule> {
+        let mesh = Mesh {
+            network,
+            kind,
+            baud: DEFAULT_BAUD,
+            paper_rule: false,
+            log_packets: false,
+            computers_anywhere: false,
+            traffic: None,
+            keys: None,
+            key_file: None,
+            emulated: false,
+            nodes: BTreeMap::new(),
+        };
+        let nodes = mesh.network.nodes();
+        if nodes > MOST_NODES {
+            return Err(MeshRule::TooManyNodes {
+                network: mesh.network.to_string(),
+                nodes,
+            });
+        }
+        if matches!(mesh.network.family(), hopwise_core::Family::Table(_)) {
+            return Err(MeshRule::Tables(mesh.network.to_string()));
+        }
+        mesh.page(0).map_err(|_| MeshRule::TooLong(mesh.network.to_string()))?;
+        Ok(mesh)
+    }
+
+    fn check_links(&self) -> Result<(), MeshRule> {
+        let links = |node: u64| self.kind_of(node).links.len() as u64;
+        match self.nodes().find(|node| self.degree(*node) > links(*node)) {
+            Some(node) => Err(MeshRule::TooManyLinks {
+                node,
+                network: self.network.to_string(),
+                degree: self.degree(node),
+                board: self.kind_of(node).name,
+                links: links(node),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Every serial port must agree with every other: a cable may connect any two.
+    fn check_baud(&self) -> Result<(), MeshRule> {
+        let kinds = self.kinds();
+        let buses: Vec<u32> = kinds.iter().flat_map(|kind| kind.buses).copied().collect();
+        if rates_agree(&buses, self.baud) {
+            return Ok(());
+        }
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+        Err(MeshRule::Baud {
+            baud: self.baud,
+            board: names.join(" and a "),
+        })
+    }
+
+    /// The kind of a node's board.
+    pub fn kind_of(&self, node: u64) -> &'static BoardKind {
+        let said = self.nodes.get(&node).and_then(|settings| settings.kind);
+        said.unwrap_or(self.kind)
+    }
+
+    /// The kinds that there are, each once, in the order of the nodes.
+    pub fn kinds(&self) -> Vec<&'static BoardKind> {
+        let mut kinds = Vec::new();
+        for node in self.nodes() {
+            if !kinds.contains(&self.kind_of(node)) {
+                kinds.push(self.kind_of(node));
+            }
+        }
+        kinds
+    }
+
+    /// Whether boards will take the pages.
+    fn check_page(&self) -> Result<(), BadPage> {
+        Page::read(&self.page(0)?).map(drop)
+    }
+
+    /// How many ports a node has.
+    pub fn degree(&self, node: u64) -> u64 {
+        self.network.degree(node).unwrap_or(0)
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> std::ops::Range<u64> {
+        0..self.network.nodes()
+    }
+
+    /// The probe of a node's board as probe-rs selects it, if the file says which it is.
+    pub fn probe(&self, node: u64) -> Option<String> {
+        let probe = self.nodes.get(&node)?.probe.as_ref()?;
+        Some(match probe.contains(':') {
+            true => probe.clone(),
+            false => format!("{}:{probe}", self.kind_of(node).probe),
+        })
+    }
+
+    /// Whether the file says that there are no real boards.
+    pub fn is_emulated(&self) -> bool {
+        self.emulated
+    }
+
+    /// The name of a node's board, or nothing.
+    pub fn name(&self, node: u64) -> &str {
+        self.nodes.get(&node).map_or("", |settings| &settings.name)
+    }
+
+    /// The number of the link that a port is at.
+    pub fn link(&self, end: NodePort) -> usize {
+        let said = self.nodes.get(&end.node).map(|node| &node.links);
+        said.and_then(|links| links.get(end.port as usize))
+            .copied()
+            .unwrap_or(end.port as usize)
+    }
+
+    /// The port that a link is for, if it is for one.
+    pub fn port_at(&self, node: u64, link: usize) -> Option<NodePort> {
+        let mut ends = (0..self.degree(node)).map(|port| NodePort { node, port });
+        ends.find(|end| self.link(*end) == link)
+    }
+
+    /// The serial port that a port is at.
+    pub fn uart(&self, end: NodePort) -> &'static Uart {
+        let links = self.kind_of(end.node).links;
+        &links[self.link(end).min(links.len() - 1)]
+    }
+
+    /// The port at the other end of the cable that belongs to a port.
+    pub fn far_end(&self, end: NodePort) -> Option<NodePort> {
+        let node = self.network.neighbor(end.node, end.port).ok()??;
+        let port = self.network.port_to(node, end.node).ok()??;
+        Some(NodePort { node, port })
+    }
+
+    /// A port, if the mesh has it and it has a cable.
+    pub fn check_port(&self, port: NodePort) -> Option<NodePort> {
+        self.far_end(port).map(|_| port)
+    }
+
+    /// The configuration page of a node's board.
+    pub fn page(&self, node: u64) -> Result<[u8; PAGE_BYTES], BadPage> {
+        let page = Page {
+            baud: self.baud,
+            name: self.name(node).try_into().unwrap_or_default(),
+            options: u8::from(self.log_packets)
+                | u8::from(self.paper_rule) << 1
+                | u8::from(self.computers_anywhere) << 2,
+            traffic: self.traffic,
+            ..Page::new(&self.network.to_string(), node)?
+        };
+        Ok(page.write())
+    }
+}
+
+/// The number of a probe without vendor and product.
+pub(crate) fn serial_of(probe: &str) -> &str {
+    probe.rsplit(':').next().unwrap_or(probe)
+}

@@ -1,0 +1,112 @@
+//! What mesh files have to keep, and how a broken rule is told.
+
+use std::io;
+use std::path::PathBuf;
+
+use hopwise_core::key::BadKey;
+use hopwise_core::wire::{BadPage, Traffic};
+use hopwise_core::{NoSuchNode, ParseError};
+
+use super::{EMULATED, MOST_NAME, MOST_NODES};
+use crate::boards::{BoardKind, KINDS};
+
+/// Why there is no mesh.
+#[derive(Debug, thiserror::Error)]
+pub enum BadMesh {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The file breaks a rule.
+    #[error("{} {broken}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// Which rule, and where.
+        broken: BrokenRule,
+    },
+    /// The file that it names as that of its key holds none.
+    #[error("{}: {error}", path.display())]
+    Key {
+        /// The file of the key.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: BadKey,
+    },
+}
+
+/// What the text of a mesh file breaks, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {rule}")]
+pub struct BrokenRule {
+    /// Counted from 1.
+    pub line: usize,
+    /// What is broken.
+    pub rule: MeshRule,
+}
+
+/// What a mesh has to keep.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
+pub enum MeshRule {
+    #[error("{0}")]
+    Toml(String),
+    #[error("'{expression}' is not a network: {error}")]
+    Network { expression: String, error: ParseError },
+    #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]
+    UnknownBoard(String),
+    #[error("{network} has {nodes} nodes, too many for a mesh file (at most {MOST_NODES})")]
+    TooManyNodes { network: String, nodes: u64 },
+    #[error("node {node} of {network} has {degree} links, and a {board} has {links} UARTs for links")]
+    TooManyLinks {
+        node: u64,
+        network: String,
+        degree: u64,
+        board: &'static str,
+        links: u64,
+    },
+    #[error("{0} is routed by tables, which boards do not have: give them a lift, `hopwise choose` finds one")]
+    Tables(String),
+    #[error("{0}")]
+    Key(BadKey),
+    #[error("a mesh has a key or a key-file, not both")]
+    TwoKeys,
+    #[error("the expression {0} is too long for a configuration page")]
+    TooLong(String),
+    #[error("{0}")]
+    Page(BadPage),
+    #[error("the serial ports of a {board} differ by more than 1.5 % at {baud} baud")]
+    Baud { baud: u32, board: String },
+    #[error("{network}: {error}")]
+    Node { network: String, error: NoSuchNode },
+    #[error("node {0} is there twice")]
+    Twice(u64),
+    #[error("a name has at most {MOST_NAME} bytes")]
+    LongName,
+    #[error("probe = \"{EMULATED}\" is for all boards; a real probe belongs to one [[node]]")]
+    ProbeForAll,
+    #[error("node {0} has an empty probe: leave the line out")]
+    EmptyProbe(u64),
+    #[error("probe = \"{EMULATED}\" is for all boards: write it above the first [[node]]")]
+    EmulatedNode,
+    #[error("node {0} has a probe, but all boards are {EMULATED}")]
+    ProbeOfEmulated(u64),
+    #[error("probe {probe} is already that of node {node}")]
+    ProbeTaken { probe: String, node: u64 },
+    #[error("node {node} has {degree} ports, and uarts names {named}")]
+    UartCount { node: u64, degree: u64, named: usize },
+    #[error("{uart} is no link of a {}, which has {}", kind.name, kind.links.iter().map(|link| link.name).collect::<Vec<_>>().join(", "))]
+    NoLink { uart: String, kind: &'static BoardKind },
+    #[error("node {node} uses {uart} twice")]
+    UartTwice { node: u64, uart: String },
+    #[error(transparent)]
+    Pattern(#[from] hopwise_language::UnsuitableTraffic),
+    #[error("traffic needs a rate of at least 1 packet a second")]
+    NoRate,
+    #[error("packets have {least} to 200 bytes, not {0}", least = Traffic::SMALLEST)]
+    PacketSize(u8),
+}

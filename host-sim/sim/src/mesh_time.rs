@@ -1,0 +1,203 @@
+//! How well boards agree on the time of the mesh.
+
+use hopwise_core::router::{ConfigError, Event};
+use hopwise_core::wire::{self, AppPort, Frame, TimeSignal};
+use hopwise_core::{Network, Node};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::wire::{Nanos, Noise};
+use crate::world::{Build, Mark, StepOutcome, Watcher, WireEnd, World};
+
+/// More links than this a board does not have here.
+pub const MOST_LINKS: u64 = 8;
+const PORTS: usize = MOST_LINKS as usize;
+const PEERS: usize = hopwise_core::limits::PEERS;
+
+const BAUD: u32 = 1_000_000;
+/// Boards look at frames, and at their timers, up to this much later.
+const JITTER: Nanos = 100_000;
+/// Bytes of a packet that fills links, and how often a board has more of them.
+const PAYLOAD: [u8; 200] = [0; 200];
+const MORE_EVERY: Nanos = 1_000_000;
+/// No more packets at once.
+const BURST: usize = 4;
+
+/// What to watch.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The mesh.
+    pub network: Network,
+    /// Decides all chance.
+    pub seed: u64,
+    /// Crystals are wrong by up to so many parts of a million.
+    pub drift: f64,
+    /// The last board starts at most so much later than the first.
+    pub starts_within: Nanos,
+    /// All links are full.
+    pub full: bool,
+    /// A board that lies about the time, and how.
+    pub liar: Option<(Node, Lie)>,
+}
+
+/// What fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A board loses its power.
+    Board(Node),
+    /// The cable between two boards is pulled.
+    Cable(Node, Node),
+}
+
+/// What a liar makes of what it would say at a time.
+pub type Lie = fn(Nanos, &mut TimeSignal);
+
+/// Nobody watches packets; but time signals may be changed.
+#[derive(Clone, Copy)]
+struct Wires(Option<(Node, Lie)>);
+
+impl Watcher for Wires {
+    fn note(&mut self, _at: Nanos, _board: u32, _event: &Event) {}
+
+    fn leaves(&mut self, at: Nanos, ends: [WireEnd; 2], frame: &mut [u8], length: usize) -> usize {
+        let Some((_, lie)) = self.0.filter(|(liar, _)| *liar == u64::from(ends[0].0)) else {
+            return length;
+        };
+        let mut bytes = frame[..length - 1].to_vec();
+        let Ok(Ok(Frame::Time { tag, mut signal })) = wire::decode(&mut bytes).map(Frame::read) else {
+            return length;
+        };
+        lie(at, &mut signal);
+        wire::write_time(tag, &signal, None, frame).unwrap_or(length)
+    }
+}
+
+/// A mark that starts a board; without it, one that has the board send more.
+const START: Mark = 1 << 31;
+
+/// Nodes whose time is watched.
+pub struct TimedNodes {
+    world: World<PORTS, PEERS>,
+    wires: Wires,
+    network: Network,
+    full: bool,
+    last_start: Nanos,
+    /// Where each board goes on sending.
+    next: Vec<usize>,
+}
+
+impl TimedNodes {
+    /// All boards of the network, each to be started at its time.
+    pub fn new(trial: &Trial) -> Self {
+        let mut world = World::new(Build {
+            network: trial.network,
+            baud: BAUD,
+            processing: 0,
+            noise: Noise::default(),
+            drift: Some(trial.drift),
+            jitter: JITTER,
+            seed: trial.seed,
+            rogues: Vec::new(),
+            key: None,
+            taps: Vec::new(),
+            computers: Vec::new(),
+        });
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(trial.seed ^ 0x7374_6172);
+        let mut last_start = 0;
+        for board in 0..world.boards() {
+            let start = random.random_range(0..=trial.starts_within);
+            last_start = last_start.max(start);
+            world.mark(start, START | board);
+        }
+        TimedNodes {
+            next: vec![0; world.boards() as usize],
+            world,
+            wires: Wires(trial.liar),
+            network: trial.network,
+            full: trial.full,
+            last_start,
+        }
+    }
+
+    /// When the last board starts.
+    pub fn last_start(&self) -> Nanos {
+        self.last_start
+    }
+
+    /// When it is.
+    pub fn now(&self) -> Nanos {
+        self.world.now()
+    }
+
+    /// Runs up to a time.
+    pub fn run_until(&mut self, end: Nanos) -> Result<(), ConfigError> {
+        loop {
+            match self.world.step(end, &mut self.wires) {
+                StepOutcome::End => return Ok(()),
+                StepOutcome::Nothing => {}
+                StepOutcome::Board(board) => self.read_all(board),
+                StepOutcome::Mark(mark) if mark & START != 0 => {
+                    let board = mark & !START;
+                    self.world.start(board, &mut self.wires)?;
+                    if self.full {
+                        self.world.mark(self.world.now() + MORE_EVERY, board);
+                    }
+                }
+                StepOutcome::Mark(board) => {
+                    self.send_more(board);
+                    self.world.mark(self.world.now() + MORE_EVERY, board);
+                }
+            }
+        }
+    }
+
+    /// Takes what has come for a board's application.
+    fn read_all(&mut self, board: u32) {
+        if self.world.node(board).is_some_and(|node| node.has_news()) {
+            self.world.with_node(
+                board,
+                &mut self.wires,
+                |node, _, _| while node.next_message().is_some() {},
+            );
+        }
+    }
+
+    /// Has a board send to its neighbours in turn, as far as there is room.
+    fn send_more(&mut self, board: u32) {
+        let neighbors: Vec<Node> = self.network.neighbors(board.into()).into_iter().flatten().collect();
+        let next = &mut self.next[board as usize];
+        self.world.with_node(board, &mut self.wires, |node, now, mut note| {
+            for _ in 0..BURST {
+                let Some(neighbor) = neighbors.get(*next % neighbors.len().max(1)) else {
+                    break;
+                };
+                if node
+                    .send(*neighbor, AppPort::TRAFFIC, &PAYLOAD, now, &mut note)
+                    .is_err()
+                {
+                    break;
+                }
+                *next += 1;
+            }
+        });
+    }
+
+    /// Has something fail now.
+    pub fn fail(&mut self, failure: Failure) {
+        match failure {
+            Failure::Board(board) => self.world.stop(board as u32, &mut self.wires),
+            Failure::Cable(a, b) => {
+                let port = self.network.port_to(a, b).ok().flatten().unwrap_or(u64::MAX);
+                if let Some(cable) = self.world.cable_at((a as u32, port.min(255) as u8)) {
+                    self.world.plug(cable, false, &mut self.wires);
+                }
+            }
+        }
+    }
+
+    /// What every board that is on shows at this moment, in microseconds; `None` if it does not know the time.
+    pub fn read(&self) -> Vec<Option<f64>> {
+        let boards = (0..self.world.boards()).filter(|&board| self.world.node(board).is_some());
+        boards.map(|board| self.world.mesh_time(board)).collect()
+    }
+}

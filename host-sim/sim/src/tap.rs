@@ -1,0 +1,191 @@
+//! Someone on a cable, between two boards: who knows the wire format and all that was ever said there, and has no key.
+//!
+//! What a tap does with what passes is drawn: it lets it pass, swallows it, says earlier things again in either direction, changes bits and
+//! mends the checksum, joins the beginning of one frame to the end of another, adds noise, and speaks in the name of either end.
+
+use hopwise_core::key::{Credentials, Key};
+use hopwise_core::link::{Link, Micros};
+use hopwise_core::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encoded_len};
+use rand::{Rng, RngExt};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// It remembers so many frames, and forgets any.
+const REMEMBERED: usize = 4_096;
+/// One time in three an earlier frame is one of the last few.
+const LATELY: usize = 8;
+const MOST_NOISE: usize = 400;
+
+/// One tap, at one cable.
+#[derive(Default)]
+pub struct Tap {
+    heard: Vec<Vec<u8>>,
+    /// What has come from each end since the last delimiter.
+    coming: [Vec<u8>; 2],
+    /// Who speaks in the name of each end.
+    impostors: [Option<Box<Link<WIRE>>>; 2],
+}
+
+impl Tap {
+    /// What comes out of the cable for what an end sent: whole frames, and whatever the tap adds.
+    pub fn carry(
+        &mut self,
+        side: usize,
+        bytes: &[u8],
+        baud: u32,
+        now: Micros,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Vec<u8> {
+        let mut out = Vec::new();
+        for byte in bytes {
+            self.coming[side].push(*byte);
+            if *byte == DELIMITER && self.coming[side].len() > 1 {
+                let frame = std::mem::take(&mut self.coming[side]);
+                self.learn(side, &frame, baud, now, random);
+                self.tamper(side, frame, now, random, &mut out);
+            }
+        }
+        out
+    }
+
+    fn learn(&mut self, side: usize, frame: &[u8], baud: u32, now: Micros, random: &mut Xoshiro256PlusPlus) {
+        if let Some(identity) = identity_in(frame) {
+            self.impostors[side].get_or_insert_with(|| {
+                let mut link = Link::welcoming(identity, baud, now);
+                if random.random() {
+                    // Any key but the right one.
+                    let (key, random) = (Key::new(random.random()), random.random());
+                    link.lock(&Credentials { key, random });
+                }
+                Box::new(link)
+            });
+        }
+        if let Some(impostor) = &mut self.impostors[1 - side] {
+            let mut frame = frame;
+            while impostor.receive(&mut frame, now).is_some() {}
+        }
+        let frame = frame.to_vec();
+        if self.heard.len() < REMEMBERED {
+            self.heard.push(frame);
+        } else {
+            let place = random.random_range(0..REMEMBERED);
+            self.heard[place] = frame;
+        }
+    }
+
+    fn tamper(&mut self, side: usize, frame: Vec<u8>, now: Micros, random: &mut Xoshiro256PlusPlus, out: &mut Vec<u8>) {
+        match random.random_range(0..40) {
+            0 => {}
+            1 => out.extend(self.recorded(random)),
+            2 => {
+                let again = self.recorded(random);
+                out.extend(again.into_iter().chain(frame));
+            }
+            3 => {
+                out.extend(frame);
+                out.extend(self.recorded(random));
+            }
+            4 => out.extend(rewritten(&frame, random)),
+            5 => {
+                let changed = rewritten(&self.recorded(random), random);
+                out.extend(changed.into_iter().chain(frame));
+            }
+            6 => {
+                let other = self.recorded(random);
+                let (end, begin) = (
+                    random.random_range(0..frame.len()),
+                    random.random_range(0..=other.len()),
+                );
+                out.extend(frame[..end].iter().chain(&other[begin..]));
+            }
+            7 => {
+                let mut noise = vec![0; random.random_range(0..MOST_NOISE)];
+                random.fill_bytes(&mut noise);
+                out.extend(frame.into_iter().chain(noise).chain([DELIMITER]));
+            }
+            8 => {
+                let mut words = [0; WIRE];
+                let length = self.impostors[side].as_mut().map_or(0, |impostor| {
+                    impostor.tick(now);
+                    impostor.write_control(now, &mut words).unwrap_or(0)
+                });
+                out.extend(words[..length].iter().copied().chain(frame));
+            }
+            _ => out.extend(frame),
+        }
+    }
+
+    /// Something that one of the ends once said.
+    fn recorded(&self, random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
+        let lately = random.random_ratio(1, 3);
+        let first = if lately {
+            self.heard.len().saturating_sub(LATELY)
+        } else {
+            0
+        };
+        self.heard[random.random_range(first..self.heard.len())].clone()
+    }
+}
+
+fn content(frame: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes: Vec<u8> = frame.iter().copied().filter(|byte| *byte != DELIMITER).collect();
+    decode(&mut bytes).ok().map(<[u8]>::to_vec)
+}
+
+fn identity_in(frame: &[u8]) -> Option<Identity> {
+    match Frame::read(&content(frame)?) {
+        Ok(Frame::Hello(hello)) => Some(hello.identity),
+        _ => None,
+    }
+}
+
+/// A frame with one bit changed, and a checksum that fits if it had one.
+fn rewritten(frame: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
+    const CRC: usize = 4;
+    let Some(mut content) = content(frame).filter(|content| content.len() > CRC) else {
+        return frame.to_vec();
+    };
+    let end = content.len() - CRC;
+    let had_crc = crc32c([&content[..end]]).to_le_bytes() == content[end..];
+    content[random.random_range(0..end)] ^= 1 << random.random_range(0..8);
+    if had_crc {
+        let crc = crc32c([&content[..end]]).to_le_bytes();
+        content[end..].copy_from_slice(&crc);
+    }
+    encoded(&content)
+}
+
+/// COBS, and the delimiter.
+fn encoded(content: &[u8]) -> Vec<u8> {
+    const LONGEST: usize = 254;
+    let mut out = Vec::with_capacity(encoded_len(content.len()));
+    for part in content.split(|byte| *byte == 0) {
+        let mut last_is_full = false;
+        for run in part.chunks(LONGEST) {
+            out.push(run.len() as u8 + 1);
+            out.extend(run);
+            last_is_full = run.len() == LONGEST;
+        }
+        if part.is_empty() || last_is_full {
+            out.push(1);
+        }
+    }
+    out.push(DELIMITER);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        for length in 0..600 {
+            for gap in [1, 7, 254, 255, 1_000] {
+                let bytes: Vec<u8> = (1..=length)
+                    .map(|place: usize| u8::from(!place.is_multiple_of(gap)))
+                    .collect();
+                assert_eq!(content(&encoded(&bytes)), Some(bytes), "{length} {gap}");
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A mesh with a key: who has none is not believed, be it a board or someone on a cable. See `docs/keys.md`.
+
+use hopwise_sim::Settings;
+use hopwise_sim::rogue::RogueKind;
+
+use super::{on, run};
+
+/// A network whose boards have a key, and one of them is a rogue.
+fn with(kind: RogueKind, key: bool, confirmed: bool, network: &str) -> Settings {
+    Settings {
+        rogue: Some(format!("4:{}", kind.name())),
+        key: key.then(|| "test".into()),
+        packets: Some(2_000),
+        confirmed,
+        ..on(network)
+    }
+}
+
+#[test]
+fn nothing_is_taken_from_a_board_without_the_key() {
+    for network in ["rdn(ring(3),1)", "torus(4,4)"] {
+        for kind in RogueKind::ALL {
+            for confirmed in [false, true] {
+                let settings = with(kind, true, confirmed, network);
+                let account = run(&settings);
+                let (tally, command) = (&account.tally, settings.command());
+                assert_eq!((tally.forged_accepted, tally.forged), (0, 0), "{command}");
+                // It is as good as dead, whatever it does.
+                assert_eq!(tally.innocent_delivered, tally.innocent_sent, "{command}");
+            }
+        }
+    }
+}
+
+/// So that the test above can fail.
+#[test]
+fn without_a_key_whoever_sends_packets_is_believed() {
+    for kind in [RogueKind::Flood, RogueKind::Lie, RogueKind::Hole, RogueKind::Replay] {
+        let settings = with(kind, false, false, "torus(4,4)");
+        let taken = run(&settings).tally.forged_accepted;
+        assert_eq!(taken > 0, kind != RogueKind::Hole, "{}: {taken}", settings.command());
+    }
+}
+
+/// Someone is on a cable, boards are reset and cables are pulled, by seed.
+fn tapped(key: bool, seed: u64) -> Settings {
+    Settings {
+        tap: Some("4.0,7.1".into()),
+        key: key.then(|| "test".into()),
+        packets: Some(1_500),
+        confirmed: seed.is_multiple_of(2),
+        pull_every: (seed % 4 == 1).then(|| "700ms".parse().expect("a time")),
+        reset_every: (seed % 4 == 2).then(|| "900ms".parse().expect("a time")),
+        seed: Some(seed),
+        ..on("torus(4,4)")
+    }
+}
+
+#[test]
+fn nothing_is_taken_from_someone_on_a_cable() {
+    for seed in 1..=12 {
+        let settings = tapped(true, seed);
+        let account = run(&settings);
+        assert_eq!(account.tally.forged_accepted, 0, "{}", settings.command());
+        assert!(account.tally.delivered > 1_000, "{}", settings.command());
+    }
+}
+
+/// So that the test above can fail.
+#[test]
+fn without_a_key_someone_on_a_cable_is_believed() {
+    let forged = (1..=4).map(|seed| {
+        let run = tapped(false, seed).run().expect("settings that make sense");
+        let account = hopwise_sim::simulate(&run, None, &mut |_| ()).expect("a run");
+        account.tally.forged_accepted + u64::from(account.violation.is_some())
+    });
+    let forged: Vec<u64> = forged.collect();
+    assert!(forged.iter().sum::<u64>() >= 3, "{forged:?}");
+}

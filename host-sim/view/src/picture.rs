@@ -1,0 +1,187 @@
+//! A network as a picture, for the book: the drawing of the page, with a path in it if one is said.
+
+use std::fmt::Write;
+
+use hopwise_core::{Network, Node, Rule};
+use hopwise_figures::escape;
+
+use super::data::{MOST_NODES, NoPage};
+use super::layout::{Drawing, Link};
+
+/// What is shown besides the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    /// Nodes have their addresses beside their numbers.
+    pub addresses: bool,
+    /// The path from one node to another.
+    pub route: Option<(Node, Node)>,
+}
+
+/// Dots for a length of 1, at least and at most.
+const SCALE: (f64, f64) = (26.0, 74.0);
+const WIDTH: f64 = 760.0;
+const MARGIN: f64 = 46.0;
+const PATH: &str = "#d55e00";
+/// Links within clusters, and of the levels above.
+const LINKS: [&str; 4] = ["#9aa6b2", "#56b4e9", "#e69f00", "#009e73"];
+
+impl Picture {
+    /// The picture, as SVG.
+    pub fn svg(&self, network: &Network) -> Result<String, NoPage> {
+        let nodes = network.nodes();
+        if nodes > MOST_NODES {
+            return Err(NoPage::TooManyNodes {
+                network: network.to_string(),
+                nodes,
+            });
+        }
+        let drawing = Drawing::of(network);
+        let path = self.path(network);
+        let xs = drawing.places.iter().map(|place| place.x);
+        let ys = drawing.places.iter().map(|place| place.y);
+        let edges = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::MAX, f64::MIN), |(least, most), value| {
+                (least.min(value), most.max(value))
+            })
+        };
+        let around = |sign: f64, of: fn(&super::layout::Cluster) -> f64| {
+            drawing
+                .clusters
+                .iter()
+                .map(move |cluster| of(cluster) + sign * cluster.radius)
+        };
+        let (left, right) = edges(
+            &mut xs
+                .chain(around(1.0, |c| c.middle.x))
+                .chain(around(-1.0, |c| c.middle.x)),
+        );
+        let (top, bottom) = edges(
+            &mut ys
+                .chain(around(1.0, |c| c.middle.y))
+                .chain(around(-1.0, |c| c.middle.y)),
+        );
+        let scale = ((WIDTH - 2.0 * MARGIN) / (right - left).max(1.0)).clamp(SCALE.0, SCALE.1);
+        let at = |x: f64, y: f64| ((x - left) * scale + MARGIN, (y - top) * scale + MARGIN);
+        let (width, height) = (
+            (right - left) * scale + 2.0 * MARGIN,
+            (bottom - top) * scale + 2.0 * MARGIN,
+        );
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+             font-family=\"Helvetica, Arial, sans-serif\" text-anchor=\"middle\">\n<title>{}</title>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+            escape(&self.title(network, &path))
+        );
+        for cluster in &drawing.clusters {
+            let (x, y) = at(cluster.middle.x, cluster.middle.y);
+            let _ = writeln!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{:.1}\" fill=\"#0072b2\" fill-opacity=\"0.06\" stroke=\"#0072b2\" \
+                 stroke-opacity=\"0.3\"/>",
+                cluster.radius * scale
+            );
+        }
+        let on_path = |link: &&Link| {
+            path.windows(2)
+                .any(|hop| (hop[0].min(hop[1]), hop[0].max(hop[1])) == (link.a, link.b))
+        };
+        let plain = drawing.links.iter().filter(|link| !on_path(link));
+        let marked = drawing.links.iter().filter(on_path);
+        for (link, colour, thick) in plain
+            .map(|link| (link, LINKS[link.kind % LINKS.len()], 1.8))
+            .chain(marked.map(|link| (link, PATH, 4.0)))
+        {
+            let [a, b] = [link.a, link.b].map(|node| &drawing.places[node as usize]);
+            let control = (
+                (a.x + b.x) / 2.0 + link.bend * (a.y - b.y),
+                (a.y + b.y) / 2.0 + link.bend * (b.x - a.x),
+            );
+            let ((ax, ay), (cx, cy), (bx, by)) = (at(a.x, a.y), at(control.0, control.1), at(b.x, b.y));
+            let _ = writeln!(
+                out,
+                "<path d=\"M{ax:.1} {ay:.1}Q{cx:.1} {cy:.1} {bx:.1} {by:.1}\" fill=\"none\" stroke=\"{colour}\" \
+                 stroke-width=\"{thick}\"/>"
+            );
+        }
+        let radius = (scale * 0.24).min(17.0);
+        for (node, place) in (0..).zip(&drawing.places) {
+            let (x, y) = at(place.x, place.y);
+            let (fill, text) = match path.contains(&node) {
+                true => (PATH, "white"),
+                false => ("white", "#1c2530"),
+            };
+            let _ = writeln!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{fill}\" stroke=\"#5b6877\" stroke-width=\"1.5\"/>\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"{:.1}\" font-weight=\"bold\" fill=\"{text}\">{node}</text>",
+                y + radius * 0.33,
+                radius * 0.95
+            );
+            if self.addresses
+                && let Ok(address) = network.address(node)
+            {
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"10\" fill=\"#0072b2\" stroke=\"white\" stroke-width=\"3\" \
+                     paint-order=\"stroke\">{}</text>",
+                    y + radius + 11.0,
+                    escape(&address.to_string())
+                );
+            }
+        }
+        out += "</svg>\n";
+        Ok(out)
+    }
+
+    fn path(&self, network: &Network) -> Vec<Node> {
+        let Some((from, to)) = self.route else {
+            return Vec::new();
+        };
+        let mut path = vec![from];
+        let mut here = from;
+        while let Ok(Some(port)) = network.next_port(here, to, Rule::Exact)
+            && let Ok(Some(next)) = network.neighbor(here, port)
+            && path.len() as u64 <= network.nodes()
+        {
+            path.push(next);
+            here = next;
+        }
+        path
+    }
+
+    fn title(&self, network: &Network, path: &[Node]) -> String {
+        match path {
+            [] => format!("{network}: {} nodes", network.nodes()),
+            path => {
+                let path: Vec<String> = path.iter().map(Node::to_string).collect();
+                format!("{network}: the path {}", path.join(", "))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_has_every_node_and_edge_and_the_path() {
+        let network: Network = "rdn(ring(3),1)".parse().unwrap();
+        let picture = Picture {
+            addresses: true,
+            route: Some((0, 17)),
+        };
+        let svg = picture.svg(&network).unwrap();
+        assert_eq!(svg.matches("<path ").count(), 27);
+        assert_eq!(svg.matches("font-weight=\"bold\"").count(), 18);
+        assert_eq!(svg.matches("stroke-width=\"4\"").count(), 3, "three hops");
+        assert_eq!(svg.matches("fill=\"white\">").count(), 4, "the nodes of the path");
+        assert!(
+            svg.contains("the path 0, 2, 15, 17") && svg.contains(">(1,2,2)<"),
+            "{svg}"
+        );
+        let plain = Picture::default().svg(&network).unwrap();
+        assert!(!plain.contains(PATH) && !plain.contains("(1,2,2)"));
+        assert!(Picture::default().svg(&"hypercube(11)".parse().unwrap()).is_err());
+    }
+}
