@@ -231,18 +231,18 @@ struct RepositoryArg {
 const IMAGES: &str = "HOPWISE_IMAGES";
 
 impl RepositoryArg {
-    /// Hopwise's own image for a board in the folder of images, if one is said.
-    fn built(&self, board: &str) -> Result<Option<PathBuf>, Refusal> {
+    /// A file in the folder of images, if one is said.
+    fn built(&self, name: &str) -> Result<Option<PathBuf>, Refusal> {
         let said = std::env::var_os(IMAGES).filter(|folder| !folder.is_empty());
         let Some(folder) = self.images.clone().or_else(|| said.map(PathBuf::from)) else {
             return Ok(None);
         };
-        let path = folder.join(format!("{board}.elf"));
+        let path = folder.join(format!("{name}.elf"));
         match path.is_file() {
             true => Ok(Some(path)),
             false => Err(Refusal::file(
                 &folder,
-                format!("there is no {board}.elf in this folder of images"),
+                format!("there is no {name}.elf in this folder of images"),
             )),
         }
     }
@@ -256,8 +256,21 @@ impl RepositoryArg {
         Ok(Firmware::new(board).path(&repository))
     }
 
+    /// Where the boot loader of a board is once Hopwise's own image has been built.
+    fn loader_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+        if let Some(path) = self.built(&format!("{board}-boot"))? {
+            return Ok(path);
+        }
+        let repository = Repository::find(self.repo.as_deref())?;
+        Ok(Firmware::new(board).loader_path(&repository))
+    }
+
     /// Hopwise's own image for a board, linked for the first slot and for the second, and the boot loader; built if need be.
     fn both_slots(&self, board: &str) -> Result<[PathBuf; 3], Refusal> {
+        if let Some(first) = self.built(board)? {
+            let second = self.built(&format!("{board}-second-slot"))?.unwrap_or_default();
+            return Ok([first, second, self.loader_path(board)?]);
+        }
         let repository = Repository::find(self.repo.as_deref())?;
         let first = Firmware::new(board);
         let loader = first.loader_path(&repository);

@@ -114,12 +114,10 @@ fn bring(
 ) -> Result<UpdateReport, CannotUpdate> {
     let mut nodes: Vec<u64> = mesh.nodes().collect();
     let entrance = boards.entrances().first().copied().unwrap_or(ENTRANCE);
+    nodes.sort_by_key(|node| std::cmp::Reverse(mesh.network.distance(*node, entrance).unwrap_or_default()));
     let waves = match args.rolling {
         false => vec![nodes],
-        true => {
-            nodes.sort_by_key(|node| std::cmp::Reverse(mesh.network.distance(*node, entrance).unwrap_or_default()));
-            nodes.into_iter().map(|node| vec![node]).collect()
-        }
+        true => nodes.into_iter().map(|node| vec![node]).collect(),
     };
     update(boards, package, &waves)
 }

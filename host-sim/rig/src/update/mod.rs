@@ -5,6 +5,8 @@
 //! together or wave by wave, and are told to keep what they run. A board that is not told so goes back within a minute.
 
 mod package;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -63,6 +65,8 @@ pub struct UpdateReport {
 pub enum CannotUpdate {
     #[error("{} not answer: {}", does(.0), list(.0))]
     Silent(Vec<u64>),
+    #[error("the firmware of {} takes no updates through the mesh: `hopwise flash` brings one that does", list(.0))]
+    TooOld(Vec<u64>),
     #[error("the image is for {image}, and node {node} is a {board}")]
     OtherBoard { image: String, node: u64, board: String },
     #[error("{} no boot loader: `hopwise flash` brings it once, with a probe: {}", has(.0), list(.0))]
@@ -105,16 +109,19 @@ fn has(nodes: &[u64]) -> &'static str {
 pub struct Updater<'a> {
     boards: &'a mut dyn Boards,
     package: &'a Package,
-    /// Each node, and the slot that its next image goes to.
+    /// In the order in which they are told.
+    nodes: Vec<u64>,
+    /// The slot that the next image of each goes to.
     targets: BTreeMap<u64, Slot>,
     report: UpdateReport,
 }
 
-/// Brings boards a new image. Those of `waves` that belong together switch together.
+/// Brings boards a new image. Those of `waves` that belong together switch together. Boards are told in this order: those that are farthest from the
+/// computer come first, since who was told does not pass anything on for a while.
 pub fn update(boards: &mut dyn Boards, package: &Package, waves: &[Vec<u64>]) -> Result<UpdateReport, CannotUpdate> {
     let nodes: Vec<u64> = waves.concat();
     let mut updater = Updater::look(boards, package, &nodes)?;
-    updater.make_room()?;
+    updater.make_room(&nodes)?;
     updater.send_all();
     updater.repair()?;
     for wave in waves {
@@ -126,11 +133,22 @@ pub fn update(boards: &mut dyn Boards, package: &Package, waves: &[Vec<u64>]) ->
 impl<'a> Updater<'a> {
     /// Asks boards what they are and what they run.
     pub fn look(boards: &'a mut dyn Boards, package: &'a Package, nodes: &[u64]) -> Result<Self, CannotUpdate> {
-        let states: Vec<Option<UpdateState>> = ask(boards, nodes, &Command::Update);
+        let talk: &mut dyn Talk = boards;
+        let replies = ask_nodes(talk, nodes, Command::Update.query(), &[]);
+        let states: Vec<Option<UpdateState>> = replies.iter().map(read).collect();
         let with = |is: &dyn Fn(&Option<UpdateState>) -> bool| {
             let those = nodes.iter().zip(&states).filter(|(_, state)| is(state));
             Some(those.map(|(node, _)| *node).collect::<Vec<_>>()).filter(|nodes| !nodes.is_empty())
         };
+        // What is answered to a command that is not known is no state.
+        let too_old = nodes.iter().zip(&replies);
+        let too_old: Vec<u64> = too_old
+            .filter(|(_, reply)| read::<Done>(reply) == Some(Done::Unknown))
+            .map(|(node, _)| *node)
+            .collect();
+        if !too_old.is_empty() {
+            return Err(CannotUpdate::TooOld(too_old));
+        }
         if let Some(silent) = with(&Option::is_none) {
             return Err(CannotUpdate::Silent(silent));
         }
@@ -163,30 +181,29 @@ impl<'a> Updater<'a> {
             },
             boards,
             package,
+            nodes: nodes.to_vec(),
             targets,
         })
     }
 
-    fn nodes(&self) -> Vec<u64> {
-        self.targets.keys().copied().collect()
+    /// Those whose next image is for this slot.
+    fn of_slot(&self, nodes: &[u64], slot: Slot) -> Vec<u64> {
+        let nodes = nodes.iter().copied();
+        nodes.filter(|node| self.targets[node] == slot).collect()
     }
 
-    /// Tells every board what is to come, and waits until all have room for it.
-    pub fn make_room(&mut self) -> Result<(), CannotUpdate> {
+    /// Tells boards what is to come, and waits until all have room for it.
+    pub fn make_room(&mut self, nodes: &[u64]) -> Result<(), CannotUpdate> {
         let begin = self.boards.elapsed();
-        let mut untold: BTreeSet<u64> = self.targets.keys().copied().collect();
+        let mut untold = nodes.to_vec();
         for _ in 0..LOOKS {
             for slot in [Slot::First, Slot::Second] {
-                let nodes: Vec<u64> = untold
-                    .iter()
-                    .copied()
-                    .filter(|node| self.targets[node] == slot)
-                    .collect();
+                let nodes = self.of_slot(&untold, slot);
                 let plan = self.package.for_slot(slot).plan;
                 let answers: Vec<Option<Done>> = ask(self.boards, &nodes, &Command::BeginUpdate(plan));
                 for (node, done) in nodes.into_iter().zip(answers) {
                     match done {
-                        Some(Done::Done) => drop(untold.remove(&node)),
+                        Some(Done::Done) => untold.retain(|other| *other != node),
                         None => {}
                         Some(Done::TooLarge) => {
                             let bytes = plan.length;
@@ -200,18 +217,18 @@ impl<'a> Updater<'a> {
             if !untold.is_empty() {
                 continue;
             }
-            let states = self.states(&self.nodes());
+            let states = self.states(nodes);
             self.refuse(&states, UpdatePhase::Damaged, CannotUpdate::NoRoom)?;
             let ready = |state: &Option<UpdateState>| {
                 let phase = state.as_ref().map(|state| state.phase);
                 matches!(phase, Some(UpdatePhase::Receiving | UpdatePhase::Whole))
             };
             if states.values().all(ready) {
-                self.report.erase_seconds = (self.boards.elapsed() - begin).as_secs_f64();
+                self.report.erase_seconds += (self.boards.elapsed() - begin).as_secs_f64();
                 return Ok(());
             }
         }
-        Err(CannotUpdate::NoRoom(self.nodes()))
+        Err(CannotUpdate::NoRoom(nodes.to_vec()))
     }
 
     fn states(&mut self, nodes: &[u64]) -> BTreeMap<u64, Option<UpdateState>> {
@@ -279,10 +296,10 @@ impl<'a> Updater<'a> {
         }
     }
 
-    /// Sends again what boards lack, until each has all.
+    /// Sends again what boards lack, until each has all. One that has restarted makes room again.
     pub fn repair(&mut self) -> Result<(), CannotUpdate> {
         let begin = self.boards.elapsed();
-        let mut open = self.nodes();
+        let mut open = self.nodes.clone();
         for _ in 0..REPAIRS {
             let states = self.states(&open);
             self.refuse(&states, UpdatePhase::Damaged, CannotUpdate::Damaged)?;
@@ -293,13 +310,33 @@ impl<'a> Updater<'a> {
                 self.report.transfer_seconds += (self.boards.elapsed() - begin).as_secs_f64();
                 return Ok(());
             }
+            let restarted = |node: &u64| {
+                states[node]
+                    .as_ref()
+                    .is_some_and(|state| state.phase == UpdatePhase::Idle)
+            };
+            let restarted: Vec<u64> = open.iter().copied().filter(restarted).collect();
+            if !restarted.is_empty() {
+                self.make_room(&restarted)?;
+                continue;
+            }
             for slot in [Slot::First, Slot::Second] {
-                let of_slot = open.iter().filter(|node| self.targets[*node] == slot);
-                let lacking = of_slot.filter_map(|node| states[node].as_ref());
-                let blocks: BTreeSet<u16> = lacking.flat_map(|state| state.first_missing.iter().copied()).collect();
+                let image = self.package.for_slot(slot);
+                let all = image.plan.blocks() as u16;
+                let mut blocks = BTreeSet::new();
+                for state in self
+                    .of_slot(&open, slot)
+                    .iter()
+                    .filter_map(|node| states[node].as_ref())
+                {
+                    match state.missing > all / 2 {
+                        true => blocks.extend(0..all),
+                        false => blocks.extend(state.first_missing.iter().copied()),
+                    }
+                }
                 let blocks: Vec<u16> = blocks.into_iter().collect();
                 self.report.retries += blocks.len();
-                self.send(self.package.for_slot(slot), &blocks);
+                self.send(image, &blocks);
             }
         }
         Err(CannotUpdate::Missing(open))
@@ -310,11 +347,7 @@ impl<'a> Updater<'a> {
         let mut waiting: Vec<u64> = nodes.to_vec();
         for _ in 0..LOOKS {
             for slot in [Slot::First, Slot::Second] {
-                let nodes: Vec<u64> = waiting
-                    .iter()
-                    .copied()
-                    .filter(|node| self.targets[node] == slot)
-                    .collect();
+                let nodes = self.of_slot(&waiting, slot);
                 let hash = self.package.for_slot(slot).plan.hash;
                 let answers: Vec<Option<Done>> = ask(self.boards, &nodes, &Command::SwitchImage(&hash));
                 for (node, done) in nodes.into_iter().zip(answers) {

@@ -61,7 +61,7 @@ impl Linked {
         block.write().to_vec()
     }
 
-    fn new(board: &str, slot: Slot, mut bytes: Vec<u8>) -> Self {
+    pub(super) fn new(board: &str, slot: Slot, mut bytes: Vec<u8>) -> Self {
         bytes.resize(bytes.len().next_multiple_of(RECORD), 0xff);
         let plan = Plan {
             board: Plan::board_named(board),
@@ -120,6 +120,14 @@ impl Package {
             board: name.into(),
             images: [linked(first, Slot::First)?, linked(second, Slot::Second)?],
         })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(board: &str, images: [Linked; 2]) -> Self {
+        Package {
+            board: board.into(),
+            images,
+        }
     }
 
     /// The one for a slot.
@@ -190,13 +198,12 @@ mod tests {
     use super::*;
 
     fn package() -> Package {
-        Package {
-            board: "nucleo-f446re".into(),
-            images: [
-                Linked::new("nucleo-f446re", Slot::First, vec![3; 1_000]),
-                Linked::new("nucleo-f446re", Slot::Second, vec![4; 1_010]),
-            ],
-        }
+        let board = "nucleo-f446re";
+        let images = [
+            Linked::new(board, Slot::First, vec![3; 1_000]),
+            Linked::new(board, Slot::Second, vec![4; 1_010]),
+        ];
+        Package::of(board, images)
     }
 
     #[test]
