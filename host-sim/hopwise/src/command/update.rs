@@ -10,11 +10,11 @@ use super::output::{Outcome, check_output, print, print_json};
 use super::refusal::Refusal;
 use super::{RepositoryArg, one_kind, parse};
 use hopwise_rig::boards::KINDS;
-use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
+use hopwise_rig::emulated::{CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;
-use hopwise_rig::update::{Boards, CannotUpdate, Package, UpdateReport, update};
+use hopwise_rig::update::{Boards, CannotUpdate, Package, PagesReport, UpdateReport, change_pages, update};
 
 /// After this emulated boards have found each other.
 const START: Time = 600 * MILLISECOND;
@@ -44,6 +44,9 @@ pub(super) struct UpdateArgs {
     /// Boards switch to the new image one after the other, the farthest from the port first, not all together
     #[arg(long)]
     rolling: bool,
+    /// Not firmware, but the configuration pages that the mesh file says
+    #[arg(long, conflicts_with_all = ["image", "save", "rolling"])]
+    pages: bool,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
@@ -60,6 +63,9 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
         let package = build(repository, kind.name)?;
         write_whole(path, &package.write()).map_err(|error| Refusal::output(path, &error))?;
         return Ok(Outcome::Done);
+    }
+    if args.pages {
+        return bring_pages(args, repository, &mesh);
     }
     let given = match &args.image {
         Some(path) => Some(Package::load(path).map_err(|error| Refusal::Package {
@@ -79,18 +85,55 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
         emulated.run_for(START);
         bring(args, &mesh, &package, &mut emulated)
     } else {
-        let ports = match &args.port {
-            Some(port) => vec![port.clone()],
-            None => ports::meant_by(&mesh).map_err(|error| match error {
-                NoPortMeant::None => Refusal::NoBoards,
-                several => several.into(),
-            })?,
-        };
-        let mut line = SerialMesh::open(&ports, mesh.baud, mesh.keys)?;
+        let mut line = open(args, &mesh)?;
         let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
         bring(args, &mesh, &package, &mut line)
     };
     conclude(args, result)
+}
+
+fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, Refusal> {
+    let ports = match &args.port {
+        Some(port) => vec![port.clone()],
+        None => ports::meant_by(mesh).map_err(|error| match error {
+            NoPortMeant::None => Refusal::NoBoards,
+            several => several.into(),
+        })?,
+    };
+    Ok(SerialMesh::open(&ports, mesh.baud, mesh.keys)?)
+}
+
+fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, Refusal> {
+    let write = |boards: &mut dyn Boards| {
+        let page = |node| Ok((node, mesh.page(node).map_err(CannotEmulate::Page)?));
+        let pages = in_order(mesh, boards).into_iter().map(page);
+        let pages: Vec<_> = pages.collect::<Result<_, CannotEmulate>>()?;
+        Ok::<_, Refusal>(change_pages(boards, &pages))
+    };
+    let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
+        let firmware = Firmware::load(&repository.elf(None, KINDS[0].name)?)?;
+        let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[ENTRANCE])?;
+        emulated.run_for(START);
+        write(&mut emulated)?
+    } else {
+        write(&mut open(args, mesh)?)?
+    };
+    match result {
+        Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
+        Ok(report) if args.json => print_json(&report)?,
+        Ok(PagesReport { boards, changed, .. }) => {
+            print(|out| writeln!(out, "{boards} boards have their pages, {changed} of them new ones"))?
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// The nodes, the farthest from the computer first.
+fn in_order(mesh: &Mesh, boards: &dyn Boards) -> Vec<u64> {
+    let entrance = boards.entrances().first().copied().unwrap_or(ENTRANCE);
+    let mut nodes: Vec<u64> = mesh.nodes().collect();
+    nodes.sort_by_key(|node| std::cmp::Reverse(mesh.network.distance(*node, entrance).unwrap_or_default()));
+    nodes
 }
 
 fn build(repository: &RepositoryArg, board: &str) -> Result<Package, Refusal> {
@@ -112,9 +155,7 @@ fn bring(
     package: &Package,
     boards: &mut dyn Boards,
 ) -> Result<UpdateReport, CannotUpdate> {
-    let mut nodes: Vec<u64> = mesh.nodes().collect();
-    let entrance = boards.entrances().first().copied().unwrap_or(ENTRANCE);
-    nodes.sort_by_key(|node| std::cmp::Reverse(mesh.network.distance(*node, entrance).unwrap_or_default()));
+    let nodes = in_order(mesh, boards);
     let waves = match args.rolling {
         false => vec![nodes],
         true => nodes.into_iter().map(|node| vec![node]).collect(),

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hopwise_core::store::Slot;
-use hopwise_core::wire::{BoardState, Command, Done, Failure, Page, Plan, UpdateState};
+use hopwise_core::wire::{BoardState, Command, Done, Failure, Page, Plan, UpdatePhase, UpdateState};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::repository::Repository;
@@ -12,9 +12,9 @@ use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, Script};
 use hopwise_rig::talk::Talk;
-use hopwise_rig::update::{Boards, CannotUpdate, Package, UpdateReport, Updater, update};
+use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
 
-use crate::firmware_support::{Firmware, Rig, build, load, stock};
+use crate::firmware_support::{Firmware, Rig, build, firmware, load, stock};
 
 /// For how long the power is away.
 const AWAY: Time = 50 * MILLISECOND;
@@ -153,7 +153,7 @@ fn an_update_there_and_one_back() {
             assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}");
         }
         desk.rig.wait_for_links(SECOND);
-        assert!(desk.rig.check().findings.is_empty());
+        assert_eq!(desk.rig.check().findings, [""; 0]);
     }
     // Nothing was forgotten over it: a restart is one of the image that was kept.
     assert_eq!(desk.tell(&Command::Restart), Done::Done);
@@ -212,6 +212,63 @@ fn a_wrong_image_is_refused() {
     desk.rig.run_for(2 * SECOND);
     assert_eq!(desk.rig.world.boards()[0].resets(), 1);
     assert_eq!(desk.assert_whole(images, "a wrong hash"), Slot::First);
+}
+
+#[test]
+fn boards_with_keys_take_an_update_from_the_computer_only() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::new(Rig::locked(&images.flashed, "path(2)", None));
+    desk.rig.wait_for_links(SECOND);
+    let refused = desk.update(&images.package);
+    assert_eq!(refused, Err(CannotUpdate::NotAllowed(1)));
+    let plan = images.package.for_slot(Slot::Second).plan;
+    let block = images.package.for_slot(Slot::Second).block(0);
+    for command in [
+        Command::BeginUpdate(plan),
+        Command::SendBlock(&block),
+        Command::SwitchImage(&plan.hash),
+        Command::KeepImage,
+    ] {
+        assert_eq!(desk.tell(&command), Done::NotAllowed, "{command:?}");
+    }
+    assert_eq!(desk.state(0).phase, UpdatePhase::Idle);
+    let mut desk = Desk::new(Rig::keyed(&images.flashed, "path(2)"));
+    desk.rig.wait_for_links(SECOND);
+    let report = desk.update(&images.package).expect("an update");
+    println!("{report:?}");
+    assert_eq!(report.boards, 2);
+    assert!((0..2).all(|board| desk.state(board).slot == Slot::Second));
+}
+
+/// Pages of all boards, from the serial port of one.
+#[test]
+fn pages_of_a_mesh_come_from_one_computer() {
+    let Some(firmware) = firmware() else { return };
+    let pages = |expression: &str| -> Vec<_> {
+        let page = |node: u64| Page {
+            name: format!("board {node}").as_str().try_into().expect("a name"),
+            ..Page::new(expression, node).expect("a page")
+        };
+        (0..3).rev().map(|node| (node, page(node).write())).collect()
+    };
+    let mut desk = Desk::new(Rig::keyed(firmware, "path(3)"));
+    desk.rig.wait_for_links(SECOND);
+    let pages = pages("path(3)");
+    let report = change_pages(&mut desk, &pages).expect("pages");
+    assert_eq!((report.boards, report.changed), (3, 3));
+    for board in 0..3 {
+        let status = desk.rig.status(board);
+        assert_eq!(
+            (status.card.name.as_str(), status.on_trial),
+            (format!("board {board}").as_str(), false)
+        );
+    }
+    let report = change_pages(&mut desk, &pages).expect("pages");
+    assert_eq!((report.boards, report.changed), (3, 0));
+    // Without keys nobody knows who says so.
+    let mut desk = Desk::new(Rig::new(firmware, "path(3)"));
+    desk.rig.wait_for_links(SECOND);
+    assert_eq!(change_pages(&mut desk, &pages), Err(CannotChange::NotAllowed(2)));
 }
 
 /// SplitMix64.

@@ -5,6 +5,7 @@
 //! together or wave by wave, and are told to keep what they run. A board that is not told so goes back within a minute.
 
 mod package;
+mod pages;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use super::talk::{Talk, ask_nodes, read};
 pub use package::{BadPackage, Linked, Package};
+pub use pages::{CannotChange, PagesReport, change_pages};
 
 /// Blocks that are sent before anyone looks what became of them.
 const BATCH: usize = 64;
@@ -75,6 +77,10 @@ pub enum CannotUpdate {
     OnTrial(Vec<u64>),
     #[error("the image has {bytes} bytes, too many for node {node}")]
     TooLarge { bytes: u32, node: u64 },
+    #[error(
+        "node {0} has a key, and takes an update only from a computer that proves to have it: the mesh file must name the key file"
+    )]
+    NotAllowed(u64),
     #[error("node {node} refuses the update: {done:?}")]
     Refused { node: u64, done: Done },
     #[error("{} not make room for the image: {}", does(.0), list(.0))]
@@ -209,6 +215,7 @@ impl<'a> Updater<'a> {
                             let bytes = plan.length;
                             return Err(CannotUpdate::TooLarge { bytes, node });
                         }
+                        Some(Done::NotAllowed) => return Err(CannotUpdate::NotAllowed(node)),
                         Some(done) => return Err(CannotUpdate::Refused { node, done }),
                     }
                 }
