@@ -110,7 +110,7 @@ pub fn choose(on_trial: Option<Slot>, kept: Option<Slot>, has_image: impl Fn(Slo
 
 /// Whether an image may begin with these two words, stack pointer and entry, in a slot at `begin` of `bytes`. They are written last.
 pub fn has_image([stack, entry]: [u32; 2], begin: u32, bytes: u32) -> bool {
-    let in_ram = (0x2000_0000..0x4000_0000).contains(&stack) && stack % 8 == 0;
+    let in_ram = (0x2000_0000..0x4000_0000).contains(&stack) && stack.is_multiple_of(8);
     in_ram && entry % 2 == 1 && entry.wrapping_sub(begin) < bytes
 }
 

@@ -140,7 +140,7 @@ impl Update {
         if length > flash.slot_bytes().min(MAX_BLOCKS * BLOCK) {
             return Done::TooLarge;
         }
-        if length <= RECORD || length % RECORD != 0 {
+        if length <= RECORD || !length.is_multiple_of(RECORD) {
             return Done::Unknown;
         }
         if is_on_trial(flash) {
