@@ -15,6 +15,8 @@ pub(crate) enum Deferred {
     KeepPage,
     Fail(Failure),
     MakeRoom,
+    /// The neighbours know that nothing else runs meanwhile.
+    Erase,
     Switch(Trial),
     KeepImage,
 }

@@ -29,6 +29,8 @@ const SETTLED: Micros = 10_000_000;
 const TRIAL: Micros = 60_000_000;
 /// By then an answer has left.
 const ANSWER_LEAVES: Micros = 200_000;
+/// An erase takes less, in quarters of a second: two at most for a sector of 128 KiB, and some for what came before it.
+const PAUSE: u8 = 12;
 /// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
 const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 
@@ -97,7 +99,14 @@ fn carry_out(deferred: &Deferred, driver: &Driver, store: &mut Store<Slots<'stat
     let next_image = &driver.about.next_image;
     let done = match deferred {
         Deferred::MakeRoom => {
-            if next_image.make_room() {
+            driver.pause(PAUSE);
+            driver.deferred.set(Some((Deferred::Erase, 0)));
+            return;
+        }
+        Deferred::Erase => {
+            let is_done = next_image.make_room();
+            driver.end_pause();
+            if !is_done {
                 driver.deferred.set(Some((Deferred::MakeRoom, 0)));
             }
             return;

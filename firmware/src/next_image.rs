@@ -7,6 +7,7 @@ use cortex_m::peripheral::SCB;
 use embassy_stm32::flash::{self, Blocking, Flash, get_flash_regions};
 use embassy_stm32::peripherals;
 use hopwise_core::boot::{RECORD, TRIAL_BYTES, Trial};
+use hopwise_core::link::Micros;
 use hopwise_core::store::{FlashFailed, Slot};
 use hopwise_core::update::{self, Update};
 use hopwise_core::wire::{Done, Plan, UpdateState};
@@ -14,9 +15,13 @@ use hopwise_core::wire::{Done, Plan, UpdateState};
 use crate::boards;
 use crate::configuration::FLASH_BASE;
 use crate::stack::_stack_end;
+use crate::time::now;
 
 /// The word by which a program knows that there is a boot loader.
 const LOADER: u32 = u32::from_le_bytes(*b"HWBL");
+
+/// In microseconds.
+const A_WHILE: Micros = 500_000;
 
 unsafe extern "C" {
     // SAFETY: boot.x defines them. Only their addresses are used, or the flash behind them.
@@ -51,11 +56,14 @@ impl NextImage {
         self.update.borrow_mut().begin(plan, &*self.places.borrow())
     }
 
-    /// Makes room for it, as far as that can be done in one go. Returns whether there is more to do.
+    /// Makes room for it for a while: at most that, and the erase of a sector. Returns whether that was all.
     pub(crate) fn make_room(&self) -> bool {
         let mut update = self.update.borrow_mut();
-        update.step(&mut *self.places.borrow_mut());
-        update.is_making_room()
+        let end = now() + A_WHILE;
+        while update.is_making_room() && now() < end {
+            update.step(&mut *self.places.borrow_mut());
+        }
+        !update.is_making_room()
     }
 
     pub(crate) fn take(&self, block: &[u8]) {

@@ -146,6 +146,7 @@ fn frames(examples: &mut Examples) {
         refused: 0,
         offer: Offer::ALL,
         missing: None,
+        pause: 0,
     };
     let complaint = Ack {
         refused: 0b100,
@@ -153,7 +154,8 @@ fn frames(examples: &mut Examples) {
         missing: Some(2),
         ..plain
     };
-    for (name, ack) in [("acknowledgement", plain), ("complaint", complaint)] {
+    let pause = Ack { pause: 12, ..plain };
+    for (name, ack) in [("acknowledgement", plain), ("complaint", complaint), ("pause", pause)] {
         let bytes = examples.wrote(name, &written(|out| write_ack(&ack, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
     }
@@ -208,6 +210,7 @@ fn sealed_frames(examples: &mut Examples) {
         refused: 0,
         offer: Offer::ALL,
         missing: None,
+        pause: 0,
     };
     let bytes = examples.wrote(
         "sealed acknowledgement",

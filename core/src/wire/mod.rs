@@ -50,8 +50,8 @@ pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, SEALED_OVERHEAD, decode, encoded_len, write_ack,
-    write_data, write_hello, write_time,
+    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len,
+    write_ack, write_data, write_hello, write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
