@@ -266,11 +266,13 @@ impl Memory {
         Some(decoded)
     }
 
-    fn own_sector(&mut self, sector: usize, begin: u32) -> &mut [u8] {
+    /// The bytes of a sector, of which those from an offset of the flash on are about to change.
+    fn own_sector(&mut self, sector: usize, begin: u32, from: u32) -> &mut [u8] {
         let (size, image) = (self.sizes.sectors[sector] as usize, self.image.bytes());
         self.shared = larger_part(&self.shared, begin as usize..begin as usize + size);
-        // The last instruction of the sector before may end in this one.
-        self.own_code[sector.saturating_sub(1)..=sector].fill_with(|| None);
+        // The last instruction of the sector before may end in this one, but no further than in its first half word.
+        let first = sector.saturating_sub(usize::from(from < begin + 2));
+        self.own_code[first..=sector].fill_with(|| None);
         self.own[sector].get_or_insert_with(|| {
             let mut bytes = vec![0xff; size].into_boxed_slice();
             let present = image.get(begin as usize..).unwrap_or(&[]);
@@ -287,7 +289,7 @@ impl Memory {
             let (sector, begin) = self.sector_of(offset).ok_or(NotFlash {
                 address: FLASH.wrapping_add(offset),
             })?;
-            self.own_sector(sector, begin)[(offset - begin) as usize] = *byte;
+            self.own_sector(sector, begin, offset)[(offset - begin) as usize] = *byte;
         }
         Ok(())
     }
@@ -297,7 +299,7 @@ impl Memory {
         let offset = address.wrapping_sub(FLASH);
         let (sector, begin) = self.sector_of(offset).ok_or(NotFlash { address })?;
         let byte = if self.worn_out.contains(&offset) { 0xff } else { byte };
-        let place = &mut self.own_sector(sector, begin)[(offset - begin) as usize];
+        let place = &mut self.own_sector(sector, begin, offset)[(offset - begin) as usize];
         let before = std::mem::replace(place, *place & byte);
         self.unfinished.push(Unfinished {
             offset,
@@ -319,7 +321,7 @@ impl Memory {
             let erased = self.sector_range(sector);
             self.torn
                 .retain(|place| place.start < erased.start || place.end > erased.end);
-            let bytes = self.own_sector(sector, begin);
+            let bytes = self.own_sector(sector, begin, begin);
             let before = bytes.to_vec();
             bytes.fill(0xff);
             self.unfinished.push(Unfinished {

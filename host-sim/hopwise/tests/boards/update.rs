@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hopwise_core::store::Slot;
-use hopwise_core::wire::{BoardState, Command, Done, Failure, Page, Plan, UpdatePhase, UpdateState};
+use hopwise_core::wire::{
+    BoardState, Command, Done, Failure, Page, Pattern, Plan, Traffic, TrafficReport, UpdatePhase, UpdateState,
+};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::repository::Repository;
@@ -164,6 +166,46 @@ fn an_update_there_and_one_back() {
     assert_eq!(desk.tell(&Command::Restart), Done::Done);
     desk.rig.run_for(2 * SECOND);
     assert_eq!(desk.assert_whole(images, "restarted"), Slot::First);
+    desk.rig.assert_healthy();
+}
+
+/// Boards send to each other all the time, while their processors stand still for seconds and while blocks come.
+#[test]
+fn no_link_goes_down_and_no_packet_is_lost_while_an_image_comes() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "path(3)");
+    desk.rig.log();
+    let order = |desk: &mut Desk, rate: u32| {
+        let traffic = Traffic {
+            rate,
+            count: 0,
+            pattern: Pattern::Uniform,
+            size: 32,
+        };
+        let tell = |board| Question::command(board, &Command::StartTraffic(traffic));
+        (0..3).for_each(|board| assert_eq!(desk.rig.ask_one::<Done>(tell(board)), Done::Done));
+    };
+    order(&mut desk, 20);
+    let mut updater = Updater::look(&mut desk, &images.package, &[2, 1, 0]).expect("boards");
+    updater.make_room(&[2, 1, 0]).expect("room");
+    updater.send_all();
+    updater.repair().expect("all blocks");
+    order(&mut desk, 0);
+    desk.rig.run_for(SECOND);
+    let report = |board| Question::command(board, &Command::Traffic);
+    let reports: Vec<TrafficReport> = (0..3).map(|board| desk.rig.ask_one(report(board))).collect();
+    println!("{reports:?}");
+    let sum = |count: fn(&TrafficReport) -> u32| reports.iter().map(count).sum::<u32>();
+    assert!(sum(|report| report.sent) > 300, "{reports:?}");
+    assert_eq!(sum(|report| report.received), sum(|report| report.sent), "{reports:?}");
+    let down: Vec<String> = desk
+        .rig
+        .log()
+        .into_iter()
+        .map(|line| line.text)
+        .filter(|text| text.contains("down"))
+        .collect();
+    assert_eq!(down, [""; 0]);
     desk.rig.assert_healthy();
 }
 
