@@ -55,13 +55,13 @@ pub(super) struct UpdateArgs {
 pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let mesh = match args.what.ends_with(".toml") {
         true => Mesh::read(Path::new(&args.what))?,
-        false => Mesh::new(parse(&args.what)?, &KINDS[0])?,
+        false => Mesh::new(parse(&args.what)?, KINDS[0])?,
     };
     let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
     if let Some(path) = &args.save {
         check_output(path, [])?;
         let package = build(repository, kind.name)?;
-        write_whole(path, &package.write()).map_err(|error| Refusal::output(path, &error))?;
+        write_whole(path, package.write()).map_err(|error| Refusal::output(path, &error))?;
         return Ok(Outcome::Done);
     }
     if args.pages {
