@@ -125,6 +125,7 @@ pub struct Updater<'a> {
 /// Brings boards a new image. Those of `waves` that belong together switch together. Boards are told in this order: those that are farthest from the
 /// computer come first, since who was told does not pass anything on for a while.
 pub fn update(boards: &mut dyn Boards, package: &Package, waves: &[Vec<u64>]) -> Result<UpdateReport, CannotUpdate> {
+    let begin = boards.elapsed();
     let nodes: Vec<u64> = waves.concat();
     let mut updater = Updater::look(boards, package, &nodes)?;
     updater.make_room(&nodes)?;
@@ -133,7 +134,7 @@ pub fn update(boards: &mut dyn Boards, package: &Package, waves: &[Vec<u64>]) ->
     for wave in waves {
         updater.switch(wave)?;
     }
-    Ok(updater.finish())
+    Ok(updater.finish(begin))
 }
 
 impl<'a> Updater<'a> {
@@ -407,8 +408,8 @@ impl<'a> Updater<'a> {
         open
     }
 
-    fn finish(mut self) -> UpdateReport {
-        self.report.seconds = self.boards.elapsed().as_secs_f64();
+    fn finish(mut self, begin: Duration) -> UpdateReport {
+        self.report.seconds = (self.boards.elapsed() - begin).as_secs_f64();
         self.report
     }
 }
