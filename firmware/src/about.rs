@@ -12,6 +12,7 @@ use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Statu
 
 use crate::boards::{self, ResetCause};
 use crate::kept::{Boot, Trouble};
+use crate::next_image::NextImage;
 
 const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
 
@@ -25,6 +26,7 @@ pub(crate) struct About {
     pub(crate) page: [u8; PAGE_BYTES],
     /// It goes back to the page before unless someone outside says that it is to be kept.
     pub(crate) on_trial: Cell<bool>,
+    pub(crate) next_image: NextImage,
     name: String<16, u8>,
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
@@ -55,6 +57,7 @@ impl About {
             stack_free: Cell::new(0),
             page: start.page.unwrap_or([0xff; PAGE_BYTES]),
             on_trial: Cell::new(start.on_trial),
+            next_image: NextImage::new(),
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
             reset_cause: cause,
             trouble: boot.trouble,
@@ -114,6 +117,9 @@ impl About {
         }
         if self.on_trial.get() {
             defmt::warn!("the configuration is on trial");
+        }
+        if self.next_image.on_trial.get() {
+            defmt::warn!("the image is on trial");
         }
         match self.state {
             BoardState::Configured => {}

@@ -399,6 +399,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.catch_up(now, observer);
     }
 
+    /// Will hear and say nothing for up to so many times [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT). What [`transmit`](Self::transmit) writes next tells the
+    /// neighbours.
+    pub fn pause(&mut self, units: u8) {
+        self.links.iter_mut().for_each(|end| end.pause(units));
+    }
+
+    /// Is here again. To be called before anything else after a [`pause`](Self::pause).
+    pub fn end_pause(&mut self, now: Micros) {
+        self.links.iter_mut().for_each(|end| end.end_pause(now));
+    }
+
     /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.
     pub fn deadline(&self) -> Micros {
         let links = self.links.iter().map(Link::deadline).min();

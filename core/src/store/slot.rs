@@ -1,6 +1,7 @@
 //! One slot, byte by byte.
 
 use heapless::Vec;
+use serde::{Deserialize, Serialize};
 
 use super::Flash;
 use crate::key::{Credentials, KEY_BYTES, Key};
@@ -22,7 +23,7 @@ const MAGIC: [u8; 4] = *b"SEAL";
 const CRC_AT: usize = RECORD - 4;
 
 /// Which of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slot {
     /// The one with the lower address.
     First,
@@ -33,7 +34,8 @@ pub enum Slot {
 impl Slot {
     pub(super) const BOTH: [Slot; 2] = [Slot::First, Slot::Second];
 
-    pub(super) fn other(self) -> Slot {
+    /// The other one.
+    pub fn other(self) -> Slot {
         match self {
             Slot::First => Slot::Second,
             Slot::Second => Slot::First,

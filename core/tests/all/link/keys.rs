@@ -399,6 +399,7 @@ fn a_frame_without_a_tag_is_not_taken() {
         refused: 0,
         offer: Offer::ALL,
         missing: None,
+        pause: 0,
     };
     let header = DataHeader {
         ack,

@@ -37,6 +37,7 @@ mod table;
 mod talk;
 mod topo;
 mod tour;
+mod update;
 mod view;
 mod watch;
 
@@ -120,6 +121,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Flashes the image and the configuration into all boards of a mesh, through probe-rs
     Flash(flash::FlashArgs),
+    /// Brings new firmware into all boards of a running mesh, through the serial port of one of them
+    Update(update::UpdateArgs),
     /// The logs of all boards as one trace on one time line
     Capture(Box<capture::CaptureArgs>),
     /// Makes a new crate for a program of yours, with a test on emulated boards
@@ -198,6 +201,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Check(args) => check::run(args, &hopwise.repository),
         Command::Doctor(args) => doctor::run(args, &hopwise.repository),
         Command::Flash(args) => flash::run(args, &hopwise.repository),
+        Command::Update(args) => update::run(args, &hopwise.repository),
         Command::Capture(args) => capture::run(args, &hopwise.repository),
         Command::NewApp(args) => new_app::run(args, &hopwise.repository),
         Command::Ping(args) => talk::ping(args),
@@ -228,18 +232,18 @@ struct RepositoryArg {
 const IMAGES: &str = "HOPWISE_IMAGES";
 
 impl RepositoryArg {
-    /// Hopwise's own image for a board in the folder of images, if one is said.
-    fn built(&self, board: &str) -> Result<Option<PathBuf>, Refusal> {
+    /// A file in the folder of images, if one is said.
+    fn built(&self, name: &str) -> Result<Option<PathBuf>, Refusal> {
         let said = std::env::var_os(IMAGES).filter(|folder| !folder.is_empty());
         let Some(folder) = self.images.clone().or_else(|| said.map(PathBuf::from)) else {
             return Ok(None);
         };
-        let path = folder.join(format!("{board}.elf"));
+        let path = folder.join(format!("{name}.elf"));
         match path.is_file() {
             true => Ok(Some(path)),
             false => Err(Refusal::file(
                 &folder,
-                format!("there is no {board}.elf in this folder of images"),
+                format!("there is no {name}.elf in this folder of images"),
             )),
         }
     }
@@ -251,6 +255,28 @@ impl RepositoryArg {
         }
         let repository = Repository::find(self.repo.as_deref())?;
         Ok(Firmware::new(board).path(&repository))
+    }
+
+    /// Where the boot loader of a board is once Hopwise's own image has been built.
+    fn loader_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+        if let Some(path) = self.built(&format!("{board}-boot"))? {
+            return Ok(path);
+        }
+        let repository = Repository::find(self.repo.as_deref())?;
+        Ok(Firmware::new(board).loader_path(&repository))
+    }
+
+    /// Hopwise's own image for a board, linked for the first slot and for the second, and the boot loader; built if need be.
+    fn both_slots(&self, board: &str) -> Result<[PathBuf; 3], Refusal> {
+        if let Some(first) = self.built(board)? {
+            let second = self.built(&format!("{board}-second-slot"))?.unwrap_or_default();
+            return Ok([first, second, self.loader_path(board)?]);
+        }
+        let repository = Repository::find(self.repo.as_deref())?;
+        let first = Firmware::new(board);
+        let loader = first.loader_path(&repository);
+        let second = first.clone().for_second_slot();
+        Ok([first.build(&repository, say)?, second.build(&repository, say)?, loader])
     }
 
     /// The given image, or Hopwise's own for a board, which is built if need be.

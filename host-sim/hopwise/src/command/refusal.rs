@@ -32,6 +32,7 @@ use hopwise_rig::flash::{NoPageWritten, NoProbes};
 use hopwise_rig::mesh::{BadMesh, CannotAssign, MeshRule};
 use hopwise_rig::ports::NoPortMeant;
 use hopwise_rig::probe_rs::Unfit;
+use hopwise_rig::update::BadPackage;
 use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
@@ -221,6 +222,14 @@ pub(super) enum Refusal {
     /// A mesh that cannot be emulated as asked.
     #[error(transparent)]
     Emulated(#[from] CannotEmulate),
+    /// A file that is no update.
+    #[error("{}: {error}", path.display())]
+    Package {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: BadPackage,
+    },
     /// A file that is no firmware.
     #[error(transparent)]
     FirmwareFile(#[from] BadFirmware),
