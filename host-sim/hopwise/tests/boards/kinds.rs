@@ -111,7 +111,7 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     );
     let all = (0..boards).flat_map(|board| (0..links).map(move |link| (board, link)));
     let reports: Vec<_> = all
-        .map(|(board, link)| (board, link, rig.link_report(board, link).counters))
+        .map(|(board, link)| (board, link, rig.link_report(board, link as u8).counters))
         .collect();
     let resent: u32 = reports.iter().map(|(_, _, counters)| counters.resent).sum();
     println!("{name}: {resent} packets were sent again");
