@@ -177,8 +177,8 @@ fn no_link_goes_down_and_no_packet_is_lost_while_an_image_comes() {
     let mut desk = Desk::mesh(images, "path(3)");
     desk.rig.log();
     let traffic = Traffic {
-        rate: 20,
-        count: 140,
+        rate: 10,
+        count: 70,
         pattern: Pattern::Uniform,
         size: 32,
     };
