@@ -103,7 +103,7 @@ fn budget(board: &str) -> usize {
     match board {
         "nucleo-h743zi" => 196,
         "nucleo-l476rg" | "nucleo-g474re" => 188,
-        _ => 176,
+        _ => 178,
     }
 }
 
