@@ -55,6 +55,7 @@ extern crate std;
 mod arith;
 pub mod authority;
 pub mod boot;
+pub mod cipher;
 pub mod clock;
 pub mod collective;
 pub mod endpoint;

@@ -105,7 +105,7 @@ impl Image {
             None => 0xffff,
         };
         let code = (0..bytes.len() / 2)
-            .map(|place| decode(FLASH + place as u32 * 2, half(place), half(place + 1)))
+            .map(|place| decode(FLASH + place as u32 * 2, half(place), half(place + 1)).frequent())
             .collect();
         Image { bytes, code, symbols }
     }

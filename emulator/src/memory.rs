@@ -261,7 +261,7 @@ impl Memory {
             ]))
         };
         let first = half(address)?;
-        let decoded = decode(address, first, half(address.checked_add(2)?).unwrap_or(0));
+        let decoded = decode(address, first, half(address.checked_add(2)?).unwrap_or(0)).frequent();
         debug_assert!(decoded.length == 2 || decoded.length == 4);
         Some(decoded)
     }

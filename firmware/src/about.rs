@@ -4,8 +4,9 @@ use core::cell::{Cell, RefCell};
 
 use heapless::{LenType, String};
 use hopwise_core::authority::Authority;
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::Credentials;
 use hopwise_core::link::Micros;
+use hopwise_core::store::Keys;
 use hopwise_core::store::Start;
 use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
 
@@ -30,7 +31,7 @@ pub(crate) struct About {
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
     /// Of the mesh, if it has one. Nothing that leaves the board holds it.
-    key: Option<Key>,
+    keys: Option<Keys>,
     /// Who may change the board, if it has keys.
     pub(crate) authority: Option<RefCell<Authority>>,
     /// Someone holds the button down.
@@ -60,7 +61,7 @@ impl About {
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
             reset_cause: cause,
             trouble: boot.trouble,
-            key: start.keys.map(|keys| keys.mesh),
+            keys: start.keys,
             authority: start
                 .keys
                 .map(|keys| RefCell::new(Authority::new(keys.management, start.epoch))),
@@ -73,7 +74,7 @@ impl About {
     pub(crate) fn credentials(&self) -> Option<Credentials> {
         let mut random = [0; 16];
         random.iter_mut().zip(self.unique_id).for_each(|(byte, id)| *byte = id);
-        self.key.map(|key| Credentials { key, random })
+        self.keys.map(|keys| keys.credentials(random))
     }
 
     pub(crate) fn card(&self) -> Card {

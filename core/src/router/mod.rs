@@ -52,6 +52,7 @@ use seen::Seen;
 use stalls::Stalls;
 use wiring::Wiring;
 
+use crate::cipher::Cipher;
 use crate::clock::{Grains, MeshClock, MeshTime};
 use crate::key::Credentials;
 use crate::limits::{self, INBOX};
@@ -159,6 +160,8 @@ pub struct Router<
     counters: RouterCounters,
     card: Card,
     sweep_at: Micros,
+    /// Where payloads are encrypted.
+    cipher: Option<Cipher>,
     clock: MeshClock<PORTS>,
 }
 
@@ -244,12 +247,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             card: Card::default(),
             sweep_at: now,
             clock: MeshClock::new(address, baud, now),
+            cipher: None,
         })
     }
 
     /// From now on its links talk only to ends with the same key. To be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.links.iter_mut().for_each(|link| link.lock(credentials));
+        self.cipher = credentials.encrypts.then(|| Cipher::new(&credentials.key));
     }
 
     /// Its address.

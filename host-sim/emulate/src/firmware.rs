@@ -27,11 +27,8 @@ pub enum CannotBuildFirmware {
     #[error(transparent)]
     NoRepository(#[from] NoRepository),
     /// Nothing compiles for ARM.
-    #[cfg_attr(unix, error("there is no compiler for ARM: run tools/arm-target once"))]
-    #[cfg_attr(
-        not(unix),
-        error("there is no compiler for ARM: run rustup target add {TARGET} once")
-    )]
+    #[cfg_attr(unix, error("there is no ARM compiler: run tools/arm-target once"))]
+    #[cfg_attr(not(unix), error("there is no ARM compiler: run rustup target add {TARGET} once"))]
     NoCompiler,
     /// Cargo cannot be run.
     #[error("the firmware for {board} cannot be built: {error}")]

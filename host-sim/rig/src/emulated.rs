@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::{KEY_BYTES, Key};
+use hopwise_core::key::{KEY_BYTES, Key, Secret};
 use hopwise_core::store::Keys;
 use hopwise_core::wire::BadPage;
 use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
@@ -223,7 +223,7 @@ pub struct FreeLink {
 
 /// A text that is no serial port of a board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no serial port of a board such as 3.UART5")]
+#[error("'{0}' is not a serial port of a board, such as 3.UART5")]
 pub struct NoFreeLink(String);
 
 impl FromStr for FreeLink {
@@ -263,7 +263,11 @@ impl FreeLink {
 
 /// That of no mesh.
 fn another_key() -> Keys {
-    MeshKeys::of(&Key::new([0; KEY_BYTES])).of_board(0)
+    let secret = Secret {
+        key: Key::new([0; KEY_BYTES]),
+        encrypts: false,
+    };
+    MeshKeys::of(&secret).of_board(0)
 }
 
 fn emulated_port(kind: &BoardKind, node: u64, link: usize) -> Option<Port> {
@@ -343,7 +347,7 @@ impl EmulatedMesh {
         world.set_script(mistakes.script(mesh)?)?;
         let mut computers = Computers::connect(&mut world, mesh.baud)?;
         if let Some(keys) = mesh.keys {
-            computers.lock(keys.mesh, Some(keys.management));
+            computers.lock(&keys, Some(keys.management));
         }
         let mut places: Vec<usize> = entrances.iter().map(|node| *node as usize).collect();
         if let Some(wrong) = places.iter().find(|place| **place >= world.boards().len()) {

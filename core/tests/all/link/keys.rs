@@ -16,7 +16,11 @@ const KEY: Key = Key::new(*b"a key for trials");
 
 fn credentials(key: Key) -> Option<Credentials> {
     let random = [0; 16];
-    Some(Credentials { key, random })
+    Some(Credentials {
+        key,
+        random,
+        encrypts: false,
+    })
 }
 
 fn keyed(packets: [usize; 2]) -> Pair {

@@ -24,7 +24,7 @@ use hopwise_rig::talk::ask_nodes;
 const START: Time = 200 * MILLISECOND;
 
 #[derive(Args)]
-#[command(after_help = "The exit status is 1 if a board could not be flashed; the others are flashed all the same.")]
+#[command(after_help = "The exit status is 1 if a board could not be flashed; the others are still flashed.")]
 pub(super) struct FlashArgs {
     #[command(flatten)]
     mesh: MeshArg,
@@ -42,7 +42,7 @@ pub(super) struct FlashArgs {
     /// How many boards at once
     #[arg(long, value_name = "N", default_value_t = 8)]
     at_once: usize,
-    /// How long image, page or reset of a board may take each, in seconds
+    /// How long the image, the page and the reset of a board may each take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
     /// The probe-rs program

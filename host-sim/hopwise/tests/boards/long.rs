@@ -70,13 +70,15 @@ fn a_ring_with_boards_of_every_kind() {
 }
 
 #[test]
-fn five_full_links_of_newer_boards() {
+fn full_links_of_other_boards() {
     for (name, least, is_slow) in [
+        ("nucleo-f401re", 0.85, false),
+        ("nucleo-f411re", 0.85, false),
         ("nucleo-g474re", 0.91, false),
         ("nucleo-h743zi", 0.9, false),
         ("nucleo-l476rg", 0.5, true),
     ] {
-        kinds::five_full_links(name, least, is_slow);
+        kinds::full_links(name, least, is_slow);
     }
 }
 

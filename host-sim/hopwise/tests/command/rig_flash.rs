@@ -205,11 +205,11 @@ fn what_cannot_be_flashed_is_refused() {
     let with = |program: &str| refusal(&["flash", &mesh, "--only", "1", "--elf", &image, "--probe-rs", program]);
     assert_eq!(
         with("/no/such/program"),
-        "hopwise: there is no program '/no/such/program': https://probe.rs says how probe-rs is installed, and --probe-rs names one that is elsewhere"
+        "hopwise: there is no program '/no/such/program': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH"
     );
     assert_eq!(
         with("echo"),
-        "hopwise: 'echo' is no probe-rs: it does not say which version it has"
+        "hopwise: 'echo' is not probe-rs: it does not say which version it has"
     );
 }
 
