@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use hopwise_core::collective::{Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
+use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
 use hopwise_core::{Base, Family, Network, Node};
+use hopwise_networks::binary_tree::{self, BinaryTree};
 use hopwise_networks::graph::Graph;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::binary::Stages;
 use crate::bits::Bits;
-use crate::bound::{Work, lower_bound, published};
-use crate::fourier::{Complex, Digits, Term, direct};
+use crate::bound::{Work, longest_way, lower_bound, published, published_step};
+use crate::fourier::{Complex, Digits, Terms, direct};
 use crate::machine::{Conflict, Machine};
 use crate::program::{Folded, Gathered, Held, Wanted, step};
 use crate::route::{Hops, Item, route};
 use crate::tree::{Known, Partial};
-use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request};
+use crate::{CannotRun, Done, MAX_NODES, MAX_TREE_NODES, MAX_VALUES, Report, Request};
 
 /// What the nodes hold in the end.
 #[derive(Debug, PartialEq)]
@@ -60,20 +62,19 @@ impl Outcome {
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     check(network, request)?;
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;
-    let permutation = match request.operation {
-        Operation::Shift => {
-            let ring = Ring::new(network);
-            (0..network.nodes())
-                .map(|node| ring.next(node))
-                .collect::<Result<_, _>>()?
-        }
-        _ => permutation(network.nodes(), request.seed),
-    };
+    let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
+    let permutation = targets(network, request)?;
+    let tree = request
+        .binary_tree
+        .then(|| embedded(network, &graph, request))
+        .transpose()?;
     let job = Job {
         network,
         request,
         plan: &plan,
         permutation: &permutation,
+        stages: tree.as_ref().map(|tree| Stages::of(tree, &graph)),
+        tree,
     };
     let mut machine = Machine::new(network, request.ports);
     if request.write_down {
@@ -81,7 +82,6 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     }
     let mut reorder_rounds = None;
     let held = job.carry_out(&mut machine, &mut reorder_rounds)?;
-    let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
     let work = Work {
         operation: request.operation,
         ports: request.ports,
@@ -96,6 +96,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
             port_model: if request.ports == Ports::One { "one" } else { "all" },
             method: job.method(),
             nodes: network.nodes(),
+            dilation: job.dilation(&graph),
             rounds: machine.rounds() - reorder_rounds.unwrap_or(0),
             reorder_rounds,
             messages: machine.messages(),
@@ -148,11 +149,50 @@ fn check(network: &Network, request: &Request) -> Result<(), CannotRun> {
     Ok(())
 }
 
-/// Where the value of each node goes.
-fn permutation(nodes: u64, seed: u64) -> Vec<Node> {
-    let mut to: Vec<Node> = (0..nodes).collect();
-    to.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-    to
+/// Where the value of each node goes in a permutation or a shift; nowhere at the end of a path.
+fn targets(network: &Network, request: &Request) -> Result<Vec<Option<Node>>, CannotRun> {
+    let nodes = 0..network.nodes();
+    Ok(match (request.operation, request.dimension) {
+        (Operation::Shift, None) => {
+            let ring = Ring::new(network);
+            nodes.map(|node| ring.next(node).map(Some)).collect::<Result<_, _>>()?
+        }
+        (Operation::Shift, Some(dimension)) => {
+            let mesh = Mesh::new(network);
+            let dimensions = mesh.map_or(0, |mesh| mesh.dimensions());
+            let mesh = mesh.filter(|_| dimension < dimensions).ok_or(CannotRun::Dimension {
+                network: network.to_string(),
+                dimension,
+                dimensions,
+            })?;
+            nodes.map(|node| mesh.next(node, dimension)).collect::<Result<_, _>>()?
+        }
+        (operation, Some(_)) => return Err(CannotRun::NoShift(operation.name())),
+        _ => {
+            let mut to: Vec<Option<Node>> = nodes.map(Some).collect();
+            to.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(request.seed));
+            to
+        }
+    })
+}
+
+/// The embedded binary tree of the root.
+fn embedded(network: &Network, graph: &Graph, request: &Request) -> Result<BinaryTree, CannotRun> {
+    let operation = request.operation;
+    if !matches!(
+        (operation, request.blocks),
+        (Operation::Reduce, _) | (Operation::Broadcast, 1)
+    ) {
+        return Err(CannotRun::NoTreeFor(operation.name()));
+    }
+    if network.nodes() > MAX_TREE_NODES {
+        return Err(too_large(network, operation, MAX_TREE_NODES));
+    }
+    BinaryTree::embed(graph, Some(request.root as usize)).ok_or_else(|| CannotRun::NoBinaryTree {
+        network: network.to_string(),
+        levels: binary_tree::levels(graph.nodes()),
+        root: request.root,
+    })
 }
 
 /// What node `from` has for node `to` in an all-to-all exchange.
@@ -164,7 +204,9 @@ struct Job<'a> {
     network: &'a Network,
     request: &'a Request,
     plan: &'a Plan<'a>,
-    permutation: &'a [Node],
+    permutation: &'a [Option<Node>],
+    tree: Option<BinaryTree>,
+    stages: Option<Stages>,
 }
 
 impl Job<'_> {
@@ -182,6 +224,9 @@ impl Job<'_> {
         } = self.request;
         let fold = |wanted| move |value: &i64| Folded::new(*operator, wanted, *value);
         let begin = |wanted| values.iter().map(fold(wanted)).collect::<Vec<_>>();
+        if let Some(stages) = &self.stages {
+            return self.along_binary_tree(machine, stages);
+        }
         Ok(match operation {
             Operation::Barrier if self.plan.program().is_some() => {
                 // It carries nothing; that everyone has heard of everyone is told by counting.
@@ -262,13 +307,57 @@ impl Job<'_> {
                 let items = values
                     .iter()
                     .zip(self.permutation)
-                    .map(|(&body, &to)| vec![Item { to, body }]);
-                let arrived = self.route(machine, items.collect(), 8)?;
+                    .map(|(&body, to)| to.map(|to| Item { to, body }).into_iter().collect());
+                let arrived = self.route(machine, items.collect(), |_| 8)?;
                 Outcome::Many(arrived)
             }
             Operation::Sort => Outcome::One(self.sort(machine)?),
             Operation::Fft => self.transform(machine, reorder)?,
         })
+    }
+
+    /// A reduction up an embedded binary tree, or a broadcast down.
+    fn along_binary_tree(&self, machine: &mut Machine, stages: &Stages) -> Result<Outcome, Conflict> {
+        let Request {
+            operator, values, root, ..
+        } = self.request;
+        let mut held = values.clone();
+        if self.request.operation == Operation::Broadcast {
+            for stage in stages.down() {
+                let from = self.send_along(machine, &stage, |node| held[node as usize], |_| 8)?;
+                from.into_iter().for_each(|(to, value)| held[to as usize] = value);
+            }
+            return Ok(Outcome::One(held));
+        }
+        let begin = (0..)
+            .zip(values)
+            .map(|(node, &value)| Partial::new(*operator, node, value));
+        let mut parts: Vec<Partial> = begin.collect();
+        for stage in stages.up() {
+            let from = self.send_along(machine, &stage, |node| parts[node as usize].clone(), Partial::bytes)?;
+            from.into_iter().for_each(|(to, part)| parts[to as usize].join(part));
+        }
+        let round = machine.rounds();
+        let total = parts[*root as usize].total();
+        held[*root as usize] = total.ok_or(Conflict::Lacks { round, node: *root })?;
+        Ok(Outcome::One(held))
+    }
+
+    /// What nodes send to others over routes; what arrived, and where.
+    fn send_along<T: Clone>(
+        &self,
+        machine: &mut Machine,
+        stage: &[(Node, Node)],
+        body: impl Fn(Node) -> T,
+        bytes: impl Fn(&T) -> u64,
+    ) -> Result<Vec<(Node, T)>, Conflict> {
+        let mut items: Vec<Vec<Item<T>>> = vec![Vec::new(); self.nodes()];
+        for &(from, to) in stage {
+            items[from as usize].push(Item { to, body: body(from) });
+        }
+        let arrived = self.route(machine, items, bytes)?;
+        let with_place = |(to, items): (Node, Vec<T>)| items.into_iter().map(move |item| (to, item));
+        Ok((0..).zip(arrived).flat_map(with_place).collect())
     }
 
     /// Goes through all steps of the program, in the order of the plan.
@@ -323,7 +412,7 @@ impl Job<'_> {
         &self,
         machine: &mut Machine,
         items: Vec<Vec<Item<T>>>,
-        item_bytes: u64,
+        item_bytes: impl Fn(&T) -> u64,
     ) -> Result<Vec<Vec<T>>, Conflict> {
         let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
         let mut hops = match self.request.operation {
@@ -343,7 +432,7 @@ impl Job<'_> {
             (0..nodes).map(item).collect()
         };
         let items = (0..).zip(&self.request.values).map(for_all);
-        let arrived = self.route(machine, items.collect(), 8)?;
+        let arrived = self.route(machine, items.collect(), |_| 8)?;
         let in_order = |mut items: Vec<(u32, i64)>| {
             items.sort_unstable_by_key(|item| item.0);
             items.into_iter().map(|item| item.1).collect()
@@ -373,33 +462,57 @@ impl Job<'_> {
 
     fn transform(&self, machine: &mut Machine, reorder: &mut Option<u64>) -> Result<Outcome, Conflict> {
         let values = &self.request.values;
-        let Some(program) = self.plan.program() else {
+        let (Some(program), Some(mesh)) = (self.plan.program(), Mesh::new(self.network)) else {
             let tree = Known::new(self.plan.tree());
             let all = self.gather(machine, &tree)?;
             return Ok(Outcome::Terms(tree.scatter(machine, direct(&all), 16)?));
         };
-        let digits = Arc::new(digits(program));
-        let begin = (0..)
-            .zip(values)
-            .map(|(node, &value)| Term::new(digits.clone(), node, value));
-        let held = self.follow(machine, begin.collect())?;
-        let before = machine.rounds();
-        let items = (0..).zip(&held).map(|(node, term)| {
-            vec![Item {
-                to: digits.reversed(node),
-                body: term.value,
-            }]
-        });
-        let arrived = self.route(machine, items.collect(), 16)?;
-        *reorder = Some(machine.rounds() - before);
-        let lacks = |node| Conflict::Lacks {
-            round: machine.rounds(),
-            node,
+        let digits = Arc::new(Digits::of_mesh(&mesh));
+        let mut moved = 0;
+        let values = if program.renumbers() {
+            let to = (0..).zip(values).map(|(place, &value)| (program.node(place), value));
+            self.reorder(machine, &mut moved, to, 8)?
+        } else {
+            values.clone()
         };
-        let own = (0..)
-            .zip(arrived)
-            .map(|(node, mut items)| items.pop().ok_or(lacks(node)));
-        Ok(Outcome::Terms(own.collect::<Result<_, _>>()?))
+        let unit_digits = (0..).map_while(|index| program.step(index));
+        let unit_digits = unit_digits.take_while(|step| matches!(step, Step::Share(axis) if !axis.is_at_pivots()));
+        let unit_digits = program.has_units().then(|| unit_digits.count());
+        let begin = (0..).zip(&values).map(|(node, &value)| {
+            let terms = Terms::new(digits.clone(), program.place(node), value as f64);
+            match unit_digits {
+                Some(digits) => terms.of_unit(digits),
+                None => terms,
+            }
+        });
+        let held = self.follow(machine, begin.collect())?;
+        let round = machine.rounds();
+        let own = (0..).zip(held).map(|(node, terms)| {
+            let term = terms.own().ok_or(Conflict::Lacks { round, node })?;
+            Ok((digits.reversed(program.place(node)), term))
+        });
+        let own: Vec<(Node, Complex)> = own.collect::<Result<_, _>>()?;
+        let terms = self.reorder(machine, &mut moved, own.into_iter(), 16)?;
+        *reorder = Some(moved);
+        Ok(Outcome::Terms(terms))
+    }
+
+    /// Brings what each node has to another, in rounds that are counted apart.
+    fn reorder<T>(
+        &self,
+        machine: &mut Machine,
+        moved: &mut u64,
+        to: impl Iterator<Item = (Node, T)>,
+        bytes: u64,
+    ) -> Result<Vec<T>, Conflict> {
+        let before = machine.rounds();
+        let items = to.map(|(to, body)| vec![Item { to, body }]);
+        let arrived = self.route(machine, items.collect(), |_| bytes)?;
+        *moved += machine.rounds() - before;
+        let round = machine.rounds();
+        let own = (0..).zip(arrived);
+        own.map(|(node, mut items)| items.pop().ok_or(Conflict::Lacks { round, node }))
+            .collect()
     }
 
     /// What must come out, computed in one place.
@@ -438,8 +551,8 @@ impl Job<'_> {
             }
             Operation::Permute | Operation::Shift => {
                 let mut held = vec![Vec::new(); nodes];
-                for (&value, &to) in values.iter().zip(self.permutation) {
-                    held[to as usize].push(value);
+                for (&value, to) in values.iter().zip(self.permutation) {
+                    to.iter().for_each(|&to| held[to as usize].push(value));
                 }
                 Outcome::Many(held)
             }
@@ -452,10 +565,33 @@ impl Job<'_> {
         }
     }
 
+    /// The most hops between two that are neighbours in what is embedded.
+    fn dilation(&self, graph: &Graph) -> Option<u64> {
+        match &self.tree {
+            Some(tree) => Some(tree.dilation().into()),
+            None if self.request.operation == Operation::Shift => Some(longest_way(graph, self.permutation)),
+            None => None,
+        }
+    }
+
     /// In words.
     fn method(&self) -> String {
         let root = self.request.root;
+        if let (Some(tree), Some(stages)) = (&self.tree, &self.stages) {
+            let (levels, beside) = (tree.levels(), stages.beside());
+            return format!("binary tree of {levels} levels at node {root}, {beside} nodes beside it");
+        }
         match self.request.operation {
+            Operation::Shift if self.request.dimension.is_some() => {
+                let mesh = Mesh::new(self.network);
+                let size = |dimension| mesh.and_then(|mesh| mesh.size(dimension));
+                let sizes: Vec<String> = (0..).map_while(size).map(|size| size.to_string()).collect();
+                format!(
+                    "along dimension {} of a mesh of {}",
+                    self.request.dimension.unwrap_or(0),
+                    sizes.join(" x ")
+                )
+            }
             Operation::Sort if self.bits().is_some() => "bitonic sorter, bit by bit".into(),
             Operation::Sort if self.network.nodes().is_power_of_two() => {
                 "bitonic sorter, pairs over their routes".into()
@@ -481,7 +617,10 @@ impl Job<'_> {
             Family::Rdn(rdn) => rounds_on(rdn.base(), operation, ports),
             _ => None,
         };
-        published(self.network, operation, ports, base_rounds)
+        match self.request.dimension {
+            Some(_) => published_step(self.network),
+            None => published(self.network, operation, ports, base_rounds),
+        }
     }
 }
 
@@ -504,7 +643,7 @@ fn compare(
         item.into_iter().collect()
     });
     let mut hops = Hops::new(machine.network());
-    let arrived = route(machine, &mut hops, turns, items.collect(), 8)?;
+    let arrived = route(machine, &mut hops, turns, items.collect(), |_| 8)?;
     for (node, (comparator, arrived)) in comparators.iter().zip(arrived).enumerate() {
         let Some(comparator) = comparator else { continue };
         let [other] = arrived[..] else {
@@ -520,16 +659,6 @@ fn compare(
         };
     }
     Ok(())
-}
-
-/// The digits that a program works on, the lowest first.
-fn digits(program: &Program) -> Digits {
-    let steps = (0..).map_while(|index| program.step(index));
-    let sizes = steps.filter_map(|step| match step {
-        Step::Share(axis) => Some(axis.size()),
-        _ => None,
-    });
-    Digits::new(sizes.collect())
 }
 
 /// The rounds that an operation takes on a base graph alone.

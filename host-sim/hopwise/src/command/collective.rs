@@ -40,6 +40,12 @@ pub(super) struct CollectiveArgs {
     /// The blocks of a broadcast, which follow each other
     #[arg(long, default_value_t = 1)]
     blocks: u64,
+    /// The dimension, from 0, of the network's mesh that a shift goes along; without it, it goes round a ring of all nodes
+    #[arg(long, value_name = "NUMBER")]
+    dimension: Option<u64>,
+    /// The tree of a reduction or broadcast
+    #[arg(long, value_enum, default_value_t = TreeArg::Routes)]
+    tree: TreeArg,
     /// What permutations, and values without --input, are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -47,8 +53,17 @@ pub(super) struct CollectiveArgs {
     #[arg(long)]
     json: bool,
     /// Print the tables of docs/collectives.md: rounds against lower bounds and published figures, for every family
-    #[arg(long, conflicts_with_all = ["expression", "op", "input", "output", "json"])]
+    #[arg(long, conflicts_with_all = ["expression", "op", "input", "output", "json", "dimension"])]
     markdown: bool,
+}
+
+/// The trees that can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TreeArg {
+    /// The one that broadcasts take, all nodes in it
+    Routes,
+    /// A complete binary tree embedded with dilation at most two, found by a search
+    Binary,
 }
 
 /// The port models that can be asked for.
@@ -100,6 +115,8 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
         operator: args.operator,
         root: args.root,
         blocks: args.blocks,
+        dimension: args.dimension,
+        binary_tree: args.tree == TreeArg::Binary,
         seed: args.seed,
         write_down: false,
     };
@@ -139,26 +156,27 @@ fn read(path: &Path) -> Result<Vec<i64>, Refusal> {
 
 fn show(report: &Report) -> Result<(), Refusal> {
     let rounds = match report.reorder_rounds {
-        Some(more) => format!("{}, and {more} to bring term k to node k", report.rounds),
+        Some(more) => format!("{}, and {more} to bring values and terms to their nodes", report.rounds),
         None => report.rounds.to_string(),
     };
     let published = report.published.map_or("none".into(), |rounds| rounds.to_string());
     let correct = if report.correct { "yes" } else { "no" };
-    print_facts(
-        &format!("{}, {}", report.network, report.op),
-        &[
-            ("nodes", report.nodes.to_string()),
-            ("ports", report.port_model.into()),
-            ("method", report.method.clone()),
-            ("rounds", rounds),
-            ("at least", report.bound.to_string()),
-            ("published", published),
-            ("messages", report.messages.to_string()),
-            ("largest", format!("{} bytes", report.bytes_max)),
-            ("busiest link", format!("{} messages", report.link_load)),
-            ("correct", correct.into()),
-        ],
-    )
+    let mut facts = vec![
+        ("nodes", report.nodes.to_string()),
+        ("ports", report.port_model.into()),
+        ("method", report.method.clone()),
+    ];
+    facts.extend(report.dilation.map(|hops| ("dilation", hops.to_string())));
+    facts.extend([
+        ("rounds", rounds),
+        ("at least", report.bound.to_string()),
+        ("published", published),
+        ("messages", report.messages.to_string()),
+        ("largest", format!("{} bytes", report.bytes_max)),
+        ("busiest link", format!("{} messages", report.link_load)),
+        ("correct", correct.into()),
+    ]);
+    print_facts(&format!("{}, {}", report.network, report.op), &facts)
 }
 
 /// One network or two of every family; not the partially linked one, whose 4,096 nodes take minutes.
