@@ -22,7 +22,7 @@ pub(super) enum Expansion<'a> {
 
 impl Expansion<'_> {
     /// The unit, unless it is a single node.
-    pub(super) fn unit(&self) -> Option<Base> {
+    fn unit(&self) -> Option<Base> {
         match self {
             #[cfg(feature = "re")]
             Expansion::Re(re) => Some(*re.unit()),
@@ -131,6 +131,11 @@ impl Expansion<'_> {
         None
     }
 
+    /// Whether a unit has to be told what its pivots have found out.
+    pub(super) fn tells(&self) -> bool {
+        self.unit().is_some() && self.phases() > 0
+    }
+
     /// The phase that is done at a turn.
     fn turn(&self, turn: u64, descends: bool) -> u64 {
         if descends {
@@ -177,7 +182,7 @@ impl Expansion<'_> {
     }
 
     pub(super) fn length(&self, descends: bool) -> u64 {
-        let unit = self.unit().map_or(0, |unit| digits_of(&unit) + 1);
+        let unit = self.unit_digits() + u64::from(self.tells());
         (0..self.phases())
             .map(|turn| self.steps_of(turn, descends))
             .sum::<u64>()

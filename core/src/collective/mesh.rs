@@ -88,3 +88,78 @@ fn after(graph: &Base, digit: Vertex) -> Option<Vertex> {
         _ => narrow(Ring::new(&Network::from(*graph)).next(wide(digit)).ok()?),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_all_nodes_and_dimensions_lead_back() {
+        for (expression, sizes) in [
+            ("torus(3,4)", &[3, 4][..]),
+            ("rsn(2,mesh(3,2))", &[3, 2, 3, 2]),
+            ("rdn(ring(3),1)", &[3, 3, 2]),
+            ("rdn(path(2),2)", &[2, 2, 2, 2, 2, 2, 2]),
+            ("re(ring(4),hypercube(2),2)", &[2, 2, 4, 4]),
+            ("rcr(1,3,2)", &[3, 2, 2, 2]),
+            ("hsn(3,petersen)", &[10, 10, 10]),
+            ("hcn3(1)", &[2, 2, 2]),
+        ] {
+            let network: Network = expression.parse().unwrap();
+            let mesh = Mesh::new(&network).unwrap();
+            let found: std::vec::Vec<u64> = (0..).map_while(|dimension| mesh.size(dimension)).collect();
+            assert_eq!(found, sizes, "{expression}");
+            assert_eq!(mesh.dimensions(), sizes.len() as u64, "{expression}");
+            assert_eq!(sizes.iter().product::<u64>(), network.nodes(), "{expression}");
+            let mut taken = std::vec![false; network.nodes() as usize];
+            for node in 0..network.nodes() {
+                let place = mesh.place(node).unwrap();
+                assert!(
+                    !std::mem::replace(&mut taken[place as usize], true),
+                    "{expression}: {place}"
+                );
+                assert_eq!(mesh.node(place), Ok(node), "{expression}");
+                for dimension in 0..mesh.dimensions() {
+                    if let Some(next) = mesh.next(node, dimension).unwrap() {
+                        assert_eq!(
+                            mesh.previous(next, dimension),
+                            Ok(Some(node)),
+                            "{expression}, {dimension}"
+                        );
+                    }
+                }
+                assert_eq!(mesh.next(node, mesh.dimensions()), Ok(None));
+            }
+        }
+    }
+
+    /// In a dual-net the last dimension is the crossing of the highest level: a link.
+    #[test]
+    fn a_crossing_is_a_dimension() {
+        let network: Network = "rdn(ring(3),2)".parse().unwrap();
+        let mesh = Mesh::new(&network).unwrap();
+        for node in 0..network.nodes() {
+            let other = mesh.next(node, 6).unwrap().unwrap();
+            assert!(network.port_to(node, other).unwrap().is_some(), "{node} and {other}");
+        }
+    }
+
+    #[test]
+    fn large_networks_do_no_harm() {
+        for expression in ["hypercube(60)", "rdn(hypercube(5),2)", "rsn(5,complete(8))", "wk(4,3)"] {
+            let Ok(network) = expression.parse::<Network>() else {
+                continue;
+            };
+            let Some(mesh) = Mesh::new(&network) else { continue };
+            for node in [0, 1, network.nodes() - 1, network.nodes(), u64::MAX] {
+                for dimension in [0, 1, mesh.dimensions(), u64::MAX] {
+                    let _ = (
+                        mesh.next(node, dimension),
+                        mesh.previous(node, dimension),
+                        mesh.place(node),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -170,7 +170,7 @@ impl<'a> Program<'a> {
 
     /// Whether the items of a unit come together before they go along the digits above it.
     pub fn has_units(&self) -> bool {
-        matches!(self.structure, Structure::Expanded(expansion) if expansion.unit().is_some())
+        matches!(self.structure, Structure::Expanded(expansion) if expansion.tells())
     }
 
     /// Whether the [places](Self::place) of nodes are not their numbers.

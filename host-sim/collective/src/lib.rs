@@ -172,6 +172,9 @@ pub enum CannotRun {
         /// How many are possible.
         most: u64,
     },
+    /// Blocks of something else.
+    #[error("only a broadcast goes in blocks, {0} does not")]
+    NoBlocks(&'static str),
     /// A dimension of something that has none, or not so many.
     #[error(
         "{network} has no dimension {dimension} to shift along: {}",

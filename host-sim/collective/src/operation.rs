@@ -145,6 +145,9 @@ fn check(network: &Network, request: &Request) -> Result<(), CannotRun> {
             most: MAX_NODES,
         });
     }
+    if request.blocks > 1 && request.operation != Operation::Broadcast {
+        return Err(CannotRun::NoBlocks(request.operation.name()));
+    }
     network.check(request.root)?;
     Ok(())
 }
@@ -599,7 +602,10 @@ impl Job<'_> {
             Operation::Sort => "odd-even merge sort, pairs over their routes".into(),
             Operation::AllToAll | Operation::Permute => "routes".into(),
             Operation::Shift if Ring::new(self.network).dilation() == 1 => "a Hamiltonian cycle".into(),
-            Operation::Shift => "a ring round the tree of node 0, routes of up to 3 hops".into(),
+            Operation::Shift if Ring::new(self.network).dilation() == 2 => {
+                "a ring of every second node, and back".into()
+            }
+            Operation::Shift => "a ring round the tree of node 0".into(),
             Operation::Fft if self.plan.program().is_none() => {
                 format!("no program of digits: gathered, transformed at node {root}, scattered")
             }

@@ -40,6 +40,25 @@ impl BinaryTree {
         &self.places
     }
 
+    /// The hops along the tree from its root to the farthest node, those beside the tree reached from the nearest in it.
+    pub fn depth(&self, graph: &Graph) -> u32 {
+        let mut deep: Vec<Option<u32>> = vec![None; graph.nodes()];
+        deep[self.places[0]] = Some(0);
+        for child in 1..self.places.len() {
+            let (parent, place) = (self.places[(child - 1) / 2], self.places[child]);
+            deep[place] = deep[parent].map(|hops| hops + hops_from(graph, parent)[place]);
+        }
+        let beside = |node: usize| {
+            let hops = hops_from(graph, node);
+            let nearest = self.places.iter().copied().min_by_key(|&place| hops[place]);
+            nearest.and_then(|place| Some(deep[place]? + hops[place])).unwrap_or(0)
+        };
+        let all = deep.iter().enumerate();
+        all.map(|(node, hops)| hops.unwrap_or_else(|| beside(node)))
+            .max()
+            .unwrap_or(0)
+    }
+
     /// How many levels there are.
     pub fn levels(&self) -> u32 {
         levels(self.places.len())

@@ -143,14 +143,15 @@ fn the_tree_of_the_root_is_as_deep_as_the_network_is_far() {
     }
 }
 
-/// Unit by unit, dual-net by dual-net: no node sees more than the values of a unit, or 2^k.
+/// Unit by unit, dual-net by dual-net: no message has more than the values of a unit, or what values have to change places for
+/// first.
 #[test]
 fn transforms_follow_the_digits_of_units_and_dual_nets() {
     for (expression, rounds, values) in [
         ("rdn(ring(3),1)", 5, 2),
         ("rdn(hypercube(2),1)", 7, 2),
-        ("rdn(ring(3),2)", 13, 4),
-        ("dualcube(4)", 9, 2),
+        ("rdn(ring(3),2)", 13, 8),
+        ("dualcube(4)", 9, 3),
         ("re(ring(4),complete(3),3)", 10, 3),
         ("rcr(2,4,2)", 9, 4),
         ("ccc(4)", 11, 4),

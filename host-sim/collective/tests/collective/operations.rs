@@ -178,6 +178,44 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         refusal(Request { blocks: 0, ..sum() }),
         "a broadcast has 1 to 65536 blocks, not 0"
     );
+    assert_eq!(
+        refusal(Request { blocks: 2, ..sum() }),
+        "only a broadcast goes in blocks, reduce does not"
+    );
+    let dimension = Some(1);
+    assert_eq!(
+        refusal(Request { dimension, ..sum() }),
+        "only a shift goes along a dimension, reduce does not"
+    );
+    let shift = |network: &str| {
+        let network: Network = network.parse().unwrap();
+        let begin = Request::new(Operation::Shift, vec![1; network.nodes() as usize]);
+        run(&network, &Request { dimension, ..begin }).unwrap_err().to_string()
+    };
+    assert_eq!(
+        shift("ring(5)"),
+        "ring(5) has no dimension 1 to shift along: they are 0 to 0"
+    );
+    assert_eq!(
+        shift("wk(3,2)"),
+        "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own"
+    );
+    let tree = |network: &str, operation, values| {
+        let begin = Request::new(operation, vec![1; values]);
+        let request = Request {
+            binary_tree: true,
+            ..begin
+        };
+        run(&network.parse().unwrap(), &request).unwrap_err().to_string()
+    };
+    assert_eq!(
+        tree("ring(5)", Operation::Sort, 5),
+        "a binary tree serves reduce, and broadcast of one block, not sort"
+    );
+    assert_eq!(
+        tree("path(15)", Operation::Reduce, 15),
+        "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)"
+    );
     let large = network("hypercube(13)");
     let error = run(&large, &Request::new(Operation::AllToAll, vec![1; 1 << 13])).unwrap_err();
     assert!(matches!(error, CannotRun::TooLarge { most: 4096, .. }), "{error}");

@@ -1,6 +1,7 @@
 //! `hopwise collective`: an operation of all nodes together, in synchronous rounds.
 
 use std::fs;
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -148,7 +149,13 @@ pub(super) fn run(args: &CollectiveArgs) -> Result<Outcome, Refusal> {
 fn read(path: &Path) -> Result<Vec<i64>, Refusal> {
     let text = fs::read_to_string(path).map_err(|error| Refusal::file(path, error))?;
     let number = |(line, text): (usize, &str)| {
-        let wrong = |_| Refusal::file(path, format!("line {line}: '{}' is not a whole number", text.trim()));
+        let wrong = |error: ParseIntError| {
+            let why = match error.kind() {
+                IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "has more than 64 bits",
+                _ => "is not a whole number",
+            };
+            Refusal::file(path, format!("line {line}: '{}' {why}", text.trim()))
+        };
         text.trim().parse().map_err(wrong)
     };
     (1..).zip(text.lines()).map(number).collect()
