@@ -17,15 +17,18 @@
 //! }
 //! ```
 
-pub mod binary;
+mod binary;
 pub mod bits;
 pub mod bound;
 pub mod fourier;
 pub mod machine;
 mod operation;
 pub mod operator;
+mod outcome;
 pub mod program;
 pub mod route;
+mod targets;
+mod transform;
 pub mod tree;
 
 use hopwise_core::collective::{Operation, Ports};

@@ -1,62 +1,20 @@
 //! The operations: what nodes begin with, the phases of the plan, and what must come out.
 
-use std::sync::Arc;
-
 use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
 use hopwise_core::{Base, Family, Network, Node};
-use hopwise_networks::binary_tree::{self, BinaryTree};
+use hopwise_networks::binary_tree::BinaryTree;
 use hopwise_networks::graph::Graph;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::binary::Stages;
+use crate::binary::{Stages, embedded};
 use crate::bits::Bits;
 use crate::bound::{Work, longest_way, lower_bound, published, published_step};
-use crate::fourier::{Complex, Digits, Terms, direct};
 use crate::machine::{Conflict, Machine};
+use crate::outcome::Outcome;
 use crate::program::{Folded, Gathered, Held, Wanted, step};
 use crate::route::{Hops, Item, route};
+use crate::targets::targets;
 use crate::tree::{Known, Partial};
-use crate::{CannotRun, Done, MAX_NODES, MAX_TREE_NODES, MAX_VALUES, Report, Request};
-
-/// What the nodes hold in the end.
-#[derive(Debug, PartialEq)]
-enum Outcome {
-    /// A value each.
-    One(Vec<i64>),
-    /// Several values each.
-    Many(Vec<Vec<i64>>),
-    /// A complex number each.
-    Terms(Vec<Complex>),
-}
-
-impl Outcome {
-    /// Whether it is what it should be. Rounding makes up to 2^-40 of the sum of all values.
-    fn agrees(&self, expected: &Outcome, values: &[i64]) -> bool {
-        match (self, expected) {
-            (Outcome::Terms(found), Outcome::Terms(expected)) => {
-                let scale: f64 = values.iter().map(|&value| (value as f64).abs()).sum();
-                let near = |(found, expected): (&Complex, &Complex)| {
-                    found.distance(*expected) <= scale / 1e12_f64.min(2f64.powi(40))
-                };
-                found.len() == expected.len() && found.iter().zip(expected).all(near)
-            }
-            _ => self == expected,
-        }
-    }
-
-    fn lines(&self) -> Vec<String> {
-        match self {
-            Outcome::One(values) => values.iter().map(ToString::to_string).collect(),
-            Outcome::Many(values) => values
-                .iter()
-                .map(|values| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
-                .collect(),
-            Outcome::Terms(terms) => terms.iter().map(|term| format!("{} {}", term.re, term.im)).collect(),
-        }
-    }
-}
+use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request};
 
 /// Carries out an operation and checks it.
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
@@ -111,7 +69,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     })
 }
 
-fn too_large(network: &Network, operation: Operation, most: u64) -> CannotRun {
+pub(crate) fn too_large(network: &Network, operation: Operation, most: u64) -> CannotRun {
     CannotRun::TooLarge {
         network: network.to_string(),
         nodes: network.nodes(),
@@ -152,68 +110,23 @@ fn check(network: &Network, request: &Request) -> Result<(), CannotRun> {
     Ok(())
 }
 
-/// Where the value of each node goes in a permutation or a shift; nowhere at the end of a path.
-fn targets(network: &Network, request: &Request) -> Result<Vec<Option<Node>>, CannotRun> {
-    let nodes = 0..network.nodes();
-    Ok(match (request.operation, request.dimension) {
-        (Operation::Shift, None) => {
-            let ring = Ring::new(network);
-            nodes.map(|node| ring.next(node).map(Some)).collect::<Result<_, _>>()?
-        }
-        (Operation::Shift, Some(dimension)) => {
-            let mesh = Mesh::new(network);
-            let dimensions = mesh.map_or(0, |mesh| mesh.dimensions());
-            let mesh = mesh.filter(|_| dimension < dimensions).ok_or(CannotRun::Dimension {
-                network: network.to_string(),
-                dimension,
-                dimensions,
-            })?;
-            nodes.map(|node| mesh.next(node, dimension)).collect::<Result<_, _>>()?
-        }
-        (operation, Some(_)) => return Err(CannotRun::NoShift(operation.name())),
-        _ => {
-            let mut to: Vec<Option<Node>> = nodes.map(Some).collect();
-            to.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(request.seed));
-            to
-        }
-    })
-}
-
-/// The embedded binary tree of the root.
-fn embedded(network: &Network, graph: &Graph, request: &Request) -> Result<BinaryTree, CannotRun> {
-    let operation = request.operation;
-    if !matches!(
-        (operation, request.blocks),
-        (Operation::Reduce, _) | (Operation::Broadcast, 1)
-    ) {
-        return Err(CannotRun::NoTreeFor(operation.name()));
-    }
-    if network.nodes() > MAX_TREE_NODES {
-        return Err(too_large(network, operation, MAX_TREE_NODES));
-    }
-    BinaryTree::embed(graph, Some(request.root as usize)).ok_or_else(|| CannotRun::NoBinaryTree {
-        network: network.to_string(),
-        levels: binary_tree::levels(graph.nodes()),
-        root: request.root,
-    })
-}
-
 /// What node `from` has for node `to` in an all-to-all exchange.
-fn personal(value: i64, to: Node) -> i64 {
+pub(crate) fn personal(value: i64, to: Node) -> i64 {
     value.wrapping_add(to as i64)
 }
 
-struct Job<'a> {
-    network: &'a Network,
-    request: &'a Request,
-    plan: &'a Plan<'a>,
-    permutation: &'a [Option<Node>],
+/// An operation that is carried out.
+pub(crate) struct Job<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) request: &'a Request,
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) permutation: &'a [Option<Node>],
     tree: Option<BinaryTree>,
     stages: Option<Stages>,
 }
 
 impl Job<'_> {
-    fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.request.values.len()
     }
 
@@ -319,52 +232,8 @@ impl Job<'_> {
         })
     }
 
-    /// A reduction up an embedded binary tree, or a broadcast down.
-    fn along_binary_tree(&self, machine: &mut Machine, stages: &Stages) -> Result<Outcome, Conflict> {
-        let Request {
-            operator, values, root, ..
-        } = self.request;
-        let mut held = values.clone();
-        if self.request.operation == Operation::Broadcast {
-            for stage in stages.down() {
-                let from = self.send_along(machine, &stage, |node| held[node as usize], |_| 8)?;
-                from.into_iter().for_each(|(to, value)| held[to as usize] = value);
-            }
-            return Ok(Outcome::One(held));
-        }
-        let begin = (0..)
-            .zip(values)
-            .map(|(node, &value)| Partial::new(*operator, node, value));
-        let mut parts: Vec<Partial> = begin.collect();
-        for stage in stages.up() {
-            let from = self.send_along(machine, &stage, |node| parts[node as usize].clone(), Partial::bytes)?;
-            from.into_iter().for_each(|(to, part)| parts[to as usize].join(part));
-        }
-        let round = machine.rounds();
-        let total = parts[*root as usize].total();
-        held[*root as usize] = total.ok_or(Conflict::Lacks { round, node: *root })?;
-        Ok(Outcome::One(held))
-    }
-
-    /// What nodes send to others over routes; what arrived, and where.
-    fn send_along<T: Clone>(
-        &self,
-        machine: &mut Machine,
-        stage: &[(Node, Node)],
-        body: impl Fn(Node) -> T,
-        bytes: impl Fn(&T) -> u64,
-    ) -> Result<Vec<(Node, T)>, Conflict> {
-        let mut items: Vec<Vec<Item<T>>> = vec![Vec::new(); self.nodes()];
-        for &(from, to) in stage {
-            items[from as usize].push(Item { to, body: body(from) });
-        }
-        let arrived = self.route(machine, items, bytes)?;
-        let with_place = |(to, items): (Node, Vec<T>)| items.into_iter().map(move |item| (to, item));
-        Ok((0..).zip(arrived).flat_map(with_place).collect())
-    }
-
     /// Goes through all steps of the program, in the order of the plan.
-    fn follow<H: Held>(&self, machine: &mut Machine, mut held: Vec<H>) -> Result<Vec<H>, Conflict> {
+    pub(crate) fn follow<H: Held>(&self, machine: &mut Machine, mut held: Vec<H>) -> Result<Vec<H>, Conflict> {
         let phases = (0..).map_while(|index| self.plan.phase(index));
         for phase in phases {
             if let Phase::Step(next) = phase {
@@ -389,7 +258,7 @@ impl Job<'_> {
     }
 
     /// All values at the root, in node order.
-    fn gather(&self, machine: &mut Machine, tree: &Known) -> Result<Vec<i64>, Conflict> {
+    pub(crate) fn gather(&self, machine: &mut Machine, tree: &Known) -> Result<Vec<i64>, Conflict> {
         let begin = (0..)
             .zip(&self.request.values)
             .map(|(node, &value)| vec![(node as Node, value)]);
@@ -400,7 +269,7 @@ impl Job<'_> {
     }
 
     /// What the values before each come to, or with each.
-    fn prefixes(&self, values: &[i64], inclusive: bool) -> Vec<i64> {
+    pub(crate) fn prefixes(&self, values: &[i64], inclusive: bool) -> Vec<i64> {
         let operator = self.request.operator;
         let mut so_far = operator.identity();
         let next = |&value: &i64| {
@@ -411,7 +280,7 @@ impl Job<'_> {
         values.iter().map(next).collect()
     }
 
-    fn route<T>(
+    pub(crate) fn route<T>(
         &self,
         machine: &mut Machine,
         items: Vec<Vec<Item<T>>>,
@@ -461,111 +330,6 @@ impl Job<'_> {
             }
         }
         Ok(held)
-    }
-
-    fn transform(&self, machine: &mut Machine, reorder: &mut Option<u64>) -> Result<Outcome, Conflict> {
-        let values = &self.request.values;
-        let (Some(program), Some(mesh)) = (self.plan.program(), Mesh::new(self.network)) else {
-            let tree = Known::new(self.plan.tree());
-            let all = self.gather(machine, &tree)?;
-            return Ok(Outcome::Terms(tree.scatter(machine, direct(&all), 16)?));
-        };
-        let digits = Arc::new(Digits::of_mesh(&mesh));
-        let mut moved = 0;
-        let values = if program.renumbers() {
-            let to = (0..).zip(values).map(|(place, &value)| (program.node(place), value));
-            self.reorder(machine, &mut moved, to, 8)?
-        } else {
-            values.clone()
-        };
-        let unit_digits = (0..).map_while(|index| program.step(index));
-        let unit_digits = unit_digits.take_while(|step| matches!(step, Step::Share(axis) if !axis.is_at_pivots()));
-        let unit_digits = program.has_units().then(|| unit_digits.count());
-        let begin = (0..).zip(&values).map(|(node, &value)| {
-            let terms = Terms::new(digits.clone(), program.place(node), value as f64);
-            match unit_digits {
-                Some(digits) => terms.of_unit(digits),
-                None => terms,
-            }
-        });
-        let held = self.follow(machine, begin.collect())?;
-        let round = machine.rounds();
-        let own = (0..).zip(held).map(|(node, terms)| {
-            let term = terms.own().ok_or(Conflict::Lacks { round, node })?;
-            Ok((digits.reversed(program.place(node)), term))
-        });
-        let own: Vec<(Node, Complex)> = own.collect::<Result<_, _>>()?;
-        let terms = self.reorder(machine, &mut moved, own.into_iter(), 16)?;
-        *reorder = Some(moved);
-        Ok(Outcome::Terms(terms))
-    }
-
-    /// Brings what each node has to another, in rounds that are counted apart.
-    fn reorder<T>(
-        &self,
-        machine: &mut Machine,
-        moved: &mut u64,
-        to: impl Iterator<Item = (Node, T)>,
-        bytes: u64,
-    ) -> Result<Vec<T>, Conflict> {
-        let before = machine.rounds();
-        let items = to.map(|(to, body)| vec![Item { to, body }]);
-        let arrived = self.route(machine, items.collect(), |_| bytes)?;
-        *moved += machine.rounds() - before;
-        let round = machine.rounds();
-        let own = (0..).zip(arrived);
-        own.map(|(node, mut items)| items.pop().ok_or(Conflict::Lacks { round, node }))
-            .collect()
-    }
-
-    /// What must come out, computed in one place.
-    fn expected(&self) -> Outcome {
-        let Request {
-            operation,
-            operator,
-            values,
-            root,
-            ..
-        } = self.request;
-        let nodes = self.nodes();
-        let total = || operator.fold_all(values.iter().copied());
-        let at_root = |value: i64| {
-            let mut held = values.clone();
-            held[*root as usize] = value;
-            held
-        };
-        match operation {
-            Operation::Barrier => Outcome::One(vec![nodes as i64; nodes]),
-            Operation::Broadcast => Outcome::One(vec![values[*root as usize]; nodes]),
-            Operation::Reduce => Outcome::One(at_root(total())),
-            Operation::AllReduce => Outcome::One(vec![total(); nodes]),
-            Operation::Scan => Outcome::One(self.prefixes(values, true)),
-            Operation::ExclusiveScan => Outcome::One(self.prefixes(values, false)),
-            Operation::Gather => {
-                let mut held: Vec<Vec<i64>> = values.iter().map(|&value| vec![value]).collect();
-                held[*root as usize] = values.clone();
-                Outcome::Many(held)
-            }
-            Operation::Scatter => Outcome::One(values.clone()),
-            Operation::AllGather => Outcome::Many(vec![values.clone(); nodes]),
-            Operation::AllToAll => {
-                let received = |to| values.iter().map(|&value| personal(value, to)).collect();
-                Outcome::Many((0..nodes as Node).map(received).collect())
-            }
-            Operation::Permute | Operation::Shift => {
-                let mut held = vec![Vec::new(); nodes];
-                for (&value, to) in values.iter().zip(self.permutation) {
-                    to.iter().for_each(|&to| held[to as usize].push(value));
-                }
-                Outcome::Many(held)
-            }
-            Operation::Sort => {
-                let mut held = values.clone();
-                held.sort_unstable();
-                Outcome::One(held)
-            }
-            Operation::Fft => Outcome::Terms(direct(values)),
-        }
     }
 
     /// The most hops between two that are neighbours in what is embedded.
