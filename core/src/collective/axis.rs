@@ -68,6 +68,8 @@ impl Axis {
             Kind::Line(line) if line.factor == Factor::Complete => line.nodes - 1,
             Kind::Star(star) => star.nodes - 1,
             Kind::Petersen(_) => 3,
+            #[cfg(feature = "lift")]
+            Kind::Lift(_) => self.graph.largest_degree().wrapping_mul(self.graph.largest_degree()),
             _ => self.graph.largest_degree(),
         }
     }
@@ -88,6 +90,12 @@ impl Axis {
                 (false, false) => Number::from(div_rem(from - 3, 5).1 != to - 5),
                 _ => 2,
             },
+            // Ports of the same number can lead to the same node: both ends count.
+            #[cfg(feature = "lift")]
+            Kind::Lift(_) => {
+                let back = self.graph.port_to(to, from).unwrap_or(0);
+                port.wrapping_mul(self.graph.largest_degree()).wrapping_add(back)
+            }
             _ => port,
         }
     }

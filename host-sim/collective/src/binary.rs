@@ -7,7 +7,7 @@ use hopwise_networks::distances::hops_from;
 use hopwise_networks::graph::Graph;
 
 use crate::machine::{Conflict, Machine};
-use crate::operation::{Job, too_large};
+use crate::operation::Job;
 use crate::outcome::Outcome;
 use crate::route::Item;
 use crate::tree::Partial;
@@ -70,7 +70,12 @@ pub(crate) fn embedded(network: &Network, graph: &Graph, request: &Request) -> R
         return Err(CannotRun::NoTreeFor(operation.name()));
     }
     if network.nodes() > MAX_TREE_NODES {
-        return Err(too_large(network, operation, MAX_TREE_NODES));
+        return Err(CannotRun::TooLarge {
+            network: network.to_string(),
+            nodes: network.nodes(),
+            operation: "anything along a binary tree",
+            most: MAX_TREE_NODES,
+        });
     }
     BinaryTree::embed(graph, Some(request.root as usize)).ok_or_else(|| CannotRun::NoBinaryTree {
         network: network.to_string(),

@@ -179,10 +179,7 @@ pub enum CannotRun {
     #[error("only a broadcast goes in blocks, {0} does not")]
     NoBlocks(&'static str),
     /// A dimension of something that has none, or not so many.
-    #[error(
-        "{network} has no dimension {dimension} to shift along: {}",
-        if *dimensions == 0 { "its node numbers have no digits with links of their own".into() } else { format!("they are 0 to {}", dimensions - 1) }
-    )]
+    #[error("{network} has no dimension {dimension} to shift along: {}", dimensions_in_words(*dimensions))]
     Dimension {
         /// The network.
         network: String,
@@ -212,6 +209,14 @@ pub enum CannotRun {
     /// The schedule is broken.
     #[error(transparent)]
     Conflict(#[from] Conflict),
+}
+
+fn dimensions_in_words(dimensions: u64) -> String {
+    match dimensions {
+        0 => "its node numbers have no digits with links of their own".into(),
+        1 => "it has 0 only".into(),
+        _ => format!("it has 0 to {}", dimensions - 1),
+    }
 }
 
 /// Values for the nodes of a network, by seed.

@@ -69,7 +69,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     })
 }
 
-pub(crate) fn too_large(network: &Network, operation: Operation, most: u64) -> CannotRun {
+fn too_large(network: &Network, operation: Operation, most: u64) -> CannotRun {
     CannotRun::TooLarge {
         network: network.to_string(),
         nodes: network.nodes(),

@@ -66,6 +66,10 @@ fn every_operation_is_right_on_the_smallest_networks() {
         "symmetric-hypernet(1,2)",
         "hypernet(3,2)",
         "exchanged-hypercube(1,1)",
+        "mcgee",
+        "circulant(9,1,2)",
+        "rsn(2,circulant(5,1,2))",
+        "rdn(circulant(5,1,2),1)",
     ] {
         all_operations(&network(expression), 3);
     }
@@ -130,6 +134,8 @@ fn small_base() -> impl Strategy<Value = String> {
         (2..4u32, 2..3u32).prop_map(|(a, b)| format!("mesh({a},{b})")),
         Just("nstar(3)".to_string()),
         Just("petersen".to_string()),
+        Just("mcgee".to_string()),
+        Just("circulant(5,1,2)".to_string()),
     ]
 }
 
@@ -194,7 +200,7 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     };
     assert_eq!(
         shift("ring(5)"),
-        "ring(5) has no dimension 1 to shift along: they are 0 to 0"
+        "ring(5) has no dimension 1 to shift along: it has 0 only"
     );
     assert_eq!(
         shift("wk(3,2)"),

@@ -102,6 +102,21 @@ fn every_node_holds_what_it_should() {
     }
 }
 
+/// The tables of the documentation are what the command prints.
+#[test]
+fn the_tables_of_the_documentation_are_up_to_date() {
+    let printed = hopwise(&["collective", "--markdown"]);
+    assert!(printed.status.success());
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let written = include_str!("../../../../docs/collectives.md");
+    let (_, tables) = written.split_once("# Rounds of every family").unwrap();
+    let from = tables.find("## All ports").unwrap();
+    for (written, printed) in tables[from..].trim().lines().zip(printed.trim().lines()) {
+        assert_eq!(written, printed);
+    }
+    assert_eq!(tables[from..].trim().lines().count(), printed.trim().lines().count());
+}
+
 #[test]
 fn bad_input_is_refused_in_a_sentence() {
     let refused = |args: &[&str], sentence: &str| {
