@@ -4,7 +4,7 @@ use crate::arith::{Number, Vertex, div_rem, narrow, wide};
 use crate::collective::axis::Partakers;
 use crate::collective::program::{digit_of, digits_of};
 use crate::collective::{Axis, Ports, Step, Tree};
-use crate::graph::{Base, Kind, Line};
+use crate::graph::Base;
 use crate::network::Network;
 use crate::topology::{Node, Topology};
 
@@ -29,11 +29,11 @@ impl Expansion<'_> {
             #[cfg(feature = "rcr")]
             Expansion::Rings(rings, _) => {
                 let nodes = narrow(rings.ring())?;
-                let line = Line {
+                let line = crate::graph::Line {
                     factor: crate::graph::Factor::Ring,
                     nodes,
                 };
-                (nodes > 1).then_some(Base(Kind::Line(line)))
+                (nodes > 1).then_some(Base(crate::graph::Kind::Line(line)))
             }
             Expansion::None(_) => None,
         }
