@@ -154,6 +154,18 @@ pub enum Phase<'a> {
     Route,
 }
 
+/// Whether links along a digit take so many turns with one port that a tree is faster: those of a lift, whose ports have no order that
+/// all nodes share.
+fn needs_many_turns(network: &Network) -> bool {
+    #[cfg(feature = "lift")]
+    if let crate::network::Family::Base(base) = network.family() {
+        return matches!(&base.0, crate::graph::Kind::Lift(_));
+    }
+    #[cfg(not(feature = "lift"))]
+    let _ = network;
+    false
+}
+
 /// How an operation is carried out on a network.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
@@ -169,7 +181,10 @@ impl<'a> Plan<'a> {
     pub fn new(network: &'a Network, operation: Operation, ports: Ports, root: Node) -> Result<Self, NoSuchNode> {
         network.check(root)?;
         let program = match operation {
-            Operation::Barrier | Operation::AllReduce | Operation::AllGather => Program::of_totals(network),
+            Operation::Barrier | Operation::AllReduce | Operation::AllGather => {
+                let takes_turns = ports == Ports::One && needs_many_turns(network);
+                Program::of_totals(network).filter(|_| !takes_turns)
+            }
             Operation::Scan | Operation::ExclusiveScan => Program::new(network),
             Operation::Fft => Program::descending(network),
             _ => None,

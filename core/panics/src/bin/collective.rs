@@ -19,7 +19,8 @@ extern "C" fn _start() {
         return;
     };
     if let Some(mesh) = Mesh::new(&network) {
-        black_box((mesh.place(node), mesh.node(node), mesh.next(node, round), mesh.previous(node, round)));
+        let _ = black_box((mesh.place(node), mesh.node(node)));
+        let _ = black_box((mesh.next(node, round), mesh.previous(node, round)));
     }
     match plan.phase(round) {
         Some(Phase::Up(tree) | Phase::Down(tree)) => {
