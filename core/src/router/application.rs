@@ -178,7 +178,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         now: Micros,
         observer: &mut impl Observer,
     ) -> Result<u32, SendError> {
-        if !self.source.has_room() {
+        if !self.source.has_room(dest) {
             return Err(SendError::Full);
         }
         let content = Content::Confirmed(Confirmed {
@@ -260,7 +260,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let place = self.pool.admit(packet, origin, 0, now)?;
         add(&mut self.counters.originated, 1);
         if header.kind == Kind::Confirmed {
-            self.source.begin(place, now);
+            self.source.begin(header.dest, place, now);
             if let Some(slot) = self.pool.get_mut(place) {
                 slot.kept = true;
             }

@@ -6,7 +6,7 @@
 //! | on its route | up | takes it |
 //! | on its route | dead, or [stalled](super::stalls) | begins a trail here, and searches |
 //! | on a trail, nearer than where that began | | leaves the trail, and is on its route |
-//! | on a trail | | goes to the live neighbour nearest to the destination that is not on the trail, one that is stalled last, or back along it |
+//! | on a trail | | goes to the live neighbour nearest to the destination that is neither on the trail nor stalled, or back along it, or else to one that is stalled |
 
 use super::wiring::Wiring;
 use crate::limits::LOOKAHEAD;
@@ -73,15 +73,16 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         unvisited.min_by_key(|&(node, link)| (self.is_avoided(link), self.hops(node, dest)))
     }
 
-    /// Chooses another link than the route's: of those that are live, by how near to the destination they lead, that of a rank. So a
-    /// packet of which nothing was heard goes past whoever may have swallowed it.
+    /// Chooses another link than the route's: of those that are live and not avoided, by how near to the destination they lead, that of
+    /// a rank. So a packet of which nothing was heard goes past whoever may have swallowed it.
     pub(super) fn choose_other<const BODY: usize>(
         &self,
         packet: &mut Packet<BODY>,
         rank: u8,
     ) -> Result<Hop, DropReason> {
         let dest = packet.header.dest;
-        let others = self.wiring.live().count().saturating_sub(1);
+        let open = self.wiring.live().filter(|&(_, link)| !self.is_avoided(link));
+        let others = open.count().saturating_sub(1);
         if self.wiring.link_to(dest).is_some() || others == 0 {
             return self.choose(packet);
         }
@@ -102,6 +103,9 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
         let dest = packet.header.dest;
         if self.wiring.link_to(dest).is_some() {
             return None;
+        }
+        if packet.header.trail {
+            return self.search(packet).ok().filter(|hop| !self.is_avoided(hop.link));
         }
         let mut trail = Trail::begin(&mut packet.body, self.here).ok()?;
         let skipped = self.came_from.map_or(Ok(()), |node| trail.skip(node));
@@ -156,15 +160,20 @@ impl<const PORTS: usize> Forwarder<'_, PORTS> {
             link,
             detour: Some(node),
         };
-        if let Some(next) = self.nearest(dest, &trail) {
+        let next = self.nearest(dest, &trail);
+        if let Some(next) = next.filter(|&(_, link)| !self.is_avoided(link)) {
             return Ok(hop(next));
         }
         while let Some(node) = trail.back() {
             if let Some(link) = self.wiring.link_to(node) {
+                if next.is_some() {
+                    // Past a neighbour that takes nothing now there may be a path.
+                    trail.mark_partial().map_err(|_| DropReason::TrailFull)?;
+                }
                 return Ok(hop((node, link)));
             }
         }
-        Err(nowhere)
+        next.map(hop).ok_or(nowhere)
     }
 
     /// Whether everyone who could hand the packet over has been asked in vain.
@@ -281,6 +290,50 @@ mod tests {
         let cuts = [(2, 3), (3, 4)];
         assert_eq!(path::<64>(&network, 3, &cuts).1, Err(DropReason::NoRoute));
         assert_eq!(path::<14>(&network, 3, &cuts).1, Err(DropReason::TrailFull));
+    }
+
+    /// Where a packet at node 5 of a ring of six goes that is for node 2 and has searched along a path, while nothing goes to some.
+    fn from_five(trail: &[Node], stalled: &[Node], choose: impl Fn(&Forwarder<'_, 6>, &mut Packet<64>) -> Hop) -> Node {
+        let network: Network = "ring(6)".parse().unwrap();
+        let wiring = wired::<6>(&network, 5, &[]);
+        let forwarder = Forwarder {
+            network: &network,
+            here: 5,
+            rule: Rule::Exact,
+            wiring: &wiring,
+            avoided: stalled.iter().map(|&node| 1 << wiring.link_to(node).unwrap()).sum(),
+            came_from: None,
+        };
+        let mut packet = packet::<64>(2);
+        if let Some((&start, rest)) = trail.split_first() {
+            let mut trail = Trail::begin(&mut packet.body, start).unwrap();
+            rest.iter().for_each(|&node| trail.push(node).unwrap());
+            packet.header.trail = true;
+        }
+        wiring.neighbor_at(choose(&forwarder, &mut packet).link).unwrap()
+    }
+
+    #[test]
+    fn a_search_rather_goes_back_than_to_a_neighbour_that_takes_nothing() {
+        let search = |trail: &[Node], stalled: &[Node]| {
+            from_five(trail, stalled, |forwarder, packet| forwarder.choose(packet).unwrap())
+        };
+        assert_eq!(search(&[0], &[]), 4);
+        assert_eq!(search(&[0], &[4]), 0);
+        // There is nowhere to go back to.
+        assert_eq!(search(&[5, 0], &[4]), 4);
+    }
+
+    #[test]
+    fn no_attempt_goes_to_a_neighbour_that_takes_nothing() {
+        for rank in 1..6 {
+            let other = |stalled: &[Node]| {
+                from_five(&[], stalled, |forwarder, packet| {
+                    forwarder.choose_other(packet, rank).unwrap()
+                })
+            };
+            assert_eq!((other(&[0]), other(&[4])), (4, 0), "rank {rank}");
+        }
     }
 
     /// By the rule of a paper some routes are longer than they need be: they are as long as packets find them.

@@ -7,7 +7,7 @@ use super::times::LIFETIME;
 use super::{Router, add, age, quota};
 use crate::Node;
 use crate::link::{Link, Micros};
-use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Undeliverable};
+use crate::wire::{AGE_UNIT, Content, DropReason, Header, Kind, Packet, Trail, Undeliverable};
 
 impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: usize, const PEERS: usize>
     Router<PORTS, BUFFERS, BODY, WIRE, PEERS>
@@ -295,18 +295,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Lets a packet in the queue of a link that is avoided take another path, but for broadcasts and what is for the neighbour there.
     /// A copy of a [flood](Kind::Flooded) ends: others go round.
     pub(super) fn go_round_stall(&mut self, place: Place, link: u8, observer: &mut impl Observer) {
-        let Some(header) = self.pool.get(place).map(|slot| slot.packet.header) else {
+        let (Some(slot), Some(neighbor)) = (self.pool.get_mut(place), self.wiring.neighbor_at(link)) else {
             return;
         };
+        let header = slot.packet.header;
         if header.kind == Kind::Flooded {
             if self.unqueue(place, link) {
                 self.discard(place, DropReason::NoRoute, observer);
             }
             return;
         }
-        // A search has chosen where to go, and cannot choose again: it would go back.
-        let stays =
-            header.trail || header.kind == Kind::Broadcast || Some(header.dest) == self.wiring.neighbor_at(link);
+        // A search that goes back has no other path.
+        let goes_back = header.trail && Trail::of(&mut slot.packet.body).is_some_and(|trail| trail.has(neighbor));
+        let stays = goes_back || header.kind == Kind::Broadcast || header.dest == neighbor;
         if stays || !self.unqueue(place, link) {
             return;
         }

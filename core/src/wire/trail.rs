@@ -109,7 +109,8 @@ impl<'a, const BODY: usize> Trail<'a, BODY> {
         Ok(())
     }
 
-    fn mark_partial(&mut self) -> Result<(), TrailFull> {
+    /// Nodes are left out.
+    pub(crate) fn mark_partial(&mut self) -> Result<(), TrailFull> {
         let start = self.visits().next().ok_or(TrailFull)?.at;
         // The lowest bit of a number is in its first byte.
         *self.body.get_mut(start).ok_or(TrailFull)? |= 1;

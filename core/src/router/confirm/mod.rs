@@ -76,11 +76,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if confirmation.epoch != self.epoch as u16 {
             return self.discard(place, DropReason::Stale, observer);
         }
-        let kept = self.source.place_of(confirmation.number);
-        let dest = kept
-            .and_then(|kept| self.pool.get(kept))
-            .map(|slot| slot.packet.header.dest);
-        if dest != Some(header.source) {
+        if self.source.dest_of(confirmation.number) != Some(header.source) {
             return self.discard(place, DropReason::Unasked, observer);
         }
         self.destination.peers.note_epoch(header.source, header.epoch, now);

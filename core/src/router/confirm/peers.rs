@@ -1,6 +1,7 @@
 //! Senders of confirmed packets: which of their packets have been delivered.
 //!
-//! A sender numbers its confirmed packets and has no two under way that are [`SPAN`] or more apart. So one number and one word
+//! A sender numbers its confirmed packets and has no two under way to one destination that are [`SPAN`] or more apart. So one
+//! number and one word
 //! of bits tell for every packet under way whether it was delivered: a run. When a sender restarts, with another epoch and
 //! another first number, or has sent many packets elsewhere, another run begins. Epochs have no order. Which of two runs is the
 //! earlier one is known by when their packets began: those of a later run began later. So a packet that is left over from an

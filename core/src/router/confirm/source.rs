@@ -18,6 +18,7 @@ const UNREACHABLE_TIMES: u8 = 3;
 #[derive(Clone, Copy, Debug)]
 struct Outstanding {
     number: u32,
+    dest: Node,
     place: Place,
     started: Micros,
     retry_at: Micros,
@@ -150,10 +151,11 @@ impl Source {
         open.map(|entry| entry.retry_at).min().unwrap_or(Micros::MAX)
     }
 
-    /// Whether another packet may begin.
-    pub(in super::super) fn has_room(&self) -> bool {
-        let spans = self.outstanding.iter();
-        let widest = spans.map(|entry| self.next_number.wrapping_sub(entry.number)).max();
+    /// Whether another packet for a destination may begin. One that takes long keeps back only others for the same destination, which
+    /// tells them apart by their numbers.
+    pub(in super::super) fn has_room(&self, dest: Node) -> bool {
+        let same = self.outstanding.iter().filter(|entry| entry.dest == dest);
+        let widest = same.map(|entry| self.next_number.wrapping_sub(entry.number)).max();
         !self.outstanding.is_full() && widest.is_none_or(|span| span < SPAN)
     }
 
@@ -163,12 +165,13 @@ impl Source {
     }
 
     /// The next packet begins, and is kept at a place.
-    pub(in super::super) fn begin(&mut self, place: Place, now: Micros) {
+    pub(in super::super) fn begin(&mut self, dest: Node, place: Place, now: Micros) {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
         // There is room: it was asked for.
         let _ = self.outstanding.push(Outstanding {
             number,
+            dest,
             place,
             started: now,
             retry_at: now.saturating_add(Micros::from(self.patience)),
@@ -295,10 +298,10 @@ impl Source {
         }
     }
 
-    /// Where the packet of a number is kept, if it is outstanding.
-    pub(in super::super) fn place_of(&self, number: u32) -> Option<Place> {
+    /// Whom the packet of a number is for, if it is outstanding.
+    pub(in super::super) fn dest_of(&self, number: u32) -> Option<Node> {
         let mut open = self.outstanding.iter().filter(|entry| !entry.has_ended());
-        open.find(|entry| entry.number == number).map(|entry| entry.place)
+        open.find(|entry| entry.number == number).map(|entry| entry.dest)
     }
 
     fn find(&mut self, number: u32) -> Option<&mut Outstanding> {
@@ -357,7 +360,7 @@ mod tests {
             frame_time: 2_000,
         };
         let mut source = Source::new(&mesh, 0);
-        source.begin(9, START);
+        source.begin(7, 9, START);
         source
     }
 
@@ -420,7 +423,7 @@ mod tests {
             ));
             source.next_outcome();
             number += 1;
-            source.begin(9, now);
+            source.begin(7, 9, now);
             source.deadline() - now
         };
         assert_eq!(wait_after(70_000), 140_000);
@@ -493,11 +496,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_under_way_lie_close_together() {
+    fn numbers_under_way_to_one_destination_lie_close_together() {
         let mut source = source();
         for number in 1..SPAN {
-            assert!(source.has_room());
-            source.begin(1, START);
+            assert!(source.has_room(7));
+            source.begin(7, 1, START);
             let done = Confirmation {
                 number,
                 ..says(Verdict::Delivered, 0)
@@ -505,10 +508,11 @@ mod tests {
             source.answered(7, &done, 0, false, START);
             assert_eq!(source.next_outcome(), Some((number, Outcome::Delivered)));
         }
-        assert!(!source.has_room(), "the first is still under way");
+        assert!(!source.has_room(7), "the first is still under way");
+        assert!(source.has_room(8), "to someone else");
         source.answered(7, &says(Verdict::Delivered, 0), 0, false, START);
-        assert!(!source.has_room(), "its outcome has not been fetched");
+        assert!(!source.has_room(7), "its outcome has not been fetched");
         source.next_outcome();
-        assert!(source.has_room());
+        assert!(source.has_room(7));
     }
 }
