@@ -162,7 +162,7 @@ fn is_modular(program: &Program) -> bool {
 
 /// A digit of an even size.
 fn even_digit(program: &Program) -> Option<u64> {
-    (0..program.length()).find(|&index| digit(program, index).is_some_and(|axis| axis.size() % 2 == 0))
+    (0..program.length()).find(|&index| digit(program, index).is_some_and(|axis| axis.size().is_multiple_of(2)))
 }
 
 /// 0, 2, 4, .. and back over the odd ones.
@@ -221,7 +221,7 @@ fn next_of_rows(program: &Program, even: u64, node: Node) -> Node {
 
 /// A digit of the reflected Gray code: the digits of its number above it decide which way it goes.
 fn reflected(above: Vertex, digit: Vertex, size: Vertex) -> Vertex {
-    if above % 2 == 0 {
+    if above.is_multiple_of(2) {
         digit
     } else {
         size.saturating_sub(1).saturating_sub(digit)
