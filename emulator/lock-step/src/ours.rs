@@ -145,9 +145,11 @@ impl Ours {
             Individual {
                 unique_id: [1, 2, 3],
                 hse: NUCLEO_F446RE.hse,
+                hse_start: 0,
                 lse: true,
                 lsi: 32_000,
                 flash_wear: 0,
+                dual_bank: true,
             },
         );
         let noted = Noted {

@@ -94,6 +94,10 @@ impl Bus for Chip {
         self.next
     }
 
+    fn wants_poll(&self) -> bool {
+        self.dirty != 0
+    }
+
     fn interrupt_lines(&self) -> InterruptLines {
         self.lines
     }

@@ -21,6 +21,18 @@ pub enum Hse {
 }
 
 impl Hse {
+    /// How long a crystal takes to start, in microseconds: what the data sheets call typical, and five times that, which crystals with
+    /// a high resistance or large capacitors take. The data sheets give no maximum.
+    pub const CRYSTAL_STARTS: std::ops::RangeInclusive<u32> = 2_000..=10_000;
+
+    /// How long it typically takes to start, in microseconds.
+    pub(crate) const fn typical_start(self) -> u32 {
+        match self {
+            Hse::Crystal(_) => *Self::CRYSTAL_STARTS.start(),
+            Hse::Absent | Hse::Fed(_) => 0,
+        }
+    }
+
     /// Its frequency; 0 if there is none.
     pub(crate) fn hertz(self) -> u64 {
         match self {

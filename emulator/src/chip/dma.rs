@@ -7,9 +7,10 @@ use super::UARTS;
 use super::model::Request;
 use super::newer::dma_mux::DmaMux;
 use super::newer::{self, Route};
-use super::peripheral::{DmaControl, Peripheral, SerialPort};
+use super::peripheral::{DmaControl, Peripheral};
 use super::pins::Side;
 use super::rules::{Rule, Violation};
+use super::usart::Usart;
 use crate::cpu::Cycles;
 use crate::memory::Memory;
 
@@ -317,7 +318,7 @@ impl DmaControl for Controllers {
         CONTROLLERS + usize::from(self.mux.is_some())
     }
 
-    fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool {
+    fn serve(&mut self, uart: usize, port: &mut Usart, now: Cycles, memory: &mut Memory) -> bool {
         let mut raised = false;
         while port.wants_dma_read()
             && let Some((controller, number)) = self.find(uart, Side::Rx)

@@ -10,6 +10,7 @@ mod bus;
 pub mod calendar;
 pub mod clocks;
 mod dma;
+mod external_clock;
 pub mod exti;
 mod flash;
 mod gpio;
@@ -43,13 +44,15 @@ use crate::cpu::{Cycles, InterruptLines};
 use crate::memory::Memory;
 use calendar::Calendar;
 use clocks::{Clocks, Hse};
+use external_clock::ExternalClock;
 use exti::Exti;
 use gpio::Gpio;
-use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl, SerialPort};
+use peripheral::{ClockControl, DmaControl, FlashControl, Parts, PowerControl};
 use pins::{Sockets, Wiring};
 use rules::{Rule, Violation};
 use slots::{Changed, LINES, Slots, Unit};
 use syscfg::Syscfg;
+use usart::Usart;
 use watchdog::Watchdog;
 
 pub use map::{UART_NAMES, UARTS};
@@ -68,6 +71,8 @@ pub struct Individual {
     pub unique_id: [u32; 3],
     /// What is at its HSE pins.
     pub hse: Hse,
+    /// Microseconds from when that is switched on until it runs.
+    pub hse_start: u32,
     /// Whether it has a crystal of 32 kHz.
     pub lse: bool,
     /// The clock of its watchdog in Hz: 17,000 to 47,000 on the F4.
@@ -78,6 +83,12 @@ pub struct Individual {
     pub dual_bank: bool,
 }
 
+impl Individual {
+    fn external_clock(&self) -> ExternalClock {
+        ExternalClock::new(self.hse, self.hse_start)
+    }
+}
+
 /// The chip without core and memory.
 pub struct Chip {
     description: &'static Description,
@@ -86,7 +97,7 @@ pub struct Chip {
     power: Box<dyn PowerControl>,
     flash: Box<dyn FlashControl>,
     dma: Box<dyn DmaControl>,
-    uarts: [Option<Box<dyn SerialPort>>; UARTS],
+    uarts: [Option<Box<Usart>>; UARTS],
     /// How far each of them has been brought.
     served: [Cycles; UARTS],
     gpio: [Gpio; gpio::PORTS],
@@ -243,12 +254,12 @@ impl Chip {
     }
 
     /// A serial port, by its number in [`UART_NAMES`]; `None` if the chip does not have it.
-    pub fn uart(&self, uart: usize) -> Option<&dyn SerialPort> {
+    pub fn uart(&self, uart: usize) -> Option<&Usart> {
         self.uarts.get(uart)?.as_deref()
     }
 
     /// The same, to be changed from outside: its dates are looked at again.
-    pub fn uart_mut(&mut self, uart: usize) -> Option<&mut dyn SerialPort> {
+    pub fn uart_mut(&mut self, uart: usize) -> Option<&mut Usart> {
         let port = self.uarts.get_mut(uart)?.as_deref_mut()?;
         self.dirty |= self.slots.bit_of_uart(uart);
         Some(port)
@@ -439,21 +450,23 @@ impl Chip {
 
     fn advance_timed(&mut self, timed: usize, now: Cycles, memory: &mut Memory) {
         let unit = self.slots.timed(timed);
-        self.bring_up_to(unit, now, memory);
-        let Some(peripheral) = self.peripheral(unit) else {
+        let Some(due) = self.bring_up_to(unit, now, memory) else {
             return;
         };
-        let (due, requested) = (peripheral.next_event(), peripheral.interrupts());
+        let requested = self.peripheral(unit).map_or(0, |peripheral| peripheral.interrupts());
         if let Some(changed) = self.slots.set_date(timed, due, requested) {
             self.set_lines(changed);
         }
     }
 
-    /// Before software looks at a unit. DMA comes first: it would have taken a byte before the core could.
-    fn bring_up_to(&mut self, unit: Unit, now: Cycles, memory: &mut Memory) {
-        match unit {
-            Unit::Uart(uart) => self.serve_uart(uart, now, memory),
-            unit => _ = self.peripheral(unit).map(|peripheral| peripheral.advance(now)),
+    /// Before software looks at a unit. DMA comes first: it would have taken a byte before the core could. Returns when the unit
+    /// is due next.
+    fn bring_up_to(&mut self, unit: Unit, now: Cycles, memory: &mut Memory) -> Option<Cycles> {
+        if let Unit::Uart(uart) = unit {
+            return Some(self.serve_uart(uart, now, memory));
         }
+        let peripheral = self.peripheral(unit)?;
+        peripheral.advance(now);
+        Some(peripheral.next_event())
     }
 }

@@ -2,19 +2,17 @@
 //!
 //! Most parts are a [`Peripheral`] and no more: registers, a time at which something happens next, interrupt lines. A few
 //! act on others, and have a trait of their own that says how: [`ClockControl`], [`PowerControl`], [`FlashControl`],
-//! [`DmaControl`] and [`SerialPort`]. A family of chips gives one of each ([`Parts`]); [`Chip`](super::Chip) joins them.
+//! [`DmaControl`]; serial ports are [`Usart`]s. A family of chips gives one of each ([`Parts`]); [`Chip`](super::Chip) joins them.
 
 use std::hash::Hasher;
 use std::ops::Range;
-use std::vec::Drain;
 
 use super::UARTS;
 use super::backup::BackupDomain;
 use super::clocks::{Clocks, Limits, Pll};
 use super::map::{Gate, Place};
 use super::rules::Violation;
-use super::rx_pin::{Edge, Noise};
-use super::usart::UartCounters;
+use super::usart::Usart;
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::Memory;
 
@@ -168,7 +166,7 @@ pub trait DmaControl: Send {
     fn parts(&self) -> usize;
 
     /// Serves the requests of a serial port. Returns whether an interrupt may have been requested, or a rule broken.
-    fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool;
+    fn serve(&mut self, uart: usize, port: &mut Usart, now: Cycles, memory: &mut Memory) -> bool;
 
     /// Does what software has enabled and needs no request: copies of memory to memory.
     fn copy_memory(&mut self, memory: &mut Memory);
@@ -178,60 +176,6 @@ pub trait DmaControl: Send {
 
     /// Feeds its state to a hash.
     fn digest(&self, hasher: &mut dyn Hasher);
-}
-
-/// A serial port: registers on the inside, wires on the outside.
-pub trait SerialPort: Peripheral {
-    /// Says which of the pins with the cable are connected to it.
-    fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles);
-
-    /// Its line has a level from now on, whatever it sends: it has lost its power, or has it back.
-    fn hold_line(&mut self, level: bool, now: Cycles);
-
-    /// Whether it has sent something without its pin since the last call.
-    fn take_sent_nowhere(&mut self) -> bool;
-
-    /// Whether it is to receive and has no pin.
-    fn listens_nowhere(&self) -> bool;
-
-    /// Whether DMA shall take a received byte.
-    fn wants_dma_read(&self) -> bool;
-
-    /// Whether DMA shall give a byte to be sent.
-    fn wants_dma_write(&self) -> bool;
-
-    /// Takes the received byte, as a read of the data register does.
-    fn take_data(&mut self) -> u32;
-
-    /// Gives a byte to be sent, as a write of the data register does.
-    fn give_data(&mut self, value: u32, now: Cycles);
-
-    /// Cycles for one bit.
-    fn bit_time(&self) -> Cycles;
-
-    /// How soon after an edge software can notice it; `None` if the port does not listen.
-    fn reaction_time(&self) -> Option<Cycles>;
-
-    /// When the line will have been idle for a frame, if nothing comes.
-    fn idle_decision(&self) -> Option<Cycles>;
-
-    /// An edge arrives at the receiver.
-    fn push_edge(&mut self, edge: Edge<Cycles>);
-
-    /// Disturbs the receiver's wire from now on, or no longer.
-    fn set_noise(&mut self, noise: Option<Noise>);
-
-    /// Keeps the bytes that are sent, for [`take_bytes`](Self::take_bytes).
-    fn keep_bytes(&mut self);
-
-    /// The bytes sent since the last call, if they are kept.
-    fn take_bytes(&mut self) -> Vec<u8>;
-
-    /// The edges that the transmitter has put out since the last call.
-    fn take_output(&mut self) -> Drain<'_, Edge<Cycles>>;
-
-    /// What has passed through it.
-    fn counters(&self) -> UartCounters;
 }
 
 /// The parts that a family of chips makes its own way.
@@ -245,5 +189,5 @@ pub struct Parts {
     /// DMA.
     pub dma: Box<dyn DmaControl>,
     /// The serial ports that the chip has, by their numbers in [`UART_NAMES`](super::UART_NAMES).
-    pub uarts: [Option<Box<dyn SerialPort>>; UARTS],
+    pub uarts: [Option<Box<Usart>>; UARTS],
 }

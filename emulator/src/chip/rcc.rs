@@ -3,7 +3,8 @@
 use std::hash::{Hash, Hasher};
 
 use super::backup::{BackupControl, BackupDomain};
-use super::clocks::{Clocks, Hse, Pll, Source};
+use super::clocks::{Clocks, Pll, Source};
+use super::external_clock::{ExternalClock, HSE_READY};
 use super::map::{Gate, Kind, Place};
 use super::model::{APB1, APB2};
 use super::peripheral::{ClockControl, Peripheral, ResetCause};
@@ -22,8 +23,6 @@ const CSR: u32 = 0x74;
 const LAST: u32 = 0x94;
 
 const HSI_ON: u32 = 1;
-const HSE_ON: u32 = 1 << 16;
-const HSE_BYPASS: u32 = 1 << 18;
 const PLL_ON: u32 = 1 << 24;
 const PLLI2S_ON: u32 = 1 << 26;
 const PLLSAI_ON: u32 = 1 << 28;
@@ -43,7 +42,7 @@ fn flags(cause: ResetCause) -> u32 {
 #[derive(Hash)]
 pub(super) struct Rcc {
     registers: [u32; LAST as usize / 4 + 1],
-    hse: Hse,
+    hse: ExternalClock,
     backup: BackupControl,
     resets: Vec<Gate>,
     broken: Vec<Violation>,
@@ -51,11 +50,11 @@ pub(super) struct Rcc {
 
 impl Rcc {
     /// As it is after power-on.
-    pub(super) fn new(hse: Hse, lse: bool) -> Self {
+    pub(super) fn new(hse: ExternalClock, lse: bool) -> Self {
         Self::after(ResetCause::PowerOn, hse, BackupControl::new(lse))
     }
 
-    fn after(cause: ResetCause, hse: Hse, backup: BackupControl) -> Self {
+    fn after(cause: ResetCause, hse: ExternalClock, backup: BackupControl) -> Self {
         let mut rcc = Rcc {
             registers: [0; LAST as usize / 4 + 1],
             hse,
@@ -63,6 +62,7 @@ impl Rcc {
             resets: Vec::new(),
             broken: Vec::new(),
         };
+        rcc.hse.reset();
         *rcc.register(CR) = 0x83;
         *rcc.register(PLLCFGR) = 0x2400_3010;
         *rcc.register(CSR) = flags(cause);
@@ -98,34 +98,17 @@ impl Rcc {
         Pll { input, vco, output }
     }
 
-    /// Whether the HSE runs in this mode.
-    fn has_hse(&mut self, bypass: bool) -> bool {
-        match (self.hse, bypass) {
-            (Hse::Fed(_), true) | (Hse::Crystal(_), false) => true,
-            (Hse::Absent, _) => false,
-            (Hse::Fed(_), false) => {
-                self.breaks("the HSE is on for a crystal (HSEBYP is 0), but the board feeds a clock");
-                false
-            }
-            (Hse::Crystal(_), true) => {
-                self.breaks("the HSE is on for a clock that is fed (HSEBYP is 1), but the board has a crystal");
-                false
-            }
+    /// Each oscillator and PLL is ready as soon as it is on, but the HSE when it has started, and the PLL only if it is fed.
+    fn set_control(&mut self, value: u32, now: Cycles) {
+        let hclk = self.clocks().hclk;
+        if let Some(broken) = self.hse.control(self.value(CR), value, now, hclk) {
+            self.breaks(broken);
         }
-    }
-
-    /// Each oscillator and PLL is ready as soon as it is on; the HSE only in the mode that the board has, the PLL only if it is
-    /// fed.
-    fn set_control(&mut self, value: u32) {
-        if self.value(CR) & value & HSE_ON != 0 && (self.value(CR) ^ value) & HSE_BYPASS != 0 {
-            self.breaks("HSEBYP is changed while the HSE is on");
-        }
-        let mut ready = 0;
-        for on in [HSI_ON, HSE_ON, PLL_ON, PLLI2S_ON, PLLSAI_ON] {
+        let mut ready = self.hse.ready(now);
+        for on in [HSI_ON, PLL_ON, PLLI2S_ON, PLLSAI_ON] {
             let from_hse = self.value(PLLCFGR) & PLL_FROM_HSE != 0;
             let fed = match on {
-                HSE_ON => value & HSE_ON != 0 && self.has_hse(value & HSE_BYPASS != 0),
-                PLL_ON => self.pll().output > 0 && (!from_hse || ready & HSE_ON << 1 != 0),
+                PLL_ON => self.pll().output > 0 && (!from_hse || ready & HSE_READY != 0),
                 _ => true,
             };
             if value & on != 0 && fed {
@@ -140,7 +123,7 @@ impl Rcc {
     fn set_configuration(&mut self, value: u32) {
         let ready = match value & 3 {
             0 => self.value(CR) & HSI_ON << 1 != 0,
-            1 => self.value(CR) & HSE_ON << 1 != 0,
+            1 => self.value(CR) & HSE_READY != 0,
             2 => self.value(CR) & PLL_ON << 1 != 0,
             _ => false,
         };
@@ -158,9 +141,9 @@ impl Peripheral for Rcc {
         self.rest(offset)
     }
 
-    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
-            CR => self.set_control(value),
+            CR => self.set_control(value, now),
             PLLCFGR if self.value(CR) & PLL_ON != 0 && value != self.value(PLLCFGR) => self.broken.push(Violation {
                 rule: Rule::ClockLimits,
                 how: "PLLCFGR is changed while the PLL is on".into(),
@@ -193,6 +176,13 @@ impl Peripheral for Rcc {
             BDCR => self.backup.value(),
             offset if offset > LAST => 0,
             offset => self.value(offset),
+        }
+    }
+
+    /// The HSE has started.
+    fn advance(&mut self, now: Cycles) {
+        if self.hse.ready(now) & !self.value(CR) != 0 {
+            self.set_control(self.value(CR), now);
         }
     }
 
@@ -265,7 +255,7 @@ impl ClockControl for Rcc {
     /// RTCPRE divides the HSE by 2 to 31.
     fn backup_domain(&self) -> BackupDomain {
         let divider = u64::from(self.value(CFGR) >> 16 & 0x1f);
-        let is_on = divider > 1 && self.value(CR) & HSE_ON << 1 != 0;
+        let is_on = divider > 1 && self.value(CR) & HSE_READY != 0;
         let hse = if is_on { self.hse.hertz() / divider } else { 0 };
         self.backup.domain(self.value(CSR) & 2 != 0, hse)
     }
@@ -282,10 +272,12 @@ impl ClockControl for Rcc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::clocks::Hse;
+    use crate::chip::external_clock::{HSE_BYPASS, HSE_ON};
 
     #[test]
     fn the_clock_tree_of_a_nucleo() {
-        let mut rcc = Rcc::new(Hse::Fed(8_000_000), true);
+        let mut rcc = Rcc::new(ExternalClock::new(Hse::Fed(8_000_000), 0), true);
         assert_eq!(
             rcc.clocks(),
             Clocks {
@@ -297,7 +289,7 @@ mod tests {
             }
         );
         rcc.write(CR, 0x83 | HSE_ON | 1 << 18, 0);
-        assert_ne!(rcc.read(CR, 0) & HSE_ON << 1, 0);
+        assert_ne!(rcc.read(CR, 0) & HSE_READY, 0);
         // 8 MHz / 4 * 180 / 2.
         rcc.write(PLLCFGR, 4 | 180 << 6 | PLL_FROM_HSE, 0);
         rcc.write(CR, 0x83 | HSE_ON | HSE_BYPASS | PLL_ON, 0);
@@ -319,16 +311,16 @@ mod tests {
 
     #[test]
     fn without_a_crystal_nothing_gets_ready() {
-        let mut rcc = Rcc::new(Hse::Absent, true);
+        let mut rcc = Rcc::new(ExternalClock::new(Hse::Absent, 0), true);
         rcc.write(CR, 0x83 | HSE_ON, 0);
-        assert_eq!(rcc.read(CR, 0) & HSE_ON << 1, 0);
+        assert_eq!(rcc.read(CR, 0) & HSE_READY, 0);
         rcc.write(CFGR, 1, 0);
         assert_eq!(rcc.read(CFGR, 0) >> 2 & 3, 0, "the system clock stays");
     }
 
     #[test]
     fn reset_flags_add_up_until_removed() {
-        let mut rcc = Rcc::new(Hse::Absent, true);
+        let mut rcc = Rcc::new(ExternalClock::new(Hse::Absent, 0), true);
         rcc.reset_by(ResetCause::Software);
         assert_eq!(rcc.read(CSR, 0) >> 25, 0b1111);
         rcc.write(CSR, REMOVE_FLAGS, 0);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::cpu::Cycles;
+use crate::cpu::{Cycles, NEVER};
 use crate::hash::mix;
 
 /// A change of the level of a wire.
@@ -36,6 +36,8 @@ impl Noise {
 pub(super) struct RxPin {
     level: bool,
     edges: VecDeque<Edge<Cycles>>,
+    /// When the first of them is.
+    first: Cycles,
     noise: Option<Noise>,
 }
 
@@ -44,6 +46,7 @@ impl Default for RxPin {
         RxPin {
             level: true,
             edges: VecDeque::new(),
+            first: NEVER,
             noise: None,
         }
     }
@@ -65,7 +68,7 @@ impl RxPin {
 
     /// Whether the level is the same, and known without chance, from the last time that was looked at up to `time`.
     pub(super) fn is_steady_until(&self, time: Cycles) -> bool {
-        self.noise.is_none() && self.edges.front().is_none_or(|edge| edge.at > time)
+        self.noise.is_none() && self.first > time
     }
 
     /// The level at a time as the receiver sees it, with the noise of bits of that length.
@@ -79,21 +82,30 @@ impl RxPin {
             self.edges.pop_back();
         }
         self.edges.push_back(edge);
+        self.first = self.edges.front().map_or(NEVER, |first| first.at);
+    }
+
+    /// Takes the first edge if it is up to a time.
+    fn take_first(&mut self, until: Cycles) -> Option<Edge<Cycles>> {
+        if self.first > until {
+            return None;
+        }
+        let taken = self.edges.pop_front();
+        self.first = self.edges.front().map_or(NEVER, |first| first.at);
+        taken
     }
 
     /// The level at a time; earlier edges are forgotten.
     pub(super) fn level_at(&mut self, time: Cycles) -> bool {
-        while let Some(edge) = self.edges.front().filter(|edge| edge.at <= time) {
+        while let Some(edge) = self.take_first(time) {
             self.level = edge.level;
-            self.edges.pop_front();
         }
         self.level
     }
 
     /// The next falling edge up to `now`; the level goes along.
     pub(super) fn falling_edge(&mut self, now: Cycles) -> Option<Cycles> {
-        while let Some(edge) = self.edges.front().copied().filter(|edge| edge.at <= now) {
-            self.edges.pop_front();
+        while let Some(edge) = self.take_first(now) {
             let falls = self.level && !edge.level;
             self.level = edge.level;
             if falls {

@@ -3,22 +3,27 @@
 use std::vec::Drain;
 
 use super::Chip;
+use super::peripheral::Peripheral;
 use super::slots::LINES;
 use super::usart::Edge;
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::Memory;
 
 impl Chip {
-    /// Advances a UART event by event, so that DMA takes each byte when it comes and not when software next looks.
-    pub(super) fn serve_uart(&mut self, uart: usize, now: Cycles, memory: &mut Memory) {
-        let Some(port) = &mut self.uarts[uart] else { return };
-        let mut raised = false;
+    /// Advances a UART event by event, so that DMA takes each byte when it comes and not when software next looks. Returns when it
+    /// is due next.
+    pub(super) fn serve_uart(&mut self, uart: usize, now: Cycles, memory: &mut Memory) -> Cycles {
+        let Some(port) = &mut self.uarts[uart] else {
+            return NEVER;
+        };
+        let (mut due, mut raised) = (port.next_event(), false);
         loop {
             // Edges that were told late lead to nothing in the past.
-            let then = port.next_event().clamp(self.served[uart].min(now), now);
+            let then = due.clamp(self.served[uart].min(now), now);
             port.advance(then);
             raised |= self.dma.serve(uart, &mut **port, then, memory);
-            if then == now {
+            due = port.next_event();
+            if then == now || due > now {
                 break;
             }
         }
@@ -30,6 +35,7 @@ impl Chip {
             self.dirty |= LINES;
             self.judge_dma();
         }
+        due
     }
 
     /// Edges arrive at a serial port, in order. Nothing is done yet; returns when that will be due.

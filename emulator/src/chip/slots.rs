@@ -10,6 +10,9 @@ pub(super) const LINES: u64 = 1 << 63;
 /// Units that can have a date: their bits are below that one.
 const MOST_TIMED: usize = 63;
 
+/// How many places are remembered: most accesses are to a few.
+const RECENT: usize = 32;
+
 /// Where a peripheral is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
@@ -107,6 +110,8 @@ pub(super) struct Slots {
     bases: Vec<u32>,
     /// In the same order.
     slots: Vec<Slot>,
+    /// Where addresses were found last.
+    recent: [usize; RECENT],
     /// Units that do something by themselves.
     timed: Vec<Requester>,
     /// When each of them does next.
@@ -197,10 +202,19 @@ impl Slots {
     }
 
     /// The number of the place that an address belongs to.
-    pub(super) fn find(&self, address: u32) -> Option<usize> {
+    pub(super) fn find(&mut self, address: u32) -> Option<usize> {
+        let kibibyte = (address >> 10) as usize % RECENT;
+        if self.has(self.recent[kibibyte], address) {
+            return Some(self.recent[kibibyte]);
+        }
         let at = self.bases.partition_point(|base| *base <= address).checked_sub(1)?;
-        let place = &self.slots[at].place;
-        (address - place.base < place.size).then_some(at)
+        self.recent[kibibyte] = at;
+        self.has(at, address).then_some(at)
+    }
+
+    fn has(&self, at: usize, address: u32) -> bool {
+        let place = self.slots.get(at).map(|slot| &slot.place);
+        place.is_some_and(|place| address.wrapping_sub(place.base) < place.size)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -349,8 +363,8 @@ mod tests {
 
     #[test]
     fn addresses_are_found() {
-        let (slots, _) = Slots::new(Model::F446.description().places);
-        let name = |address| slots.find(address).map(|at| slots.place(at).name);
+        let (mut slots, _) = Slots::new(Model::F446.description().places);
+        let mut name = |address| slots.find(address).map(|at| slots.place(at).name);
         assert_eq!(name(0x4000_4404), Some("USART2"));
         assert_eq!(name(0x4000_2400), None);
         assert_eq!(name(0x5003_ffff), Some("USB OTG FS"));

@@ -30,6 +30,7 @@ fn individual(hse: Hse) -> Individual {
     Individual {
         unique_id: [7, 8, 9],
         hse,
+        hse_start: 0,
         lse: true,
         lsi: 32_000,
         flash_wear: 0,

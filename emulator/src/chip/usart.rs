@@ -5,16 +5,16 @@
 //! come out of the same sampling.
 
 mod newer;
+mod outside;
 mod receiver;
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
-use std::vec::Drain;
 
-use super::peripheral::{Peripheral, SerialPort};
+use super::peripheral::Peripheral;
 use super::rules::Violation;
 pub use super::rx_pin::Edge;
-use super::rx_pin::{Noise, RxPin};
+use super::rx_pin::RxPin;
 use crate::cpu::{Cycles, NEVER};
 use newer::Newer;
 pub(super) use newer::Registers;
@@ -416,100 +416,6 @@ impl Peripheral for Usart {
 
     fn digest(&self, mut hasher: &mut dyn Hasher) {
         self.hash(&mut hasher);
-    }
-}
-
-impl SerialPort for Usart {
-    fn set_pins(&mut self, tx: bool, rx: bool, now: Cycles) {
-        let was_receiving = self.can_receive();
-        (self.has_tx, self.has_rx) = (tx, rx);
-        self.begin_to_listen(was_receiving, now);
-    }
-
-    fn hold_line(&mut self, level: bool, now: Cycles) {
-        self.output.push(Edge { at: now, level });
-    }
-
-    fn take_sent_nowhere(&mut self) -> bool {
-        std::mem::take(&mut self.sent_nowhere)
-    }
-
-    fn listens_nowhere(&self) -> bool {
-        self.control[0] & (UE | RE) == UE | RE && !self.has_rx
-    }
-
-    fn wants_dma_read(&self) -> bool {
-        self.control[2] & DMAR != 0 && self.status & RXNE != 0 && !self.stops_dma()
-    }
-
-    fn wants_dma_write(&self) -> bool {
-        self.control[2] & DMAT != 0 && self.status & TXE != 0 && self.can_send()
-    }
-
-    fn take_data(&mut self) -> u32 {
-        if self.newer.is_some() {
-            return self.take_oldest();
-        }
-        self.status &= !RXNE;
-        if std::mem::take(&mut self.status_read) {
-            self.status &= !(IDLE | ORE | NF | FE | PE);
-        }
-        self.received
-    }
-
-    fn give_data(&mut self, value: u32, now: Cycles) {
-        if !self.can_send() {
-            return;
-        }
-        // A byte too many takes the place of the last.
-        self.waiting.truncate(self.depth() - 1);
-        self.waiting.push_back(value & 0x1ff);
-        if self.waiting.len() == self.depth() {
-            self.status &= !TXE;
-        }
-        if std::mem::take(&mut self.status_read) || self.newer.is_some() {
-            self.status &= !TC;
-        }
-        if self.sending_until.is_none() {
-            self.start_frame(now);
-        }
-    }
-
-    fn bit_time(&self) -> Cycles {
-        self.lengths.bit
-    }
-
-    fn reaction_time(&self) -> Option<Cycles> {
-        self.can_receive().then_some(self.lengths.to_stop)
-    }
-
-    fn idle_decision(&self) -> Option<Cycles> {
-        let idle = self.idle_since? + self.lengths.frame;
-        self.rx_pin.next_fall().is_none_or(|fall| fall > idle).then_some(idle)
-    }
-
-    fn push_edge(&mut self, edge: Edge<Cycles>) {
-        self.rx_pin.push(edge);
-    }
-
-    fn set_noise(&mut self, noise: Option<Noise>) {
-        self.rx_pin.set_noise(noise);
-    }
-
-    fn keep_bytes(&mut self) {
-        self.bytes.get_or_insert_default();
-    }
-
-    fn take_bytes(&mut self) -> Vec<u8> {
-        self.bytes.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    fn take_output(&mut self) -> Drain<'_, Edge<Cycles>> {
-        self.output.drain(..)
-    }
-
-    fn counters(&self) -> UartCounters {
-        self.counters
     }
 }
 

@@ -159,11 +159,15 @@ impl<B: Bus> Cpu<B> {
         if address & (bytes - 1) != 0 {
             return Err(Fault::Unaligned(address));
         }
-        self.deadline = 0;
         if SYSTEM.contains(&address) {
+            self.deadline = 0;
             return Ok(self.read_system(address) >> (8 * (address & 3)));
         }
-        match self.bus.read(address, bytes, self.now, &mut self.memory) {
+        let word = self.bus.read(address, bytes, self.now, &mut self.memory);
+        if self.bus.wants_poll() {
+            self.deadline = 0;
+        }
+        match word {
             Some(word) => Ok(word),
             None => self.data_bus_fault(address).map(|()| 0),
         }

@@ -402,6 +402,153 @@ pub enum Op {
     SupervisorCall,
     Breakpoint,
     Float(Float),
+
+    // Frequent forms of the above, made by [`Op::frequent`].
+    LoadWord {
+        rt: u8,
+        rn: u8,
+        offset: i32,
+    },
+    LoadByte {
+        rt: u8,
+        rn: u8,
+        offset: i32,
+    },
+    StoreWord {
+        rt: u8,
+        rn: u8,
+        offset: i32,
+    },
+    StoreByte {
+        rt: u8,
+        rn: u8,
+        offset: i32,
+    },
+    CompareImmediate {
+        rn: u8,
+        value: u32,
+    },
+    CompareRegister {
+        rn: u8,
+        rm: u8,
+    },
+    /// A sum, or a difference: then `value` is the complement and `carry` is set.
+    SumImmediate {
+        set: SetFlags,
+        rd: u8,
+        rn: u8,
+        carry: bool,
+        value: u32,
+    },
+    ShiftImmediate {
+        shift: Shift,
+        set: SetFlags,
+        rd: u8,
+        rm: u8,
+        amount: u8,
+    },
+    /// The bits of a mask.
+    Masked {
+        rd: u8,
+        rm: u8,
+        mask: u32,
+    },
+}
+
+impl Op {
+    /// The same as an operation of its own, if it is a frequent one: what it does is then decided here and not at every execution.
+    pub(crate) fn frequent(self) -> Self {
+        match self {
+            Op::Load {
+                width,
+                rt,
+                rn,
+                index: Index::Offset,
+                offset,
+            } if rt != 15 => match width {
+                Width::Word => Op::LoadWord { rt, rn, offset },
+                Width::Byte => Op::LoadByte { rt, rn, offset },
+                _ => self,
+            },
+            Op::Store {
+                width,
+                rt,
+                rn,
+                index: Index::Offset,
+                offset,
+            } => match width {
+                Width::Word => Op::StoreWord { rt, rn, offset },
+                Width::Byte => Op::StoreByte { rt, rn, offset },
+                _ => self,
+            },
+            Op::Immediate {
+                alu,
+                set,
+                rd,
+                rn,
+                value,
+                ..
+            } => match alu {
+                Alu::Cmp => Op::CompareImmediate { rn, value },
+                Alu::Add => Op::SumImmediate {
+                    set,
+                    rd,
+                    rn,
+                    carry: false,
+                    value,
+                },
+                Alu::Sub => Op::SumImmediate {
+                    set,
+                    rd,
+                    rn,
+                    carry: true,
+                    value: !value,
+                },
+                _ => self,
+            },
+            Op::Register {
+                alu,
+                set,
+                rd,
+                rn,
+                rm,
+                shift,
+                amount,
+            } => match alu {
+                Alu::Cmp if amount == 0 => Op::CompareRegister { rn, rm },
+                Alu::Mov if amount != 0 => Op::ShiftImmediate {
+                    shift,
+                    set,
+                    rd,
+                    rm,
+                    amount,
+                },
+                _ => self,
+            },
+            Op::Extend {
+                extend,
+                rd,
+                rn: 15,
+                rm,
+                rotate: 0,
+            } => match extend {
+                Extend::Byte => Op::Masked { rd, rm, mask: 0xff },
+                Extend::Half => Op::Masked { rd, rm, mask: 0xffff },
+                _ => self,
+            },
+            other => other,
+        }
+    }
+}
+
+impl Decoded {
+    /// The same with its operation as [frequent](Op::frequent) ones are executed.
+    pub(crate) fn frequent(self) -> Self {
+        Decoded {
+            op: self.op.frequent(),
+            ..self
+        }
+    }
 }
 
 /// A decoded instruction.

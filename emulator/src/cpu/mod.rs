@@ -50,6 +50,10 @@ pub trait Bus {
     fn write(&mut self, address: u32, bytes: u32, value: u32, now: Cycles, memory: &mut Memory) -> Option<()>;
     /// Does all that is due up to `now` and returns when something is due next.
     fn poll(&mut self, now: Cycles, memory: &mut Memory) -> Cycles;
+    /// Whether what was read or written since the last poll may have changed what it would find.
+    fn wants_poll(&self) -> bool {
+        true
+    }
     /// The interrupt requests as of the last poll.
     fn interrupt_lines(&self) -> InterruptLines;
     /// Cycles for which the core stands still after a write, asked for once.

@@ -120,8 +120,10 @@ impl<B: Bus> Cpu<B> {
             let shared = self.memory.shared_code();
             let code = part(image.code(), shared.clone());
             let first = FLASH + shared.start as u32 * 2;
+            // `next` is read only after a jump: where it goes on otherwise does not wait for what the instruction has stored.
+            let mut pc = self.next;
+            let (shift, mut executed) = (self.art.shift, 0);
             while self.now < self.deadline {
-                let pc = self.next;
                 if PROFILE && let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
                     *count += 1;
                 }
@@ -129,9 +131,23 @@ impl<B: Bus> Cpu<B> {
                     Some(decoded) => decoded,
                     None => &self.fetch(pc),
                 };
-                self.step_decoded(pc, decoded);
+                let following = pc.wrapping_add(u32::from(decoded.length));
+                executed += 1;
+                self.step_decoded(pc, following, decoded, shift);
+                pc = if self.next == following {
+                    following
+                } else {
+                    self.jumped_to()
+                };
             }
+            self.instructions += executed;
         }
+    }
+
+    /// Where it goes on. Not inlined: the compiler would see that this is what it is compared with, and compare nothing.
+    #[inline(never)]
+    fn jumped_to(&self) -> u32 {
+        self.next
     }
 
     /// Executes exactly one instruction or enters one exception handler, for debuggers and comparisons. A sleeping core
@@ -155,12 +171,14 @@ impl<B: Bus> Cpu<B> {
         if let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
             *count += 1;
         }
-        self.step_decoded(pc, &decoded);
+        self.instructions += 1;
+        let following = pc.wrapping_add(u32::from(decoded.length));
+        self.step_decoded(pc, following, &decoded, self.art.shift);
     }
 
     /// The instruction at any address; where there is none, one that cannot be executed.
     #[inline(never)]
-    fn fetch(&self, pc: u32) -> Decoded {
+    fn fetch(&mut self, pc: u32) -> Decoded {
         if pc >= 0x4000_0000 {
             NOTHING
         } else {
@@ -168,16 +186,16 @@ impl<B: Bus> Cpu<B> {
         }
     }
 
+    /// `shift` is that of the accelerator's lines.
     #[inline(always)]
-    fn step_decoded(&mut self, pc: u32, decoded: &Decoded) {
-        self.instructions += 1;
-        let line = pc >> self.art.shift;
+    fn step_decoded(&mut self, pc: u32, following: u32, decoded: &Decoded, shift: u32) {
+        let line = pc >> (shift & 31);
         if line != self.art.line {
             self.now += self.art.enter(line, self.now);
         }
         self.now += u64::from(decoded.cycles);
         self.r[15] = pc.wrapping_add(4);
-        self.next = pc.wrapping_add(u32::from(decoded.length));
+        self.next = following;
         let it = self.it;
         if it != 0 {
             self.it = if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f };

@@ -28,6 +28,8 @@ pub struct BoardOptions {
     pub kind: &'static BoardKind,
     /// What is at the HSE pins.
     pub hse: Hse,
+    /// Microseconds from when that is switched on until it runs: a crystal takes [`Hse::CRYSTAL_STARTS`], a clock that is fed is there.
+    pub hse_start: u32,
     /// Whether there is a crystal of 32 kHz.
     pub lse: bool,
     /// By how many parts in a million the external clock is too fast, or the crystal of 32 kHz that takes its place.
@@ -58,6 +60,7 @@ impl BoardOptions {
         BoardOptions {
             kind,
             hse: kind.hse,
+            hse_start: kind.hse.typical_start(),
             lse: true,
             hse_ppm: 0.0,
             hsi_ppm: 0.0,
@@ -142,6 +145,7 @@ impl Board {
         let BoardOptions {
             unique_id,
             hse,
+            hse_start,
             lse,
             lsi,
             flash_wear,
@@ -151,6 +155,7 @@ impl Board {
         let individual = Individual {
             unique_id,
             hse,
+            hse_start,
             lse,
             lsi,
             flash_wear,

@@ -6,6 +6,7 @@ use hopwise_core::store::{KEYED_BYTES, Keys, sealed};
 use hopwise_core::wire::{BadPage, PAGE_BYTES, Page};
 use hopwise_core::{Network, NoSuchNode};
 use hopwise_emulator::boards::{BoardKind, NUCLEO_F446RE};
+use hopwise_emulator::chip::clocks::Hse;
 use hopwise_emulator::image::Image;
 use hopwise_emulator::time::Time;
 use hopwise_emulator::world::{BadWire, Board, BoardOptions, Port, World};
@@ -55,7 +56,7 @@ pub enum CannotBuild {
 /// How the boards differ from each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Differences {
-    /// Decides all that happens by chance.
+    /// Decides everything that is random.
     pub seed: u64,
     /// Crystals are off by up to this many parts in a million, each by its own amount.
     pub drift_ppm: f64,
@@ -238,11 +239,20 @@ fn options(node: u64, kind: &'static BoardKind, differences: Differences) -> Boa
             10_000.0 * chance(second)
         },
         // What data sheets leave open, whatever the drift: firmware must bear all of it.
-        lsi: LSI.start() + (second % u64::from(LSI.end() - LSI.start() + 1)) as u32,
+        lsi: drawn(&LSI, second),
         flash_wear: (scatter(second) % 101) as u32,
+        hse_start: match kind.hse {
+            Hse::Crystal(_) => drawn(&Hse::CRYSTAL_STARTS, scatter(scatter(second))),
+            Hse::Fed(_) | Hse::Absent => 0,
+        },
         unique_id: [node as u32, first as u32, second as u32],
         ..BoardOptions::of(kind)
     }
+}
+
+/// A number of a range, by chance.
+fn drawn(range: &std::ops::RangeInclusive<u32>, bits: u64) -> u32 {
+    range.start() + (bits % u64::from(range.end() - range.start() + 1)) as u32
 }
 
 /// The finalizer of SplitMix64.
@@ -256,6 +266,7 @@ pub(crate) fn scatter(value: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hopwise_emulator::boards::PLAIN_F405RG;
 
     fn try_build(expression: &str) -> Result<usize, CannotBuild> {
         let image = Arc::new(Image::from_bytes(vec![0; 8]));
@@ -286,6 +297,21 @@ mod tests {
         assert!(boards.iter().all(|(lsi, wear)| LSI.contains(lsi) && *wear <= 100));
         assert!(boards.iter().any(|board| board.0 < 20_000) && boards.iter().any(|board| board.0 > 44_000));
         assert!(boards.iter().any(|board| board.1 < 10) && boards.iter().any(|board| board.1 > 90));
+    }
+
+    #[test]
+    fn crystals_start_differently_by_seed_and_clocks_that_are_fed_at_once() {
+        let starts = |seed, kind| {
+            let differences = Differences { seed, drift_ppm: 0.0 };
+            let boards = (0..100).map(|node| options(node, kind, differences).hse_start);
+            boards.collect::<Vec<_>>()
+        };
+        let crystals = starts(1, &PLAIN_F405RG);
+        assert_eq!(crystals, starts(1, &PLAIN_F405RG));
+        assert_ne!(crystals, starts(2, &PLAIN_F405RG));
+        assert!(crystals.iter().all(|start| Hse::CRYSTAL_STARTS.contains(start)));
+        assert!(crystals.iter().any(|start| *start < 3_000) && crystals.iter().any(|start| *start > 9_000));
+        assert_eq!(starts(1, &NUCLEO_F446RE), [0; 100]);
     }
 
     #[test]

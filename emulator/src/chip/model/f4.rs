@@ -6,7 +6,7 @@ use super::super::dma::Controllers;
 use super::super::flash::FlashController;
 use super::super::i2c::{Registers, Wire};
 use super::super::map::{Gate, Kind, Place};
-use super::super::peripheral::{Parts, Peripheral, SerialPort};
+use super::super::peripheral::{Parts, Peripheral};
 use super::super::pins::Side;
 use super::super::power::Power;
 use super::super::rcc::Rcc;
@@ -108,7 +108,7 @@ pub(super) const FLASH_SIZE: u32 = 0x1fff_7a22;
 
 /// The family's parts for a chip.
 pub(super) fn parts(chip: &Description, facts: &'static F4, individual: &Individual) -> Parts {
-    let mut uarts: [Option<Box<dyn SerialPort>>; super::super::UARTS] = Default::default();
+    let mut uarts: [Option<Box<Usart>>; super::super::UARTS] = Default::default();
     let mut data_registers = [0; super::super::UARTS];
     for place in chip.places {
         if let Kind::Uart(uart) = place.kind {
@@ -117,7 +117,7 @@ pub(super) fn parts(chip: &Description, facts: &'static F4, individual: &Individ
         }
     }
     Parts {
-        clock: Box::new(Rcc::new(individual.hse, individual.lse)),
+        clock: Box::new(Rcc::new(individual.external_clock(), individual.lse)),
         power: Box::new(Power::new(facts)),
         flash: Box::new(FlashController::new(individual.flash_wear)),
         dma: Box::new(Controllers::new(facts.requests, data_registers)),

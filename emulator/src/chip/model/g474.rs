@@ -73,7 +73,11 @@ pub(super) static CHIP: Description = Description {
     parts: |individual| {
         let Ports { uarts, addresses } = ports(PLACES, 8);
         Parts {
-            clock: Box::new(RccL4G4::new(rcc_l4_g4::Kind::G4, individual.hse, individual.lse)),
+            clock: Box::new(RccL4G4::new(
+                rcc_l4_g4::Kind::G4,
+                individual.external_clock(),
+                individual.lse,
+            )),
             power: Box::new(PowerL4G4::new(power::Kind::G4)),
             flash: Box::new(FlashL4G4::new(0x0004_0600, individual.flash_wear, individual.dual_bank)),
             dma: Box::new(ChannelControllers::behind(DmaMux::new(REQUESTS), addresses)),

@@ -97,7 +97,7 @@ pub(super) static CHIP: Description = Description {
     parts: |individual| {
         let Ports { uarts, addresses } = ports(PLACES, 16);
         Parts {
-            clock: Box::new(RccH7::new(individual.hse, individual.lse)),
+            clock: Box::new(RccH7::new(individual.external_clock(), individual.lse)),
             power: Box::new(PowerH7::new()),
             flash: Box::new(FlashH7::new(individual.flash_wear)),
             dma: Box::new(Controllers::behind(DmaMux::new(REQUESTS), addresses)),

@@ -67,7 +67,11 @@ pub(super) static CHIP: Description = Description {
     parts: |individual| {
         let Ports { uarts, addresses } = ports(PLACES, 0);
         Parts {
-            clock: Box::new(RccL4G4::new(rcc_l4_g4::Kind::L4, individual.hse, individual.lse)),
+            clock: Box::new(RccL4G4::new(
+                rcc_l4_g4::Kind::L4,
+                individual.external_clock(),
+                individual.lse,
+            )),
             power: Box::new(PowerL4G4::new(power::Kind::L4)),
             flash: Box::new(FlashL4G4::new(0x600, individual.flash_wear, true)),
             dma: Box::new(ChannelControllers::choosing([DMA1_REQUESTS, DMA2_REQUESTS], addresses)),

@@ -3,7 +3,7 @@
 use super::super::adc::{self, Adc};
 use super::super::i2c::{self, Wire};
 use super::super::map::{Gate, Kind, Place};
-use super::super::peripheral::{Peripheral, SerialPort};
+use super::super::peripheral::Peripheral;
 use super::super::rng::Rng;
 use super::super::spi::{self, Spi};
 use super::super::spi_h7::SpiH7;
@@ -13,7 +13,7 @@ use super::super::{UART_NAMES, UARTS};
 
 /// The serial ports of a chip, with their first addresses.
 pub(super) struct Ports {
-    pub(super) uarts: [Option<Box<dyn SerialPort>>; UARTS],
+    pub(super) uarts: [Option<Box<Usart>>; UARTS],
     pub(super) addresses: [u32; UARTS],
 }
 

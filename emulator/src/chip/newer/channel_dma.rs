@@ -6,9 +6,10 @@
 use std::hash::{Hash, Hasher};
 
 use super::super::UARTS;
-use super::super::peripheral::{DmaControl, Peripheral, SerialPort};
+use super::super::peripheral::{DmaControl, Peripheral};
 use super::super::pins::Side;
 use super::super::rules::{Rule, Violation};
+use super::super::usart::Usart;
 use super::dma_mux::DmaMux;
 use super::{RDR, Route, TDR};
 use crate::cpu::Cycles;
@@ -355,7 +356,7 @@ impl DmaControl for ChannelControllers {
         CONTROLLERS + usize::from(self.mux.is_some())
     }
 
-    fn serve(&mut self, uart: usize, port: &mut dyn SerialPort, now: Cycles, memory: &mut Memory) -> bool {
+    fn serve(&mut self, uart: usize, port: &mut Usart, now: Cycles, memory: &mut Memory) -> bool {
         self.follow_mux();
         let mut raised = false;
         while port.wants_dma_read()

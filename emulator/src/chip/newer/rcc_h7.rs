@@ -4,7 +4,8 @@
 use std::hash::{Hash, Hasher};
 
 use super::super::backup::{BackupControl, BackupDomain};
-use super::super::clocks::{Clocks, Hse, Pll, Source};
+use super::super::clocks::{Clocks, Pll, Source};
+use super::super::external_clock::{ExternalClock, HSE_ON, HSE_READY};
 use super::super::map::{Gate, Kind, Place};
 use super::super::peripheral::{ClockControl, Peripheral, ResetCause};
 use super::super::rules::{Rule, Violation};
@@ -43,8 +44,6 @@ const HSI_ON: u32 = 1;
 const HSI_READY: u32 = 1 << 2;
 const CSI_ON: u32 = 1 << 7;
 const HSI48_ON: u32 = 1 << 12;
-const HSE_ON: u32 = 1 << 16;
-const HSE_BYPASS: u32 = 1 << 18;
 const PLL1_ON: u32 = 1 << 24;
 const PLLS_ON: [u32; 3] = [PLL1_ON, 1 << 26, 1 << 28];
 const PLL1_FRACTION_ON: u32 = 1;
@@ -55,7 +54,7 @@ const RESET_FLAGS: u32 = 0x57fe_0000;
 #[derive(Hash)]
 pub(in crate::chip) struct RccH7 {
     registers: [u32; LAST as usize / 4 + 1],
-    hse: Hse,
+    hse: ExternalClock,
     backup: BackupControl,
     resets: Vec<Gate>,
     broken: Vec<Violation>,
@@ -88,7 +87,7 @@ fn bus(bits: u32) -> u64 {
 
 impl RccH7 {
     /// As it is after power-on.
-    pub(in crate::chip) fn new(hse: Hse, lse: bool) -> Self {
+    pub(in crate::chip) fn new(hse: ExternalClock, lse: bool) -> Self {
         let mut rcc = RccH7 {
             registers: [0; LAST as usize / 4 + 1],
             hse,
@@ -103,6 +102,7 @@ impl RccH7 {
     /// Registers as they are after a reset with these flags; the backup domain stays as it is.
     fn begin(&mut self, flags: u32) {
         self.registers = [0; LAST as usize / 4 + 1];
+        self.hse.reset();
         // D1CKRDY and D2CKRDY besides the HSI.
         *self.register(CR) = 0xc025;
         *self.register(PLLCKSELR) = 0x0202_0200;
@@ -137,7 +137,7 @@ impl RccH7 {
         match self.value(PLLCKSELR) & 3 {
             0 => (Source::Internal, self.hsi(), cr & HSI_READY != 0),
             1 => (Source::Internal, CSI, cr & CSI_ON << 1 != 0),
-            2 => (Source::External, self.hse.hertz(), cr & HSE_ON << 1 != 0),
+            2 => (Source::External, self.hse.hertz(), cr & HSE_READY != 0),
             _ => (Source::Internal, 0, false),
         }
     }
@@ -167,7 +167,7 @@ impl RccH7 {
         match choice {
             0 if cr & HSI_READY != 0 => Some((Source::Internal, self.hsi())),
             1 if cr & CSI_ON << 1 != 0 => Some((Source::Internal, CSI)),
-            2 if cr & HSE_ON << 1 != 0 => Some((Source::External, self.hse.hertz())),
+            2 if cr & HSE_READY != 0 => Some((Source::External, self.hse.hertz())),
             3 if cr & PLL1_ON << 1 != 0 && self.value(PLLCFGR) & PLL1_P_ON != 0 => {
                 Some((self.pll_source().0, self.pll().output))
             }
@@ -175,35 +175,9 @@ impl RccH7 {
         }
     }
 
-    /// Whether the HSE runs in this mode.
-    fn has_hse(&mut self, bypass: bool) -> bool {
-        match (self.hse, bypass) {
-            (Hse::Fed(_), true) | (Hse::Crystal(_), false) => true,
-            (Hse::Absent, _) => false,
-            (Hse::Fed(_), false) => {
-                self.breaks(
-                    Rule::ExternalClock,
-                    "the HSE is on for a crystal (HSEBYP is 0), but the board feeds a clock",
-                );
-                false
-            }
-            (Hse::Crystal(_), true) => {
-                self.breaks(
-                    Rule::ExternalClock,
-                    "the HSE is on for a clock that is fed (HSEBYP is 1), but the board has a crystal",
-                );
-                false
-            }
-        }
-    }
-
-    /// Each oscillator and PLL is ready as soon as it is on, the HSE only in the mode that the board has, the PLLs only if they are
+    /// Each oscillator and PLL is ready as soon as it is on, but the HSE when it has started, and the PLLs only if they are
     /// fed. The one that the system runs on cannot be switched off.
-    fn set_control(&mut self, value: u32) {
-        let before = self.value(CR);
-        if before & value & HSE_ON != 0 && (before ^ value) & HSE_BYPASS != 0 {
-            self.breaks(Rule::ExternalClock, "HSEBYP is changed while the HSE is on");
-        }
+    fn set_control(&mut self, value: u32, now: Cycles) {
         let mut value = value & 0x150d_129b;
         value |= match self.value(CFGR) >> 3 & 7 {
             0 => HSI_ON,
@@ -219,9 +193,11 @@ impl RccH7 {
         for on in [CSI_ON, HSI48_ON] {
             ready |= (value & on) << 1;
         }
-        if value & HSE_ON != 0 && self.has_hse(value & HSE_BYPASS != 0) {
-            ready |= HSE_ON << 1;
+        let hclk = self.clocks().hclk;
+        if let Some(broken) = self.hse.control(self.value(CR), value, now, hclk) {
+            self.breaks(Rule::ExternalClock, broken);
         }
+        ready |= self.hse.ready(now);
         *self.register(CR) = value | ready;
         if self.pll_source().2 {
             let plls = PLLS_ON.iter().sum::<u32>();
@@ -261,14 +237,14 @@ impl Peripheral for RccH7 {
         self.rest(offset)
     }
 
-    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         let offset = if (0x130..=0x17c).contains(&offset) {
             offset - ALIAS
         } else {
             offset
         };
         match offset {
-            CR => self.set_control(value),
+            CR => self.set_control(value, now),
             CFGR => self.set_configuration(value),
             PLLCKSELR => self.choose_pll_source(value),
             PLLCFGR | PLL1DIVR if self.changes_running_pll(offset, value) => {
@@ -305,6 +281,13 @@ impl Peripheral for RccH7 {
     fn beyond_model(&self) -> Option<&'static str> {
         let chosen = self.value(D2CCIP2R) & 0x3f | self.value(D3CCIPR) & 7;
         (chosen != 0).then_some("a serial port that is clocked by anything but its bus")
+    }
+
+    /// The HSE has started.
+    fn advance(&mut self, now: Cycles) {
+        if self.hse.ready(now) & !self.value(CR) != 0 {
+            self.set_control(self.value(CR), now);
+        }
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
@@ -365,7 +348,7 @@ impl ClockControl for RccH7 {
     /// RTCPRE divides the HSE by 2 to 63.
     fn backup_domain(&self) -> BackupDomain {
         let divider = u64::from(self.value(CFGR) >> 8 & 0x3f);
-        let is_on = divider > 1 && self.value(CR) & HSE_ON << 1 != 0;
+        let is_on = divider > 1 && self.value(CR) & HSE_READY != 0;
         let hse = if is_on { self.hse.hertz() / divider } else { 0 };
         self.backup.domain(self.value(CSR) & 2 != 0, hse)
     }
@@ -382,10 +365,12 @@ impl ClockControl for RccH7 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::clocks::Hse;
+    use crate::chip::external_clock::HSE_BYPASS;
 
     #[test]
     fn it_begins_with_its_hsi_and_goes_to_400_megahertz() {
-        let mut rcc = RccH7::new(Hse::Fed(8_000_000), true);
+        let mut rcc = RccH7::new(ExternalClock::new(Hse::Fed(8_000_000), 0), true);
         assert_eq!((rcc.clocks().hclk, rcc.clocks().apb1), (64_000_000, 1));
         rcc.write(CR, HSI_ON | HSE_BYPASS | HSE_ON, 0);
         // 8 MHz / 1 * 100 / 2.
@@ -410,15 +395,15 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_fed_is_no_crystal() {
-        let mut rcc = RccH7::new(Hse::Fed(8_000_000), true);
+        let mut rcc = RccH7::new(ExternalClock::new(Hse::Fed(8_000_000), 0), true);
         rcc.write(CR, HSI_ON | HSE_ON, 0);
-        assert_eq!(rcc.read(CR, 0) & HSE_ON << 1, 0);
+        assert_eq!(rcc.read(CR, 0) & HSE_READY, 0);
         assert_eq!(rcc.take_broken()[0].rule, Rule::ExternalClock);
     }
 
     #[test]
     fn reset_flags_add_up_until_removed() {
-        let mut rcc = RccH7::new(Hse::Absent, true);
+        let mut rcc = RccH7::new(ExternalClock::new(Hse::Absent, 0), true);
         assert_ne!(rcc.read(RSR, 0) & 1 << 23, 0);
         rcc.write(RSR, REMOVE_FLAGS, 0);
         assert_eq!(rcc.read(RSR, 0), 0);

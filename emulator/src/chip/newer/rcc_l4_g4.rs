@@ -4,7 +4,8 @@
 use std::hash::{Hash, Hasher};
 
 use super::super::backup::{BackupControl, BackupDomain};
-use super::super::clocks::{Clocks, Hse, Pll, Source};
+use super::super::clocks::{Clocks, Pll, Source};
+use super::super::external_clock::{ExternalClock, HSE_ON, HSE_READY};
 use super::super::map::{self, Gate, Place};
 use super::super::peripheral::{ClockControl, Peripheral, ResetCause};
 use super::super::rules::{Rule, Violation};
@@ -32,8 +33,6 @@ const MSI_ON: u32 = 1;
 const MSI_TRIMMED: u32 = 1 << 2;
 const HSI_ON: u32 = 1 << 8;
 const HSI_READY: u32 = 1 << 10;
-const HSE_ON: u32 = 1 << 16;
-const HSE_BYPASS: u32 = 1 << 18;
 const PLL_ON: u32 = 1 << 24;
 const PLL_SAI1_ON: u32 = 1 << 26;
 const PLL_SAI2_ON: u32 = 1 << 28;
@@ -68,7 +67,7 @@ enum Oscillator {
 pub(in crate::chip) struct RccL4G4 {
     kind: Kind,
     registers: [u32; LAST as usize / 4 + 1],
-    hse: Hse,
+    hse: ExternalClock,
     backup: BackupControl,
     resets: Vec<Gate>,
     broken: Vec<Violation>,
@@ -86,7 +85,7 @@ fn flags(cause: ResetCause) -> u32 {
 
 impl RccL4G4 {
     /// As it is after power-on.
-    pub(in crate::chip) fn new(kind: Kind, hse: Hse, lse: bool) -> Self {
+    pub(in crate::chip) fn new(kind: Kind, hse: ExternalClock, lse: bool) -> Self {
         let mut rcc = RccL4G4 {
             kind,
             registers: [0; LAST as usize / 4 + 1],
@@ -102,6 +101,7 @@ impl RccL4G4 {
     /// Registers as they are after a reset with these flags; the backup domain stays as it is.
     fn begin(&mut self, flags: u32) {
         self.registers = [0; LAST as usize / 4 + 1];
+        self.hse.reset();
         match self.kind {
             Kind::L4 => {
                 *self.register(CR) = 0x63;
@@ -162,7 +162,7 @@ impl RccL4G4 {
         let bit = match oscillator {
             Oscillator::Msi => MSI_ON << 1,
             Oscillator::Hsi => HSI_READY,
-            Oscillator::Hse => HSE_ON << 1,
+            Oscillator::Hse => HSE_READY,
         };
         self.value(CR) & bit != 0
     }
@@ -211,35 +211,9 @@ impl RccL4G4 {
         }
     }
 
-    /// Whether the HSE runs in this mode.
-    fn has_hse(&mut self, bypass: bool) -> bool {
-        match (self.hse, bypass) {
-            (Hse::Fed(_), true) | (Hse::Crystal(_), false) => true,
-            (Hse::Absent, _) => false,
-            (Hse::Fed(_), false) => {
-                self.breaks(
-                    Rule::ExternalClock,
-                    "the HSE is on for a crystal (HSEBYP is 0), but the board feeds a clock",
-                );
-                false
-            }
-            (Hse::Crystal(_), true) => {
-                self.breaks(
-                    Rule::ExternalClock,
-                    "the HSE is on for a clock that is fed (HSEBYP is 1), but the board has a crystal",
-                );
-                false
-            }
-        }
-    }
-
-    /// Each oscillator and PLL is ready as soon as it is on; the HSE only in the mode that the board has, the PLL only if it is
+    /// Each oscillator and PLL is ready as soon as it is on, but the HSE when it has started, and the PLL only if it is
     /// fed. The one that the system runs on cannot be switched off.
-    fn set_control(&mut self, value: u32) {
-        let before = self.value(CR);
-        if before & value & HSE_ON != 0 && (before ^ value) & HSE_BYPASS != 0 {
-            self.breaks(Rule::ExternalClock, "HSEBYP is changed while the HSE is on");
-        }
+    fn set_control(&mut self, value: u32, now: Cycles) {
         let mut value = value
             & if self.kind == Kind::L4 {
                 0x150d_0bfd
@@ -264,9 +238,11 @@ impl RccL4G4 {
         if value & HSI_ON != 0 {
             ready |= HSI_READY;
         }
-        if value & HSE_ON != 0 && self.has_hse(value & HSE_BYPASS != 0) {
-            ready |= HSE_ON << 1;
+        let hclk = self.clocks().hclk;
+        if let Some(broken) = self.hse.control(self.value(CR), value, now, hclk) {
+            self.breaks(Rule::ExternalClock, broken);
         }
+        ready |= self.hse.ready(now);
         *self.register(CR) = value | ready;
         let is_fed = self
             .pll_oscillator()
@@ -321,9 +297,9 @@ impl Peripheral for RccL4G4 {
         self.rest(offset)
     }
 
-    fn write(&mut self, offset: u32, value: u32, _now: Cycles) {
+    fn write(&mut self, offset: u32, value: u32, now: Cycles) {
         match offset {
-            CR => self.set_control(value),
+            CR => self.set_control(value, now),
             PLLCFGR if self.value(CR) & PLL_ON != 0 && (value ^ self.value(PLLCFGR)) & 0x0000_7ff3 != 0 => {
                 self.breaks(Rule::ClockLimits, "PLLCFGR is changed while the PLL is on");
             }
@@ -354,6 +330,13 @@ impl Peripheral for RccL4G4 {
 
     fn beyond_model(&self) -> Option<&'static str> {
         (self.value(CCIPR) & 0x3_ffff & !0x1_5555 != 0).then_some("a serial or I2C port that is clocked by HSI or LSE")
+    }
+
+    /// The HSE has started.
+    fn advance(&mut self, now: Cycles) {
+        if self.hse.ready(now) & !self.value(CR) != 0 {
+            self.set_control(self.value(CR), now);
+        }
     }
 
     fn take_broken(&mut self) -> Vec<Violation> {
@@ -427,13 +410,15 @@ impl ClockControl for RccL4G4 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chip::clocks::Hse;
+    use crate::chip::external_clock::HSE_BYPASS;
 
     #[test]
     fn the_g4_begins_with_its_hsi_and_goes_to_170_megahertz() {
-        let mut rcc = RccL4G4::new(Kind::G4, Hse::Crystal(24_000_000), true);
+        let mut rcc = RccL4G4::new(Kind::G4, ExternalClock::new(Hse::Crystal(24_000_000), 0), true);
         assert_eq!(rcc.clocks().hclk, 16_000_000);
         rcc.write(CR, HSI_ON | HSE_ON, 0);
-        assert_ne!(rcc.read(CR, 0) & HSE_ON << 1, 0);
+        assert_ne!(rcc.read(CR, 0) & HSE_READY, 0);
         // 24 MHz / 6 * 85 / 2, first without the output R.
         rcc.write(PLLCFGR, 3 | 5 << 4 | 85 << 8, 0);
         rcc.write(CR, HSI_ON | HSE_ON | PLL_ON, 0);
@@ -454,16 +439,16 @@ mod tests {
 
     #[test]
     fn the_crystal_of_a_g4_is_not_a_clock_that_is_fed() {
-        let mut rcc = RccL4G4::new(Kind::G4, Hse::Crystal(24_000_000), true);
+        let mut rcc = RccL4G4::new(Kind::G4, ExternalClock::new(Hse::Crystal(24_000_000), 0), true);
         rcc.write(CR, HSI_ON | HSE_BYPASS | HSE_ON, 0);
-        assert_eq!(rcc.read(CR, 0) & HSE_ON << 1, 0);
+        assert_eq!(rcc.read(CR, 0) & HSE_READY, 0);
         assert_eq!(rcc.take_broken()[0].rule, Rule::ExternalClock);
     }
 
     #[test]
     fn the_l4_begins_with_four_megahertz_that_an_lse_keeps_exact() {
         for lse in [true, false] {
-            let mut rcc = RccL4G4::new(Kind::L4, Hse::Absent, lse);
+            let mut rcc = RccL4G4::new(Kind::L4, ExternalClock::new(Hse::Absent, 0), lse);
             assert_eq!((rcc.clocks().source, rcc.clocks().hclk), (Source::Internal, 4_000_000));
             rcc.write(CR, 0x69 | MSI_TRIMMED, 0);
             assert_eq!(rcc.read(CR, 0) & MSI_TRIMMED, 0, "the LSE is off");
@@ -481,7 +466,7 @@ mod tests {
 
     #[test]
     fn the_backup_domain_survives_a_reset_and_flags_add_up_until_removed() {
-        let mut rcc = RccL4G4::new(Kind::L4, Hse::Absent, true);
+        let mut rcc = RccL4G4::new(Kind::L4, ExternalClock::new(Hse::Absent, 0), true);
         rcc.write(BDCR, 1, 0);
         rcc.reset_by(ResetCause::Software);
         assert_eq!((rcc.read(BDCR, 0), rcc.read(CSR, 0) >> 26), (3, 0b111));
@@ -495,7 +480,7 @@ mod tests {
 
     #[test]
     fn peripherals_are_reset_by_the_bit_of_their_clock() {
-        let mut rcc = RccL4G4::new(Kind::G4, Hse::Absent, true);
+        let mut rcc = RccL4G4::new(Kind::G4, ExternalClock::new(Hse::Absent, 0), true);
         let gate = Gate {
             register: APB1ENR1,
             bit: 17,

@@ -56,7 +56,7 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    fn logical(&mut self, set: bool, rd: u8, value: u32, carry: bool) {
+    pub(super) fn logical(&mut self, set: bool, rd: u8, value: u32, carry: bool) {
         if set {
             self.logical_flags(value, carry);
         }
@@ -64,7 +64,7 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    fn sum_flags(&mut self, a: u32, b: u32, carry: bool) -> u32 {
+    pub(super) fn sum_flags(&mut self, a: u32, b: u32, carry: bool) -> u32 {
         let (value, carry, overflow) = add_with_carry(a, b, carry);
         self.set_nz(value);
         (self.c, self.v) = (carry, overflow);
@@ -72,7 +72,7 @@ impl<B: Bus> Cpu<B> {
     }
 
     #[inline(always)]
-    fn sum(&mut self, set: bool, rd: u8, a: u32, b: u32, carry: bool) {
+    pub(super) fn sum(&mut self, set: bool, rd: u8, a: u32, b: u32, carry: bool) {
         let value = if set {
             self.sum_flags(a, b, carry)
         } else {
@@ -91,6 +91,7 @@ impl<B: Bus> Cpu<B> {
         self.set_r(rd, self.r(rd) & !mask | source << lsb & mask);
     }
 
+    #[inline(always)]
     pub(super) fn bit_field_extract(&mut self, signed: bool, rd: u8, rn: u8, lsb: u8, width: u8) {
         let left = self.r(rn) << (32 - lsb - width);
         let value = if signed {

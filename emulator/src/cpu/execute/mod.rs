@@ -6,8 +6,9 @@ mod float;
 mod memory;
 mod system;
 
+use super::arithmetic::shift_with_carry;
 use super::fault::Fault;
-use super::instruction::{Op, SetFlags};
+use super::instruction::{Op, SetFlags, Width};
 use super::{Bus, Cpu};
 
 impl SetFlags {
@@ -79,6 +80,47 @@ impl<B: Bus> Cpu<B> {
                 index,
                 offset,
             } => return self.store_indexed(width, rt, rn, index, offset),
+            Op::LoadWord { rt, rn, offset } => {
+                let value = self.load(self.r(rn).wrapping_add(offset as u32), Width::Word)?;
+                self.set_r(rt, value);
+            }
+            Op::LoadByte { rt, rn, offset } => {
+                let value = self.load(self.r(rn).wrapping_add(offset as u32), Width::Byte)?;
+                self.set_r(rt, value);
+            }
+            Op::StoreWord { rt, rn, offset } => {
+                return self.store(self.r(rn).wrapping_add(offset as u32), Width::Word, self.r(rt));
+            }
+            Op::StoreByte { rt, rn, offset } => {
+                return self.store(self.r(rn).wrapping_add(offset as u32), Width::Byte, self.r(rt));
+            }
+            Op::CompareImmediate { rn, value } => _ = self.sum_flags(self.r(rn), !value, true),
+            Op::CompareRegister { rn, rm } => _ = self.sum_flags(self.r(rn), !self.r(rm), true),
+            Op::SumImmediate {
+                set,
+                rd,
+                rn,
+                carry,
+                value,
+            } => self.sum(set.applies(in_it_block), rd, self.r(rn), value, carry),
+            Op::ShiftImmediate {
+                shift,
+                set,
+                rd,
+                rm,
+                amount,
+            } => {
+                let (value, carry) = shift_with_carry(self.r(rm), shift, u32::from(amount), self.c);
+                self.logical(set.applies(in_it_block), rd, value, carry);
+            }
+            Op::Masked { rd, rm, mask } => self.set_r(rd, self.r(rm) & mask),
+            Op::BitFieldExtract {
+                signed,
+                rd,
+                rn,
+                lsb,
+                width,
+            } => self.bit_field_extract(signed, rd, rn, lsb, width),
             Op::LoadRegister {
                 width,
                 rt,
@@ -159,13 +201,6 @@ impl<B: Bus> Cpu<B> {
             Op::MoveTop { rd, value } => self.set_r(rd, self.r(rd) & 0xffff | u32::from(value) << 16),
             Op::BitFieldInsert { rd, rn, lsb, width } => self.bit_field_insert(rd, self.r(rn), lsb, width),
             Op::BitFieldClear { rd, lsb, width } => self.bit_field_insert(rd, 0, lsb, width),
-            Op::BitFieldExtract {
-                signed,
-                rd,
-                rn,
-                lsb,
-                width,
-            } => self.bit_field_extract(signed, rd, rn, lsb, width),
             Op::Saturate {
                 signed,
                 bits,

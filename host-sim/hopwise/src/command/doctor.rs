@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hopwise_core::wire::{DEFAULT_BAUD, PAGE_BYTES};
+use hopwise_emulate::setup::Program;
 use hopwise_rig::boards::{KINDS, Uart};
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, SerialPatient, examine};
-use hopwise_rig::emulated::Firmware;
+use hopwise_rig::emulated::{self, Firmware};
+use hopwise_rig::mesh::read_keys;
 use serde::Serialize;
 
 use super::RepositoryArg;
@@ -19,27 +21,33 @@ use hopwise_rig::ports::{self, NoPortMeant};
 
 #[derive(Args)]
 #[command(after_help = "\
-The board must be alone: no cables to other boards. It is restarted several times, and has its configuration back in the end. Links
-are examined with one jumper wire, which joins TX and RX of one link after the other. The exit status is 0 if nothing is wrong, 1 if
-something is, 2 for bad input. docs/doctor.md says what is looked at.")]
+The board must be alone: no cables to other boards. It is restarted several times, and keeps its configuration. Links are examined
+with one jumper wire, which joins TX and RX of one link after the other. The exit status is 0 if nothing is wrong, 1 if something
+is, 2 for bad input. docs/doctor.md says what is examined.")]
 pub(super) struct DoctorArgs {
-    /// The serial port of the board; unless given HOPWISE_PORT, or that of the one ST-LINK that is plugged in
+    /// The serial port of the board [default: HOPWISE_PORT, or the one ST-LINK that is plugged in]
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Option<PathBuf>,
     /// The baud rate of its configuration
     #[arg(long, default_value_t = DEFAULT_BAUD, conflicts_with = "emulated", value_parser = parse_baud)]
     baud: u32,
+    /// The file of the key of the mesh that its configuration is for, if that has one
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
     /// Do not ask for the jumper wire: TX and RX of every link are joined already
     #[arg(long)]
     yes: bool,
     /// Examine an emulated board
     #[arg(long)]
     emulated: bool,
-    /// What is wrong with the emulated board: no-external-clock, wrong-clock, cut-jumper=LINK, swapped-port=LINK,LINK,
-    /// noisy-jumper=LINK, flash=SLOT, slow-watchdog
+    /// Which emulated board: nucleo-f446re unless given
+    #[arg(long, value_name = "NAME", requires = "emulated")]
+    board: Option<String>,
+    /// What is wrong with the emulated board: no-external-clock, late-external-clock, wrong-clock, cut-jumper=LINK,
+    /// swapped-port=LINK,LINK, noisy-jumper=LINK, stuck-jumper=LINK, flash=SLOT, one-bank, slow-watchdog
     #[arg(long, value_name = "FAULT", requires = "emulated")]
     fault: Vec<BoardFault>,
-    /// The firmware of the emulated board, if not Hopwise's own
+    /// The firmware of the emulated board [default: Hopwise's own]
     #[arg(long, value_name = "FILE", requires = "emulated")]
     elf: Option<PathBuf>,
     /// Write the report to a file
@@ -61,6 +69,7 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
     if let Some(output) = &args.output {
         check_output(output, args.elf.as_deref())?;
     }
+    let keys = args.key_file.as_deref().map(read_keys).transpose()?;
     let port = match (&args.port, args.emulated) {
         (Some(port), _) => Some(port.clone()),
         (None, true) => None,
@@ -73,13 +82,15 @@ pub(super) fn run(args: &DoctorArgs, repository: &RepositoryArg) -> Result<Outco
         Some(port) => {
             let stop = stop_on_ctrl_c()?;
             let yes = args.yes;
-            let mut patient = SerialPatient::open(port, args.baud, |uart| yes || ask_for_jumper(uart), stop.clone())?;
+            let join = |uart: &Uart| yes || ask_for_jumper(uart);
+            let mut patient = SerialPatient::open(port, args.baud, keys, join, stop.clone())?;
             let examination = examine(&mut patient);
             (examination, stop.load(std::sync::atomic::Ordering::Relaxed))
         }
         None => {
-            let firmware = Firmware::load(&repository.elf(args.elf.as_deref(), KINDS[0].name)?)?;
-            let mut patient = EmulatedPatient::new(&firmware.image, &[0xff; PAGE_BYTES], &args.fault)?;
+            let kind = emulated::board(args.board.as_deref().unwrap_or(KINDS[0].name))?;
+            let Firmware { image, .. } = Firmware::load(&repository.elf(args.elf.as_deref(), kind.name)?)?;
+            let mut patient = EmulatedPatient::new(&Program { kind, image }, &[0xff; PAGE_BYTES], keys, &args.fault)?;
             (examine(&mut patient), false)
         }
     };

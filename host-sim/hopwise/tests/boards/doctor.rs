@@ -1,9 +1,11 @@
 //! The doctor passes a good board and names each fault that the emulator can make.
 
-use crate::firmware_support::firmware;
+use crate::firmware_support::{KEYS, firmware};
+use hopwise_core::authority::MeshKeys;
 use hopwise_core::wire::{Command, PAGE_BYTES, Page};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
+use hopwise_emulate::setup::Program;
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, Examination, Verdict, examine};
 use hopwise_rig::talk::Talk;
 
@@ -12,8 +14,9 @@ fn page() -> [u8; PAGE_BYTES] {
 }
 
 /// What is found, and the page that the board has afterwards.
-fn examined(page: &[u8; PAGE_BYTES], faults: &[BoardFault]) -> Option<(Examination, Vec<u8>)> {
-    let mut patient = EmulatedPatient::new(&firmware()?.image, page, faults).expect("a board");
+fn examined(page: &[u8; PAGE_BYTES], keys: Option<MeshKeys>, faults: &[BoardFault]) -> Option<(Examination, Vec<u8>)> {
+    let program = Program::on_default(&firmware()?.image);
+    let mut patient = EmulatedPatient::new(&program, page, keys, faults).expect("a board");
     let examination = examine(&mut patient);
     let question = Question {
         dest: patient.entrances()[0],
@@ -35,8 +38,8 @@ fn faults(examination: &Examination) -> Vec<String> {
 
 #[test]
 fn a_good_board_passes_and_keeps_its_page() {
-    for page in [page(), [0xff; PAGE_BYTES]] {
-        let Some((examination, stored)) = examined(&page, &[]) else {
+    for (page, keys) in [(page(), None), ([0xff; PAGE_BYTES], None), (page(), Some(KEYS))] {
+        let Some((examination, stored)) = examined(&page, keys, &[]) else {
             return;
         };
         assert_eq!(faults(&examination), [""; 0], "{examination}");
@@ -66,6 +69,7 @@ fn a_good_board_passes_and_keeps_its_page() {
 fn every_fault_is_named() {
     let cases = [
         (BoardFault::NoExternalClock, "board: it says: no external clock"),
+        (BoardFault::LateExternalClock, "board: it says: no external clock"),
         // By 2 %, as far as the time that messages take lets it be measured.
         (BoardFault::WrongClock, "clock: +"),
         (
@@ -77,6 +81,10 @@ fn every_fault_is_named() {
             "links: USART1: what it sends arrives at UART5: the wire must join TX PA9",
         ),
         (BoardFault::NoisyJumper(4), "links: USART6: "),
+        (
+            BoardFault::StuckJumper(3),
+            "links: UART5: nothing arrives: does the wire join TX PC12 ",
+        ),
         (BoardFault::Flash(1), "flash: one slot does not hold what is written"),
         (
             BoardFault::Flash(0),
@@ -88,7 +96,7 @@ fn every_fault_is_named() {
         ),
     ];
     for (fault, sentence) in cases {
-        let Some((examination, stored)) = examined(&page(), &[fault]) else {
+        let Some((examination, stored)) = examined(&page(), None, &[fault]) else {
             return;
         };
         let found = faults(&examination);

@@ -46,6 +46,24 @@ fn a_board_without_an_external_clock_runs_and_says_so() {
     }
 }
 
+/// The firmware waits for the clock for 50 ms at least.
+#[test]
+fn a_clock_that_starts_late_is_waited_for_and_one_that_starts_too_late_is_not() {
+    let Some(firmware) = firmware() else { return };
+    for (hse_start, is_late) in [(10_000, false), (45_000, false), (400_000, true)] {
+        let options = BoardOptions {
+            hse_start,
+            ..BoardOptions::default()
+        };
+        let mut rig = Rig::special(firmware, &page(), options);
+        rig.run_for(500 * MILLISECOND);
+        let status = status(&mut rig);
+        assert_eq!(status.state, BoardState::Configured, "{hse_start}");
+        assert_eq!(status.trouble.is_some(), is_late, "{hse_start}: {:?}", status.trouble);
+        assert_eq!(broken_rules(&rig), [], "{hse_start}");
+    }
+}
+
 #[test]
 fn the_slowest_flash_is_written_under_the_fastest_watchdog() {
     let Some(firmware) = firmware() else { return };

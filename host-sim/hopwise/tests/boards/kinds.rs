@@ -58,19 +58,21 @@ pub(crate) fn a_mesh_of_one_kind(name: &str) {
     assert_flawless(Rig::with_logs(network, world, readers));
 }
 
-/// Six boards of one kind with as much traffic to all five neighbours as the wires take, at one million baud: prints what the wires of one
-/// carry, which is at least so much, and what that costs it. Nothing is damaged on any; a board that is too slow to acknowledge in time
+/// Boards of one kind with as much traffic to all neighbours, five or as many as they have links, as the wires take, at one million
+/// baud: prints what the wires of one carry, which is at least so much, and what that costs it. Nothing is damaged on any; a board that is too slow to acknowledge in time
 /// is sent some packets again.
-pub(crate) fn five_full_links(name: &str, least: f64, is_slow: bool) {
+pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     const TIME: u64 = 100 * MILLISECOND;
     let Some((program, firmware)) = programmed(name) else {
         return;
     };
-    let network: Network = "complete(6)".parse().expect("a network");
+    let links = program.kind.links().len().min(5);
+    let boards = links + 1;
+    let network: Network = format!("complete({boards})").parse().expect("a network");
     let world = setup::build_of(&program, &network, DIFFERENCES).expect("boards");
-    let mut rig = Rig::with_logs(network, world, firmware.format.readers(6));
+    let mut rig = Rig::with_logs(network, world, firmware.format.readers(boards));
     rig.wait_for_links(SECOND);
-    for board in 0..6 {
+    for board in 0..boards {
         let traffic = Traffic {
             rate: 100_000,
             count: 0,
@@ -82,7 +84,7 @@ pub(crate) fn five_full_links(name: &str, least: f64, is_slow: bool) {
     rig.run_for(50 * MILLISECOND);
     let count = |rig: &Rig| {
         let board = &rig.world.boards()[0];
-        let links = program.kind.links()[..5].iter();
+        let links = program.kind.links()[..links].iter();
         let sent: Vec<u64> = links.map(|link| board.traffic(link.uart).sent).collect();
         (sent, board.cpu.instructions)
     };
@@ -103,11 +105,11 @@ pub(crate) fn five_full_links(name: &str, least: f64, is_slow: bool) {
     let hclk = rig.world.boards()[0].cpu.bus.clocks().hclk / 1_000_000;
     let millions = (after.1 - before.1) as f64 / (TIME as f64 / SECOND as f64) / 1e6;
     println!(
-        "{name}: {:.0} to {:.0} % of the line, {millions:.0} million instructions a second of {hclk} million cycles",
+        "{name}: {links} links, {:.0} to {:.0} % of the line, {millions:.0} million instructions a second of {hclk} million cycles",
         lowest * 100.0,
         highest * 100.0
     );
-    let all = (0..6).flat_map(|board| (0..5).map(move |link| (board, link)));
+    let all = (0..boards).flat_map(|board| (0..links).map(move |link| (board, link)));
     let reports: Vec<_> = all
         .map(|(board, link)| (board, link, rig.link_report(board, link).counters))
         .collect();

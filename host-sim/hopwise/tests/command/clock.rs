@@ -23,8 +23,9 @@ fn simulated_boards_agree_quiet_and_under_load_and_after_failures() {
 /// The firmware that people flash, on 18 boards, whose root fails.
 #[test]
 fn emulated_boards_agree_and_after_the_root_has_failed() {
-    if elf().is_some() {
-        assert!(agree(&["rdn(ring(3),1)", "--boards", "emulated", "--fail", "0"]) <= 10.0);
+    if let Some(elf) = elf() {
+        let args = ["rdn(ring(3),1)", "--boards", "emulated", "--fail", "0", "--elf", elf];
+        assert!(agree(&args) <= 10.0);
     }
 }
 
@@ -47,6 +48,11 @@ fn what_cannot_be_is_refused() {
         (&["path(3)", "--fail", "0-2"][..], "there is no cable between 0 and 2"),
         (&["path(3)", "--fail", "3"], "path(3): there is no node 3"),
         (&["complete(12)"], "node 0 has more than 8 links"),
+        (&["path(3)", "--elf", "x"], "--elf is for emulated boards"),
+        (
+            &["path(3)", "--boards", "emulated", "--elf", "no-such-file"],
+            "no-such-file: ",
+        ),
     ] {
         let said = refusal(&[&["clock"], args].concat());
         assert!(said.contains(sentence), "{args:?}: {said}");

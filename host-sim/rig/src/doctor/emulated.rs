@@ -1,15 +1,15 @@
 //! An emulated board to be examined, with one of the faults that the emulator can make.
 
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Duration;
 
-use hopwise_core::wire::{DEFAULT_BAUD, PAGE_BYTES};
+use hopwise_core::authority::MeshKeys;
+use hopwise_core::wire::{DEFAULT_BAUD, PAGE_BYTES, Page};
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::host_port::Reply;
-use hopwise_emulate::setup::{self, LINKS};
+use hopwise_emulate::setup::{self, Program};
+use hopwise_emulator::boards::BoardKind;
 use hopwise_emulator::chip::clocks::Hse;
-use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MICROSECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Board, BoardOptions, Port, Script, World};
 
@@ -23,24 +23,42 @@ use crate::talk::Talk;
 pub enum BoardFault {
     /// Nothing is fed into the HSE pin.
     NoExternalClock,
+    /// What is fed there, or the crystal, begins to run only after most of a second.
+    LateExternalClock,
     /// What is fed there is two percent too fast.
     WrongClock,
+    /// The flash is one bank, on a chip that is delivered with two.
+    OneBank,
     /// The jumper of a link joins nothing.
     CutJumper(usize),
     /// The jumper leads from TX of the first link to RX of the second.
     SwappedPort(usize, usize),
     /// Bits are inverted on the jumper of a link.
     NoisyJumper(usize),
+    /// Something holds RX of a link low.
+    StuckJumper(usize),
     /// A byte of a slot keeps what it has.
     Flash(usize),
     /// The watchdog's clock hardly runs.
     SlowWatchdog,
 }
 
+impl BoardFault {
+    /// The links that it is about.
+    fn links(&self) -> Vec<usize> {
+        match *self {
+            BoardFault::CutJumper(link) | BoardFault::NoisyJumper(link) | BoardFault::StuckJumper(link) => vec![link],
+            BoardFault::SwappedPort(from, to) => vec![from, to],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// A text that is none of them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is none of no-external-clock, wrong-clock, cut-jumper=LINK, swapped-port=LINK,LINK, noisy-jumper=LINK, flash=SLOT, slow-watchdog"
+    "'{0}' is none of no-external-clock, late-external-clock, wrong-clock, cut-jumper=LINK, swapped-port=LINK,LINK, noisy-jumper=LINK, \
+     stuck-jumper=LINK, flash=SLOT, one-bank, slow-watchdog"
 )]
 pub struct NoBoardFault(String);
 
@@ -55,15 +73,15 @@ impl FromStr for BoardFault {
             .map(str::parse)
             .collect();
         let numbers = numbers.map_err(|_| NoBoardFault(text.into()))?;
-        let is_link = |link: usize| link < LINKS.len();
         Ok(match (word, numbers.as_slice()) {
             ("no-external-clock", []) => BoardFault::NoExternalClock,
+            ("late-external-clock", []) => BoardFault::LateExternalClock,
             ("wrong-clock", []) => BoardFault::WrongClock,
-            ("cut-jumper", &[link]) if is_link(link) => BoardFault::CutJumper(link),
-            ("swapped-port", &[from, to]) if is_link(from) && is_link(to) && from != to => {
-                BoardFault::SwappedPort(from, to)
-            }
-            ("noisy-jumper", &[link]) if is_link(link) => BoardFault::NoisyJumper(link),
+            ("one-bank", []) => BoardFault::OneBank,
+            ("cut-jumper", &[link]) => BoardFault::CutJumper(link),
+            ("swapped-port", &[from, to]) if from != to => BoardFault::SwappedPort(from, to),
+            ("noisy-jumper", &[link]) => BoardFault::NoisyJumper(link),
+            ("stuck-jumper", &[link]) => BoardFault::StuckJumper(link),
             ("flash", &[slot]) if slot < 2 => BoardFault::Flash(slot),
             ("slow-watchdog", []) => BoardFault::SlowWatchdog,
             _ => return Err(NoBoardFault(text.into())),
@@ -75,25 +93,40 @@ impl FromStr for BoardFault {
 pub struct EmulatedPatient {
     /// The board, alone.
     pub world: World,
+    kind: &'static BoardKind,
     computers: Computers,
     faults: Vec<BoardFault>,
     joined: Option<usize>,
 }
 
 impl EmulatedPatient {
-    /// A board with this image and page, and with faults.
-    pub fn new(image: &Arc<Image>, page: &[u8; PAGE_BYTES], faults: &[BoardFault]) -> Result<Self, CannotEmulate> {
-        let mut options = BoardOptions::default();
+    /// A board with this program and page, the keys of a mesh if it has them, and faults.
+    pub fn new(
+        program: &Program,
+        page: &[u8; PAGE_BYTES],
+        keys: Option<MeshKeys>,
+        faults: &[BoardFault],
+    ) -> Result<Self, CannotEmulate> {
+        let Program { kind, image } = program;
+        let links = faults.iter().flat_map(BoardFault::links);
+        if let Some(link) = links.into_iter().find(|link| *link >= kind.links().len()) {
+            return Err(CannotEmulate::NotEmulated(link));
+        }
+        let mut options = BoardOptions::of(kind);
         for fault in faults {
             match fault {
                 BoardFault::NoExternalClock => options.hse = Hse::Absent,
+                BoardFault::LateExternalClock => options.hse_start = 900_000,
                 BoardFault::WrongClock => options.hse_ppm = 20_000.0,
+                BoardFault::OneBank => options.dual_bank = false,
                 BoardFault::SlowWatchdog => options.lsi = 2_000,
                 _ => {}
             }
         }
         let mut board = Board::new(image, options);
-        setup::configure(&mut board, image, page, None, 1);
+        let address = Page::read(page).map_or(0, |page| page.address);
+        let of_board = keys.map(|keys| keys.of_board(address));
+        setup::configure(&mut board, image, page, of_board, 1);
         for fault in faults {
             let slots = setup::configuration_slots(image).zip(image.address_of("_slot_bytes"));
             if let (BoardFault::Flash(slot), Some((first, bytes))) = (fault, slots) {
@@ -102,9 +135,13 @@ impl EmulatedPatient {
         }
         let mut world = World::new(1);
         world.add(board);
-        let computers = Computers::connect(&mut world, DEFAULT_BAUD)?;
+        let mut computers = Computers::connect(&mut world, DEFAULT_BAUD)?;
+        if let Some(keys) = keys {
+            computers.lock(keys.mesh, Some(keys.management));
+        }
         let mut patient = EmulatedPatient {
             world,
+            kind,
             computers,
             faults: faults.to_vec(),
             joined: None,
@@ -113,12 +150,14 @@ impl EmulatedPatient {
         Ok(patient)
     }
 
+    fn port(&self, link: usize) -> Port {
+        let uart = self.kind.links().get(link).map_or(0, |link| link.uart);
+        Port { board: 0, uart }
+    }
+
     fn lead(&mut self, link: usize, to: Option<usize>) -> Result<(), BadWire> {
-        let port = |link: usize| Port {
-            board: 0,
-            uart: LINKS.get(link).copied().unwrap_or(0),
-        };
-        self.world.join(port(link), to.map(port))
+        let (from, to) = (self.port(link), to.map(|to| self.port(to)));
+        self.world.join(from, to)
     }
 }
 
@@ -147,22 +186,19 @@ impl Patient for EmulatedPatient {
             let _ = self.lead(before, None);
         }
         let mut to = Some(link);
-        let mut noise = None;
+        let mut disturbed = None;
         for fault in self.faults.clone() {
             match fault {
                 BoardFault::CutJumper(at) if at == link => to = None,
                 BoardFault::SwappedPort(from, there) if from == link => to = Some(there),
-                BoardFault::NoisyJumper(at) if at == link => noise = Some(at),
+                BoardFault::NoisyJumper(at) if at == link => disturbed = Some(Action::Noise(self.port(at), 0.001)),
+                BoardFault::StuckJumper(at) if at == link => disturbed = Some(Action::Stuck(self.port(at))),
                 _ => {}
             }
         }
         let joined = self.lead(link, to).is_ok();
-        if let Some(at) = noise {
-            let port = Port {
-                board: 0,
-                uart: LINKS.get(at).copied().unwrap_or(0),
-            };
-            let events = vec![(self.world.now(), Action::Noise(port, 0.001))];
+        if let Some(action) = disturbed {
+            let events = vec![(self.world.now(), action)];
             return self.world.set_script(Script::new(events)).is_ok();
         }
         joined

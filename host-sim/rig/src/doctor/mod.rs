@@ -23,8 +23,6 @@ use hopwise_emulate::host_port::Reply;
 use super::boards::{BoardKind, KINDS, Uart};
 use super::talk::{Talk, read};
 
-/// What links are examined with.
-const NETWORK: &str = "path(2)";
 /// A restart is looked for so often, and for so long: a page is written in at most three seconds, and the slowest watchdog takes eight.
 const LOOK: Duration = Duration::from_millis(250);
 const RESTARTS_WITHIN: Duration = Duration::from_secs(12);
@@ -63,6 +61,7 @@ pub trait Patient: Talk {
 pub fn examine(patient: &mut dyn Patient) -> Examination {
     let mut doctor = Doctor {
         patient,
+        address: 0,
         findings: Vec::new(),
     };
     let page = doctor.examine();
@@ -74,6 +73,8 @@ pub fn examine(patient: &mut dyn Patient) -> Examination {
 
 struct Doctor<'a> {
     patient: &'a mut dyn Patient,
+    /// That of the board's page. It stays: what a board has for a key is made for it.
+    address: u64,
     findings: Vec<Finding>,
 }
 
@@ -161,6 +162,7 @@ impl Doctor<'_> {
         };
         let kind = self.examine_board(&status)?;
         let page = self.page()?;
+        self.address = Page::read(&page).map_or(0, |page| page.address);
         let may_write = self.examine_configuration(&status);
         let both_slots = may_write && self.examine_flash(&page);
         // A clean start says nothing but what is wrong with the board itself.
@@ -258,7 +260,8 @@ impl Doctor<'_> {
 
     /// Makes the board a node whose links can be asked.
     fn put_on_test_page(&mut self, baud: u32) -> bool {
-        let page = Page::new(NETWORK, 0).map(|page| Page { baud, ..page }.write());
+        let network = format!("path({})", self.address.saturating_add(2));
+        let page = Page::new(&network, self.address).map(|page| Page { baud, ..page }.write());
         let written = page.ok().and_then(|page| self.write(&page)).is_some();
         if !written {
             self.fault(
@@ -333,10 +336,15 @@ impl Doctor<'_> {
         let Some(report) = self.link(link) else {
             return self.fault("links", format!("{}: the board does not answer for it", uart.name));
         };
-        let counters = report.counters;
+        let (own, counters) = (self.address, report.counters);
         let bad = counters.damaged + counters.framing_errors + counters.noise_errors + counters.overruns;
+        let hears_itself = match report.peer {
+            Some((_, address, port)) => address == own && usize::from(port) == link,
+            // With a key a board counts its own hello, and believes it as little as any that is sent back.
+            None => counters.frames_received > 0,
+        };
         match report.peer {
-            Some((_, 0, port)) if usize::from(port) == link && bad > 0 => self.fault(
+            _ if hears_itself && bad > 0 => self.fault(
                 "links",
                 format!(
                     "{}: {} of {} frames are damaged; {} times without a stop bit, {} times noise, {} overruns",
@@ -348,16 +356,15 @@ impl Doctor<'_> {
                     counters.overruns
                 ),
             ),
-            Some((_, 0, port)) if usize::from(port) == link && counters.frames_received >= HELLOS => {
-                self.good(
-                    "links",
-                    format!(
-                        "{}: hears itself, {} frames, none damaged",
-                        uart.name, counters.frames_received
-                    ),
-                );
-            }
-            Some((_, 0, port)) if usize::from(port) != link => {
+            _ if hears_itself && counters.frames_received >= HELLOS => self.good(
+                "links",
+                format!(
+                    "{}: hears itself, {} frames, none damaged",
+                    uart.name, counters.frames_received
+                ),
+            ),
+            _ if hears_itself => self.fault("links", format!("{}: it hears itself now and then only", uart.name)),
+            Some((_, address, port)) if address == own => {
                 let other = kind
                     .links
                     .get(usize::from(port))
@@ -367,7 +374,6 @@ impl Doctor<'_> {
                     format!("{}: it hears {other}: the wire must join {pins}", uart.name),
                 );
             }
-            Some((_, 0, _)) => self.fault("links", format!("{}: it hears itself now and then only", uart.name)),
             Some((_, address, port)) => self.fault(
                 "links",
                 format!(
@@ -391,7 +397,7 @@ impl Doctor<'_> {
         let others = kind.links.iter().enumerate().filter(|(other, _)| *other != link);
         for (other, uart) in others {
             let heard = self.link(other).and_then(|report| report.peer);
-            if heard.is_some_and(|(_, address, port)| (address, usize::from(port)) == (0, link)) {
+            if heard.is_some_and(|(_, address, port)| (address, usize::from(port)) == (self.address, link)) {
                 return Some(uart.name);
             }
         }

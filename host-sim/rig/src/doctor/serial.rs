@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use hopwise_core::authority::MeshKeys;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 
@@ -22,11 +23,17 @@ pub struct SerialPatient<F> {
 }
 
 impl<F: FnMut(&Uart) -> bool> SerialPatient<F> {
-    /// Opens the port. `join` has TX and RX of a serial port joined, or says that nobody does; the examination ends early when `stop`
+    /// Opens the port of a board, which may have the keys of a mesh. `join` has TX and RX of a serial port joined, or says that nobody does; the examination ends early when `stop`
     /// is set.
-    pub fn open(port: &Path, baud: u32, join: F, stop: Arc<AtomicBool>) -> Result<Self, BadPort> {
+    pub fn open(
+        port: &Path,
+        baud: u32,
+        keys: Option<MeshKeys>,
+        join: F,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, BadPort> {
         Ok(SerialPatient {
-            line: SerialMesh::open(&[port.to_path_buf()], baud, None)?,
+            line: SerialMesh::open(&[port.to_path_buf()], baud, keys)?,
             begin: Instant::now(),
             join,
             stop,
