@@ -11,6 +11,7 @@ mod next_hop;
 
 use firmware_power::Pace;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
+use hopwise_rig::doctor::BoardFault;
 use next_hop::a_next_hop_takes_at_most;
 
 #[test]
@@ -51,6 +52,20 @@ fn power_fails_on_boards_whose_flash_corrects_errors() {
 #[test]
 fn a_g474_with_one_bank_says_so_and_works() {
     kinds::one_bank_is_told("nucleo-g474re");
+}
+
+#[test]
+fn the_doctor_knows_every_board() {
+    for board in hopwise_emulator::boards::BOARDS {
+        println!("{}", board.name);
+        if let Some(found) = kinds::doctors_findings(board.name, &[]) {
+            assert_eq!(found, [""; 0], "{}", board.name);
+        }
+    }
+    if let Some(found) = kinds::doctors_findings("nucleo-g474re", &[BoardFault::OneBank]) {
+        let said = |fault: &String| fault.starts_with("board: it says: option DBANK is 0");
+        assert!(found.iter().any(said), "{found:?}");
+    }
 }
 
 #[test]
