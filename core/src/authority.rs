@@ -9,7 +9,7 @@ use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::Node;
-use crate::key::{Key, TAG_BYTES, Tag, same_tag};
+use crate::key::{Credentials, Key, Secret, TAG_BYTES, Tag, same_tag};
 use crate::limits::BODY;
 use crate::store::Keys;
 
@@ -42,14 +42,26 @@ pub struct MeshKeys {
     pub mesh: Key,
     /// For commands that change boards. No board has it.
     pub management: Key,
+    /// Whether payloads are encrypted from end to end.
+    pub encrypts: bool,
 }
 
 impl MeshKeys {
     /// Those that follow from the one secret that people keep.
-    pub fn of(secret: &Key) -> Self {
+    pub fn of(secret: &Secret) -> Self {
         MeshKeys {
-            mesh: secret.derive_key("mesh", &[]),
-            management: secret.derive_key("management", &[]),
+            mesh: secret.key.derive_key("mesh", &[]),
+            management: secret.key.derive_key("management", &[]),
+            encrypts: secret.encrypts,
+        }
+    }
+
+    /// With what a computer proves that it belongs to the mesh.
+    pub fn credentials(&self, random: [u8; 16]) -> Credentials {
+        Credentials {
+            key: self.mesh,
+            random,
+            encrypts: self.encrypts,
         }
     }
 
@@ -58,6 +70,7 @@ impl MeshKeys {
         Keys {
             mesh: self.mesh,
             management: board_key(&self.management, address),
+            encrypts: self.encrypts,
         }
     }
 }

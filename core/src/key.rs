@@ -73,13 +73,39 @@ impl Key {
     }
 }
 
+/// The one secret of a mesh that people keep, and what it is to be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// As random as its length.
+    pub key: Key,
+    /// Whether payloads are encrypted from end to end, not only links proven.
+    pub encrypts: bool,
+}
+
+impl Secret {
+    /// What comes after the digits of a secret with which payloads are encrypted.
+    pub const ENCRYPTS: &str = "+encrypt";
+}
+
+impl FromStr for Secret {
+    type Err = BadKey;
+
+    fn from_str(text: &str) -> Result<Self, BadKey> {
+        let digits = text.strip_suffix(Secret::ENCRYPTS);
+        Ok(Secret {
+            key: digits.unwrap_or(text).parse()?,
+            encrypts: digits.is_some(),
+        })
+    }
+}
+
 /// Text that is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadKey;
 
 impl fmt::Display for BadKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key is 32 hexadecimal digits; `hopwise mesh key` makes one")
+        f.write_str("a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one")
     }
 }
 
@@ -119,4 +145,17 @@ pub struct Credentials {
     /// As random as the board can make it, and different on every board. An [epoch](crate::wire::Identity::epoch) that is never used again
     /// makes up for a board that has no random numbers.
     pub random: [u8; 16],
+    /// Whether payloads are encrypted from end to end.
+    pub encrypts: bool,
+}
+
+impl Credentials {
+    /// The key of links. Who encrypts has another one than who does not, since they would not understand each other.
+    pub(crate) fn link_key(&self) -> Key {
+        if self.encrypts {
+            self.key.derive_key("link, encrypted", &[])
+        } else {
+            self.key
+        }
+    }
 }

@@ -22,7 +22,7 @@
 //!
 //! Beside the router stands [`endpoint`]: one link that asks and answers, for a computer, or for a board without a configuration.
 //! [`key`] has the secrets of a mesh, with which links prove who they are, and [`authority`] who may change a board.
-//! [`store`] is what a board keeps in its flash. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
+//! [`store`] is what a board keeps in its flash, [`boot`] which of its two images it starts with, [`update`] how it gets the next one. [`limits`] has every fixed capacity. Arrows go one way: router and endpoint use link, link uses wire; the router uses network,
 //! network uses graph.
 //!
 //! Nodes and ports have 64 bits everywhere ([`Node`], [`Port`]). Networks compute with 64 too, or, without the feature
@@ -54,6 +54,8 @@ extern crate std;
 
 mod arith;
 pub mod authority;
+pub mod boot;
+pub mod cipher;
 pub mod clock;
 pub mod collective;
 pub mod endpoint;
@@ -66,6 +68,7 @@ pub mod router;
 mod service;
 pub mod store;
 mod topology;
+pub mod update;
 pub mod wire;
 
 pub use graph::Base;

@@ -90,6 +90,14 @@ impl Image {
         Self::new(bytes, Vec::new())
     }
 
+    /// The same image with a boot loader at the beginning of the flash.
+    pub fn with_loader(&self, loader: &Image) -> Self {
+        let mut bytes = self.bytes.clone();
+        bytes.resize(bytes.len().max(loader.bytes.len()), 0xff);
+        bytes[..loader.bytes.len()].copy_from_slice(&loader.bytes);
+        Self::new(bytes, self.symbols.clone())
+    }
+
     fn new(mut bytes: Vec<u8>, symbols: Vec<Symbol>) -> Self {
         bytes.resize(bytes.len().next_multiple_of(4), 0xff);
         let half = |place: usize| match bytes.get(place * 2..place * 2 + 2) {

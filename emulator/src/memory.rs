@@ -49,6 +49,8 @@ pub struct Memory {
     image: Arc<Image>,
     /// Sectors that differ from the image.
     own: Vec<Option<Box<[u8]>>>,
+    /// The instructions of such sectors, once one of them was executed since the last change.
+    own_code: Vec<Option<Box<[Decoded]>>>,
     /// The largest piece of the image, in bytes from the beginning of the flash, that no sector of our own replaces.
     shared: Range<usize>,
     /// Offsets into the flash that can no longer be programmed.
@@ -81,6 +83,7 @@ impl Memory {
             shared: 0..image.bytes().len(),
             image,
             own: vec![None; sizes.sectors.len()],
+            own_code: (0..sizes.sectors.len()).map(|_| None).collect(),
             worn_out: Vec::new(),
             unfinished: Vec::new(),
             sram: vec![0; sizes.sram],
@@ -237,7 +240,20 @@ impl Memory {
     }
 
     /// The instruction at an address that is not in the shared part of the flash.
-    pub(crate) fn instruction(&self, address: u32) -> Option<Decoded> {
+    pub(crate) fn instruction(&mut self, address: u32) -> Option<Decoded> {
+        let own = self.sector_of(address.wrapping_sub(FLASH));
+        let Some((sector, begin)) = own.filter(|(sector, _)| self.own[*sector].is_some()) else {
+            return self.decoded(address);
+        };
+        if self.own_code[sector].is_none() {
+            let all = self.sector_range(sector).step_by(2);
+            self.own_code[sector] = all.map(|place| self.decoded(place)).collect();
+        }
+        let code = self.own_code[sector].as_ref()?;
+        code.get(((address - FLASH - begin) / 2) as usize).copied()
+    }
+
+    fn decoded(&self, address: u32) -> Option<Decoded> {
         let half = |address: u32| {
             Some(u16::from_le_bytes([
                 self.byte(address)?,
@@ -250,9 +266,13 @@ impl Memory {
         Some(decoded)
     }
 
-    fn own_sector(&mut self, sector: usize, begin: u32) -> &mut [u8] {
+    /// The bytes of a sector, of which those from an offset of the flash on are about to change.
+    fn own_sector(&mut self, sector: usize, begin: u32, from: u32) -> &mut [u8] {
         let (size, image) = (self.sizes.sectors[sector] as usize, self.image.bytes());
         self.shared = larger_part(&self.shared, begin as usize..begin as usize + size);
+        // The last instruction of the sector before may end in this one, but no further than in its first half word.
+        let first = sector.saturating_sub(usize::from(from < begin + 2));
+        self.own_code[first..=sector].fill_with(|| None);
         self.own[sector].get_or_insert_with(|| {
             let mut bytes = vec![0xff; size].into_boxed_slice();
             let present = image.get(begin as usize..).unwrap_or(&[]);
@@ -269,7 +289,7 @@ impl Memory {
             let (sector, begin) = self.sector_of(offset).ok_or(NotFlash {
                 address: FLASH.wrapping_add(offset),
             })?;
-            self.own_sector(sector, begin)[(offset - begin) as usize] = *byte;
+            self.own_sector(sector, begin, offset)[(offset - begin) as usize] = *byte;
         }
         Ok(())
     }
@@ -279,7 +299,7 @@ impl Memory {
         let offset = address.wrapping_sub(FLASH);
         let (sector, begin) = self.sector_of(offset).ok_or(NotFlash { address })?;
         let byte = if self.worn_out.contains(&offset) { 0xff } else { byte };
-        let place = &mut self.own_sector(sector, begin)[(offset - begin) as usize];
+        let place = &mut self.own_sector(sector, begin, offset)[(offset - begin) as usize];
         let before = std::mem::replace(place, *place & byte);
         self.unfinished.push(Unfinished {
             offset,
@@ -301,7 +321,7 @@ impl Memory {
             let erased = self.sector_range(sector);
             self.torn
                 .retain(|place| place.start < erased.start || place.end > erased.end);
-            let bytes = self.own_sector(sector, begin);
+            let bytes = self.own_sector(sector, begin, begin);
             let before = bytes.to_vec();
             bytes.fill(0xff);
             self.unfinished.push(Unfinished {
@@ -406,5 +426,34 @@ mod tests {
         assert_eq!(memory.shared, 2 * KIB..3 * KIB);
         assert_eq!(memory.shared_word(FLASH + 3 * 1024 - 3), None);
         assert_eq!(memory.flash_word(FLASH + 3 * 1024), Some(u32::MAX));
+    }
+
+    #[test]
+    fn what_is_written_is_executed_at_once() {
+        const NOP: [u8; 2] = [0x00, 0xbf];
+        const WIDE_NOP: [u8; 4] = [0xaf, 0xf3, 0x00, 0x80];
+        let sizes = MemorySizes {
+            sectors: &[1024, 1024],
+            sram_base: SRAM,
+            sram: 0,
+            ccm_base: CCM,
+            ccm: 0,
+            dma_reaches_ccm: false,
+        };
+        let mut memory = Memory::new(sizes, Arc::new(Image::from_bytes(Vec::new())));
+        let length = |memory: &mut Memory, place: u32| memory.instruction(FLASH + place).expect("flash").length;
+        for place in [0, 1_022, 1_024] {
+            memory.write_flash(FLASH + place, &NOP).unwrap();
+            assert_eq!(length(&mut memory, place), 2);
+        }
+        // From one sector into the next, which alone is changed.
+        memory.write_flash(FLASH + 1_022, &WIDE_NOP).unwrap();
+        assert_eq!(length(&mut memory, 1_022), 4);
+        let before = memory.instruction(FLASH + 1_022).expect("flash");
+        memory.write_flash(FLASH + 1_024, &[0xff, 0xff]).unwrap();
+        let after = memory.instruction(FLASH + 1_022).expect("flash");
+        assert_ne!(format!("{:?}", before.op), format!("{:?}", after.op));
+        memory.erase_sector(0);
+        assert_eq!(memory.decoded(FLASH).expect("flash").length, length(&mut memory, 0));
     }
 }

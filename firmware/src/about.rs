@@ -4,13 +4,15 @@ use core::cell::{Cell, RefCell};
 
 use heapless::{LenType, String};
 use hopwise_core::authority::Authority;
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::Credentials;
 use hopwise_core::link::Micros;
+use hopwise_core::store::Keys;
 use hopwise_core::store::Start;
 use hopwise_core::wire::{BoardState, Card, DEFAULT_BAUD, PAGE_BYTES, Page, Status};
 
 use crate::boards::{self, ResetCause};
 use crate::kept::{Boot, Trouble};
+use crate::next_image::NextImage;
 
 const PROGRAM: &str = concat!("hopwise ", env!("CARGO_PKG_VERSION"));
 
@@ -24,11 +26,12 @@ pub(crate) struct About {
     pub(crate) page: [u8; PAGE_BYTES],
     /// It goes back to the page before unless someone outside says that it is to be kept.
     pub(crate) on_trial: Cell<bool>,
+    pub(crate) next_image: NextImage,
     name: String<16, u8>,
     reset_cause: ResetCause,
     trouble: Option<Trouble>,
     /// Of the mesh, if it has one. Nothing that leaves the board holds it.
-    key: Option<Key>,
+    keys: Option<Keys>,
     /// Who may change the board, if it has keys.
     pub(crate) authority: Option<RefCell<Authority>>,
     /// Someone holds the button down.
@@ -54,10 +57,11 @@ impl About {
             stack_free: Cell::new(0),
             page: start.page.unwrap_or([0xff; PAGE_BYTES]),
             on_trial: Cell::new(start.on_trial),
+            next_image: NextImage::new(),
             name: page.map(|page| page.name.clone()).unwrap_or_default(),
             reset_cause: cause,
             trouble: boot.trouble,
-            key: start.keys.map(|keys| keys.mesh),
+            keys: start.keys,
             authority: start
                 .keys
                 .map(|keys| RefCell::new(Authority::new(keys.management, start.epoch))),
@@ -70,7 +74,7 @@ impl About {
     pub(crate) fn credentials(&self) -> Option<Credentials> {
         let mut random = [0; 16];
         random.iter_mut().zip(self.unique_id).for_each(|(byte, id)| *byte = id);
-        self.key.map(|key| Credentials { key, random })
+        self.keys.map(|keys| keys.credentials(random))
     }
 
     pub(crate) fn card(&self) -> Card {
@@ -113,6 +117,9 @@ impl About {
         }
         if self.on_trial.get() {
             defmt::warn!("the configuration is on trial");
+        }
+        if self.next_image.on_trial.get() {
+            defmt::warn!("the image is on trial");
         }
         match self.state {
             BoardState::Configured => {}

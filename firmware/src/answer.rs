@@ -1,5 +1,6 @@
 //! Commands that need no mesh, and the form of all answers.
 
+use hopwise_core::boot::Trial;
 use hopwise_core::limits::BODY;
 use hopwise_core::link::Micros;
 use hopwise_core::wire::{BoardState, Body, Command, Done, Failure, PAGE_BYTES, write_structure};
@@ -13,6 +14,11 @@ pub(crate) enum Deferred {
     WritePage { page: [u8; PAGE_BYTES], on_trial: bool },
     KeepPage,
     Fail(Failure),
+    MakeRoom,
+    /// The neighbours know that nothing else runs meanwhile.
+    Erase,
+    Switch(Trial),
+    KeepImage,
 }
 
 /// The bytes of an answer.
@@ -76,13 +82,34 @@ pub(crate) fn without_mesh(
             *deferred = Some(Deferred::Fail(failure));
             Done::Done
         }
+        Command::Update => return encode(&about.next_image.state()),
+        Command::BeginUpdate(plan) => {
+            let done = about.next_image.begin(plan);
+            if done == Done::Done {
+                *deferred = Some(Deferred::MakeRoom);
+            }
+            done
+        }
+        Command::SwitchImage(hash) => match about.next_image.trial(hash) {
+            Some(trial) => {
+                *deferred = Some(Deferred::Switch(trial));
+                Done::Done
+            }
+            None => Done::NotThere,
+        },
+        Command::KeepImage => {
+            *deferred = Some(Deferred::KeepImage);
+            Done::Done
+        }
         Command::Restart => {
             *deferred = Some(Deferred::Restart);
             Done::Done
         }
-        Command::Broadcast(_) | Command::StartTraffic(_) | Command::Traffic | Command::LogPackets(_) => {
-            Done::NotConfigured
-        }
+        Command::Broadcast(_)
+        | Command::SendBlock(_)
+        | Command::StartTraffic(_)
+        | Command::Traffic
+        | Command::LogPackets(_) => Done::NotConfigured,
     };
     encode(&done)
 }

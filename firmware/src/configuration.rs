@@ -10,7 +10,7 @@ use hopwise_core::wire::{BadPage, BoardState, PAGE_BYTES, Page};
 
 use crate::boards::{self, LINKS};
 
-const FLASH_BASE: u32 = 0x0800_0000;
+pub(crate) const FLASH_BASE: u32 = 0x0800_0000;
 
 unsafe extern "C" {
     // SAFETY: boot.x defines both. Only their addresses are used, or the flash behind the first.

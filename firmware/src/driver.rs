@@ -221,6 +221,22 @@ impl Driver {
         self.defer(deferred, now);
     }
 
+    /// Neighbours are told that this board will hear and say nothing for up to so many units of a quarter of a second.
+    pub(crate) fn pause(&self, units: u8) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.pause(units);
+        }
+        self.has_changed();
+    }
+
+    /// It is here again.
+    pub(crate) fn end_pause(&self) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.router.end_pause(now());
+        }
+        self.has_changed();
+    }
+
     /// Programs want something.
     pub(crate) fn exchange(&self) {
         let now = now();

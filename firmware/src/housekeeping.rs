@@ -13,6 +13,7 @@ use crate::configuration::Slots;
 use crate::driver::{Driver, Mode, Task};
 use crate::kept;
 use crate::led::Rhythmic;
+use crate::next_image;
 use crate::stack::{self, StackProbe};
 use crate::time::now;
 
@@ -28,6 +29,8 @@ const SETTLED: Micros = 10_000_000;
 const TRIAL: Micros = 60_000_000;
 /// By then an answer has left.
 const ANSWER_LEAVES: Micros = 200_000;
+/// An erase takes less, in quarters of a second: two at most for a sector of 128 KiB, and some for what came before it.
+const PAUSE: u8 = 12;
 /// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
 const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 
@@ -69,6 +72,9 @@ pub(crate) async fn run<W: Instance>(
             Some((deferred, since)) if now() >= since + ANSWER_LEAVES => {
                 watchdog.pet();
                 carry_out(&deferred, driver, &mut store);
+                // Where that took long, nothing else has run meanwhile, and now everything may.
+                ticker.reset();
+                since_call = 0;
             }
             not_yet => driver.deferred.set(not_yet),
         }
@@ -81,12 +87,40 @@ pub(crate) async fn run<W: Instance>(
             // A page that is still there is given up by itself after a few starts.
             SCB::sys_reset();
         }
+        if driver.about.next_image.on_trial.get() && now() >= TRIAL {
+            defmt::warn!("nobody has kept the image: back to the one before");
+            SCB::sys_reset();
+        }
         ticker.next().await;
     }
 }
 
 fn carry_out(deferred: &Deferred, driver: &Driver, store: &mut Store<Slots<'static>>) {
+    let next_image = &driver.about.next_image;
     let done = match deferred {
+        Deferred::MakeRoom => {
+            driver.pause(PAUSE);
+            driver.deferred.set(Some((Deferred::Erase, 0)));
+            return;
+        }
+        Deferred::Erase => {
+            let is_done = next_image.make_room();
+            driver.end_pause();
+            if !is_done {
+                driver.deferred.set(Some((Deferred::MakeRoom, 0)));
+            }
+            return;
+        }
+        Deferred::Switch(trial) => {
+            kept::settle();
+            next_image::restart_with(trial)
+        }
+        Deferred::KeepImage => {
+            if next_image.keep().is_err() {
+                defmt::error!("that the image is kept could not be written");
+            }
+            return;
+        }
         Deferred::Restart => SCB::sys_reset(),
         Deferred::WritePage { page, on_trial } => store.write_page(page, *on_trial, driver.about.epoch),
         Deferred::KeepPage => store.keep(),

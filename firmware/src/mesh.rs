@@ -145,6 +145,7 @@ impl Mesh {
                         defmt::warn!("no room to answer node {}", message.source);
                     }
                 }
+                MessageKind::Broadcast if message.port == AppPort::UPDATE => about.next_image.take(&message.payload),
                 MessageKind::Datagram | MessageKind::Broadcast | MessageKind::Confirmed => take_in(message, traffic),
                 MessageKind::Undeliverable { number, dest, reason } => {
                     defmt::warn!("packet {} did not reach {}: {}", number, dest, reason);
@@ -157,7 +158,7 @@ impl Mesh {
 
 /// Serves the ports that are the board's own.
 fn serve_own(router: &mut Router<PORTS>) {
-    for port in [AppPort::TRAFFIC, AppPort::TEXT] {
+    for port in [AppPort::TRAFFIC, AppPort::TEXT, AppPort::UPDATE] {
         // There is room: nothing else is served yet. What comes is read at once.
         let _ = router.serve(port, u8::MAX);
     }
@@ -198,6 +199,11 @@ impl Own<'_> {
             None => Done::Unknown,
             Some(Command::Broadcast(payload)) => {
                 let sent = self.router.broadcast(AppPort::TEXT, payload, now, self.observer);
+                sent.map_or(Done::Busy, |_| Done::Done)
+            }
+            Some(Command::SendBlock(block)) => {
+                about.next_image.take(block);
+                let sent = self.router.broadcast(AppPort::UPDATE, block, now, self.observer);
                 sent.map_or(Done::Busy, |_| Done::Done)
             }
             Some(Command::StartTraffic(order)) => {

@@ -7,6 +7,7 @@
 use heapless::Vec;
 
 use crate::Node;
+use crate::cipher::Cipher;
 use crate::key::Credentials;
 use crate::limits::BODY;
 use crate::link::{Down, Fate, Link, Micros, Received, Token, Turn};
@@ -29,6 +30,8 @@ pub struct Endpoint<const SLOTS: usize> {
     next_confirmed: u32,
     counters: RouterCounters,
     card: Card,
+    /// Where payloads are encrypted.
+    cipher: Option<Cipher>,
 }
 
 /// A packet until the other end has it.
@@ -95,12 +98,14 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             next_confirmed: first_number.rotate_left(16),
             counters: RouterCounters::default(),
             card: Card::default(),
+            cipher: None,
         }
     }
 
     /// From now on it talks only to an end with the same key. To be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.link.lock(credentials);
+        self.cipher = credentials.encrypts.then(|| Cipher::new(&credentials.key));
     }
 
     /// Whether both ends hear and accept each other.
@@ -237,7 +242,12 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     }
 
     /// A packet has come. A question is taken only if there is room for the answer; the other end asks again.
-    fn packet_in(&mut self, packet: Option<Packet<BODY>>, now: Micros) -> Option<Heard> {
+    fn packet_in(&mut self, mut packet: Option<Packet<BODY>>, now: Micros) -> Option<Heard> {
+        if let (Some(cipher), Some(coming)) = (&self.cipher, &mut packet)
+            && cipher.open(coming).is_none()
+        {
+            packet = None;
+        }
         let content = packet.as_ref().and_then(Packet::content);
         let is_question = matches!(content, Some(Content::Request(_)));
         if is_question && !self.has_room() {
@@ -359,9 +369,20 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     fn write(&mut self, token: Token, now: Micros, out: &mut [u8]) -> Option<usize> {
         let outgoing = self.outgoing.iter_mut().find(|outgoing| outgoing.token == token)?;
         outgoing.under_way = true;
+        let mut sealed;
+        let packet = match &mut self.cipher {
+            None => &outgoing.packet,
+            Some(cipher) => {
+                sealed = outgoing.packet.clone();
+                // As the router there will fill it in.
+                sealed.header.source = self.link.peer()?.address;
+                cipher.seal(&mut sealed)?;
+                &sealed
+            }
+        };
         let mut header = [0; MAX_HEADER];
-        let length = outgoing.packet.header.write(&mut header)?;
-        let parts = [header.get(..length)?, &outgoing.packet.body];
+        let length = packet.header.write(&mut header)?;
+        let parts = [header.get(..length)?, &packet.body];
         self.link.write_packet(token, 0, parts, now, out)
     }
 

@@ -1,6 +1,7 @@
 //! One end: what it has heard, what is on the way, and when to send what.
 
 mod hearing;
+mod pausing;
 mod speaking;
 
 use super::hold::Hold;
@@ -11,6 +12,7 @@ use super::window::{Fate, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
 use crate::key::Credentials;
 use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
+use pausing::Pause;
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
 const HELLO_INTERVAL: Micros = 100_000;
@@ -66,6 +68,9 @@ pub(super) struct End {
     /// Since when the link is open, or up if it is not open; in milliseconds.
     since: u32,
     patience: Patience,
+    pause: Pause,
+    /// The other end has said that it hears nothing until then; 0 if it does.
+    away_until: Micros,
     /// In a mesh that has a key.
     security: Option<Security>,
     pub(super) counters: LinkCounters,
@@ -115,6 +120,8 @@ impl End {
             computer: false,
             since: millis(now),
             patience: Patience::new(),
+            pause: Pause::None,
+            away_until: 0,
             security: None,
             counters: LinkCounters::default(),
         }
@@ -236,6 +243,8 @@ impl End {
         let in_vain = reason == Down::Ended && !self.sender.idle() && self.hold.nothing_taken();
         self.learn(reason == Down::Stuck || in_vain, now);
         self.patience.end();
+        self.pause = Pause::None;
+        self.away_until = 0;
         self.number_session();
         if let Some(security) = &mut self.security {
             security.renew(self.state.peer().is_some());
@@ -298,6 +307,10 @@ impl End {
     }
 
     pub(super) fn tick(&mut self, now: Micros) -> Option<Received<'static>> {
+        if self.is_paused(now) {
+            return None;
+        }
+        self.is_back(now);
         let mut change = self.state.tick(now);
         if !matches!(change, Change::Ends(_)) {
             self.forget_pair();
@@ -343,6 +356,12 @@ impl End {
     }
 
     pub(super) fn deadline(&self) -> Micros {
+        if self.pause == Pause::Told {
+            return Micros::MAX;
+        }
+        if self.away_until > 0 {
+            return self.away_until;
+        }
         let silence = self
             .state
             .deadline()
@@ -353,8 +372,13 @@ impl End {
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
+        if self.is_paused(now) {
+            return false;
+        }
         let open = self.is_open();
-        now >= self.hello_at || self.is_up() && (self.ack_due || open && (self.wants_time() || self.sender.behind()))
+        now >= self.hello_at
+            || self.pause_due().is_some()
+            || self.is_up() && (self.ack_due || open && (self.wants_time() || self.sender.behind()))
     }
 
     pub(super) fn byte_nanos(&self) -> u32 {

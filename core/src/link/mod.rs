@@ -260,6 +260,17 @@ impl<const WIRE: usize> Link<WIRE> {
         self.end.write_time(signal, now, out)
     }
 
+    /// Will hear and say nothing for up to so many times [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT), once the next frame has told the other end. The link
+    /// stays up, and neither end sends anything until [`end_pause`](Self::end_pause).
+    pub fn pause(&mut self, units: u8) {
+        self.end.pause(units);
+    }
+
+    /// Is here again.
+    pub fn end_pause(&mut self, now: Micros) {
+        self.end.end_pause(now);
+    }
+
     /// How long a byte takes on the wire, in nanoseconds.
     pub fn byte_nanos(&self) -> u32 {
         self.end.byte_nanos()

@@ -90,6 +90,15 @@ impl Patience {
         }
     }
 
+    /// What was waited for is waited for anew: the link was silent, as announced.
+    pub(super) fn begin_anew(&mut self, timeout: Micros, now: Micros) {
+        self.rounds = 0;
+        self.starving_since = None;
+        if self.until != Micros::MAX {
+            self.await_oldest(Some(0), timeout, now);
+        }
+    }
+
     fn await_oldest(&mut self, waited: Option<Micros>, timeout: Micros, now: Micros) {
         let Some(waited) = waited else {
             self.until = Micros::MAX;

@@ -50,7 +50,7 @@ pub(super) enum Verdict {
 
 impl Security {
     pub(super) fn new(credentials: &Credentials, identity: &Identity) -> Self {
-        let key = credentials.key;
+        let key = credentials.link_key();
         // An epoch is never used again, and a board says hello on several wires in each.
         let start = [identity.port, u8::from(identity.role == crate::wire::Role::Host)];
         let context: [&[u8]; 4] = [

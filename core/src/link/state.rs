@@ -224,6 +224,13 @@ impl LinkState {
         }
     }
 
+    /// In a session, silence until then means nothing.
+    pub(super) fn excuse(&mut self, until: Micros) {
+        if let LinkState::Up { until: before, .. } = self {
+            *before = until;
+        }
+    }
+
     /// Looks at the clock.
     pub(super) fn tick(&mut self, now: Micros) -> Change {
         if now < self.deadline() {

@@ -80,6 +80,11 @@ impl Sender {
         self.on_the_way.front().map(|sent| sent.since)
     }
 
+    /// All frames on the way are taken for sent at this time.
+    pub(super) fn restamp(&mut self, since: u16) {
+        self.on_the_way.iter_mut().for_each(|sent| sent.since = since);
+    }
+
     /// Whether a frame is to be sent again.
     pub(super) fn behind(&self) -> bool {
         usize::from(self.cursor) < self.on_the_way.len()
@@ -212,6 +217,7 @@ impl Receiver {
             refused: self.refused,
             offer,
             missing: self.missing.take(),
+            pause: 0,
         }
     }
 }

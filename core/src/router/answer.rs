@@ -92,8 +92,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         add(&mut self.counters.originated, 1);
         observer.note(Event::Delivered { packet: asked.id() });
         let header = self.header(Kind::Response, asked.source, asked.from_host);
-        if let Some(slot) = self.pool.get_mut(place) {
-            slot.packet = Packet { header, body };
+        let packet = self.sealed(Packet { header, body });
+        if let (Some(slot), Some(packet)) = (self.pool.get_mut(place), packet) {
+            slot.packet = packet;
         }
         observer.note(Event::Accepted {
             packet: header.id(),

@@ -242,10 +242,19 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             _ => {}
         }
         let number = packet.header.number;
+        let packet = self.sealed(packet).ok_or(SendError::TooLong)?;
         self.originate(packet, Origin::Application, now, observer)
             .ok_or(SendError::Full)?;
         self.catch_up(now, observer);
         Ok(number)
+    }
+
+    /// A packet that begins here, with its payload encrypted where that is wanted; `None` if it cannot be.
+    pub(super) fn sealed(&mut self, mut packet: Packet<BODY>) -> Option<Packet<BODY>> {
+        if let Some(cipher) = &mut self.cipher {
+            cipher.seal(&mut packet)?;
+        }
+        Some(packet)
     }
 
     /// Gives a packet that begins here a buffer, to be routed soon; `None` if there is no buffer.
@@ -280,12 +289,25 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// The next message for the application.
     pub fn next_message(&mut self) -> Option<Message<BODY>> {
-        let place = self.inbox.pop_front()?;
-        let packet = &self.pool.get(place)?.packet;
-        let message = Message::read(packet);
-        self.pool.take_from_inbox(place);
-        self.pool.release_if_unused(place);
-        message
+        loop {
+            let place = self.inbox.pop_front()?;
+            let packet = &self.pool.get(place)?.packet;
+            let message = match &self.cipher {
+                None => Message::read(packet),
+                Some(cipher) => {
+                    // What is sent on from the same buffer stays as it is.
+                    let mut packet = packet.clone();
+                    cipher.open(&mut packet).and_then(|()| Message::read(&packet))
+                }
+            };
+            self.pool.take_from_inbox(place);
+            self.pool.release_if_unused(place);
+            if message.is_some() {
+                return message;
+            }
+            // Only a member that misbehaves sends what cannot be read.
+            self.counters.drop(DropReason::Malformed);
+        }
     }
 
     /// From now on only packets for ports that are served are taken, and no more of them than there is room for. Until
@@ -348,7 +370,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             payload: answer,
         });
         let packet = self.packet(&response, question.source, question.from_host);
-        let packet = packet.ok_or(SendError::TooLong)?;
+        let packet = packet
+            .and_then(|packet| self.sealed(packet))
+            .ok_or(SendError::TooLong)?;
         self.originate(packet, Origin::Service, now, observer)
             .ok_or(SendError::Full)?;
         self.catch_up(now, observer);

@@ -52,6 +52,7 @@ use seen::Seen;
 use stalls::Stalls;
 use wiring::Wiring;
 
+use crate::cipher::Cipher;
 use crate::clock::{Grains, MeshClock, MeshTime};
 use crate::key::Credentials;
 use crate::limits::{self, INBOX};
@@ -159,6 +160,8 @@ pub struct Router<
     counters: RouterCounters,
     card: Card,
     sweep_at: Micros,
+    /// Where payloads are encrypted.
+    cipher: Option<Cipher>,
     clock: MeshClock<PORTS>,
 }
 
@@ -244,12 +247,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             card: Card::default(),
             sweep_at: now,
             clock: MeshClock::new(address, baud, now),
+            cipher: None,
         })
     }
 
     /// From now on its links talk only to ends with the same key. To be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.links.iter_mut().for_each(|link| link.lock(credentials));
+        self.cipher = credentials.encrypts.then(|| Cipher::new(&credentials.key));
     }
 
     /// Its address.
@@ -392,6 +397,17 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         self.retry(now, observer);
         self.keep_time(now, observer);
         self.catch_up(now, observer);
+    }
+
+    /// Will hear and say nothing for up to so many times [`PAUSE_UNIT`](crate::wire::PAUSE_UNIT). What [`transmit`](Self::transmit) writes next tells the
+    /// neighbours.
+    pub fn pause(&mut self, units: u8) {
+        self.links.iter_mut().for_each(|end| end.pause(units));
+    }
+
+    /// Is here again. To be called before anything else after a [`pause`](Self::pause).
+    pub fn end_pause(&mut self, now: Micros) {
+        self.links.iter_mut().for_each(|end| end.end_pause(now));
     }
 
     /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.

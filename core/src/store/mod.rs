@@ -8,7 +8,7 @@
 //! | 0..192 | the [page](crate::wire::Page), or nothing but `0xff`: the board has been told to forget its own |
 //! | 192..224 | the seal, written after the page: `SEAL`, the sequence number of the slot, the epoch in which it was written, 1 if the page is on trial or else 0, zeros, and the CRC-32C of all before |
 //! | 224..256 | the verdict: not `0xff` if a page that was on trial is kept |
-//! | 256..288 | the [keys](Keys), if byte 13 of the seal, which is 0 without them, is 1; its CRC is of them too |
+//! | 256..288 | the [keys](Keys), if byte 13 of the seal, which is 0 without them, is 1, or 2 if payloads are encrypted; its CRC is of them too |
 //! | then | a mark for each start: its epoch, the complement of the epoch, zeros |
 //!
 //! Power may fail at any moment. A slot counts only with its seal, so a page that was not written to the end, or erased in part, is

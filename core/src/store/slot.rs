@@ -1,9 +1,10 @@
 //! One slot, byte by byte.
 
 use heapless::Vec;
+use serde::{Deserialize, Serialize};
 
 use super::Flash;
-use crate::key::{KEY_BYTES, Key};
+use crate::key::{Credentials, KEY_BYTES, Key};
 use crate::wire::{PAGE_BYTES, crc32c};
 
 /// What is written at once: a multiple of what any supported flash programs at once.
@@ -22,7 +23,7 @@ const MAGIC: [u8; 4] = *b"SEAL";
 const CRC_AT: usize = RECORD - 4;
 
 /// Which of the two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slot {
     /// The one with the lower address.
     First,
@@ -33,7 +34,8 @@ pub enum Slot {
 impl Slot {
     pub(super) const BOTH: [Slot; 2] = [Slot::First, Slot::Second];
 
-    pub(super) fn other(self) -> Slot {
+    /// The other one.
+    pub fn other(self) -> Slot {
         match self {
             Slot::First => Slot::Second,
             Slot::Second => Slot::First,
@@ -48,6 +50,11 @@ impl Slot {
         }
     }
 }
+
+/// What byte 13 of a seal says of the keys.
+const NO_KEYS: u8 = 0;
+const KEYS_FOR_LINKS: u8 = 1;
+const KEYS_FOR_PAYLOADS: u8 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
@@ -64,18 +71,24 @@ impl Seal {
         put(&mut record, 0, &MAGIC);
         put(&mut record, 4, &self.sequence.to_le_bytes());
         put(&mut record, 8, &self.epoch.to_le_bytes());
-        put(
-            &mut record,
-            12,
-            &[u8::from(self.on_trial), u8::from(self.keys.is_some())],
-        );
+        let keys = match self.keys {
+            None => NO_KEYS,
+            Some(Keys { encrypts: false, .. }) => KEYS_FOR_LINKS,
+            Some(Keys { encrypts: true, .. }) => KEYS_FOR_PAYLOADS,
+        };
+        put(&mut record, 12, &[u8::from(self.on_trial), keys]);
         let crc = crc_of(page, &record, self.keys);
         put(&mut record, CRC_AT, &crc);
         record
     }
 
     fn read(page: &[u8; PAGE_BYTES], record: &[u8; RECORD], keys: &[u8; RECORD]) -> Option<Self> {
-        let keys = (record.get(13) == Some(&1)).then(|| Keys::read(keys));
+        let encrypts = match *record.get(13)? {
+            KEYS_FOR_LINKS => Some(false),
+            KEYS_FOR_PAYLOADS => Some(true),
+            _ => None,
+        };
+        let keys = encrypts.map(|encrypts| Keys::read(keys, encrypts));
         let is_whole = record.starts_with(&MAGIC) && record.ends_with(&crc_of(page, record, keys));
         is_whole.then(|| Seal {
             keys,
@@ -101,9 +114,20 @@ pub struct Keys {
     pub mesh: Key,
     /// Of this board, for [commands](crate::authority) that change it.
     pub management: Key,
+    /// Whether payloads are encrypted from end to end.
+    pub encrypts: bool,
 }
 
 impl Keys {
+    /// With what the board proves that it belongs to the mesh.
+    pub fn credentials(&self, random: [u8; 16]) -> Credentials {
+        Credentials {
+            key: self.mesh,
+            random,
+            encrypts: self.encrypts,
+        }
+    }
+
     pub(super) fn write(&self) -> [u8; RECORD] {
         let mut record = [0; RECORD];
         put(&mut record, 0, self.mesh.bytes());
@@ -111,7 +135,7 @@ impl Keys {
         record
     }
 
-    fn read(record: &[u8; RECORD]) -> Self {
+    fn read(record: &[u8; RECORD], encrypts: bool) -> Self {
         let key = |at: usize| {
             let bytes = record.get(at..at + KEY_BYTES).and_then(|bytes| bytes.try_into().ok());
             Key::new(bytes.unwrap_or_default())
@@ -119,6 +143,7 @@ impl Keys {
         Keys {
             mesh: key(0),
             management: key(KEY_BYTES),
+            encrypts,
         }
     }
 }

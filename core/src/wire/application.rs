@@ -19,6 +19,8 @@ impl AppPort {
     pub const TRAFFIC: AppPort = AppPort(1);
     /// Text for whoever reads the log: the button's ping, and what `hopwise send` sends unless told otherwise.
     pub const TEXT: AppPort = AppPort(2);
+    /// [Blocks](super::Block) of a new image for boards.
+    pub const UPDATE: AppPort = AppPort(3);
     /// The first number that is the user's.
     pub const FIRST_FREE: AppPort = AppPort(16);
 

@@ -7,6 +7,8 @@ use super::page::PAGE_BYTES;
 use super::report::Card;
 use super::request::Query;
 use super::traffic::Traffic;
+use super::update::Plan;
+use crate::boot::HASH_BYTES;
 use crate::limits::MAX_PAYLOAD;
 
 /// A command to the board. [`Query::Board`] carries its [`number`](Self::number), the question's payload the rest; the
@@ -38,6 +40,17 @@ pub enum Command<'a> {
     /// What is the next command that changes the board to be tagged with? The answer is a [`Challenge`](crate::authority::Challenge), or
     /// [`Done`] if the board has no keys.
     Challenge,
+    /// How far is the board with a new image? The answer is an [`UpdateState`](super::UpdateState).
+    Update,
+    /// An image is about to come: makes room for it. The answer is [`Done`]; it comes before the flash is touched. What the board has of the
+    /// same image already, it keeps.
+    BeginUpdate(Plan),
+    /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The answer is [`Done`].
+    SendBlock(&'a [u8]),
+    /// Restarts with the image of this SHA-256, which the board has, on trial. The answer is [`Done`].
+    SwitchImage(&'a [u8; HASH_BYTES]),
+    /// The image is to be kept. The answer is [`Done`].
+    KeepImage,
 }
 
 /// How a board fails when it is told to.
@@ -72,6 +85,18 @@ pub enum Done {
     NotInImage,
     /// Whoever says so may not: it has not proven to hold the management key, or, where there are no keys, it is not at the board's own port.
     NotAllowed,
+    /// The image is for another board.
+    OtherBoard,
+    /// The image is linked for the slot that the board runs from.
+    OtherSlot,
+    /// The image does not fit.
+    TooLarge,
+    /// The board's own image is on trial: it must be kept first, since the other one is what the board goes back to.
+    OnTrial,
+    /// The board has no boot loader: a probe must flash it once.
+    NoLoader,
+    /// The board does not have that image, or not all of it.
+    NotThere,
 }
 
 impl<'a> Command<'a> {
@@ -92,12 +117,17 @@ impl<'a> Command<'a> {
             Command::KeepPage => 8,
             Command::Fail(_) => 9,
             Command::Challenge => 10,
+            Command::Update => 11,
+            Command::BeginUpdate(_) => 12,
+            Command::SwitchImage(_) => 13,
+            Command::KeepImage => 14,
+            Command::SendBlock(_) => 15,
         }
     }
 
     /// Whether a command of this number changes the board. One that has keys asks for proof that the computer sent it.
     pub const fn changes(number: u8) -> bool {
-        !matches!(number, 0 | 1 | 6 | 10)
+        !matches!(number, 0 | 1 | 6 | 10 | 11)
     }
 
     /// The question to ask.
@@ -114,12 +144,16 @@ impl<'a> Command<'a> {
             | Command::Restart
             | Command::Traffic
             | Command::KeepPage
-            | Command::Challenge => Ok(()),
+            | Command::Challenge
+            | Command::Update
+            | Command::KeepImage => Ok(()),
             Command::WritePage(page) => bytes.extend_from_slice(page),
-            Command::Broadcast(payload) => bytes.extend_from_slice(payload),
+            Command::Broadcast(payload) | Command::SendBlock(payload) => bytes.extend_from_slice(payload),
             Command::StartTraffic(traffic) => bytes.extend_from_slice(&traffic.bytes()),
             Command::LogPackets(on) => bytes.extend_from_slice(&[u8::from(on)]),
             Command::Fail(failure) => bytes.extend_from_slice(&[failure as u8]),
+            Command::BeginUpdate(plan) => bytes.extend_from_slice(&plan.write()),
+            Command::SwitchImage(hash) => bytes.extend_from_slice(hash),
         };
         // A page fits, and so does all that a node would send.
         let _ = fits;
@@ -140,6 +174,11 @@ impl<'a> Command<'a> {
             8 => Command::KeepPage,
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
             10 => Command::Challenge,
+            11 => Command::Update,
+            12 => Command::BeginUpdate(Plan::read(payload)?),
+            13 => Command::SwitchImage(payload.try_into().ok()?),
+            14 => Command::KeepImage,
+            15 => Command::SendBlock(payload),
             _ => return None,
         })
     }
@@ -198,6 +237,7 @@ pub struct Status {
 mod tests {
     use super::super::traffic::Pattern;
     use super::*;
+    use crate::store::Slot;
 
     #[test]
     fn commands_are_read_as_they_were_written() {
@@ -206,6 +246,13 @@ mod tests {
             count: 70_000,
             pattern: Pattern::Neighbors,
             size: 200,
+        };
+        let plan = Plan {
+            board: Plan::board_named("nucleo-f446re"),
+            slot: Slot::Second,
+            length: 154_464,
+            crc: 0x1234_5678,
+            hash: [9; HASH_BYTES],
         };
         let commands = [
             Command::Status,
@@ -219,18 +266,23 @@ mod tests {
             Command::KeepPage,
             Command::Fail(Failure::Hang),
             Command::Challenge,
+            Command::Update,
+            Command::BeginUpdate(plan),
+            Command::SwitchImage(&[9; HASH_BYTES]),
+            Command::KeepImage,
+            Command::SendBlock(b"block"),
         ];
-        let changing = [2, 3, 4, 5, 7, 8, 9];
-        for (number, command) in commands.into_iter().enumerate() {
-            assert_eq!(usize::from(command.number()), number);
-            assert_eq!(Command::changes(command.number()), changing.contains(&number));
+        let changing = [2, 3, 4, 5, 7, 8, 9, 12, 13, 14, 15];
+        for (number, command) in (0..).zip(commands) {
+            assert_eq!(command.number(), number);
+            assert_eq!(Command::changes(number), changing.contains(&number));
             assert_eq!(Command::read(command.number(), &command.payload()), Some(command));
         }
         for failure in Failure::ALL {
             assert_eq!(Command::read(9, &[failure as u8]), Some(Command::Fail(failure)));
         }
         assert_eq!(Command::read(9, &[2]), None);
-        assert_eq!(Command::read(11, &[]), None);
+        assert_eq!(Command::read(16, &[]), None);
         assert_eq!(Command::read(2, &[0; PAGE_BYTES - 1]), None);
     }
 }

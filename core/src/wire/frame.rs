@@ -67,7 +67,13 @@ pub struct Ack {
     pub offer: Offer,
     /// A frame is missing: send again from `next`. It carries the round in which the gap was seen.
     pub missing: Option<u8>,
+    /// This end is about to be silent for up to so many times [`PAUSE_UNIT`] microseconds, and to hear nothing: at most 15. 0 if it is not, and in
+    /// a frame with a packet.
+    pub pause: u8,
 }
+
+/// In which pauses are told, in microseconds.
+pub const PAUSE_UNIT: u64 = 256_000;
 
 /// What stands before the packet of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +153,10 @@ impl<'a> Frame<'a> {
                 Err(BadHello::Form) => Err(FrameError::Form),
             },
             ACK => match *rest {
-                [t0, t1, next, refused, o0, o1] => Ok(Frame::Ack(Ack::read(first, [t0, t1], next, refused, [o0, o1]))),
+                [t0, t1, next, refused, o0, o1] => Ok(Frame::Ack(Ack {
+                    pause: first >> 2 & LANE_MASK,
+                    ..Ack::read(first, [t0, t1], next, refused, [o0, o1])
+                })),
                 _ => Err(FrameError::Form),
             },
             DATA => match *rest {
@@ -200,7 +209,7 @@ pub fn write_ack(ack: &Ack, seal: Option<Seal<'_>>, out: &mut [u8]) -> Option<us
     let (mark, [t0, t1], ending) = sealing(ack.tag, seal);
     let [o0, o1] = ack.offer.to_bytes();
     let content: [u8; ACK_BYTES] = [
-        ACK | mark | ack.missing_flag(),
+        ACK | mark | (ack.pause & LANE_MASK) << 2 | ack.missing_flag(),
         t0,
         t1,
         ack.place(),
@@ -265,6 +274,7 @@ impl Ack {
             refused,
             offer: Offer::from_bytes(offer),
             missing: (first & MISSING != 0).then_some(place & ROUND_MASK),
+            pause: 0,
         }
     }
 

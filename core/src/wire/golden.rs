@@ -9,6 +9,7 @@ use super::*;
 use crate::authority::{Challenge, authorise, board_key};
 use crate::key::Key;
 use crate::limits::MAX_PAYLOAD;
+use crate::store::Slot;
 
 const DOCUMENT: &str = include_str!("../../../docs/wire-format.md");
 
@@ -145,6 +146,7 @@ fn frames(examples: &mut Examples) {
         refused: 0,
         offer: Offer::ALL,
         missing: None,
+        pause: 0,
     };
     let complaint = Ack {
         refused: 0b100,
@@ -152,7 +154,8 @@ fn frames(examples: &mut Examples) {
         missing: Some(2),
         ..plain
     };
-    for (name, ack) in [("acknowledgement", plain), ("complaint", complaint)] {
+    let pause = Ack { pause: 12, ..plain };
+    for (name, ack) in [("acknowledgement", plain), ("complaint", complaint), ("pause", pause)] {
         let bytes = examples.wrote(name, &written(|out| write_ack(&ack, None, out)));
         frame_in(bytes, |frame| assert_eq!(frame, Frame::Ack(ack)));
     }
@@ -207,6 +210,7 @@ fn sealed_frames(examples: &mut Examples) {
         refused: 0,
         offer: Offer::ALL,
         missing: None,
+        pause: 0,
     };
     let bytes = examples.wrote(
         "sealed acknowledgement",
@@ -462,6 +466,20 @@ fn commands(examples: &mut Examples) {
         pattern: Pattern::Neighbors,
         size: 200,
     };
+    let plan = Plan {
+        board: Plan::board_named("nucleo-f446re"),
+        slot: Slot::Second,
+        length: 178_176,
+        crc: 0x1234_5678,
+        hash: core::array::from_fn(|place| place as u8),
+    };
+    let block = Block {
+        id: plan.id(),
+        index: 300,
+        bytes: b"block",
+    };
+    assert_eq!(Block::read(&block.write()), Some(block));
+    let block = block.write();
     let commands = [
         ("status", Command::Status),
         ("read page", Command::ReadPage),
@@ -473,6 +491,11 @@ fn commands(examples: &mut Examples) {
         ("keep page", Command::KeepPage),
         ("fail", Command::Fail(Failure::StackOverflow)),
         ("ask for a challenge", Command::Challenge),
+        ("ask how far an update is", Command::Update),
+        ("begin an update", Command::BeginUpdate(plan)),
+        ("switch image", Command::SwitchImage(&plan.hash)),
+        ("keep image", Command::KeepImage),
+        ("send a block", Command::SendBlock(&block)),
     ];
     for (name, command) in commands {
         let payload: heapless::Vec<u8, MAX_PAYLOAD> = command.payload();
@@ -503,6 +526,18 @@ fn commands(examples: &mut Examples) {
     structure(examples, "crash loop", &BoardState::CrashLoop);
     structure(examples, "done", &Done::Done);
     structure(examples, "not in image", &Done::NotInImage);
+    structure(examples, "no loader", &Done::NoLoader);
+    let state = UpdateState {
+        board: "nucleo-f446re".try_into().unwrap(),
+        slot: Slot::First,
+        on_trial: false,
+        has_loader: true,
+        phase: UpdatePhase::Receiving,
+        id: plan.id(),
+        missing: 2,
+        first_missing: heapless::Vec::from_slice(&[7, 300]).unwrap(),
+    };
+    structure(examples, "update state", &state);
     let report = TrafficReport {
         sent: 300,
         refused: 2,

@@ -11,7 +11,7 @@
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
 //! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
-//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`];
+//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`], and for its next image [`Plan`], [`Block`], [`UpdateState`];
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
 mod application;
@@ -38,6 +38,7 @@ mod trace;
 mod traffic;
 mod trail;
 mod undeliverable;
+mod update;
 pub(crate) mod varint;
 
 pub use application::{Addressed, AppPort, AppStatus};
@@ -49,8 +50,8 @@ pub use counters::{LineFaults, LinkCounters, RouterCounters};
 pub use crc::crc32c;
 pub use flooded::Flooded;
 pub use frame::{
-    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, SEALED_OVERHEAD, decode, encoded_len, write_ack,
-    write_data, write_hello, write_time,
+    Ack, DELIMITER, DataHeader, Frame, FrameError, OVERHEAD, PAUSE_UNIT, SEALED_OVERHEAD, decode, encoded_len,
+    write_ack, write_data, write_hello, write_time,
 };
 pub(crate) use frame::{ROUND_MASK, SEQUENCE_MASK};
 pub use hello::{Hello, Identity, Role, Stance, VERSION};
@@ -69,6 +70,7 @@ pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;
 pub use undeliverable::{DropReason, Undeliverable};
+pub use update::{BLOCK, Block, MAX_BLOCKS, NAME_BYTES, NAMED_BLOCKS, PLAN_BYTES, Plan, UpdatePhase, UpdateState};
 
 use crate::limits::BODY;
 

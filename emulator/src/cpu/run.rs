@@ -178,7 +178,7 @@ impl<B: Bus> Cpu<B> {
 
     /// The instruction at any address; where there is none, one that cannot be executed.
     #[inline(never)]
-    fn fetch(&self, pc: u32) -> Decoded {
+    fn fetch(&mut self, pc: u32) -> Decoded {
         if pc >= 0x4000_0000 {
             NOTHING
         } else {

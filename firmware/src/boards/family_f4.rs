@@ -1,8 +1,10 @@
 //! What F4 chips have in common: clocks, flash and reset flags.
 
+use cortex_m::peripheral::DWT;
 use embassy_stm32::pac;
 use embassy_stm32::rcc::*;
 use embassy_stm32::time::Hertz;
+use embassy_time::Instant;
 
 use super::ResetCause;
 
@@ -60,6 +62,39 @@ pub(super) fn widen_erase() {
     pac::FLASH
         .cr()
         .modify(|w| w.set_psize(pac::flash::vals::Psize::PSIZE32));
+}
+
+/// Does something during which the core may stand still, and has embassy's clock catch up with what it missed. That clock counts halves of its
+/// timer's round, 32 ms each, by interrupts, of which a core that stands still sees two at most.
+pub(super) fn standing_still<R>(change: impl FnOnce() -> R) -> R {
+    const HALF: u64 = 1 << 15;
+    let cycles_per_tick = embassy_stm32::rcc::frequency::<embassy_stm32::peripherals::DMA1>().0 / 1_000_000;
+    // SAFETY: nothing else uses the cycle counter.
+    let mut core = unsafe { cortex_m::Peripherals::steal() };
+    core.DCB.enable_trace();
+    core.DWT.enable_cycle_counter();
+    let (result, missed) = cortex_m::interrupt::free(|_| {
+        let begun = Instant::now().as_ticks();
+        let already = pending();
+        let cycles = DWT::cycle_count();
+        let result = change();
+        let ticks = DWT::cycle_count().wrapping_sub(cycles) / cycles_per_tick.max(1);
+        let halves = (begun + u64::from(ticks)) / HALF - begun / HALF;
+        (result, halves.saturating_sub(u64::from(pending() - already)))
+    });
+    for _ in 0..missed {
+        // Its interrupt comes at once, and counts one half.
+        pac::TIM2.egr().write(|w| w.set_ccg(0, true));
+        cortex_m::asm::dsb();
+        cortex_m::asm::isb();
+    }
+    result
+}
+
+/// Halves of the timer's round that embassy's clock has yet to count.
+fn pending() -> u32 {
+    let flags = pac::TIM2.sr().read();
+    u32::from(flags.uif()) + u32::from(flags.ccif(0))
 }
 
 /// Why the board started. To be called once: it clears the flags for the next start.

@@ -95,6 +95,9 @@ pub(crate) fn change_flash<R>(change: impl FnOnce() -> R) -> R {
     // That of the H7 is in its core, and off.
     #[cfg(not(feature = "nucleo-h743zi"))]
     pac::FLASH.acr().modify(|w| w.set_dcen(false));
+    #[cfg(chip_f4)]
+    let result = family::standing_still(change);
+    #[cfg(not(chip_f4))]
     let result = change();
     #[cfg(not(feature = "nucleo-h743zi"))]
     {

@@ -22,7 +22,7 @@ pub struct Message<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Conflict {
     /// A message between nodes that are not linked.
-    #[error("round {round}: node {from} sends to node {to}, which is no neighbour")]
+    #[error("round {round}: node {from} sends to node {to}, which is not a neighbour")]
     NoLink {
         /// Counted from 0.
         round: u64,

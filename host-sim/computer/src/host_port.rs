@@ -139,8 +139,8 @@ impl HostPort {
 
     /// From now on it talks only to a board of the mesh that has this key, and, with the management key, proves that it may give
     /// commands. To be called before anything is sent.
-    pub fn lock(&mut self, mesh: Key, management: Option<Key>, random: [u8; 16]) {
-        self.endpoint.lock(&Credentials { key: mesh, random });
+    pub fn lock(&mut self, credentials: &Credentials, management: Option<Key>) {
+        self.endpoint.lock(credentials);
         self.warrants = management.map(Warrants::new);
     }
 

@@ -82,7 +82,7 @@ impl SerialLine {
         let mut port = HostPort::new(fresh_epoch(), baud, 0);
         if let Some(keys) = keys {
             let random = random_bytes().map_err(|error| bad(error.into()))?;
-            port.lock(keys.mesh, Some(keys.management), random);
+            port.lock(&keys.credentials(random), Some(keys.management));
         }
         Ok(SerialLine {
             device: open_device(path, baud).map_err(bad)?,

@@ -241,5 +241,5 @@ fn accounts(world: &mut World, computers: &mut Computers, nodes: u64, report: &m
                 .push(format!("board {node} has {found:?} packets, not only the question")),
         }
     }
-    report.expect("accounts that add up", nodes, report.accounts_balanced);
+    report.expect("balanced accounts", nodes, report.accounts_balanced);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hopwise_core::authority::MeshKeys;
 use hopwise_core::key::Key;
 use hopwise_core::wire::{AppPort, AppStatus, Command, Query};
 use hopwise_emulator::time::{MICROSECOND, Time};
@@ -68,9 +69,9 @@ impl Computers {
     }
 
     /// From now on the computers have the key of the mesh, and perhaps that for commands which change boards.
-    pub fn lock(&mut self, mesh: Key, management: Option<Key>) {
+    pub fn lock(&mut self, keys: &MeshKeys, management: Option<Key>) {
         for (board, port) in self.ports.iter_mut().enumerate() {
-            port.lock(mesh, management, [board as u8; 16]);
+            port.lock(&keys.credentials([board as u8; 16]), management);
         }
     }
 

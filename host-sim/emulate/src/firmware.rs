@@ -27,11 +27,8 @@ pub enum CannotBuildFirmware {
     #[error(transparent)]
     NoRepository(#[from] NoRepository),
     /// Nothing compiles for ARM.
-    #[cfg_attr(unix, error("there is no compiler for ARM: run tools/arm-target once"))]
-    #[cfg_attr(
-        not(unix),
-        error("there is no compiler for ARM: run rustup target add {TARGET} once")
-    )]
+    #[cfg_attr(unix, error("there is no ARM compiler: run tools/arm-target once"))]
+    #[cfg_attr(not(unix), error("there is no ARM compiler: run rustup target add {TARGET} once"))]
     NoCompiler,
     /// Cargo cannot be run.
     #[error("the firmware for {board} cannot be built: {error}")]
@@ -58,6 +55,8 @@ pub struct Firmware<'a> {
     log_level: Option<&'a str>,
     /// One of the firmware's examples, instead of what is flashed.
     example: Option<&'a str>,
+    /// Linked for the second slot of the flash instead of the first.
+    second_slot: bool,
 }
 
 impl<'a> Firmware<'a> {
@@ -68,6 +67,15 @@ impl<'a> Firmware<'a> {
             families: vec![ALL_NETWORKS],
             log_level: None,
             example: None,
+            second_slot: false,
+        }
+    }
+
+    /// Linked for the second slot of the flash, as an update of a board that runs from the first.
+    pub fn for_second_slot(self) -> Self {
+        Firmware {
+            second_slot: true,
+            ..self
         }
     }
 
@@ -101,6 +109,9 @@ impl<'a> Firmware<'a> {
         if self.example.is_some() {
             name.push_str("-examples");
         }
+        if self.second_slot {
+            name.push_str("-second-slot");
+        }
         match self.log_level {
             Some(level) => format!("{name}-{level}"),
             None => name,
@@ -115,6 +126,11 @@ impl<'a> Firmware<'a> {
             Some(example) => folder.join("examples").join(example),
             None => folder.join("hopwise-firmware"),
         }
+    }
+
+    /// Where the ELF file of the board's boot loader is once the image that is flashed has been built.
+    pub fn loader_path(&self, repository: &Repository) -> PathBuf {
+        self.path(repository).with_file_name("hopwise-boot")
     }
 
     /// Builds it as far as it has changed, and returns its ELF file. `told` hears, line by line, what there is to wait for;
@@ -144,11 +160,18 @@ impl<'a> Firmware<'a> {
         }
     }
 
+    fn features(&self) -> Vec<&'a str> {
+        let mut features = vec![self.board];
+        features.extend(&self.families);
+        features.extend(self.second_slot.then_some("second-slot"));
+        features
+    }
+
     fn cargo(&self, repository: &Repository, toolchain: &str) -> Command {
         let mut cargo = Command::new("cargo");
         cargo
             .args(["build", "--release", "--locked", "--no-default-features", "--features"])
-            .arg([&[self.board], self.families.as_slice()].concat().join(","))
+            .arg(self.features().join(","))
             .args(self.example.into_iter().flat_map(|name| match self.has_all_networks() {
                 // All at once: what they have in common is built once, and the rest side by side.
                 true => vec!["--examples"],
@@ -236,6 +259,7 @@ mod tests {
             stock.clone().with_families(&["rdn"]),
             stock.clone().with_log_level("trace"),
             stock.clone().with_example("temperature"),
+            stock.clone().for_second_slot(),
         ];
         let names: std::collections::BTreeSet<String> = images.iter().map(Firmware::name).collect();
         assert_eq!(names.len(), images.len(), "{names:?}");

@@ -135,7 +135,7 @@ mod tests {
             ),
             (
                 "1s cut 3.USART9",
-                "line 1: '3.USART9' is no port such as 3.0 or 3.USART1",
+                "line 1: '3.USART9' is not a port such as 3.0 or 3.USART1",
             ),
             ("1s cut 3.2", "line 1: ring(5): node 3 has ports 0 to 1, not 2"),
             (

@@ -56,7 +56,7 @@ pub enum CannotBuild {
 /// How the boards differ from each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Differences {
-    /// Decides all that happens by chance.
+    /// Decides everything that is random.
     pub seed: u64,
     /// Crystals are off by up to this many parts in a million, each by its own amount.
     pub drift_ppm: f64,

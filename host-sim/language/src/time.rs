@@ -20,7 +20,7 @@ const END: f64 = 1e15;
 
 /// Text that is no time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is no time such as 1.5s, 20ms or 300us")]
+#[error("'{text}' is not a time such as 1.5s, 20ms or 300us")]
 pub struct BadTime {
     /// As it was written.
     pub text: String,
@@ -142,7 +142,7 @@ mod tests {
         for text in [
             "", "s", "1", "1 s", "-1s", "-0s", "infs", "nans", "1000000s", "1m", "1.5", "1ps", "often",
         ] {
-            let sentence = format!("'{text}' is no time such as 1.5s, 20ms or 300us");
+            let sentence = format!("'{text}' is not a time such as 1.5s, 20ms or 300us");
             assert_eq!(text.parse::<Time>().map_err(|error| error.to_string()), Err(sentence));
         }
     }
@@ -153,6 +153,6 @@ mod tests {
         assert_eq!(time, Time::from_millis(1_500));
         assert_eq!(serde_json::to_string(&time).unwrap(), "\"1500ms\"");
         let error = serde_json::from_str::<Time>("\"soon\"").unwrap_err().to_string();
-        assert!(error.starts_with("'soon' is no time such as"), "{error}");
+        assert!(error.starts_with("'soon' is not a time such as"), "{error}");
     }
 }

@@ -74,7 +74,7 @@ const NAMES: [(Traffic, &str, &[&str]); 14] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTraffic {
     /// No such pattern.
-    #[error("'{0}' is no traffic: {list}", list = listed(|_| true))]
+    #[error("'{0}' is not a traffic pattern; the patterns are {list}", list = listed(|_| true))]
     Unknown(String),
     /// A hot spot's share that is none.
     #[error("the share of a hot spot is from 0 to 1")]
@@ -229,7 +229,10 @@ mod tests {
             "uniform(1,2)",
         ] {
             let refusal = text.parse::<Traffic>().unwrap_err().to_string();
-            assert_eq!(refusal, format!("'{text}' is no traffic: {all}"));
+            assert_eq!(
+                refusal,
+                format!("'{text}' is not a traffic pattern; the patterns are {all}")
+            );
         }
         assert_eq!("hot-spot(1,1.5)".parse::<Traffic>(), Err(BadTraffic::Share));
     }

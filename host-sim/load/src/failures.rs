@@ -16,7 +16,7 @@ use super::wiring::Wiring;
 pub struct FailurePlan {
     /// The chance of a link to be broken from the beginning, for good.
     pub links: f64,
-    /// The same of a router, with all its links.
+    /// The same for a router, with all its links.
     pub routers: f64,
     /// What happens while the network runs, in the language of scripts; a cycle is a nanosecond.
     pub events: String,

@@ -39,7 +39,7 @@ pub struct Parameters {
     pub class_limit: Option<u32>,
     /// What rings do at a tie, and with their two classes.
     pub rings: Rings,
-    /// How packets get where the rule leads them.
+    /// How packets reach their destination.
     #[serde(default)]
     pub paths: Paths,
 }
@@ -55,7 +55,7 @@ pub enum Paths {
     /// By the rule, hop by hop.
     #[default]
     Rule,
-    /// By the rule to a node drawn for each packet, then by the rule to its destination. Each half has classes of its own. L. G. Valiant, A
+    /// By the rule to a random node, drawn for each packet, then by the rule to its destination. Each half has classes of its own. L. G. Valiant, A
     /// scheme for fast parallel communication, SIAM Journal on Computing 11(2), 1982.
     Valiant,
     /// On shortest paths, to where there is most room.
@@ -83,7 +83,7 @@ impl Paths {
 pub enum Rings {
     /// As the rule says: a tie goes +1, the class changes at the wrap.
     Core,
-    /// A tie is tossed; a packet keeps the class it enters a ring with.
+    /// A tie is random; a packet keeps the class with which it enters a ring.
     Balanced,
 }
 

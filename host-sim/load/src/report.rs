@@ -47,7 +47,7 @@ pub struct Row {
     pub buffer_bytes: Option<u64>,
     /// Flits that the channels of a link share, if all networks were given the same.
     pub link_buffers: Option<u32>,
-    /// How packets get where the rule leads them.
+    /// How packets reach their destination.
     pub paths: Paths,
     /// Measured packets that failures made undeliverable.
     pub lost: Option<u64>,
@@ -269,7 +269,7 @@ fn saturation_table(rows: &[Row]) -> String {
     if found.is_empty() {
         return out;
     }
-    out.push_str("<h2>Saturation</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>packets a node a cycle</tr>\n");
+    out.push_str("<h2>Saturation</h2>\n<table><tr><th>network<th>rule<th>traffic<th>flits<th>seed<th>packets per node and cycle</tr>\n");
     for row in found {
         let _ = writeln!(
             out,

@@ -34,7 +34,7 @@ pub struct Wanted {
     pub nodes: u64,
     /// How many links each can have.
     pub ports: u64,
-    /// Also sizes that differ by up to so many percent.
+    /// Also sizes that differ by up to this many percent.
     pub within_percent: u64,
     /// How many networks to list.
     pub top: usize,

@@ -14,11 +14,11 @@ use super::buffer_classes;
 use super::graph::Graph;
 use super::routes::{RouteFault, RoutesTo};
 
-/// How packets are given a buffer class.
+/// How packets get a buffer class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheme {
-    /// As the network itself says.
+    /// As the network defines them.
     Network,
     /// The number of valleys ahead: nodes numbered lower than the one before and the one after.
     Valleys,
@@ -26,7 +26,7 @@ pub enum Scheme {
     Hops,
     /// One class for all.
     One,
-    /// The lanes of the node itself, whose buffers are common to all links: of packets and of broadcasts.
+    /// The lanes of a board, whose buffers are shared by all links: of packets and of broadcasts.
     Lanes,
 }
 

@@ -110,7 +110,7 @@ fn method_name(method: Method) -> &'static str {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteFault {
     /// A hop along no link.
-    #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is no neighbour")]
+    #[error("{expression}: on the way to {dest} node {here} sends to {next}, which is not a neighbour")]
     NoLink {
         /// The network.
         expression: String,

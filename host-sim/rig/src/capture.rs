@@ -1,4 +1,4 @@
-//! The logs of all boards as one trace, on one time line.
+//! The logs of all boards as one trace on one time line.
 //!
 //! Lines go to disk as they come, each at once, into a trace of its own beside the output, in which every board has the time of its own
 //! clock: of a capture that is killed, all lines that came are there, and [`from_unaligned`](super::log_sources::from_unaligned) takes

@@ -8,18 +8,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::{KEY_BYTES, Key};
+use hopwise_core::key::{KEY_BYTES, Key, Secret};
 use hopwise_core::store::Keys;
 use hopwise_core::wire::BadPage;
 use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::image::{Image, NotFirmware};
-use hopwise_emulator::time::{SECOND, Time};
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BadWire, Port, Script, World};
 
 use super::mesh::{Mesh, NodePort};
 use super::talk::Talk;
+use super::update::Boards;
 use hopwise_emulate::computers::{Computers, Question};
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup::{self, Blueprint, CannotBuild, Differences, Program};
@@ -60,6 +62,20 @@ pub enum FirmwareFault {
 }
 
 impl Firmware {
+    /// The same, with a boot loader before it.
+    pub fn with_loader(self, path: &Path) -> Result<Self, BadFirmware> {
+        let loader = std::fs::read(path).map_err(FirmwareFault::Io);
+        let loader = loader.and_then(|elf| Ok(Image::from_elf(&elf)?));
+        let loader = loader.map_err(|fault| BadFirmware {
+            path: path.to_path_buf(),
+            fault,
+        })?;
+        Ok(Firmware {
+            image: Arc::new(self.image.with_loader(&loader)),
+            elf: self.elf,
+        })
+    }
+
     /// Reads an ELF file.
     pub fn load(path: &Path) -> Result<Self, BadFirmware> {
         Self::read(path).map_err(|fault| BadFirmware {
@@ -207,7 +223,7 @@ pub struct FreeLink {
 
 /// A text that is no serial port of a board.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no serial port of a board such as 3.UART5")]
+#[error("'{0}' is not a serial port of a board, such as 3.UART5")]
 pub struct NoFreeLink(String);
 
 impl FromStr for FreeLink {
@@ -247,7 +263,11 @@ impl FreeLink {
 
 /// That of no mesh.
 fn another_key() -> Keys {
-    MeshKeys::of(&Key::new([0; KEY_BYTES])).of_board(0)
+    let secret = Secret {
+        key: Key::new([0; KEY_BYTES]),
+        encrypts: false,
+    };
+    MeshKeys::of(&secret).of_board(0)
 }
 
 fn emulated_port(kind: &BoardKind, node: u64, link: usize) -> Option<Port> {
@@ -327,7 +347,7 @@ impl EmulatedMesh {
         world.set_script(mistakes.script(mesh)?)?;
         let mut computers = Computers::connect(&mut world, mesh.baud)?;
         if let Some(keys) = mesh.keys {
-            computers.lock(keys.mesh, Some(keys.management));
+            computers.lock(&keys, Some(keys.management));
         }
         let mut places: Vec<usize> = entrances.iter().map(|node| *node as usize).collect();
         if let Some(wrong) = places.iter().find(|place| **place >= world.boards().len()) {
@@ -347,6 +367,16 @@ impl EmulatedMesh {
     pub fn run_for(&mut self, time: Time) {
         let end = self.world.now() + time;
         self.computers.run_until(&mut self.world, end);
+    }
+}
+
+impl Boards for EmulatedMesh {
+    fn wait(&mut self, time: Duration) {
+        self.run_for(time.as_millis() as Time * MILLISECOND);
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_micros(self.world.now() / MICROSECOND)
     }
 }
 

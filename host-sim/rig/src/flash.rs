@@ -1,6 +1,6 @@
 //! Image and configuration pages into boards, through the probe-rs program.
 //!
-//! All boards of a mesh get the same image; what makes them differ is their page, in a slot of its own.
+//! All boards of a mesh get the same image and boot loader; what makes them differ is their page, in a slot of its own.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -21,6 +21,8 @@ use super::probe_rs::{Call, Program, Target, output_within};
 pub enum FlashStep {
     /// The program.
     Image,
+    /// The boot loader, with which the next program can come through the mesh.
+    Loader,
     /// The configuration page.
     Page,
     /// The board starts with both.
@@ -29,13 +31,14 @@ pub enum FlashStep {
 
 impl FlashStep {
     /// All of them.
-    pub const ALL: [FlashStep; 3] = [FlashStep::Image, FlashStep::Page, FlashStep::Reset];
+    pub const ALL: [FlashStep; 4] = [FlashStep::Image, FlashStep::Loader, FlashStep::Page, FlashStep::Reset];
 }
 
 impl fmt::Display for FlashStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             FlashStep::Image => "image",
+            FlashStep::Loader => "boot loader",
             FlashStep::Page => "page",
             FlashStep::Reset => "reset",
         })
@@ -69,6 +72,8 @@ pub struct Flasher {
     pub chip: &'static str,
     /// The image.
     pub elf: PathBuf,
+    /// The boot loader, if there is to be one: it goes where the image has put its own beginning.
+    pub loader: Option<PathBuf>,
     /// Where pages go.
     pub slots: u32,
     /// How long a step may take.
@@ -102,25 +107,29 @@ pub fn jobs(mesh: &Mesh, nodes: &[u64], folder: &Path) -> Result<Vec<FlashJob>, 
 }
 
 impl Flasher {
-    /// What probe-rs is called for in a step.
-    pub fn call<'a>(&'a self, job: &'a FlashJob, step: FlashStep) -> Call<'a> {
+    /// What probe-rs is called for in a step; `None` if there is nothing to do.
+    pub fn call<'a>(&'a self, job: &'a FlashJob, step: FlashStep) -> Option<Call<'a>> {
         let target = Target {
             chip: self.chip,
             probe: &job.probe,
         };
-        match step {
+        Some(match step {
             FlashStep::Image => Call::Image(target, &self.elf),
+            FlashStep::Loader => Call::Image(target, self.loader.as_ref()?),
             FlashStep::Page => Call::Bytes(target, self.slots, &job.page),
             FlashStep::Reset => Call::Reset(target),
-        }
+        })
     }
 
     /// Flashes one board.
     pub fn flash(&self, program: &Program, job: &FlashJob, progress: &dyn Fn(FlashStep)) -> Result<(), FlashFailure> {
         for step in FlashStep::ALL {
+            let Some(call) = self.call(job, step) else {
+                continue;
+            };
             progress(step);
             let failed = |reason: String| FlashFailure { step, reason };
-            let output = output_within(&mut program.command(self.call(job, step)), self.limit);
+            let output = output_within(&mut program.command(call), self.limit);
             let output = output.map_err(|error| failed(error.to_string()))?;
             if !output.status.success() {
                 let said = [output.stderr, output.stdout].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

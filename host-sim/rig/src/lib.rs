@@ -7,6 +7,7 @@
 //! - [`ports`]: which serial ports lead to boards; [`assign`]: which board is which node;
 //! - [`doctor`]: a self-test of one board;
 //! - [`probe_rs`]: every call of probe-rs; [`flash`]: image and configuration pages, through it;
+//! - [`update`]: a new image into all boards, through the mesh;
 //! - [`capture`]: the logs of all boards as one trace; [`event_text`]: its lines in words; [`clocks`]: boards' clocks made one;
 //! - [`probe_logs`]: logs from real boards; [`log_sources`]: logs from elsewhere.
 //!
@@ -49,6 +50,7 @@ pub mod serial_line;
 pub mod survey;
 pub mod talk;
 mod time_line;
+pub mod update;
 pub mod wiring_check;
 
 #[cfg(all(test, unix))]

@@ -28,7 +28,7 @@ const PIECE: usize = 1 << 16;
 /// How emulated boards run.
 #[derive(Clone, Debug)]
 pub struct EmulatedRun {
-    /// Decides all that happens by chance.
+    /// Decides everything that is random.
     pub seed: u64,
     /// How long.
     pub duration: Time,

@@ -27,7 +27,7 @@ pub struct BoardPort {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPortMeant {
     /// Nothing is plugged in.
-    #[error("no board with an ST-LINK is plugged in: say --port TTY, or set {VARIABLE}")]
+    #[error("no board with an ST-LINK is plugged in: give --port TTY, or set {VARIABLE}")]
     None,
     /// It could be any of several.
     #[error("say with --port or {VARIABLE} which of these boards: {}", list(.0))]

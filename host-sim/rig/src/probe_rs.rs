@@ -158,7 +158,7 @@ impl fmt::Display for Version {
 pub enum Unfit {
     /// There is none of that name.
     #[error(
-        "there is no program '{0}': https://probe.rs says how probe-rs is installed, and --probe-rs names one that is elsewhere"
+        "there is no program '{0}': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH"
     )]
     NotThere(String),
     /// It does not start.
@@ -170,7 +170,7 @@ pub enum Unfit {
         error: io::Error,
     },
     /// It is something else.
-    #[error("'{0}' is no probe-rs: it does not say which version it has")]
+    #[error("'{0}' is not probe-rs: it does not say which version it has")]
     NoVersion(String),
     /// It is too old.
     #[error(

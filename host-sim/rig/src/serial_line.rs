@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::talk::Talk;
+use super::update::Boards;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
 use hopwise_computer::serial_line::{SerialLine, exchange_all};
 use hopwise_core::authority::MeshKeys;
@@ -20,6 +21,7 @@ const AT_ONCE: usize = 4;
 /// Boards at serial ports.
 pub struct SerialMesh {
     lines: Vec<SerialLine>,
+    begin: Instant,
 }
 
 impl SerialMesh {
@@ -28,6 +30,7 @@ impl SerialMesh {
         let lines = paths.iter().map(|path| SerialLine::open(path, baud, keys));
         let mut mesh = SerialMesh {
             lines: lines.collect::<Result<_, _>>()?,
+            begin: Instant::now(),
         };
         while mesh.lines.iter().any(|line| !line.port.is_up()) {
             if let Some(missing) = mesh.lines.iter().find_map(SerialLine::missing) {
@@ -77,6 +80,17 @@ impl SerialMesh {
             open.retain(|_, (_, until)| Instant::now() < *until);
         }
         Ok(replies)
+    }
+}
+
+impl Boards for SerialMesh {
+    /// A port that fails is a port without answers.
+    fn wait(&mut self, time: Duration) {
+        let _ = self.idle(time);
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
     }
 }
 

@@ -383,7 +383,7 @@ impl Comparison<'_> {
                 let [first, second] = [b, far_a].map(|at| self.place(at));
                 let [third, fourth] = [a, far_b].map(|at| self.place(at));
                 Some(format!(
-                    "exchange the plugs at {first} and {second} (or those at {third} and {fourth}, which comes to the same)"
+                    "exchange the plugs at {first} and {second} (or those at {third} and {fourth}, which has the same effect)"
                 ))
             }
             (Some(far), None) | (None, Some(far)) => {

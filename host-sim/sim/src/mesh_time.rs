@@ -30,7 +30,7 @@ pub struct Trial {
     pub network: Network,
     /// Decides all chance.
     pub seed: u64,
-    /// Crystals are wrong by up to so many parts of a million.
+    /// Crystals are off by up to this many parts in a million.
     pub drift: f64,
     /// The last board starts at most so much later than the first.
     pub starts_within: Nanos,

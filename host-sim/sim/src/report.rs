@@ -176,7 +176,10 @@ impl Report {
             ("frames", self.frames.to_string()),
             ("retransmissions", self.retransmissions.to_string()),
             ("detours", self.detours.to_string()),
-            ("links came up", format!("{} times at their ends", self.links_up)),
+            (
+                "links came up",
+                format!("{} times, counted at both ends", self.links_up),
+            ),
             ("buffers used", format!("{} at most in a node", self.buffers_used)),
             ("virtual time", format!("{:.3} s", self.virtual_seconds)),
             ("wall time", format!("{:.3} s", self.wall_seconds)),

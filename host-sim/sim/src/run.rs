@@ -35,7 +35,7 @@ pub struct SimRun {
     pub build: Build,
     /// Who sends to whom.
     pub traffic: Traffic,
-    /// How many packets in all.
+    /// The total number of packets.
     pub packets: u64,
     /// Nothing is sent after so long, whatever the number of packets.
     pub duration: Option<Nanos>,

@@ -244,11 +244,11 @@ mod tests {
             ("seed = [1, -1]", "line 1: seed: invalid "),
             (
                 "\n\ntraffic = \"some\"",
-                "line 3: traffic: 'some' is no traffic: uniform, ",
+                "line 3: traffic: 'some' is not a traffic pattern; the patterns are uniform, ",
             ),
             (
                 "pull-every = \"often\"",
-                "line 1: pull-every: 'often' is no time such as",
+                "line 1: pull-every: 'often' is not a time such as",
             ),
             ("pull-every = 3", "line 1: pull-every: invalid type: "),
             ("seed = []", "line 1: seed has no values"),

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use hopwise_core::key::{KEY_BYTES, Key};
+use hopwise_core::key::{KEY_BYTES, Key, Secret};
 use hopwise_core::limits::MAX_PAYLOAD;
 use hopwise_core::{Network, NoSuchNode, Node, ParseError};
 use hopwise_language::script::{NoSuchPlace, PortName, ScriptError, Stage, on_one_line};
@@ -45,7 +45,7 @@ pub struct Settings {
     pub network: Option<String>,
     /// Who sends to whom; uniform unless said otherwise.
     pub traffic: Option<Traffic>,
-    /// How many packets in all. Unless said otherwise, one for each pair that sends in turn, one for each node that
+    /// The total number of packets. Unless said otherwise, one for each pair that sends in turn, one for each node that
     /// broadcasts, or 1000.
     pub packets: Option<u64>,
     /// For how long packets are sent, instead of a number of them.
@@ -53,7 +53,7 @@ pub struct Settings {
     pub duration: Option<Time>,
     /// Confirmed packets instead of datagrams.
     pub confirmed: bool,
-    /// Each packet by a service drawn for it: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
+    /// A random service for each packet: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
     /// clear-counters.
     pub mixed: bool,
     /// Bytes of each packet's payload, 32 unless said otherwise.
@@ -62,23 +62,23 @@ pub struct Settings {
     pub rate: Option<f64>,
     /// Speed of the wires in bits a second, 1000000 unless said otherwise.
     pub baud: Option<u32>,
-    /// From the last byte of a frame to the node's looking at it; no time unless said otherwise.
+    /// From the last byte of a frame until the node processes it; no time unless said otherwise.
     pub processing: Option<Time>,
     /// Clocks of boards run wrong by up to so many parts of a million and begin anywhere; without it they are all the same.
     pub drift: Option<f64>,
-    /// Timers come late by up to this, and frames are looked at so much later.
+    /// Timers are late by up to this, and frames are processed late by up to this.
     pub jitter: Option<Time>,
-    /// The chance of each bit to be flipped.
+    /// The probability that a bit is flipped.
     pub ber: Option<f64>,
-    /// The chance of each byte to begin a burst of random bits.
+    /// The probability that a byte begins a burst of random bits.
     pub bursts: Option<f64>,
     /// How many bits a burst has, 16 unless said otherwise.
     pub burst_bits: Option<u32>,
-    /// The chance of each byte to be lost.
+    /// The probability that a byte is lost.
     pub lost_bytes: Option<f64>,
-    /// The chance of each byte to have a random one inserted before it.
+    /// The probability that a random byte is inserted before a byte.
     pub inserted_bytes: Option<f64>,
-    /// The chance of each byte to come twice.
+    /// The probability that a byte arrives twice.
     pub doubled_bytes: Option<f64>,
     /// A cable is pulled this often, for 1 ms to 5 s.
     pub pull_every: Option<Time>,
@@ -86,7 +86,7 @@ pub struct Settings {
     pub reset_every: Option<Time>,
     /// Boards with a computer at their serial port, as `NODE[,...]`: it asks nodes what they answer, any node and as often as nodes send.
     pub host: Option<String>,
-    /// A computer goes this often, and another comes after 1 ms to 5 s.
+    /// A computer leaves this often, and another arrives after 1 ms to 5 s.
     pub leave_every: Option<Time>,
     /// The file of a [script](hopwise_language::script): what happens to boards and cables.
     pub script: Option<PathBuf>,
@@ -94,11 +94,11 @@ pub struct Settings {
     pub events: Option<String>,
     /// Boards that misbehave, as `NODE:KIND[,...]`; see [`RogueKind`](super::rogue::RogueKind).
     pub rogue: Option<String>,
-    /// The boards have a key, made of this word; a rogue has none.
+    /// The boards have a key, made of this word, and encrypt what they say if it ends in `+encrypt`; a rogue has none.
     pub key: Option<String>,
     /// Someone is on the cables at these ports, as `NODE.PORT[,...]`, and has no key; see [`Tap`](super::tap::Tap).
     pub tap: Option<String>,
-    /// Decides all that happens by chance, 1 unless said otherwise.
+    /// Decides everything that is random, 1 unless said otherwise.
     pub seed: Option<u64>,
 }
 
@@ -164,7 +164,7 @@ impl Settings {
                 jitter: self.jitter.unwrap_or_default().nanos(),
                 seed: self.seed.unwrap_or(1),
                 rogues: self.rogues(&network)?,
-                key: self.key.as_deref().map(key),
+                key: self.key.as_deref().map(secret),
                 taps: self.taps(&network)?,
                 computers: self.computers(&network)?,
             },
@@ -341,13 +341,13 @@ pub enum BadSettings {
     #[error("at least two boards must be honest")]
     AllRogues,
     /// Text that names no end of a cable.
-    #[error("tap: '{0}' is no port: write NODE.PORT[,...], such as 3.0,5.1")]
+    #[error("tap: '{0}' is not a port: write NODE.PORT[,...], such as 3.0,5.1")]
     Tap(String),
     /// A port that is not there.
     #[error("tap: {0}")]
     TapPlace(NoSuchPlace),
     /// Text that names no node.
-    #[error("host: '{0}' is no node: write NODE[,...], such as 3,5")]
+    #[error("host: '{0}' is not a node: write NODE[,...], such as 3,5")]
     Host(String),
     /// A computer at a board that is not in the network.
     #[error("host: {0}")]
@@ -430,8 +430,11 @@ fn check(run: &SimRun) -> Result<(), BadSettings> {
 }
 
 /// A key for a simulation. One for boards is random: a word can be guessed.
-fn key(word: &str) -> Key {
-    Key::new([0; KEY_BYTES]).derive_key("simulation", &[word.as_bytes()])
+fn secret(word: &str) -> Secret {
+    Secret {
+        key: Key::new([0; KEY_BYTES]).derive_key("simulation", &[word.as_bytes()]),
+        encrypts: word.ends_with(Secret::ENCRYPTS),
+    }
 }
 
 /// The beginning of what someone wrote.

@@ -54,7 +54,11 @@ impl Tap {
                 if random.random() {
                     // Any key but the right one.
                     let (key, random) = (Key::new(random.random()), random.random());
-                    link.lock(&Credentials { key, random });
+                    link.lock(&Credentials {
+                        key,
+                        random,
+                        encrypts: false,
+                    });
                 }
                 Box::new(link)
             });

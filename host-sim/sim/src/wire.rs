@@ -13,17 +13,17 @@ pub const PASSES_SOON: Nanos = 50_000_000;
 /// How a wire damages what it carries, by chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// The chance of each bit to be flipped. A start or stop bit that is flipped costs the byte.
+    /// The probability that a bit is flipped. A start or stop bit that is flipped costs the byte.
     pub bit_errors: f64,
     /// The chance of each byte to begin a burst, and the bits it lasts.
     pub bursts: f64,
     /// Bits of a burst, each of which is random.
     pub burst_bits: u32,
-    /// The chance of each byte to be lost.
+    /// The probability that a byte is lost.
     pub lost: f64,
-    /// The chance of each byte to have a random one inserted before it.
+    /// The probability that a random byte is inserted before a byte.
     pub inserted: f64,
-    /// The chance of each byte to come twice.
+    /// The probability that a byte arrives twice.
     pub duplicated: f64,
 }
 

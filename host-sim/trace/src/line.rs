@@ -158,10 +158,10 @@ enum RecordForm<'a> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoLine {
     /// It has another form.
-    #[error("this is no event: {0}")]
+    #[error("this is not an event: {0}")]
     Form(String),
     /// Nothing runs for so long.
-    #[error("{0} s is no time of a mesh")]
+    #[error("{0} s is not a time in a mesh")]
     Time(f64),
 }
 

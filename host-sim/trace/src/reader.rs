@@ -26,7 +26,7 @@ pub enum Fault {
     #[error("{0}")]
     Io(io::Error),
     /// It does not end.
-    #[error("a line of more than {LONGEST_LINE} bytes is no event")]
+    #[error("a line of more than {LONGEST_LINE} bytes is not an event")]
     TooLong,
     /// It says nothing.
     #[error("{0}")]
@@ -233,23 +233,23 @@ mod tests {
     fn bad_lines_are_named() {
         let good = r#"{"t":0,"node":1,"event":"damaged","link":0,"error":"crc"}"#;
         for (bad, what) in [
-            ("{\"t\":1,", "line 2: this is no event: EOF while parsing"),
-            ("[]", "line 2: this is no event: invalid"),
+            ("{\"t\":1,", "line 2: this is not an event: EOF while parsing"),
+            ("[]", "line 2: this is not an event: invalid"),
             (
                 "{\"t\":1,\"node\":1}",
-                "line 2: this is no event: missing field `event`",
+                "line 2: this is not an event: missing field `event`",
             ),
             (
                 "{\"t\":1,\"node\":-1,\"event\":\"damaged\",\"link\":0}",
-                "line 2: this is no event: invalid value: integer `-1`",
+                "line 2: this is not an event: invalid value: integer `-1`",
             ),
             (
                 "{\"t\":1,\"node\":1,\"event\":\"damaged\",\"link\":999}",
-                "line 2: this is no event: invalid value: integer `999`",
+                "line 2: this is not an event: invalid value: integer `999`",
             ),
             (
                 "{\"t\":1,\"node\":1,\"event\":\"delivered\"}",
-                "line 2: this is no event: missing field `packet`",
+                "line 2: this is not an event: missing field `packet`",
             ),
             ("{\"t\":1e300,\"node\":1,\"event\":\"sang\"}", "line 2: 1000000000"),
         ] {
@@ -287,6 +287,9 @@ mod tests {
     fn a_line_without_end_is_not_held() {
         let text = format!("{{\"t\":0,\"node\":1,\"event\":\"{}\"}}\n", "x".repeat(LONGEST_LINE));
         let error = Reader::new(text.as_bytes()).err().unwrap();
-        assert_eq!(error.to_string(), "line 1: a line of more than 65536 bytes is no event");
+        assert_eq!(
+            error.to_string(),
+            "line 1: a line of more than 65536 bytes is not an event"
+        );
     }
 }

@@ -25,6 +25,7 @@ extern "C" fn _start() {
         link.lock(&Credentials {
             key: Key::new(black_box([1; 16])),
             random: black_box([2; 16]),
+            encrypts: black_box(false),
         });
     }
     let mut out = [0; WIRE];

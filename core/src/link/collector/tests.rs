@@ -36,6 +36,7 @@ fn ack() -> Ack {
         refused: 0b100,
         offer: Offer::new(3, 0x7f),
         missing: Some(2),
+        pause: 0,
     }
 }
 

@@ -24,13 +24,19 @@ impl End {
                 if self.state.peer().is_none() || tag != self.tag {
                     return self.useless();
                 }
+                self.is_back(now);
                 match self.state.named(self.heard_until(now)) {
                     Change::None => Received::Time(signal),
                     change => self.follow(change, now),
                 }
             }
             Frame::Ack(ack) => match self.acknowledged(&ack, now) {
-                Ok(()) => Received::Frame,
+                Ok(()) => {
+                    if ack.pause > 0 {
+                        self.excuse(ack.pause, now);
+                    }
+                    Received::Frame
+                }
                 Err(received) => received,
             },
             Frame::Data { header, packet } => {
@@ -97,6 +103,7 @@ impl End {
             return Err(self.useless());
         }
         let change = self.state.named(self.heard_until(now));
+        self.is_back(now);
         if change != Change::None {
             // The link was not up. Should a packet be in the frame, it is sent again.
             return Err(self.follow(change, now));
@@ -165,6 +172,7 @@ impl End {
 
     fn believe<'a>(&mut self, hello: &Hello, hears: Hears, now: Micros) -> Received<'a> {
         let was_open = self.is_open();
+        self.is_back(now);
         let until = self.heard_until(now);
         let (mut change, answer) = self.state.hello(Peer::of(hello), hears, hello.stance, until);
         if answer {

@@ -1,5 +1,6 @@
 //! What goes out: whose turn it is, and the frame.
 
+use super::pausing::Pause;
 use super::{End, HELLO_WHILE_DOWN, coarse, count};
 use crate::link::security::Security;
 use crate::link::window::{Sent, Token};
@@ -18,7 +19,10 @@ fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
 
 impl End {
     pub(in crate::link) fn turn(&mut self, now: Micros) -> Turn {
-        if now >= self.hello_at {
+        if self.is_paused(now) {
+            return Turn::Nothing;
+        }
+        if now >= self.hello_at || self.pause_due().is_some() {
             return Turn::Control;
         }
         if self.is_open() && self.told {
@@ -40,16 +44,26 @@ impl End {
     }
 
     pub(in crate::link) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
+        if self.is_paused(now) {
+            return None;
+        }
         if now >= self.hello_at {
             return self.write_hello(now, out);
         }
-        if !self.is_up() || !self.ack_due {
+        let pause = self.pause_due();
+        if !self.is_up() || !self.ack_due && pause.is_none() {
             return None;
         }
-        let ack = self.acknowledgement()?;
+        let ack = Ack {
+            pause: pause.unwrap_or(0),
+            ..self.acknowledgement()?
+        };
         let seal = next_seal(&mut self.security)?;
         let length = write_ack(&ack, seal, out)?;
         self.sent(length, now);
+        if pause.is_some() {
+            self.pause = Pause::Told;
+        }
         Some(length)
     }
 

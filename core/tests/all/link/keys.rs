@@ -16,7 +16,11 @@ const KEY: Key = Key::new(*b"a key for trials");
 
 fn credentials(key: Key) -> Option<Credentials> {
     let random = [0; 16];
-    Some(Credentials { key, random })
+    Some(Credentials {
+        key,
+        random,
+        encrypts: false,
+    })
 }
 
 fn keyed(packets: [usize; 2]) -> Pair {
@@ -395,6 +399,7 @@ fn a_frame_without_a_tag_is_not_taken() {
         refused: 0,
         offer: Offer::ALL,
         missing: None,
+        pause: 0,
     };
     let header = DataHeader {
         ack,

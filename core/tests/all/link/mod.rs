@@ -3,6 +3,7 @@
 mod frames;
 mod keys;
 mod pair;
+mod pausing;
 mod rate;
 mod sessions;
 mod torture;

@@ -40,6 +40,8 @@ pub(crate) struct End {
     /// One in so many packets finds no room here.
     refuse_every: u64,
     pub(crate) dead: bool,
+    /// It stands still: it hears and says nothing, and what comes waits.
+    pub(crate) stands_still: bool,
     pub(crate) faults: Faults,
     free_at: Micros,
     flying: VecDeque<(Micros, Vec<u8>)>,
@@ -92,6 +94,7 @@ impl Pair {
             arrived: HashMap::new(),
             refuse_every,
             dead: false,
+            stands_still: false,
             faults: Faults::new(),
             free_at: 0,
             flying: VecDeque::new(),
@@ -133,6 +136,11 @@ impl Pair {
         end.flying.clear();
     }
 
+    /// Bytes that an end has sent and that have not been heard.
+    pub(crate) fn waiting_from(&self, place: usize) -> usize {
+        self.ends[place].flying.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+
     pub(crate) fn both_up(&self) -> bool {
         self.ends.iter().all(|end| end.link.is_open())
     }
@@ -147,16 +155,14 @@ impl Pair {
         let end = self.now + micros;
         while !done(self) {
             for place in 0..2 {
-                self.arrive(place);
-                self.look_at_the_clock(place);
-                self.send(place);
+                if !self.ends[place].stands_still {
+                    self.arrive(place);
+                    self.look_at_the_clock(place);
+                    self.send(place);
+                }
             }
-            let next = self
-                .ends
-                .iter()
-                .map(|end| end.next_moment(self.now))
-                .min()
-                .unwrap_or(end);
+            let awake = self.ends.iter().filter(|end| !end.stands_still);
+            let next = awake.map(|end| end.next_moment(self.now)).min().unwrap_or(end + 1);
             if next > end {
                 self.now = end;
                 return done(self);
@@ -320,7 +326,8 @@ impl End {
     /// When something may happen next.
     fn next_moment(&self, now: Micros) -> Micros {
         let free = Some(self.free_at).filter(|&at| at > now);
-        let arrival = self.flying.front().map(|&(at, _)| at);
+        // What the other end does not fetch is nothing to wait for.
+        let arrival = self.flying.front().map(|&(at, _)| at).filter(|&at| at > now);
         let deadline = self.link.deadline();
         let waits = [free, arrival, Some(deadline)].into_iter().flatten();
         waits.min().unwrap_or(deadline).max(now + 1)

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::stranger::Stranger;
 use crate::support::*;
+use hopwise_core::key::{Credentials, Key};
 
 /// What an application got.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +73,8 @@ pub(crate) struct Mesh {
     noise: Random,
     /// Of so many bits one is flipped, on all cables; 0 for none.
     pub(crate) flip_one_in: u64,
+    /// All that was on any cable.
+    pub(crate) overheard: Vec<Vec<u8>>,
 }
 
 /// The application that sends and gets, unless a test says otherwise.
@@ -94,6 +97,7 @@ impl Mesh {
             stations: Vec::new(),
             noise: Random(1),
             flip_one_in: 0,
+            overheard: Vec::new(),
         };
         for address in 0..network.nodes() {
             let config = Config {
@@ -127,6 +131,22 @@ impl Mesh {
     /// The same, and all links have been up for a while.
     pub(crate) fn up(expression: &str) -> Mesh {
         let mut mesh = Mesh::new(expression);
+        mesh.come_up();
+        mesh.run(100 * MILLISECOND);
+        mesh
+    }
+
+    /// The same, and its boards have a key.
+    pub(crate) fn keyed(expression: &str, encrypts: bool) -> Mesh {
+        let mut mesh = Mesh::new(expression);
+        for node in 0..mesh.network.nodes() {
+            let credentials = Credentials {
+                key: Key::new([9; 16]),
+                random: [node as u8; 16],
+                encrypts,
+            };
+            mesh.board_mut(node).router.lock(&credentials);
+        }
         mesh.come_up();
         mesh.run(100 * MILLISECOND);
         mesh
@@ -416,6 +436,7 @@ impl Mesh {
         let moments = free.chain(arrivals.map(|&(when, _)| when));
         station.next = moments.fold(station.who.deadline(), Micros::min).max(now + 1);
         for ((to, plug), when, mut bytes) in sent {
+            self.overheard.push(bytes.clone());
             self.disturb(&mut bytes);
             let there = &mut self.stations[to];
             if there.on {

@@ -6,6 +6,7 @@ mod cables;
 mod confirmed;
 mod datagrams;
 mod detours;
+mod encrypted;
 mod harness;
 mod lanes;
 mod other_paths;

@@ -91,7 +91,7 @@ fn lengths(network: &Network, graph: &Graph, dest: Node, rule: Rule) -> Vec<u64>
             let next = network.next_hop(here, dest, rule).unwrap();
             assert!(
                 graph.neighbors[here as usize].contains(&next),
-                "{network}: {rule:?} from {here} to {dest} by {next}, which is no neighbour"
+                "{network}: {rule:?} from {here} to {dest} by {next}, which is not a neighbour"
             );
             here = next;
         }

@@ -94,8 +94,8 @@ pub(super) fn read(line: &[u8]) -> Result<(Value, Wish), BadLine> {
         id: id.clone(),
         sentence,
     };
-    let value: Value =
-        serde_json::from_slice(line).map_err(|error| bad(&Value::Null, format!("this is no line of JSON: {error}")))?;
+    let value: Value = serde_json::from_slice(line)
+        .map_err(|error| bad(&Value::Null, format!("this is not a line of JSON: {error}")))?;
     let id = match value.get("id") {
         None | Some(Value::Null) => Value::Null,
         Some(id @ Value::Number(_)) => id.clone(),
@@ -105,7 +105,7 @@ pub(super) fn read(line: &[u8]) -> Result<(Value, Wish), BadLine> {
             return Err(bad(&Value::Null, sentence));
         }
     };
-    let fields = Fields::deserialize(value).map_err(|error| bad(&id, format!("this is no request: {error}")))?;
+    let fields = Fields::deserialize(value).map_err(|error| bad(&id, format!("this is not a request: {error}")))?;
     match fields.wish() {
         Ok(wish) => Ok((id, wish)),
         Err(sentence) => Err(bad(&id, sentence)),
@@ -374,10 +374,10 @@ mod tests {
     #[test]
     fn what_is_no_request_is_told_in_a_sentence() {
         for (text, sentence) in [
-            ("", "this is no line of JSON"),
-            ("hello", "this is no line of JSON"),
-            ("[1]", "this is no request"),
-            (r#"{"id":1}"#, "this is no request: missing field `do`"),
+            ("", "this is not a line of JSON"),
+            ("hello", "this is not a line of JSON"),
+            ("[1]", "this is not a request"),
+            (r#"{"id":1}"#, "this is not a request: missing field `do`"),
             (r#"{"do":"fly"}"#, "there is no 'fly', only send"),
             (r#"{"do":"send","service":16}"#, "send needs a node"),
             (r#"{"do":"send","node":1}"#, "send needs a service"),
@@ -385,8 +385,8 @@ mod tests {
                 r#"{"do":"send","node":1,"service":0}"#,
                 "services are numbers from 1 to 255",
             ),
-            (r#"{"do":"send","node":1,"service":256}"#, "this is no request"),
-            (r#"{"do":"send","node":-1,"service":16}"#, "this is no request"),
+            (r#"{"do":"send","node":1,"service":256}"#, "this is not a request"),
+            (r#"{"do":"send","node":-1,"service":16}"#, "this is not a request"),
             (r#"{"do":"send","node":1,"service":16,"hex":"0"}"#, "hex is two digits"),
             (r#"{"do":"send","node":1,"service":16,"hex":"é0"}"#, "hex is two digits"),
             (
@@ -408,13 +408,13 @@ mod tests {
                 r#"{"do":"request","node":1,"service":16,"within":1e300}"#,
                 "within is a number",
             ),
-            (r#"{"do":"send","nod":1}"#, "this is no request: unknown field `nod`"),
+            (r#"{"do":"send","nod":1}"#, "this is not a request: unknown field `nod`"),
             (r#"{"id":{},"do":"quiet"}"#, "an id is a number"),
         ] {
             assert!(refused(text).starts_with(sentence), "{text}: {}", refused(text));
         }
         let deep = "[".repeat(100_000);
-        assert!(refused(&deep).starts_with("this is no line of JSON"));
+        assert!(refused(&deep).starts_with("this is not a line of JSON"));
         let known = read(br#"{"id":3,"do":"send"}"#).expect_err("no node");
         assert_eq!(known.id, json!(3), "the client knows which of its requests is wrong");
     }

@@ -169,7 +169,7 @@ fn obey(mesh: &Mesh, outbox: &Arc<Outbox>, wanted: &Wanted, line: Line<'_>) -> b
             return outbox.say(line::error(&Value::Null, "bad-line", &sentence));
         }
         Line::Whole(line) if is_of_browser(line) => {
-            outbox.say(line::error(&Value::Null, "bad-line", "this is no web server"));
+            outbox.say(line::error(&Value::Null, "bad-line", "this is not a web server"));
             return false;
         }
         // An empty line is nothing.

@@ -10,7 +10,7 @@ use super::MeshArg;
 use super::output::{Outcome, print, print_json, say, stop_on_ctrl_c, write_file};
 use super::refusal::Refusal;
 use hopwise_rig::assign::{Next, Probe, blink, label, next};
-use hopwise_rig::mesh::{BadMesh, Mesh, MeshRule, with_probe};
+use hopwise_rig::mesh::{BadMesh, Mesh, with_probe};
 use hopwise_rig::probe_rs::Program;
 
 /// Between two looks at what is plugged in.
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 #[derive(Args)]
 #[command(after_help = "\
 Plug in one board after the other. The probe of each goes into the mesh file, for the next node that has none; comments stay as they
-are. The board's LED goes out and on three times, and what its label should say is printed. Ctrl-C ends it; what is assigned stays.")]
+are. The board's LED goes off and on three times, and the text for its label is printed. Ctrl-C ends it; what has been assigned stays.")]
 pub(super) struct AssignArgs {
     #[command(flatten)]
     mesh: MeshArg,
@@ -34,7 +34,7 @@ pub(super) struct AssignArgs {
 pub(super) fn run(args: &AssignArgs) -> Result<Outcome, Refusal> {
     let mesh = args.mesh.read()?;
     if mesh.is_emulated() {
-        return Err(MeshRule::ProbeOfEmulated(0).into());
+        return Err(Refusal::AllEmulated("there are no probes to assign"));
     }
     let program = Program::find(&args.probe_rs)?;
     let stop = stop_on_ctrl_c()?;

@@ -14,10 +14,10 @@ use hopwise_rig::plan::describe;
 
 #[derive(Args)]
 pub(super) struct BoardArgs {
-    /// The kind of board; all kinds are listed unless given
+    /// The kind of board [default: list all kinds]
     #[arg(value_name = "BOARD", value_parser = parse_kind)]
     board: Option<&'static BoardKind>,
-    /// Draw its headers into this file, as SVG, with the pins of all links
+    /// Draw its headers, with the pins of all links, into this SVG file
     #[arg(long, value_name = "FILE", requires = "board")]
     svg: Option<PathBuf>,
     /// Print a JSON object

@@ -19,7 +19,7 @@ pub(super) struct BroadcastArgs {
     /// The network, as an expression; or, with --port, the text to broadcast
     #[arg(value_name = "EXPR|TEXT")]
     what: String,
-    /// The node that broadcasts; with --port, the board at the serial port unless given
+    /// The node that broadcasts; with --port, by default the board at the serial port
     #[arg(required_unless_present = "port")]
     source: Option<Node>,
     /// The serial port of a board: broadcast a text in a running mesh
@@ -28,7 +28,7 @@ pub(super) struct BroadcastArgs {
     /// The mesh's baud rate
     #[arg(long, default_value_t = DEFAULT_BAUD, requires = "port")]
     baud: u32,
-    /// The file of the mesh's key, if it has one
+    /// The mesh's key file, if it has a key
     #[arg(long, value_name = "FILE", requires = "port")]
     key_file: Option<PathBuf>,
     /// The spanning tree to follow
@@ -45,7 +45,7 @@ pub(super) struct BroadcastArgs {
 enum TreeArg {
     /// Everyone is told along a shortest path
     LeastDepth,
-    /// The fewest steps known if a node can send one copy a step
+    /// The fewest steps known if a node can send one copy per step
     FewestSteps,
 }
 

@@ -26,14 +26,15 @@ const USUAL_TIME: Time = 2 * SECOND;
 
 #[derive(Args)]
 #[command(after_help = "\
-A filter is node=0,4 or level=warn (and worse) or event=dropped,link-down or any piece of text. It is about the terminal; the trace
-has everything. Ctrl-C ends the capture, and the trace is written. A trace of that name is replaced when the new one is whole.
+A filter is node=0,4 or level=warn (and above) or event=dropped,link-down or any piece of text. It filters only what is shown; the
+trace has everything. Ctrl-C ends the capture and writes the trace. An earlier trace of that name is replaced when the new one is
+complete.
 
-Clocks are aligned by the packets that boards log: say log-packets = true in the mesh file. Emulated boards log them always.")]
+Clocks are aligned by the mesh time that boards log, and by packets if the mesh file says log-packets = true. Emulated boards always log packets.")]
 pub(super) struct CaptureArgs {
     #[command(flatten)]
     mesh: MeshArg,
-    /// The trace to write, a line of JSON for each event
+    /// The trace to write, one line of JSON for each event
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Emulated boards, with clocks that differ
@@ -42,7 +43,7 @@ pub(super) struct CaptureArgs {
     /// Packets a second that each emulated board sends, besides what the mesh file says
     #[arg(long, value_name = "RATE")]
     traffic: Option<u32>,
-    /// Decides all that happens by chance to emulated boards
+    /// Decides everything random about emulated boards
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Keep the streams of emulated boards in this folder, as 0.rtt, 1.rtt ...
@@ -51,7 +52,7 @@ pub(super) struct CaptureArgs {
     /// Read streams from a folder instead of from boards
     #[arg(long, value_name = "FOLDER")]
     recorded: Option<PathBuf>,
-    /// Take up what a capture has left that did not come to its end: the file beside its output, whose name ends in .unaligned
+    /// Finish a capture that was interrupted: the file beside its output whose name ends in .unaligned
     #[arg(long, value_name = "FILE", conflicts_with_all = ["emulated", "recorded", "record"])]
     unaligned: Option<PathBuf>,
     /// How long [default: until Ctrl-C; emulated boards 2s]
@@ -68,7 +69,7 @@ pub(super) struct CaptureArgs {
     /// The probe-rs program
     #[arg(long, value_name = "PROGRAM", default_value = "probe-rs")]
     probe_rs: String,
-    /// Print a JSON object in the end, and no lines
+    /// Print a JSON object at the end, and no lines
     #[arg(long)]
     json: bool,
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use serde::Serialize;
 
-use super::output::{Colour, Outcome, coloured, print_coloured, print_json};
+use super::output::{Colour, Outcome, coloured, counted, print_coloured, print_json};
 use super::refusal::Refusal;
 use super::{MeshArg, RepositoryArg, watch};
 use hopwise_figures::printable_line;
@@ -30,11 +30,11 @@ The exit status is 0 if the mesh is as planned, 1 if not, 2 for bad input. Ports
 pub(super) struct CheckArgs {
     #[command(flatten)]
     mesh: MeshArg,
-    /// A serial port of a board of the mesh; more than one if the mesh may be in parts. Unless given HOPWISE_PORT, or the boards of
-    /// the mesh file that are plugged in, or the one ST-LINK that is
+    /// The serial port of a board of the mesh; several if the mesh may be in parts [default: HOPWISE_PORT, or the boards of the
+    /// mesh file that are plugged in, or the one ST-LINK that is]
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Vec<PathBuf>,
-    /// Check emulated boards, wired as planned but for what the options below do
+    /// Check emulated boards, wired as planned except for the options below
     #[arg(long)]
     emulated: bool,
     /// Exchange the plugs at two ports
@@ -46,7 +46,7 @@ pub(super) struct CheckArgs {
     /// Break the wire to a port, so that nothing arrives there
     #[arg(long, value_name = "A.p", conflicts_with = "port")]
     one_way: Vec<NodePort>,
-    /// Lay a cable between two links that the plan leaves free
+    /// Add a cable between two links that the plan leaves free
     #[arg(long, value_names = ["A.UART", "B.UART"], num_args = 2, conflicts_with = "port")]
     extra: Vec<FreeLink>,
     /// Give board A the configuration of node B
@@ -64,7 +64,7 @@ pub(super) struct CheckArgs {
     /// Expect only the first N cables of the plan, while wiring
     #[arg(long, value_name = "N")]
     cables: Option<usize>,
-    /// The firmware of emulated boards, if not Hopwise's own
+    /// The firmware of the emulated boards [default: Hopwise's own]
     #[arg(long, value_name = "FILE", conflicts_with = "port")]
     elf: Option<PathBuf>,
     /// While wiring: say which cable comes next, and when it is right, until all are
@@ -99,6 +99,11 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
         let most = plan.cables.len();
         return Err(Refusal::TooManyCables { most, cables });
     }
+    if args.watch && args.port.is_empty() && mesh.is_emulated() {
+        return Err(Refusal::AllEmulated(
+            "their cables are in place, and --watch has nothing to see",
+        ));
+    }
     let boards = boards_of(&plan, cables);
     let (seen, kind) = if args.port.is_empty() && !args.watch && (args.emulated || mesh.is_emulated()) {
         // Boards of all kinds are emulated as the first.
@@ -132,9 +137,9 @@ pub(super) fn run(args: &CheckArgs, repository: &RepositoryArg) -> Result<Outcom
     }
     match report.findings.len() {
         0 => Ok(Outcome::Done),
-        1 => Ok(Outcome::CheckFailed("the mesh is not as planned: 1 finding".into())),
         count => Ok(Outcome::CheckFailed(format!(
-            "the mesh is not as planned: {count} findings"
+            "the mesh is not as planned: {}",
+            counted(count as u64, "finding")
         ))),
     }
 }

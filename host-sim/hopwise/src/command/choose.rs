@@ -17,7 +17,7 @@ pub(super) struct ChooseArgs {
     /// How many links a board can have
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     ports: u64,
-    /// Also sizes that differ by up to so many percent
+    /// Also sizes that differ by up to this many percent
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=50))]
     within: u64,
     /// How many networks to list
@@ -26,7 +26,7 @@ pub(super) struct ChooseArgs {
     /// Print the best network and nothing else: hopwise mesh new $(hopwise choose --nodes 18 --ports 3 --best)
     #[arg(long, conflicts_with = "json")]
     best: bool,
-    /// Where no network is near the bound, write the edges of a graph that is, for graph:FILE
+    /// If no network is near the bound, write the edges of a graph that is, for graph:FILE
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
     /// Print a JSON object
@@ -53,7 +53,7 @@ pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, Refusal> {
     }
     let Some(best) = choice.networks.first() else {
         return Ok(Outcome::CheckFailed(format!(
-            "no network of {} nodes has at most {} links a node",
+            "no network of {} nodes has at most {} links per node",
             args.nodes, args.ports
         )));
     };
@@ -70,8 +70,8 @@ pub(super) fn run(args: &ChooseArgs) -> Result<Outcome, Refusal> {
 
 const LEGEND: &str = "\
 above: how far the mean distance is above that of the bound, which no graph can beat; broadcast: steps from the worst source if a node
-sends one copy a step; lanes: classes of buffers that boards use; carries: packets a node makes in a cycle until some link is always
-busy, all others alike, a bound on what a simulation finds. ? = not known, and too large to find out.";
+sends one copy per step; lanes: those that boards use; carries: packets that a node can make in a cycle, under uniform traffic, before
+some link is always busy; a simulation carries less. ? = not known, and too large to find out.";
 
 fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), Refusal> {
     let Choice {
@@ -85,7 +85,7 @@ fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), Refusal> {
     print(|out| {
         writeln!(
             out,
-            "{found} networks of {size} with at most {ports} links a node; the best {shown} by mean distance, then diameter, then \
+            "{found} networks of {size} with at most {ports} links per node; the best {shown} by mean distance, then diameter, then \
              links.\nThe bound for {nodes} nodes: mean distance {:.4}, diameter {}.\n",
             choice.bound_mean_distance, choice.bound_diameter
         )?;
@@ -103,7 +103,7 @@ fn show(choice: &Choice, args: &ChooseArgs) -> Result<(), Refusal> {
             };
             writeln!(
                 out,
-                "A graph that is no network of the language, routed by tables, has diameter {} and mean distance {:.4}, {:.1}% above: \
+                "A graph that is not in the language, routed by tables, has diameter {} and mean distance {:.4}, {:.1}% above: \
                  {written}",
                 graph.diameter,
                 graph.mean_distance,

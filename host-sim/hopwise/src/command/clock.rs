@@ -26,28 +26,28 @@ pub(super) struct ClockArgs {
     /// What the boards are
     #[arg(long, value_enum, default_value = "simulated")]
     boards: BoardsArg,
-    /// Decides crystals, starts and all else that happens by chance
+    /// Decides crystals, starts and everything else that is random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// So many seeds, one after the other, and all that is found in one report
+    /// How many seeds to run, in one report
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     seeds: u64,
-    /// Crystals are wrong by up to so many parts of a million
+    /// Crystals are off by up to this many parts in a million
     #[arg(long, value_name = "PPM", default_value_t = 50.0, value_parser = drift)]
     drift: f64,
     /// What is sent on the links
     #[arg(long, value_enum, default_value = "none")]
     load: LoadArg,
-    /// What fails when the clocks have been read, to be read again: a board, such as 5, or the cable between two, such as 5-7
+    /// What fails once the clocks have been read, after which they are read again: a board, such as 5, or the cable between two, such as 5-7
     #[arg(long, value_name = "NODE|NODE-NODE")]
     fail: Option<Failure>,
     /// The firmware of emulated boards: the ELF file that is flashed; Hopwise's own unless given
     #[arg(long, value_name = "FILE")]
     elf: Option<PathBuf>,
-    /// Threads that emulated boards run on
+    /// How many threads emulated boards run on
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// More than this between any two boards is a check that failed
+    /// The check fails if any two boards differ by more than this
     #[arg(long, value_name = "US", default_value_t = 10.0)]
     within: f64,
     /// Print a JSON object
@@ -69,7 +69,7 @@ enum BoardsArg {
 enum LoadArg {
     /// Nothing
     None,
-    /// As much as goes through, on all links in both directions
+    /// As much as the links carry, on all links in both directions
     Full,
 }
 

@@ -18,29 +18,29 @@ pub(super) struct CollectiveArgs {
     /// The network, as an expression: rdn(ring(3),1), rsn(2,hypercube(2)), torus(4,4) ...
     #[arg(value_name = "EXPR", required_unless_present = "markdown")]
     expression: Option<String>,
-    /// What all nodes do together; all-to-all takes node i's input plus j to node j, and permute's targets are drawn by the seed
+    /// What all nodes do together; all-to-all sends node i's input plus j to node j, and permute's targets are drawn by the seed
     #[arg(long, required_unless_present = "markdown", value_parser = by_name(&Operation::ALL, Operation::name))]
     op: Option<Operation>,
     /// How many messages a node can send, and how many it can receive, in a round
     #[arg(long, value_enum, default_value_t = PortModelArg::All)]
     port_model: PortModelArg,
-    /// A whole number a line, one for each node in node order; drawn by the seed unless given
+    /// One whole number per line, for each node in node order [default: drawn by the seed]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Write a line for each node in node order with what it holds at the end
+    /// Write a line for each node, in node order, with what it holds at the end
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What values are folded with, modulo 2^64. affine, which does not commute: a number is the map x -> a x + b modulo 2^32, a its upper and b its
+    /// What values are combined with, modulo 2^64. affine, which does not commute: a number is the map x -> a x + b modulo 2^32, a its upper and b its
     /// lower 32 bits
     #[arg(long, default_value = Operator::Sum.name(), value_parser = by_name(&Operator::ALL, Operator::name))]
     operator: Operator,
     /// Where a broadcast or scatter comes from, and a reduction or gather goes to
     #[arg(long, value_name = "NODE", default_value_t = 0)]
     root: Node,
-    /// The blocks of a broadcast, which follow each other
+    /// The blocks of a broadcast, sent one after the other
     #[arg(long, default_value_t = 1)]
     blocks: u64,
-    /// What permutations, and values without --input, are drawn from
+    /// The seed of permutations, and of values without --input
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print a JSON object

@@ -44,7 +44,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Refusal> {
 
 pub(super) const LEGEND: &str = "\
 cost = largest degree x diameter; CR = (largest degree + diameter) / log2(nodes); bisection: links between two halves, or bounds
-of it; broadcast: steps from the worst source if a node sends one copy a step. ? = not known, and too large to find out.";
+of it; broadcast: steps from the worst source if a node sends one copy per step. ? = not known, and too large to find out.";
 
 /// One line a network.
 pub(super) fn profiles(networks: &[Profile]) -> String {

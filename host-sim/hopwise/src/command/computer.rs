@@ -24,12 +24,12 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// The bytes of a message.
 #[derive(Args)]
 struct PayloadArg {
-    /// What to send: a text; nothing unless given
+    /// The text to send [default: nothing]
     text: Option<String>,
-    /// The same as bytes: two hexadecimal digits each
+    /// The bytes to send, two hexadecimal digits each
     #[arg(long, value_name = "DIGITS", conflicts_with = "text")]
     hex: Option<String>,
-    /// The same from a file
+    /// A file with the bytes to send
     #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "hex"])]
     file: Option<PathBuf>,
 }
@@ -55,13 +55,13 @@ pub(super) struct SendArgs {
     payload: PayloadArg,
     #[command(flatten)]
     at: PortArg,
-    /// Wait until the node confirms that it has it
+    /// Wait until the node confirms the message
     #[arg(long)]
     confirmed: bool,
     /// For the computer at that node, not for the node
     #[arg(long, conflicts_with = "confirmed")]
     to_computer: bool,
-    /// The application that it is for: the number of a port
+    /// The application that it is for, by the number of its port
     #[arg(long, value_name = "PORT", default_value_t = AppPort::TEXT.0)]
     service: u8,
     /// Print a JSON object
@@ -111,7 +111,7 @@ pub(super) fn send(args: &SendArgs) -> Result<Outcome, Refusal> {
 
 #[derive(Args)]
 #[command(after_help = "\
-Programs that answer with `serve` speak postcard: 21 is --hex 15. The exit status is 1 if there is no answer; the sentence says why.")]
+Programs that answer with `serve` speak postcard: 21 is --hex 15. The exit status is 1 if there is no answer; a sentence says why.")]
 pub(super) struct RequestArgs {
     /// The node to ask
     node: u64,
@@ -119,7 +119,7 @@ pub(super) struct RequestArgs {
     payload: PayloadArg,
     #[command(flatten)]
     at: PortArg,
-    /// The application to ask: the number of a port
+    /// The application to ask, by the number of its port
     #[arg(long, value_name = "PORT")]
     service: u8,
     /// Ask the computer at that node, not the node
@@ -173,10 +173,10 @@ pub(super) struct ListenArgs {
     /// Only what comes from this node
     #[arg(long, value_name = "N")]
     from: Option<u64>,
-    /// Only what is for this application: the number of a port
+    /// Only what is for this application, by the number of its port
     #[arg(long, value_name = "PORT")]
     service: Option<u8>,
-    /// End after so many messages; the exit status is 1 if fewer came in time
+    /// Stop after this many messages; the exit status is 1 if fewer arrive in time
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     /// How long [default: until Ctrl-C]
@@ -288,7 +288,7 @@ input, or, with --listen, by Ctrl-C.")]
 pub(super) struct BridgeArgs {
     #[command(flatten)]
     at: PortArg,
-    /// Serve clients at this address of this computer, too: 127.0.0.1:7000; with port 0 the system chooses one
+    /// Also serve clients at this address of this computer, such as 127.0.0.1:7000; with port 0 the system chooses a port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
 }

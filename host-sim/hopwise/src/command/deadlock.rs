@@ -17,7 +17,7 @@ pub(super) struct DeadlockArgs {
     /// The routing rule
     #[arg(long, value_enum, default_value = "exact")]
     rule: RuleArg,
-    /// How packets are given a buffer class
+    /// How packets get a buffer class
     #[arg(long, value_enum, default_value = "network")]
     scheme: SchemeArg,
     /// Print a JSON object
@@ -28,7 +28,7 @@ pub(super) struct DeadlockArgs {
 /// The schemes that can be asked for.
 #[derive(Clone, Copy, ValueEnum)]
 enum SchemeArg {
-    /// As the network itself says
+    /// As the network defines them
     Network,
     /// The number of valleys ahead: nodes numbered lower than the one before and the one after
     Valleys,
@@ -36,7 +36,7 @@ enum SchemeArg {
     Hops,
     /// One class for all
     One,
-    /// The lanes of the node itself, whose buffers are common to all links: of packets and of broadcasts
+    /// The lanes of a board, whose buffers are shared by all links: of packets and of broadcasts
     Lanes,
 }
 

@@ -47,7 +47,7 @@ fn show(network: &Network, figures: &Figures, audit: &Audit) -> Result<(), Refus
         let (nodes, edges, degree) = (figures.nodes, figures.edges, figures.degree_max);
         writeln!(
             out,
-            "{network}: {nodes} nodes, {edges} links, {degree} a node, written (type,cluster,node)\n"
+            "{network}: {nodes} nodes, {edges} links, {degree} per node; addresses are (type,cluster,node)\n"
         )?;
         writeln!(
             out,
@@ -75,7 +75,7 @@ fn show(network: &Network, figures: &Figures, audit: &Audit) -> Result<(), Refus
         )?;
         writeln!(
             out,
-            "  {least_depth} of {broadcasts} are as shallow as possible; one port a node: {most_steps} steps"
+            "  {least_depth} of {broadcasts} are as shallow as possible; with one port per node: {most_steps} steps"
         )?;
         let deadlock = if audit.acyclic { "cannot" } else { "CAN" };
         writeln!(out, "  finite buffers of {classes} classes {deadlock} deadlock")

@@ -21,11 +21,11 @@ use hopwise_rig::ports::{self, NoPortMeant};
 
 #[derive(Args)]
 #[command(after_help = "\
-The board must be alone: no cables to other boards. It is restarted several times, and has its configuration back in the end. Links
-are examined with one jumper wire, which joins TX and RX of one link after the other. The exit status is 0 if nothing is wrong, 1 if
-something is, 2 for bad input. docs/doctor.md says what is looked at.")]
+The board must be alone: no cables to other boards. It is restarted several times, and keeps its configuration. Links are examined
+with one jumper wire, which joins TX and RX of one link after the other. The exit status is 0 if nothing is wrong, 1 if something
+is, 2 for bad input. docs/doctor.md says what is examined.")]
 pub(super) struct DoctorArgs {
-    /// The serial port of the board; unless given HOPWISE_PORT, or that of the one ST-LINK that is plugged in
+    /// The serial port of the board [default: HOPWISE_PORT, or the one ST-LINK that is plugged in]
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Option<PathBuf>,
     /// The baud rate of its configuration
@@ -47,7 +47,7 @@ pub(super) struct DoctorArgs {
     /// swapped-port=LINK,LINK, noisy-jumper=LINK, stuck-jumper=LINK, flash=SLOT, one-bank, slow-watchdog
     #[arg(long, value_name = "FAULT", requires = "emulated")]
     fault: Vec<BoardFault>,
-    /// The firmware of the emulated board, if not Hopwise's own
+    /// The firmware of the emulated board [default: Hopwise's own]
     #[arg(long, value_name = "FILE", requires = "emulated")]
     elf: Option<PathBuf>,
     /// Write the report to a file

@@ -36,7 +36,7 @@ pub(super) struct EmulateArgs {
     /// The network, as an expression; or a mesh file, whose name ends in .toml
     #[arg(value_name = "EXPR|MESH.toml")]
     what: String,
-    /// Which boards: nucleo-f446re unless given; a mesh file says it itself
+    /// The kind of board [default: nucleo-f446re, or what the mesh file says]
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
     #[command(flatten)]
@@ -44,23 +44,23 @@ pub(super) struct EmulateArgs {
     /// How much virtual time to run: 10s, 500ms ...
     #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = picoseconds)]
     duration: Time,
-    /// Decides all that happens by chance
+    /// Decides everything that is random
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What happens to wires and boards, one event a line: "2s cut 3.0" pulls the cable at port 0 of node 3, and so does
+    /// What happens to wires and boards, one event per line: "2s cut 3.0" pulls the cable at port 0 of node 3, and so does
     /// "2s cut 3.USART1"; also plug, one-way, both-ways, reverse, stuck, noise, quiet, burst, swap, reset, press, release
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// The same, said here and separated by semicolons
+    /// The same on the command line, separated by semicolons
     #[arg(long, value_name = "EVENTS", conflicts_with = "script")]
     events: Option<String>,
-    /// Faults by chance: about this many a second at each port, instead of a script
+    /// Random faults instead of a script: about this many a second at each port
     #[arg(long, value_name = "RATE", conflicts_with_all = ["script", "events"], value_parser = parse_rate)]
     faults: Option<f64>,
     /// Crystals are off by up to this many parts in a million
     #[arg(long, value_name = "PPM", default_value_t = 0.0, value_parser = parse_drift)]
     drift: f64,
-    /// On how many threads to run; the result is the same
+    /// How many threads to run on; the result is the same
     #[arg(long, default_value_t = 1)]
     threads: usize,
     /// Show only the logs of these boards
@@ -69,23 +69,23 @@ pub(super) struct EmulateArgs {
     /// Show only log lines of at least this level: trace, debug, info, warn, error
     #[arg(long, default_value = "trace")]
     level: LevelArg,
-    /// Serial ports for other programs: 0.USART2=pty or 0.USART2=unix:PATH
+    /// Open serial ports to other programs: 0.USART2=pty or 0.USART2=unix:PATH
     #[arg(long, value_name = "PORT=PLACE", value_parser = SerialPort::parse)]
     serial: Vec<SerialPort>,
-    /// Wait for GDB on this local port; it holds one board, and the others wait with it
+    /// Wait for GDB on this local port; it controls one board, and the others wait with it
     #[arg(long, value_name = "PORT")]
     gdb: Option<u16>,
-    /// The board that GDB holds
+    /// The board that GDB controls
     #[arg(long, value_name = "N", default_value_t = 0, requires = "gdb")]
     node: usize,
     /// Check the mesh, with Hopwise's firmware: links, a ping of every pair and its path, a broadcast from every board
     #[arg(long, conflicts_with_all = ["serial", "gdb"])]
     check: bool,
-    /// Write a trace of what the boards noticed and did, all packets included, for `hopwise report` and `hopwise load --trace`. Times
-    /// are exact, whatever the boards' clocks say
+    /// Write a trace of what the boards noticed and did, including all packets, for `hopwise report` and `hopwise load --trace`.
+    /// Times are exact, whatever the boards' clocks say
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Packets a second that each board sends to boards drawn at random, besides what a mesh file says
+    /// Packets a second that each board sends to random boards, besides what a mesh file says
     #[arg(long, value_name = "RATE")]
     traffic: Option<u32>,
     /// Count the instructions of every function
@@ -381,15 +381,25 @@ fn show_line(out: &mut dyn Write, line: &BoardLine, coloured: bool) -> std::io::
 }
 
 fn show_check(out: &mut dyn Write, check: &CheckReport) -> std::io::Result<()> {
-    writeln!(out, "links up        {} of {}", check.links_up, check.links_expected)?;
-    writeln!(out, "pings answered  {} of {}", check.pongs, check.pings)?;
-    writeln!(out, "paths as computed {} of {}", check.paths_as_computed, check.traces)?;
-    writeln!(
-        out,
-        "broadcasts      {}, {} delivered, {} twice",
-        check.broadcasts, check.broadcast_deliveries, check.duplicates
-    )?;
-    writeln!(out, "accounts that add up {}", check.accounts_balanced)?;
+    let facts = [
+        ("links up", format!("{} of {}", check.links_up, check.links_expected)),
+        ("pings answered", format!("{} of {}", check.pongs, check.pings)),
+        (
+            "paths as computed",
+            format!("{} of {}", check.paths_as_computed, check.traces),
+        ),
+        (
+            "broadcasts",
+            format!(
+                "{}, {} delivered, {} twice",
+                check.broadcasts, check.broadcast_deliveries, check.duplicates
+            ),
+        ),
+        ("balanced accounts", check.accounts_balanced.to_string()),
+    ];
+    for (what, figure) in facts {
+        writeln!(out, "{what:17}  {figure}")?;
+    }
     check
         .findings
         .iter()

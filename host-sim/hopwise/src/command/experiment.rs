@@ -21,8 +21,8 @@ use results::Results;
 
 #[derive(Args)]
 #[command(after_help = "\
-The file has the networks, how many seeds, and a table for each way to run them: [load], [sim], [emulate]. The keys of a table are
-options of that command; every combination of what is in lists is run with every network and every seed:
+The file has the networks, the number of seeds, and a table for each command that runs them: [load], [sim], [emulate]. The keys of a
+table are options of that command; every combination of the values in lists is run with every network and every seed:
 
     networks = [\"torus(4,4)\", \"lift(8,a1b,b3)\"]
     seeds = 5
@@ -34,9 +34,9 @@ options of that command; every combination of what is in lists is run with every
     for = \"5s\"
     events = [\"\", \"1s cut 0.0\"]
 
-Every run is a command by itself, in a folder of numbered jobs. Several processes share them as those of `hopwise load work` do, in
-Slurm, Kubernetes or GNU parallel: each is started as `hopwise experiment FILE.toml --work`. Once all are done, the same without
---work writes experiment.csv, experiment.json and experiment.html.")]
+Every run is a command of its own, in a folder of numbered jobs. Several processes share them as with `hopwise load work`, in Slurm,
+Kubernetes or GNU parallel: start each as `hopwise experiment FILE.toml --work`. Once all are done, the same command without --work
+writes experiment.csv, experiment.json and experiment.html.")]
 pub(super) struct ExperimentArgs {
     /// What to run
     #[arg(value_name = "FILE.toml")]
@@ -44,7 +44,7 @@ pub(super) struct ExperimentArgs {
     /// The folder of the jobs
     #[arg(long, default_value = "experiment-jobs")]
     jobs: PathBuf,
-    /// Where table and page go
+    /// Where the table and the page go
     #[arg(long, default_value = ".")]
     out: PathBuf,
     /// Do this process's share of the jobs, and nothing else

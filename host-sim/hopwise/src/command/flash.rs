@@ -24,7 +24,7 @@ use hopwise_rig::talk::ask_nodes;
 const START: Time = 200 * MILLISECOND;
 
 #[derive(Args)]
-#[command(after_help = "The exit status is 1 if a board could not be flashed; the others are flashed all the same.")]
+#[command(after_help = "The exit status is 1 if a board could not be flashed; the others are still flashed.")]
 pub(super) struct FlashArgs {
     #[command(flatten)]
     mesh: MeshArg,
@@ -36,10 +36,13 @@ pub(super) struct FlashArgs {
     dry_run: bool,
     #[command(flatten)]
     image: ImageArg,
+    /// The boot loader for an image given by --elf or --app; Hopwise's own image brings its own
+    #[arg(long, value_name = "FILE")]
+    loader: Option<PathBuf>,
     /// How many boards at once
     #[arg(long, value_name = "N", default_value_t = 8)]
     at_once: usize,
-    /// How long image, page or reset of a board may take each, in seconds
+    /// How long the image, the page and the reset of a board may each take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
     /// The probe-rs program
@@ -69,9 +72,16 @@ pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcom
     )?;
     let folder = std::env::temp_dir().join(format!("hopwise-pages-{}", std::process::id()));
     let jobs = jobs(&mesh, &nodes, &folder)?;
+    let own_image = args.image.elf.is_none() && args.image.app.is_none();
+    let loader = match (&args.loader, own_image) {
+        (Some(path), _) => Some(path.clone()),
+        (None, true) => Some(repository.loader_path(kind.name)?),
+        (None, false) => None,
+    };
     let flasher = |elf: PathBuf| Flasher {
         chip: kind.chip,
         elf,
+        loader,
         slots: kind.slots,
         limit: Duration::from_secs(args.limit),
     };
@@ -101,7 +111,8 @@ fn show_commands(program: &str, flasher: &Flasher, jobs: &[FlashJob]) -> Result<
     };
     print(|out| {
         for (job, step) in jobs.iter().flat_map(|job| FlashStep::ALL.map(|step| (job, step))) {
-            let words = flasher.call(job, step).arguments();
+            let Some(call) = flasher.call(job, step) else { continue };
+            let words = call.arguments();
             let words: Vec<String> = words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
             writeln!(out, "{program} {}", words.join(" "))?;
         }

@@ -13,7 +13,7 @@ use hopwise_networks::lifts::bound::Bound;
 
 #[derive(Args)]
 pub(super) struct LiftsArgs {
-    /// The catalogue to go on with; it is made if there is none, and written after every size
+    /// The catalogue to continue with; it is created if there is none, and written after every size
     #[arg(value_name = "FILE")]
     catalogue: PathBuf,
     /// The smallest number of nodes
@@ -25,7 +25,7 @@ pub(super) struct LiftsArgs {
     /// The numbers of ports
     #[arg(long, value_name = "PORTS", value_delimiter = ',', default_values_t = [3, 4, 5])]
     ports: Vec<u64>,
-    /// Look further only where the best lift is this many percent above the bound, or more
+    /// Search only where the best lift is this many percent above the bound, or more
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     above: f64,
     /// Steps for each size and number of ports

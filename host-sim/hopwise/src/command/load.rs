@@ -39,7 +39,7 @@ struct PointArgs {
     /// Packets that a node makes in a cycle, on average
     #[arg(long, default_value_t = 0.05, conflicts_with = "saturation")]
     rate: f64,
-    /// Look for the highest rate that is carried instead
+    /// Search for the highest rate that is carried instead
     #[arg(long)]
     saturation: bool,
     #[command(flatten)]
@@ -50,19 +50,19 @@ struct PointArgs {
     /// The seed; the same seed gives the same result
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Send the packets of a trace at their times instead; a cycle is what a link of the traced mesh takes for 8 bytes
+    /// Send the packets of a trace at their times instead; a cycle is the time that a link of the traced mesh takes for 8 bytes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "saturation", "collective"])]
     trace: Option<PathBuf>,
-    /// Send the messages of a collective instead, each as soon as what its sender waits for has come
+    /// Send the messages of a collective instead, each as soon as its sender has what it waits for
     #[arg(long, value_name = "OP", conflicts_with_all = ["rate", "saturation"], value_parser = by_name(&Operation::ALL, Operation::name))]
     collective: Option<Operation>,
     /// The root of the collective
     #[arg(long, value_name = "NODE", default_value_t = 0, requires = "collective")]
     root: Node,
-    /// Threads that share the work on a network of some thousand nodes or more; the result is the same with any number
+    /// Threads that share the work on a network of a thousand nodes or more; the result does not depend on it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
-    /// Search for the highest rate with so many seeds, from that one on; the interval comes from their differences
+    /// Search for the highest rate with this many seeds, from --seed on; the interval comes from their differences
     #[arg(long, default_value_t = 5, requires = "saturation", value_parser = clap::value_parser!(u32).range(1..=100))]
     seeds: u32,
     /// Print a JSON object
@@ -73,26 +73,26 @@ struct PointArgs {
 /// What all experiments of a command have in common.
 #[derive(Args)]
 struct SceneArgs {
-    /// The routers; the options below change single numbers
+    /// The routers; the options below change single parameters
     #[arg(long, value_enum, default_value = "booksim")]
     preset: PresetArg,
-    /// Who sends to whom: uniform, uniform-with-self, neighbors, all-to-all, permutation, transpose, bit-complement,
+    /// Where packets go: uniform, uniform-with-self, neighbors, all-to-all, permutation, transpose, bit-complement,
     /// bit-reverse, shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast [default: that of the preset]
     #[arg(long)]
     traffic: Option<Traffic>,
-    /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean cycles and the rate of a burst
+    /// When nodes make packets: bernoulli, or bursty(LENGTH,PEAK) with the mean length in cycles and the rate of a burst
     #[arg(long, default_value = "bernoulli")]
     process: Process,
-    /// How packets get where the rule leads them
+    /// How packets reach their destination
     #[arg(long, value_enum, default_value = "rule")]
     paths: PathsArg,
-    /// The chance of a link to be broken from the beginning; the seed says which
+    /// The probability that a link is broken from the beginning; the seed decides which
     #[arg(long, value_name = "CHANCE", default_value_t = 0.0)]
     link_failures: f64,
-    /// The same of a router
+    /// The same for a router
     #[arg(long, value_name = "CHANCE", default_value_t = 0.0)]
     router_failures: f64,
-    /// What fails and comes back while the network runs, a cycle being 1ns: `5us cut 3.0; 9us plug 3.0; 9us off 7`
+    /// What fails and comes back while the network runs; a cycle is 1ns: `5us cut 3.0; 9us plug 3.0; 9us off 7`
     #[arg(long, value_name = "SCRIPT", default_value = "")]
     events: String,
     /// Flits of a packet
@@ -101,10 +101,10 @@ struct SceneArgs {
     /// Flits that a virtual channel holds
     #[arg(long)]
     buffers: Option<u32>,
-    /// Flits that all virtual channels of a link hold together, shared out alike: equal memory for networks that need more or fewer
+    /// Flits that all virtual channels of a link hold together, divided equally: the same memory for networks that need more channels or fewer
     #[arg(long, conflicts_with = "buffers")]
     link_buffers: Option<u32>,
-    /// Virtual channels of a link for all packets, beside one for each buffer class
+    /// Virtual channels of a link for all packets, besides one for each buffer class
     #[arg(long)]
     shared_channels: Option<u32>,
     /// What rings do at a tie, and with their two classes
@@ -137,8 +137,8 @@ struct SceneArgs {
     /// Measured cycles, at most
     #[arg(long)]
     most_cycles: Option<u32>,
-    /// Measure for as long as it takes, by a trial beforehand, until half the 95% confidence interval of the mean latency is this
-    /// share of it
+    /// Measure until half the 95% confidence interval of the mean latency is this share of it; a trial determines how long that
+    /// takes
     #[arg(long, default_value_t = Effort::default().precision)]
     precision: f64,
     /// A mean latency above this counts as saturated
@@ -149,8 +149,8 @@ struct SceneArgs {
 /// Named sets of parameters.
 #[derive(Clone, Copy, ValueEnum)]
 enum PresetArg {
-    /// BookSim 2: every step one cycle, two virtual channels of eight flits, and unless said otherwise its uniform traffic, in
-    /// which nodes send to themselves too: uniform-with-self
+    /// BookSim 2: one cycle per step, two virtual channels of eight flits, and by default its uniform traffic, in which nodes also
+    /// send to themselves: uniform-with-self
     Booksim,
 }
 
@@ -159,7 +159,7 @@ enum PresetArg {
 enum RingsArg {
     /// As the rule says: a tie goes +1, the class changes at the wrap
     Core,
-    /// A tie is tossed; a packet keeps the class it enters a ring with
+    /// A tie is random; a packet keeps the class with which it enters a ring
     Balanced,
 }
 
@@ -168,7 +168,7 @@ enum RingsArg {
 enum PathsArg {
     /// By the rule, hop by hop
     Rule,
-    /// By the rule to a node drawn for each packet, then by the rule to its destination
+    /// By the rule to a random node, drawn for each packet, then by the rule to its destination
     Valiant,
     /// On shortest paths, to where there is most room
     Adaptive,
@@ -297,7 +297,7 @@ fn point(args: &PointArgs) -> Result<Outcome, Refusal> {
                     .map_or(String::new(), |half| format!(" ± {half:.4}"));
                 writeln!(
                     out,
-                    "{network} carries up to {:.4}{interval} packets a node a cycle",
+                    "{network} carries up to {:.4}{interval} packets per node and cycle",
                     found.saturation_rate
                 )
             })?;
@@ -356,7 +356,10 @@ fn show(point: &Point) -> Result<(), Refusal> {
             format!("{}, {}, {}", point.latency_p50, point.latency_p95, point.latency_p99),
         ),
         ("hops", format!("{:.3}", point.hops_mean)),
-        ("accepted", format!("{:.4} packets a node a cycle", point.accepted_rate)),
+        (
+            "accepted",
+            format!("{:.4} packets per node and cycle", point.accepted_rate),
+        ),
         (
             "links",
             format!(
@@ -368,7 +371,7 @@ fn show(point: &Point) -> Result<(), Refusal> {
         (
             "channels",
             format!(
-                "{} a link, for {} classes, with {} bytes of buffers",
+                "{} per link, for {} classes, with {} bytes of buffers",
                 point.virtual_channels, point.classes, point.buffer_bytes
             ),
         ),
@@ -383,7 +386,7 @@ fn show(point: &Point) -> Result<(), Refusal> {
             "speed",
             format!("{:.1} million node-cycles/s", point.node_cycles_per_second / 1e6),
         ),
-        ("memory", format!("{} bytes a node", point.bytes_per_node)),
+        ("memory", format!("{} bytes per node", point.bytes_per_node)),
     ];
     if point.failed_links + point.failed_routers + point.lost > 0 {
         let out = format!("{} links and {} routers", point.failed_links, point.failed_routers);

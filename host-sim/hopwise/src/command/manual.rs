@@ -26,7 +26,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Outcome, Refusal> {
 
 #[derive(Args)]
 pub(super) struct ManArgs {
-    /// The folder to write the pages into, one for each command; it is made if it is not there
+    /// The folder to write the pages into, one for each command; it is created if it does not exist
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }

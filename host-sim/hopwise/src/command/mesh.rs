@@ -9,6 +9,7 @@ use super::output::{Outcome, print};
 use super::refusal::Refusal;
 use super::{NetworkArg, assign};
 use hopwise_computer::{bridge::to_hex, random_bytes};
+use hopwise_core::key::Secret;
 use hopwise_files::{create_private, create_whole};
 use hopwise_rig::boards::{BoardKind, KINDS, kind};
 use hopwise_rig::mesh::Mesh;
@@ -25,13 +26,16 @@ enum MeshCommand {
     New(NewArgs),
     /// Makes a key for a mesh: 32 hexadecimal digits
     Key(KeyArgs),
-    /// Writes into a mesh file which board is which node, as boards are plugged in one after the other
+    /// Writes into a mesh file which board is which node, as you plug in one board after the other
     Assign(assign::AssignArgs),
 }
 
 #[derive(Args)]
 struct KeyArgs {
-    /// The file to write, for you alone to read; it must not exist
+    /// Encrypt what programs say to each other, from end to end, besides proving who is a member
+    #[arg(long)]
+    encrypt: bool,
+    /// The file to write, which only you can read; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -43,7 +47,7 @@ struct NewArgs {
     /// The kind of the boards
     #[arg(long, value_name = "BOARD", default_value = KINDS[0].name, value_parser = parse_kind)]
     board: &'static BoardKind,
-    /// The file to write; it must not exist
+    /// The file to write; it must not exist yet
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -62,11 +66,12 @@ pub(super) fn run(args: &MeshArgs) -> Result<Outcome, Refusal> {
 
 fn key(args: &KeyArgs) -> Result<Outcome, Refusal> {
     let digits = to_hex(&random_bytes().map_err(Refusal::NoRandom)?);
+    let use_of_it = if args.encrypt { Secret::ENCRYPTS } else { "" };
     let Some(path) = &args.output else {
-        print(|out| writeln!(out, "{digits}"))?;
+        print(|out| writeln!(out, "{digits}{use_of_it}"))?;
         return Ok(Outcome::Done);
     };
-    let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}\n");
+    let text = format!("# The key of a mesh. Whoever has it can do anything to every board.\n{digits}{use_of_it}\n");
     let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| Refusal::file(path, error))?;
     Ok(Outcome::Done)

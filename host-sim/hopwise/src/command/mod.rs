@@ -37,6 +37,7 @@ mod table;
 mod talk;
 mod topo;
 mod tour;
+mod update;
 mod view;
 mod watch;
 
@@ -68,9 +69,9 @@ pub(crate) struct Hopwise {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Shows what routing from addresses does on a small network, and checks all of it
+    /// Shows what routing from addresses does on a small network, and checks everything
     Demo,
-    /// A guided first session of five minutes: each step says what it shows, and runs a command
+    /// A guided first session of five minutes: each stop explains a command and runs it
     Tour(tour::TourArgs),
     /// Nodes, edges, degrees, diameter and distances of a network
     Topo(topo::TopoArgs),
@@ -80,7 +81,7 @@ enum Command {
     Neighbors(neighbors::NeighborsArgs),
     /// The route between two nodes
     Route(route::RouteArgs),
-    /// The broadcast tree of a node; with --port, a broadcast in a running mesh
+    /// The broadcast tree of a node; with --port, a broadcast to a running mesh
     Broadcast(broadcast::BroadcastArgs),
     /// What all nodes do together, in synchronous rounds: reduce, scan, sort, fft ...
     Collective(collective::CollectiveArgs),
@@ -88,57 +89,59 @@ enum Command {
     Deadlock(deadlock::DeadlockArgs),
     /// Networks side by side
     Compare(compare::CompareArgs),
-    /// How well the clocks of all boards agree
-    Clock(clock::ClockArgs),
     /// The best networks for a number of boards with a number of ports
     Choose(choose::ChooseArgs),
-    /// Looks for lifts of short distances, and keeps the best: what `choose` lists
+    /// Searches for lifts with short distances and keeps the best, for `choose` to list
     Lifts(lifts::LiftsArgs),
-    /// The claims of the papers, measured afresh
+    /// The claims of the papers, measured again
     Paper(paper::PaperArgs),
     /// The real firmware on emulated boards, wired as a network
     Emulate(emulate::EmulateArgs),
     /// Many nodes over wires that fail, in virtual time, with every packet accounted for
     Sim(Box<sim::SimArgs>),
-    /// Runs networks, loads, faults and seeds of one file by load, sim and emulate: a table and a page that compare
+    /// Latency against load, simulating the routers cycle by cycle
+    Load(Box<load::LoadArgs>),
+    /// How well the clocks of all boards agree
+    Clock(clock::ClockArgs),
+    /// Runs the networks, loads, faults and seeds of one file with load, sim and emulate, and compares them in a table and a page
     Experiment(experiment::ExperimentArgs),
-    /// What traces tell: delivery, latency, paths, cables and drops; several side by side
+    /// A summary of traces: delivery, latency, paths, cables and drops; several side by side
     Report(report::ReportArgs),
     /// A page that draws a network and replays a trace on it
     View(view::ViewArgs),
-    /// Latency against load, by simulation of the routers cycle by cycle
-    Load(Box<load::LoadArgs>),
-    /// Mesh files, which say what boards make a mesh
+    /// Mesh files, which say which boards make up a mesh
     Mesh(mesh::MeshArgs),
     /// The kinds of boards, their links and pins, and a drawing of their headers
     Board(board::BoardArgs),
-    /// How to wire the boards of a mesh: every cable once, in an order that can be tested on the way
+    /// How to wire the boards of a mesh: every cable once, in an order that can be tested along the way
     Plan(plan::PlanArgs),
     /// Whether boards are wired as planned, and which cable to move where if not
     Check(check::CheckArgs),
     /// Examines one board: clock, baud rate, flash, links, watchdog and stack, and writes a report
     Doctor(doctor::DoctorArgs),
-    /// Image and configuration pages into all boards of a mesh, through probe-rs
+    /// Flashes the image and the configuration into all boards of a mesh, through probe-rs
     Flash(flash::FlashArgs),
-    /// The logs of all boards as one trace, on one time line
+    /// Brings new firmware into all boards of a running mesh, through the serial port of one of them
+    Update(update::UpdateArgs),
+    /// The logs of all boards as one trace on one time line
     Capture(Box<capture::CaptureArgs>),
-    /// A new crate with a program of yours for boards, and tests of it on emulated ones
+    /// Makes a new crate for a program of yours, with a test on emulated boards
     NewApp(new_app::NewAppArgs),
-    /// Ask a node of a running mesh whether it is there, and how long that takes
+    /// Asks a node of a running mesh whether it is there, and measures how long that takes
     Ping(talk::PingArgs),
-    /// The path to a node of a running mesh, and how long a packet was at each node
+    /// The path to a node of a running mesh, and how long a packet spent at each node
     Trace(talk::TraceArgs),
     /// What the nodes of a running mesh have done, as a table
     Counters(talk::CountersArgs),
-    /// Send a text or bytes to an application of a node of a running mesh, or to the computer there
+    /// Sends a text or bytes to an application on a node of a running mesh, or to the computer there
     Send(computer::SendArgs),
-    /// Ask an application of a node of a running mesh, and print its answer
+    /// Asks an application on a node of a running mesh, and prints its answer
     Request(computer::RequestArgs),
     /// What boards and other computers send to this computer
     Listen(computer::ListenArgs),
     /// Lines of JSON between programs in any language and a running mesh
     Bridge(computer::BridgeArgs),
-    /// What makes a shell complete the words of this command
+    /// A script that makes a shell complete the words of this command
     Completions(manual::CompletionsArgs),
     /// Manual pages of all commands, as files
     Man(manual::ManArgs),
@@ -173,7 +176,7 @@ pub(crate) fn run(hopwise: &Hopwise) -> ExitCode {
 fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
     match &hopwise.command {
         Command::Demo => demo::run(),
-        Command::Tour(args) => tour::run(args),
+        Command::Tour(args) => tour::run(args, &hopwise.repository),
         Command::Topo(args) => topo::run(args),
         Command::Edges(args) => edges::run(args),
         Command::Neighbors(args) => neighbors::run(args),
@@ -198,6 +201,7 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
         Command::Check(args) => check::run(args, &hopwise.repository),
         Command::Doctor(args) => doctor::run(args, &hopwise.repository),
         Command::Flash(args) => flash::run(args, &hopwise.repository),
+        Command::Update(args) => update::run(args, &hopwise.repository),
         Command::Capture(args) => capture::run(args, &hopwise.repository),
         Command::NewApp(args) => new_app::run(args, &hopwise.repository),
         Command::Ping(args) => talk::ping(args),
@@ -213,12 +217,13 @@ fn carry_out(hopwise: &Hopwise) -> Result<Outcome, Refusal> {
 }
 
 /// Where the firmware's sources are, for the commands that build it.
-#[derive(Args)]
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Options for firmware")]
 struct RepositoryArg {
-    /// Hopwise's repository, which firmware is built from; unless given HOPWISE_REPO, or the one around the working folder
+    /// Hopwise's repository, from which firmware is built [default: HOPWISE_REPO, or the one around the working folder]
     #[arg(long, value_name = "PATH", global = true)]
     repo: Option<PathBuf>,
-    /// A folder of images that are built, as a release has them: nucleo-f446re.elf ...; unless given HOPWISE_IMAGES
+    /// A folder of built images, as in a release: nucleo-f446re.elf ... [default: HOPWISE_IMAGES]
     #[arg(long, value_name = "FOLDER", global = true)]
     images: Option<PathBuf>,
 }
@@ -227,18 +232,18 @@ struct RepositoryArg {
 const IMAGES: &str = "HOPWISE_IMAGES";
 
 impl RepositoryArg {
-    /// Hopwise's own image for a board in the folder of images, if one is said.
-    fn built(&self, board: &str) -> Result<Option<PathBuf>, Refusal> {
+    /// A file in the folder of images, if one is said.
+    fn built(&self, name: &str) -> Result<Option<PathBuf>, Refusal> {
         let said = std::env::var_os(IMAGES).filter(|folder| !folder.is_empty());
         let Some(folder) = self.images.clone().or_else(|| said.map(PathBuf::from)) else {
             return Ok(None);
         };
-        let path = folder.join(format!("{board}.elf"));
+        let path = folder.join(format!("{name}.elf"));
         match path.is_file() {
             true => Ok(Some(path)),
             false => Err(Refusal::file(
                 &folder,
-                format!("there is no {board}.elf in this folder of images"),
+                format!("there is no {name}.elf in this folder of images"),
             )),
         }
     }
@@ -250,6 +255,28 @@ impl RepositoryArg {
         }
         let repository = Repository::find(self.repo.as_deref())?;
         Ok(Firmware::new(board).path(&repository))
+    }
+
+    /// Where the boot loader of a board is once Hopwise's own image has been built.
+    fn loader_path(&self, board: &str) -> Result<PathBuf, Refusal> {
+        if let Some(path) = self.built(&format!("{board}-boot"))? {
+            return Ok(path);
+        }
+        let repository = Repository::find(self.repo.as_deref())?;
+        Ok(Firmware::new(board).loader_path(&repository))
+    }
+
+    /// Hopwise's own image for a board, linked for the first slot and for the second, and the boot loader; built if need be.
+    fn both_slots(&self, board: &str) -> Result<[PathBuf; 3], Refusal> {
+        if let Some(first) = self.built(board)? {
+            let second = self.built(&format!("{board}-second-slot"))?.unwrap_or_default();
+            return Ok([first, second, self.loader_path(board)?]);
+        }
+        let repository = Repository::find(self.repo.as_deref())?;
+        let first = Firmware::new(board);
+        let loader = first.loader_path(&repository);
+        let second = first.clone().for_second_slot();
+        Ok([first.build(&repository, say)?, second.build(&repository, say)?, loader])
     }
 
     /// The given image, or Hopwise's own for a board, which is built if need be.
@@ -270,7 +297,7 @@ impl RepositoryArg {
 /// What runs on the boards, if not Hopwise's own image.
 #[derive(Args)]
 struct ImageArg {
-    /// The firmware: the ELF file that is flashed; Hopwise's own unless given
+    /// The firmware, the ELF file that is flashed [default: Hopwise's own]
     #[arg(long, value_name = "FILE", conflicts_with = "app")]
     elf: Option<PathBuf>,
     /// A program of yours: its crate, which is built, or an ELF file
@@ -370,5 +397,79 @@ impl From<RuleArg> for Rule {
             RuleArg::Exact => Rule::Exact,
             RuleArg::Paper => Rule::Paper,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use clap::Parser;
+
+    use super::Hopwise;
+
+    /// The commands of ours among the code blocks of a page, as a shell would split them.
+    fn commands(page: &str) -> Vec<Vec<String>> {
+        let mut in_fence = false;
+        let mut found = vec![];
+        for line in page.lines() {
+            if line.starts_with("```") {
+                in_fence = !in_fence;
+                continue;
+            }
+            if !in_fence && !line.starts_with("    ") {
+                continue;
+            }
+            let line = line.trim().trim_start_matches("$ ").trim_start_matches("cargo ");
+            if !line.starts_with("hopwise ") || line.contains('$') {
+                continue;
+            }
+            found.push(words(line));
+        }
+        found
+    }
+
+    /// The words of a line up to what the command does not see: a comment, a pipe, a second command.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![];
+        for (place, part) in line.split('\'').enumerate() {
+            if place % 2 == 1 {
+                words.push(part.into());
+                continue;
+            }
+            for word in part.split_whitespace() {
+                if ["#", "|", ">", "&&", ";"].contains(&word) || word.starts_with('#') {
+                    return words;
+                }
+                words.push(word.into());
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn the_book_shows_commands_that_there_are() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let pages = fs::read_dir(repository.join("docs"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let pages = pages.chain(["README.md", "CONTRIBUTING.md"].map(|name| repository.join(name)));
+        let mut count = 0;
+        for path in pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")) {
+            for command in commands(&fs::read_to_string(&path).unwrap()) {
+                let parsed = Hopwise::try_parse_from(&command);
+                let refused = parsed.err().filter(|error| error.exit_code() != 0);
+                assert!(
+                    refused.is_none(),
+                    "{}: {}\n{}",
+                    path.display(),
+                    command.join(" "),
+                    refused.unwrap()
+                );
+                count += 1;
+            }
+        }
+        assert!(count > 100, "{count} commands");
     }
 }

@@ -171,6 +171,14 @@ pub(super) fn print_facts(title: &str, facts: &[(&str, String)]) -> Result<(), R
     })
 }
 
+/// How many there are of what has an s in the plural.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
 /// A node's address as people write it.
 pub(super) fn address(network: &Network, node: Node) -> String {
     let address = network.address(node);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::output::{Outcome, check_output, print, print_json, write_file};
+use super::output::{Outcome, check_output, counted, print, print_json, write_file};
 use super::refusal::Refusal;
 use super::{MeshArg, table};
 use hopwise_rig::drawing;
@@ -17,7 +17,7 @@ use hopwise_rig::plan::{Cable, WiringPlan, describe};
 pub(super) struct PlanArgs {
     #[command(flatten)]
     mesh: MeshArg,
-    /// Draw it into this file, as SVG
+    /// Draw the plan into this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Print a JSON object
@@ -68,11 +68,11 @@ fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) ->
     let file = args.mesh.path.display();
     writeln!(
         out,
-        "{}: {} boards {}, {} cables of three wires: TX to RX, RX to TX, ground to ground",
+        "{}: {} ({}), {}; a cable is three wires: TX to RX, RX to TX, ground to ground",
         mesh.network,
-        mesh.network.nodes(),
+        counted(mesh.network.nodes(), "board"),
         names(mesh),
-        plan.cables.len()
+        counted(plan.cables.len() as u64, "cable")
     )?;
     let kinds = mesh.kinds();
     for kind in &kinds {
@@ -87,7 +87,7 @@ fn show(out: &mut dyn Write, args: &PlanArgs, mesh: &Mesh, plan: &WiringPlan) ->
     }
     writeln!(
         out,
-        "\nCables, in the order of wiring. After each board, check what is wired so far; 0 is at the computer:\n"
+        "\nCables, in the order of wiring. After each board, check what is wired so far; board 0 is at the computer:\n"
     )?;
     let mut before = 0;
     for step in &plan.steps {

@@ -32,6 +32,7 @@ use hopwise_rig::flash::{NoPageWritten, NoProbes};
 use hopwise_rig::mesh::{BadMesh, CannotAssign, MeshRule};
 use hopwise_rig::ports::NoPortMeant;
 use hopwise_rig::probe_rs::Unfit;
+use hopwise_rig::update::BadPackage;
 use hopwise_sim::run::RunError;
 use hopwise_sim::scenario::ScenarioError;
 use hopwise_sim::settings::BadSettings;
@@ -44,7 +45,7 @@ use super::new_app::NoNewApp;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// The expression is not a network.
-    #[error("'{expression}' is not a network: {error}{}", did_you_mean(.expression, .error))]
+    #[error("'{expression}' is not a network: {error}{}", hint::advice(.expression, .error))]
     Expression {
         /// As it was written.
         expression: String,
@@ -106,7 +107,7 @@ pub(super) enum Refusal {
     #[error("--serial: {0}")]
     NoSerialPort(NoSuchPlace),
     /// A kind of board for a mesh whose file says the kinds.
-    #[error("--board is for an expression; the mesh file says itself which boards there are")]
+    #[error("--board is for an expression; the mesh file says which boards there are")]
     BoardOfMesh,
     /// One image for boards that need several.
     #[error(
@@ -221,6 +222,14 @@ pub(super) enum Refusal {
     /// A mesh that cannot be emulated as asked.
     #[error(transparent)]
     Emulated(#[from] CannotEmulate),
+    /// A file that is no update.
+    #[error("{}: {error}", path.display())]
+    Package {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: BadPackage,
+    },
     /// A file that is no firmware.
     #[error(transparent)]
     FirmwareFile(#[from] BadFirmware),
@@ -243,7 +252,7 @@ pub(super) enum Refusal {
     #[error(transparent)]
     Send(#[from] SendError),
     /// Bytes that are none.
-    #[error("'{0}' is not made of bytes: two hexadecimal digits each")]
+    #[error("'{0}' is not a list of bytes, two hexadecimal digits each")]
     Hex(String),
     /// A place where only programs of this computer may come.
     #[error("--listen takes an address of this computer only, such as 127.0.0.1:7000, not {0}")]
@@ -257,7 +266,7 @@ pub(super) enum Refusal {
         error: io::Error,
     },
     /// A system that has no random numbers.
-    #[error("the system gives no random numbers: {0}")]
+    #[error("the system provides no random numbers: {0}")]
     NoRandom(io::Error),
     /// No port is said, and none is meant.
     #[error(transparent)]
@@ -298,8 +307,11 @@ pub(super) enum Refusal {
         /// How many were said.
         cables: usize,
     },
+    /// Something for real boards, where all are emulated.
+    #[error("all boards of this mesh are emulated: {0}")]
+    AllEmulated(&'static str),
     /// Nothing to look at.
-    #[error("say --port TTY, a serial port of one of the boards, or --emulated")]
+    #[error("give --port TTY, the serial port of one of the boards, or --emulated")]
     NoBoards,
     /// The end of a capture could not be waited for.
     #[error("cannot wait for Ctrl-C: {0}")]
@@ -318,12 +330,6 @@ pub(super) enum Refusal {
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(String),
-}
-
-/// The end of a sentence about a word that is nearly right.
-fn did_you_mean(expression: &str, error: &ParseError) -> String {
-    let word = hint::similar_word(expression, error);
-    word.map_or_else(String::new, |word| format!("; did you mean {word}?"))
 }
 
 impl Refusal {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 
-use super::output::{Outcome, check_output, json, print, say_if_cut, write_file};
+use super::output::{self, Outcome, check_output, json, print, say_if_cut, write_file};
 use super::refusal::Refusal;
 use super::{parse, table};
 use hopwise_figures::markdown_cell;
@@ -204,10 +204,8 @@ fn latency(report: &Report) -> String {
         ]
         .concat()
     };
-    let of_hops = |(&hops, &spread): (&usize, &TimeSpread)| {
-        let plural = if hops == 1 { "hop" } else { "hops" };
-        (format!("of {hops} {plural}"), Some(spread))
-    };
+    let of_hops =
+        |(&hops, &spread): (&usize, &TimeSpread)| (format!("of {}", output::counted(hops as u64, "hop")), Some(spread));
     let rows = [("end to end".to_string(), latency.end_to_end)]
         .into_iter()
         .chain(latency.by_hops.iter().map(of_hops))

@@ -3,7 +3,7 @@
 use clap::Args;
 use hopwise_core::{Network, Node};
 
-use super::output::{Outcome, address, print, print_json};
+use super::output::{Outcome, address, counted, print, print_json};
 use super::refusal::Refusal;
 use super::{NetworkArg, RuleArg};
 use hopwise_networks::routes::Route;
@@ -53,6 +53,6 @@ fn show(network: &Network, route: &Route) -> Result<(), Refusal> {
             Some(distance) => format!("the shortest path has {distance}"),
             None => "whether there is a shorter path is not known".into(),
         };
-        writeln!(out, "{} hops by {}; {distance}", route.hops, route.method)
+        writeln!(out, "{} by {}; {distance}", counted(route.hops, "hop"), route.method)
     })
 }

@@ -24,27 +24,27 @@ use hopwise_sim::{Settings, SimRun, simulate};
 
 #[derive(Args)]
 #[command(after_help = "\
-A mesh file gives its network and its baud rate. A scenario file has the same settings as keys, each a value, a list or a range, and every combination of them is run; options
-given besides it come in their place. Examples are in scenarios/.
+A mesh file gives its network and its baud rate. A scenario file has the same settings as keys, each a value, a list or a range, and
+every combination of them is run; options on the command line replace them. Examples are in scenarios/.
 
-A trace is written as the run goes on, and can be read however the run ends. One that is there is replaced when the new one is
-whole; until then the new one is beside it, as FILE.XXXXXX.partial.
+A trace is written during the run, and can be read however the run ends. An earlier one is replaced when the new one is complete;
+until then the new one is beside it, as FILE.XXXXXX.partial.
 
 Times are written as 1.5s, 20ms or 300us. The exit status is 1 if a promise of delivery was broken, 2 for bad input.")]
 pub(super) struct SimArgs {
     #[command(flatten)]
     settings: SettingsArgs,
-    /// Write every event to this file, a line of JSON each
+    /// Write every event to this file, one line of JSON each
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// One row for the runs of a scenario that differ only in the seed: their sums, and the worst latency
     #[arg(long)]
     sum_seeds: bool,
-    /// So many runs of which everything is drawn, network, service, load and faults, by seeds from that of --seed on; what is said
-    /// besides comes in place of what is drawn. The first that breaks a promise is made as short as it can be
+    /// This many runs in which everything is random: network, service, load and faults, by seeds from --seed on; other options
+    /// replace what would be drawn. The first run that breaks a promise is made as short as possible
     #[arg(long, value_name = "RUNS")]
     pub(super) swarm: Option<u64>,
-    /// Of a swarm only the run of this seed, made short
+    /// Only the run of this seed of a swarm, made as short as possible
     #[arg(long, value_name = "SEED", conflicts_with = "swarm")]
     pub(super) only: Option<u64>,
     /// Print a JSON object for each run
@@ -58,11 +58,11 @@ struct SettingsArgs {
     /// The network, as an expression such as 'rdn(ring(3),1)'; or a mesh or scenario file, whose name ends in .toml
     #[arg(value_name = "EXPR|FILE.toml", required_unless_present_any = ["swarm", "only"])]
     network: Option<String>,
-    /// Who sends to whom: uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse,
+    /// Where packets go: uniform, neighbors, all-to-all, ping-all, permutation, transpose, bit-complement, bit-reverse,
     /// shuffle, tornado, hot-spot, hot-spot(NODE,SHARE), broadcast, broadcast-storm [default: uniform]
     #[arg(long)]
     traffic: Option<Traffic>,
-    /// How many packets in all [default: each pair once for ping-all and all-to-all, each node once for broadcasts, otherwise
+    /// The total number of packets [default: each pair once for ping-all and all-to-all, each node once for broadcasts, otherwise
     /// 1000]
     #[arg(long, value_name = "N")]
     packets: Option<u64>,
@@ -72,7 +72,7 @@ struct SettingsArgs {
     /// Confirmed packets instead of datagrams
     #[arg(long)]
     confirmed: bool,
-    /// Each packet by a service drawn for it: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
+    /// A random service for each packet: datagram, confirmed, broadcast, or a question: ping, trace, identity, counters, link,
     /// clear-counters
     #[arg(long)]
     mixed: bool,
@@ -85,31 +85,31 @@ struct SettingsArgs {
     /// Speed of the wires, in bits a second [default: 1000000]
     #[arg(long)]
     baud: Option<u32>,
-    /// From the last byte of a frame to the node's looking at it [default: 0s]
+    /// From the last byte of a frame until the node processes it [default: 0s]
     #[arg(long, value_name = "TIME")]
     processing: Option<Time>,
-    /// Clocks of boards run wrong by up to so many parts of a million, and begin anywhere [default: all the same]
+    /// Boards' clocks are off by up to this many parts in a million, and begin anywhere [default: all the same]
     #[arg(long, value_name = "PPM")]
     drift: Option<f64>,
-    /// Timers come late by up to this, and frames are looked at so much later [default: 0s]
+    /// Timers are late by up to this, and frames are processed late by up to this [default: 0s]
     #[arg(long, value_name = "TIME")]
     jitter: Option<Time>,
-    /// The chance of each bit to be flipped
+    /// The probability that a bit is flipped
     #[arg(long, value_name = "P")]
     ber: Option<f64>,
-    /// The chance of each byte to begin a burst of random bits
+    /// The probability that a byte begins a burst of random bits
     #[arg(long, value_name = "P")]
     bursts: Option<f64>,
     /// How many bits a burst has [default: 16]
     #[arg(long, value_name = "BITS")]
     burst_bits: Option<u32>,
-    /// The chance of each byte to be lost
+    /// The probability that a byte is lost
     #[arg(long, value_name = "P")]
     lost_bytes: Option<f64>,
-    /// The chance of each byte to have a random one inserted before it
+    /// The probability that a random byte is inserted before a byte
     #[arg(long, value_name = "P")]
     inserted_bytes: Option<f64>,
-    /// The chance of each byte to come twice
+    /// The probability that a byte arrives twice
     #[arg(long, value_name = "P")]
     doubled_bytes: Option<f64>,
     /// A cable is pulled this often, for 1 ms to 5 s
@@ -118,31 +118,30 @@ struct SettingsArgs {
     /// A board is reset this often, and off for 1 ms to 5 s
     #[arg(long, value_name = "TIME")]
     reset_every: Option<Time>,
-    /// Boards with a computer at their serial port that asks any node what nodes answer, as often as nodes send
+    /// Boards with a computer at their serial port, which asks any node questions as often as nodes send
     #[arg(long, value_name = "NODE,...")]
     host: Option<String>,
-    /// A computer goes this often, and another comes after 1 ms to 5 s
+    /// A computer leaves this often, and another arrives after 1 ms to 5 s
     #[arg(long, value_name = "TIME")]
     leave_every: Option<Time>,
-    /// What happens to boards and cables, one event a line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
+    /// What happens to boards and cables, one event per line: "2s cut 3.0" pulls the cable at port 0 of node 3, "2s off 3" switches
     /// node 3 off; also plug, one-way, both-ways, reverse, stuck, break, noise, quiet, burst, swap, reset, on
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// The same, said here and separated by semicolons
+    /// The same on the command line, separated by semicolons
     #[arg(long, value_name = "EVENTS")]
     events: Option<String>,
     /// Boards that misbehave: babble (random bytes), flood (as many packets of their own as the line takes), refuse (refuse every
-    /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (swallow what they should send on),
-    /// replay (send again what has passed)
+    /// packet), mute (never acknowledge), flap (restart all the time), lie (forge packets), hole (swallow what they should pass on), replay (send earlier packets again)
     #[arg(long, value_name = "NODE:KIND,...")]
     rogue: Option<String>,
-    /// The boards have a key, made of this word; those that misbehave have none
+    /// The boards have a key, made from this word; those that misbehave have none
     #[arg(long, value_name = "WORD")]
     key: Option<String>,
-    /// Someone is on the cables at these ports who listens, says earlier things again, changes, joins and makes up frames, and has no key
+    /// An attacker without a key on the cables at these ports, who listens, replays, changes, joins and forges frames
     #[arg(long, value_name = "NODE.PORT,...")]
     tap: Option<String>,
-    /// Decides all that happens by chance [default: 1]
+    /// Decides everything that is random [default: 1]
     #[arg(long)]
     seed: Option<u64>,
 }

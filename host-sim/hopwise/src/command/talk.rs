@@ -12,20 +12,20 @@ use serde_json::{Map, Value, json};
 
 use hopwise_rig::mesh::read_keys;
 
-use super::output::{Outcome, clear_screen, print, print_json};
+use super::output::{self, Outcome, clear_screen, print, print_json};
 use super::refusal::Refusal;
 use super::table;
 
 /// Where the mesh is.
 #[derive(Args)]
 pub(super) struct PortArg {
-    /// The serial port of a board of the mesh; unless given HOPWISE_PORT, or that of the one ST-LINK that is plugged in
+    /// The serial port of a board of the mesh [default: HOPWISE_PORT, or the one ST-LINK that is plugged in]
     #[arg(long, value_name = "TTY")]
     pub(super) port: Option<PathBuf>,
     /// The mesh's baud rate
     #[arg(long, default_value_t = DEFAULT_BAUD, value_parser = parse_baud)]
     pub(super) baud: u32,
-    /// The file of the mesh's key, if it has one
+    /// The mesh's key file, if it has a key
     #[arg(long, value_name = "FILE")]
     pub(super) key_file: Option<PathBuf>,
 }
@@ -57,20 +57,20 @@ pub(super) struct TraceArgs {
 
 #[derive(Args)]
 pub(super) struct CountersArgs {
-    /// The nodes to ask; all unless given
+    /// The nodes to ask [default: all]
     nodes: Vec<u64>,
     #[command(flatten)]
     at: PortArg,
-    /// Ask again and again
+    /// Repeat until Ctrl-C
     #[arg(long)]
     watch: bool,
     /// How often, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, requires = "watch")]
     every: f64,
-    /// End after so many tables
+    /// Stop after this many tables
     #[arg(long, value_name = "N", requires = "watch")]
     rounds: Option<u32>,
-    /// Print a JSON object, one a line with --watch
+    /// Print a JSON object, one per line with --watch
     #[arg(long)]
     json: bool,
 }
@@ -162,7 +162,8 @@ pub(super) fn trace(args: &TraceArgs) -> Result<Outcome, Refusal> {
         print_json(&json!({"node": args.node, "hops": hops.len().saturating_sub(1), "path": rows}))?;
     } else {
         print(|out| {
-            writeln!(out, "{} hops to node {}", hops.len().saturating_sub(1), args.node)?;
+            let count = output::counted(hops.len().saturating_sub(1) as u64, "hop");
+            writeln!(out, "{count} to node {}", args.node)?;
             hops.iter()
                 .try_for_each(|(node, waited)| writeln!(out, "  {node:>5}  {waited:>6} us there"))
         })?;

@@ -14,10 +14,10 @@ pub(super) struct TopoArgs {
     /// Print a JSON object
     #[arg(long)]
     json: bool,
-    /// Search breadth-first even where there is a closed form
+    /// Use a breadth-first search even where there is a closed form
     #[arg(long)]
     search: bool,
-    /// Find the figures both ways and compare them; exit status 1 if they differ
+    /// Find the figures by both methods and compare them; exit status 1 if they differ
     #[arg(long)]
     verify: bool,
 }

@@ -6,17 +6,17 @@ use clap::{Args, Parser};
 
 use super::output::{Outcome, print, say};
 use super::refusal::Refusal;
-use super::{Hopwise, carry_out};
+use super::{Hopwise, RepositoryArg, carry_out};
 
 #[derive(Args)]
 pub(super) struct TourArgs {
-    /// Lists the stops of the tour, and does nothing
+    /// List the stops of the tour, and do nothing
     #[arg(long)]
     list: bool,
     /// Only this stop, by number
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=STEPS.len() as i64))]
     step: Option<u8>,
-    /// Goes on without waiting for Enter, as it does where nobody can press it
+    /// Do not wait for Enter between stops; without a terminal it never waits
     #[arg(long)]
     no_wait: bool,
 }
@@ -32,24 +32,24 @@ struct Step {
 const STEPS: [Step; 6] = [
     Step {
         title: "A network",
-        text: "Six rings of three boards; each board has a third cable, to a ring of the other class.\n\
-               Every network is an expression, and this is its whole description.",
+        text: "Six rings of three boards. Each board has a third cable, to a ring of the other class.\n\
+               A network is written as an expression, and that is all its boards need to know.",
         command: &["topo", "rdn(ring(3),1)"],
     },
     Step {
         title: "A route",
-        text: "From its own address and that of a packet's destination a board computes the next hop.\n\
+        text: "From its own address and a packet's destination, a board computes the next hop.\n\
                There is no table, and nothing to learn.",
         command: &["route", "rdn(ring(3),1)", "0", "17"],
     },
     Step {
         title: "A broadcast",
-        text: "In the same way it computes to whom it passes a broadcast on. Everyone hears it once.",
+        text: "In the same way it computes to which neighbours it passes a broadcast on. Every board hears it once.",
         command: &["broadcast", "rdn(ring(3),1)", "0"],
     },
     Step {
         title: "A fault",
-        text: "All boards send to each other, a cable is pulled while they do, and a board is reset.\n\
+        text: "All boards send to each other. Meanwhile a cable is pulled and a board is reset.\n\
                Every packet is accounted for: look at delivered, lost and duplicated.",
         command: &[
             "sim",
@@ -58,20 +58,20 @@ const STEPS: [Step; 6] = [
             "--packets",
             "400",
             "--events",
-            "200ms cut 3.0; 400ms reset 7",
+            "520ms cut 3.0; 530ms reset 7",
             "--seed",
             "1",
         ],
     },
     Step {
         title: "Boards",
-        text: "The firmware that is flashed onto real boards, on 18 emulated ones: processors, serial ports, flash.\n\
-               It is built first, which takes a minute or two, once, and needs the repository.",
+        text: "The firmware for real boards, on 18 emulated ones with their processors, serial ports and flash.\n\
+               Unless --images names built images, it is built first, once, from the repository: a minute or two.",
         command: &["emulate", "rdn(ring(3),1)", "--check"],
     },
     Step {
         title: "A page",
-        text: "A page that draws the network, with every route and broadcast in it. Open it in a browser.",
+        text: "A page that draws the network and shows every route and broadcast. Open it in a browser.",
         command: &["view", "rdn(ring(3),1)", "-o", "tour.html"],
     },
 ];
@@ -83,10 +83,11 @@ enum Answer {
     End,
 }
 
-pub(super) fn run(args: &TourArgs) -> Result<Outcome, Refusal> {
+pub(super) fn run(args: &TourArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     if args.list {
         return list();
     }
+    print(|out| writeln!(out, "In a clone of the repository, hopwise is: cargo hopwise"))?;
     let waits = !args.no_wait && io::stdin().is_terminal() && io::stdout().is_terminal();
     for (number, step) in (1..).zip(&STEPS) {
         if args.step.is_some_and(|only| only != number) {
@@ -105,7 +106,9 @@ pub(super) fn run(args: &TourArgs) -> Result<Outcome, Refusal> {
             Answer::End => return Ok(Outcome::Done),
         }
         print(|out| writeln!(out))?;
-        match carry_out(&Hopwise::parse_from(["hopwise"].iter().chain(step.command))) {
+        let mut hopwise = Hopwise::parse_from(["hopwise"].iter().chain(step.command));
+        hopwise.repository = repository.clone();
+        match carry_out(&hopwise) {
             Ok(Outcome::Done) => {}
             // The rest can be shown without it.
             Err(refusal @ (Refusal::Repository(_) | Refusal::Firmware(_))) => say(&format!("hopwise: {refusal}")),
@@ -115,7 +118,7 @@ pub(super) fn run(args: &TourArgs) -> Result<Outcome, Refusal> {
     print(|out| {
         writeln!(
             out,
-            "\nWhere next: docs/first-steps.md tells the same at leisure; hopwise help lists the rest."
+            "\nNext: docs/first-steps.md explains all this in a quarter of an hour; hopwise help lists the commands."
         )
     })?;
     Ok(Outcome::Done)

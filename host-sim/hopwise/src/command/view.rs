@@ -26,25 +26,25 @@ pub(super) struct ViewArgs {
     /// The network, if the trace does not name it
     #[arg(long, value_name = "EXPR")]
     network: Option<String>,
-    /// The mesh file of a trace: the page then knows the pins of every cable
+    /// The mesh file of a trace, which tells the page the pins of every cable
     #[arg(long, value_name = "MESH.toml")]
     mesh: Option<PathBuf>,
     /// Draw a network into this file as SVG, instead of a page
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "network", "mesh", "collective"])]
     svg: Option<PathBuf>,
-    /// The path between two nodes, in such a drawing
+    /// Show the path between two nodes in the drawing
     #[arg(long, value_names = ["FROM", "TO"], num_args = 2, requires = "svg")]
     route: Vec<u64>,
-    /// The addresses of the nodes, in such a drawing
+    /// Show the addresses of the nodes in the drawing
     #[arg(long, requires = "svg")]
     addresses: bool,
-    /// Play the rounds of what all nodes of the network do together; `hopwise collective` tells more of it
+    /// Play the rounds of a collective, as `hopwise collective` computes them
     #[arg(long, value_name = "OP", conflicts_with = "network", value_parser = by_name(&Operation::ALL, Operation::name))]
     collective: Option<Operation>,
     /// How many messages a node can send, and how many it can receive, in a round of a collective
     #[arg(long, value_enum, default_value_t = PortModelArg::All, requires = "collective")]
     port_model: PortModelArg,
-    /// The page to write; unless given, one that is named after what it shows, in the working folder
+    /// The page to write [default: one in the working folder, named after what it shows]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

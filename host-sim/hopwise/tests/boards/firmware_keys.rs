@@ -136,12 +136,15 @@ fn a_board_without_keys_takes_a_page_from_afar_only_with_its_button_held() {
 #[test]
 fn a_board_with_another_key_or_none_is_told_apart() {
     let Some(firmware) = firmware() else { return };
+    let another = MeshKeys {
+        mesh: Key::new([3; 16]),
+        ..KEYS
+    };
+    let encrypts = MeshKeys { encrypts: true, ..KEYS };
     for (keys, trouble) in [
         (None, LinkTrouble::Unkeyed),
-        (
-            Some(MeshKeys::of(&Key::new([3; 16])).of_board(1)),
-            LinkTrouble::WrongKey,
-        ),
+        (Some(another.of_board(1)), LinkTrouble::WrongKey),
+        (Some(encrypts.of_board(1)), LinkTrouble::WrongKey),
     ] {
         let mut rig = Rig::keyed(firmware, "path(2)");
         let page = Page::new("path(2)", 1).expect("a page").write();
@@ -183,7 +186,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
         }
         let mut rig = Rig::with(firmware, "path(2)".parse().expect("a network"), world);
         if keyed {
-            rig.computers.lock(KEYS.mesh, Some(KEYS.management));
+            rig.computers.lock(&KEYS, Some(KEYS.management));
         }
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut tap = Tap::default();

@@ -8,6 +8,8 @@ mod firmware_support;
 mod kinds;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod next_hop;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod update;
 
 use firmware_power::Pace;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
@@ -87,7 +89,7 @@ fn full_links_of_other_boards() {
     for (name, least, is_slow) in [
         ("nucleo-f401re", 0.85, false),
         ("nucleo-f411re", 0.85, false),
-        ("nucleo-g474re", 0.91, false),
+        ("nucleo-g474re", 0.9, false),
         ("nucleo-h743zi", 0.9, false),
         ("nucleo-l476rg", 0.5, true),
     ] {
@@ -128,4 +130,10 @@ fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
         println!("{}", String::from_utf8_lossy(&output.stdout));
         assert!(output.status.success(), "{expression}: {output:?}");
     }
+}
+
+/// Twenty boards, each with 50 power cuts during updates.
+#[test]
+fn power_fails_a_thousand_times_during_updates() {
+    (2..22).for_each(|seed| update::power_cuts(seed, 50));
 }

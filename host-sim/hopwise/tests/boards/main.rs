@@ -20,3 +20,4 @@ mod firmware_trials;
 mod kinds;
 mod next_hop;
 mod png;
+mod update;

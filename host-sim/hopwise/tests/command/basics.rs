@@ -62,6 +62,11 @@ fn the_tour_shows_each_step_and_its_command() {
     assert!(said.contains("wrote tour.html (open it in a browser)"), "{said}");
     assert!(folder.path().join("tour.html").exists());
     assert_eq!(hopwise(&["tour", "--step", "7"]).status.code(), Some(2));
+    // Where images are is said to the tour, and meant for its stops.
+    let images = folder.path().to_str().unwrap();
+    let output = hopwise(&["tour", "--step", "5", "--images", images]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("there is no nucleo-f446re.elf in this folder"), "{said}");
 }
 
 #[test]
@@ -142,6 +147,15 @@ fn neighbors_are_sorted_and_by_port() {
     assert_eq!(node["neighbors"], serde_json::json!([0, 1, 15]));
     assert_eq!(node["by_port"], serde_json::json!([0, 1, 15]));
     assert_eq!(node["address"], "(0,0,2)");
+}
+
+#[test]
+fn one_hop_is_not_hops() {
+    for (dest, shown) in [("0", "0 hops by"), ("1", "\n1 hop by"), ("2", "2 hops by")] {
+        let output = hopwise(&["route", "ring(5)", "0", dest]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(shown), "{text}");
+    }
 }
 
 #[test]

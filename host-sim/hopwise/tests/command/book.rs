@@ -1,5 +1,6 @@
 //! The book in docs/: what it shows is what the command prints, and what it points to is there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -102,6 +103,73 @@ fn links_lead_somewhere() {
         }
     }
     assert!(links > 50, "{links} links");
+}
+
+/// What a heading is called in links to it.
+fn anchor(heading: &str) -> String {
+    let kept = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
+    heading
+        .to_lowercase()
+        .chars()
+        .filter(kept)
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+#[test]
+fn links_into_a_page_lead_to_a_heading() {
+    let mut links = 0;
+    for (path, text) in pages() {
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let Some((file, place)) = target.split_once('#') else {
+                continue;
+            };
+            let page = match file {
+                "" => path.clone(),
+                _ => path.parent().unwrap().join(file),
+            };
+            if file.contains("://") || page.extension().is_none_or(|extension| extension != "md") {
+                continue;
+            }
+            let page = fs::read_to_string(page).unwrap();
+            let mut headings = page.lines().filter(|line| line.starts_with('#'));
+            let there = headings.any(|line| anchor(line.trim_start_matches('#').trim()) == place);
+            assert!(there, "{}: {target} leads to no heading", path.display());
+            links += 1;
+        }
+    }
+    assert!(links > 20, "{links} links");
+}
+
+#[test]
+fn the_book_lists_every_command_as_the_help_does() {
+    let output = Command::new(env!("CARGO_BIN_EXE_hopwise"))
+        .arg("help")
+        .output()
+        .unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let commands = help
+        .split("\nCommands:\n")
+        .nth(1)
+        .unwrap()
+        .split("\n\n")
+        .next()
+        .unwrap();
+    let expected: BTreeSet<String> = commands
+        .lines()
+        .filter_map(|line| line.trim().split_once(' '))
+        .filter(|(name, _)| *name != "help")
+        .map(|(name, about)| format!("| `{name}` | {} |", about.trim()))
+        .collect();
+    let page = fs::read_to_string(repository().join("docs/commands.md")).unwrap();
+    let tables = page.split("\n## For scripts").next().unwrap();
+    let listed: BTreeSet<String> = tables
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| format!("{} |", line.rsplitn(3, " |").last().unwrap()))
+        .collect();
+    assert_eq!(listed, expected);
+    assert!(expected.len() > 30, "{} commands", expected.len());
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn messages_go_to_computers_and_requests_to_boards() {
     assert_eq!(refused(&["listen", "--from", "3"]), no_node);
     assert_eq!(
         refused(&["send", "1", "--hex", "abc"]),
-        "hopwise: 'abc' is not made of bytes: two hexadecimal digits each"
+        "hopwise: 'abc' is not a list of bytes, two hexadecimal digits each"
     );
     assert_eq!(
         refused(&["bridge", "--listen", "0.0.0.0:0"]),
@@ -216,7 +216,7 @@ fn a_bridge_serves_good_clients_whatever_the_others_do() {
     browser.say(
         "POST / HTTP/1.1\r\nHost: x\r\n\r\n{\"id\":1,\"do\":\"send\",\"node\":2,\"service\":2,\"text\":\"web\"}\n",
     );
-    assert_eq!(browser.hear()["error"], "this is no web server");
+    assert_eq!(browser.hear()["error"], "this is not a web server");
     let mut rest = String::new();
     let _ = browser.lines.read_to_string(&mut rest);
     assert_eq!(rest, "", "and nothing else");

@@ -95,7 +95,7 @@ fn options_and_scripts_that_make_no_sense_are_refused() {
         ("--faults", "nan", "a number from 0 to 1000"),
         ("--boards", "7", "there is no board 7"),
         ("--serial", "0.USART1=pty", "port 0.USART1 already has a wire"),
-        ("--for", "soon", "is no time such as"),
+        ("--for", "soon", "is not a time such as"),
         ("--script", script_path, "there is no wire at port 1.USART6"),
         (
             "--events",
@@ -233,7 +233,7 @@ fn boards_that_cannot_be_are_refused_before_an_image_is_built() {
         ),
         (
             &[mesh, "--board", "nucleo-f401re"],
-            "--board is for an expression; the mesh file says itself which boards there are",
+            "--board is for an expression; the mesh file says which boards there are",
         ),
         (
             &[mesh, "--elf", "any"],

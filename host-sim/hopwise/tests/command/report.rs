@@ -179,8 +179,8 @@ fn bad_traces_are_refused_in_a_sentence() {
     let header = "{\"network\":\"ring(5)\"}\n";
     assert!(bad("").ends_with("bad.jsonl: the trace has no events"));
     assert!(bad(header).ends_with("bad.jsonl: the trace has no events"));
-    assert!(bad("hello\n").ends_with("bad.jsonl: line 1: this is no event: expected value"));
-    assert!(bad(&format!("{header}{{\"t\":1}}\n")).contains("bad.jsonl: line 2: this is no event: missing field"));
+    assert!(bad("hello\n").ends_with("bad.jsonl: line 1: this is not an event: expected value"));
+    assert!(bad(&format!("{header}{{\"t\":1}}\n")).contains("bad.jsonl: line 2: this is not an event: missing field"));
     let outside = r#"{"t":1,"node":9,"event":"damaged","link":0,"error":"crc"}"#;
     let sentence = bad(&format!("{header}{outside}\n"));
     assert!(

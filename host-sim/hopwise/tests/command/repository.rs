@@ -71,7 +71,7 @@ fn a_copied_binary_finds_the_repository_that_it_is_told() {
                 "an image that is up to date is quiet"
             );
         } else {
-            refused(&output, "there is no compiler for ARM: run tools/arm-target once");
+            refused(&output, "there is no ARM compiler: run tools/arm-target once");
         }
     };
     run(copied(&folder).arg("--repo").arg(repository()));
@@ -104,7 +104,7 @@ fn images_alone_are_enough_without_repository_or_compiler() {
             &["emulate", "ring(3)", "--check", "--for", "1s", "--level", "error"],
             &image,
         );
-        assert!(checked.contains("links up        3 of 3"), "{checked}");
+        assert!(checked.contains("links up           3 of 3"), "{checked}");
         run(&["check", "mesh.toml", "--emulated"], &image);
         let commands = run(&["flash", "probes.toml", "--only", "1", "--dry-run"], &image);
         let file = if image[0] == "--elf" {

@@ -111,7 +111,11 @@ fn a_mesh_without_boards_or_without_probe_rs_is_refused() {
     );
     assert_eq!(
         refusal(&["mesh", "assign", &emulated]),
-        "hopwise: node 0 has a probe, but all boards are emulated"
+        "hopwise: all boards of this mesh are emulated: there are no probes to assign"
+    );
+    assert_eq!(
+        refusal(&["check", &emulated, "--watch"]),
+        "hopwise: all boards of this mesh are emulated: their cables are in place, and --watch has nothing to see"
     );
     let mesh = folder.write("mesh.toml", MESH);
     assert!(

@@ -61,7 +61,7 @@ fn mistakes_at_emulated_boards_are_found() {
     assert_eq!(
         swapped["moves"],
         value!([
-            "exchange the plugs at board 1 USART3 and board 4 USART3 (or those at board 0 USART1 and board 3 USART1, which comes to the same)"
+            "exchange the plugs at board 1 USART3 and board 4 USART3 (or those at board 0 USART1 and board 3 USART1, which has the same effect)"
         ])
     );
     assert_eq!(
@@ -116,7 +116,7 @@ fn bad_input_is_refused() {
     let file = emulated(&folder, "ring(4)");
     assert_eq!(
         refusal(&["check", &file]),
-        "hopwise: say --port TTY, a serial port of one of the boards, or --emulated"
+        "hopwise: give --port TTY, the serial port of one of the boards, or --emulated"
     );
     assert_eq!(
         refusal(&["check", &file, "--emulated", "--cables", "9"]),

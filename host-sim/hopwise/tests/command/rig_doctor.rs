@@ -49,7 +49,7 @@ fn a_fault_is_named_and_the_exit_status_says_so() {
 fn bad_input_is_refused_in_one_sentence() {
     assert_eq!(
         refusal(&["doctor"]),
-        "hopwise: say --port TTY, a serial port of one of the boards, or --emulated"
+        "hopwise: give --port TTY, the serial port of one of the boards, or --emulated"
     );
     if let Some(elf) = elf() {
         let fault = ["doctor", "--emulated", "--elf", elf, "--fault", "stuck-jumper=5"];

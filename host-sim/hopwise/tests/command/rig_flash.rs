@@ -136,9 +136,10 @@ fn a_dry_run_shows_the_calls_and_makes_none() {
     let program = stand_in(&folder);
     let output = hopwise(&["flash", &mesh, "--dry-run", "--only", "2,0", "--probe-rs", &program]);
     let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!((output.status.code(), said.lines().count()), (Some(0), 6), "{said}");
+    assert_eq!((output.status.code(), said.lines().count()), (Some(0), 8), "{said}");
+    assert!(said.lines().nth(1).unwrap().ends_with("release/hopwise-boot"), "{said}");
     assert!(
-        said.lines().nth(1).unwrap().contains("--base-address 0x080fe000"),
+        said.lines().nth(2).unwrap().contains("--base-address 0x080fe000"),
         "{said}"
     );
     assert!(
@@ -146,6 +147,43 @@ fn a_dry_run_shows_the_calls_and_makes_none() {
         "{said}"
     );
     assert!(calls(&folder).is_empty());
+}
+
+/// Images of a release, or of one's own with a boot loader beside it.
+#[test]
+fn the_boot_loader_comes_after_the_image() {
+    let folder = Folder::new("flash-loader");
+    let mesh = folder.write("mesh.toml", MESH);
+    let program = stand_in(&folder);
+    let [image, loader] = ["nucleo-l476rg.elf", "nucleo-l476rg-boot.elf"].map(|name| folder.write(name, ""));
+    let images = folder.folder().display().to_string();
+    for args in [
+        &["--images", images.as_str()][..],
+        &["--elf", image.as_str(), "--loader", loader.as_str()],
+    ] {
+        let _ = std::fs::remove_file(folder.path("calls"));
+        let flash = ["flash", mesh.as_str(), "--probe-rs", program.as_str(), "--only", "0"];
+        let output = hopwise(&[&flash, args].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let files: Vec<String> = calls_of(&folder, "AA00")
+            .iter()
+            .filter_map(|call| call.split(' ').next_back().map(String::from))
+            .collect();
+        assert_eq!(
+            files,
+            [
+                "nucleo-l476rg.elf",
+                "nucleo-l476rg-boot.elf",
+                "page-0.bin",
+                "0483:374b:AA00"
+            ]
+        );
+    }
+    std::fs::remove_file(&loader).unwrap();
+    assert!(
+        refusal(&["flash", &mesh, "--images", &images, "--probe-rs", &program])
+            .ends_with("there is no nucleo-l476rg-boot.elf in this folder of images")
+    );
 }
 
 #[test]
@@ -167,11 +205,11 @@ fn what_cannot_be_flashed_is_refused() {
     let with = |program: &str| refusal(&["flash", &mesh, "--only", "1", "--elf", &image, "--probe-rs", program]);
     assert_eq!(
         with("/no/such/program"),
-        "hopwise: there is no program '/no/such/program': https://probe.rs says how probe-rs is installed, and --probe-rs names one that is elsewhere"
+        "hopwise: there is no program '/no/such/program': https://probe.rs says how to install probe-rs, and --probe-rs says where it is if not in PATH"
     );
     assert_eq!(
         with("echo"),
-        "hopwise: 'echo' is no probe-rs: it does not say which version it has"
+        "hopwise: 'echo' is not probe-rs: it does not say which version it has"
     );
 }
 

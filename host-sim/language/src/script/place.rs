@@ -25,7 +25,7 @@ pub enum PortOf {
 
 /// Text that is no port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is no port such as 3.0")]
+#[error("'{text}' is not a port such as 3.0")]
 pub struct BadPort {
     /// As it was written.
     pub text: String,
@@ -82,10 +82,10 @@ pub enum NoSuchPlace {
         port: u64,
     },
     /// Boards have no serial ports with names here.
-    #[error("'{0}' is no port such as 3.0")]
+    #[error("'{0}' is not a port such as 3.0")]
     Unnamed(PortName),
     /// The board has no such serial port.
-    #[error("'{port}' is no port such as 3.0 or 3.{example}")]
+    #[error("'{port}' is not a port such as 3.0 or 3.{example}")]
     Uart {
         /// The port.
         port: PortName,

@@ -29,7 +29,7 @@ pub enum BadEvent {
     #[error(transparent)]
     Time(#[from] BadTime),
     /// There is no such word.
-    #[error("'{0}' is nothing that can happen; what can is {known}", known = known_words())]
+    #[error("'{0}' is not an event; events are {known}", known = known_words())]
     Word(String),
     /// Who plays the script cannot do it.
     #[error("'{word}' cannot happen {stage}; what can is {able}")]
@@ -42,7 +42,7 @@ pub enum BadEvent {
         able: String,
     },
     /// The place is no board.
-    #[error("'{0}' is no board number")]
+    #[error("'{0}' is not a board number")]
     Board(String),
     /// The place is no port.
     #[error(transparent)]
@@ -54,7 +54,7 @@ pub enum BadEvent {
     #[error("{0} needs {1}")]
     Missing(&'static str, &'static str),
     /// A chance that is none.
-    #[error("'{0}' is no chance between 0 and 1")]
+    #[error("'{0}' is not a probability between 0 and 1")]
     Chance(String),
 }
 

@@ -51,7 +51,7 @@ pub enum BadExperiment {
     #[error("at most 2^30 cycles are measured")]
     Cycles,
     /// A node cannot make so many packets.
-    #[error("a rate is from 0 to 1 packets a node a cycle, not {0}")]
+    #[error("a rate is from 0 to 1 packets per node and cycle, not {0}")]
     Rate(f64),
     /// Tables would be too large.
     #[error("{network} has {nodes} nodes, too many for {what} (at most {MOST_TABLE_NODES})")]

@@ -16,7 +16,7 @@ pub struct Point {
     pub nodes: u64,
     /// The routing rule.
     pub rule: String,
-    /// How packets get where the rule leads them.
+    /// How packets reach their destination.
     #[serde(default)]
     pub paths: Paths,
     /// Who sends to whom.

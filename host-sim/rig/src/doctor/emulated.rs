@@ -137,7 +137,7 @@ impl EmulatedPatient {
         world.add(board);
         let mut computers = Computers::connect(&mut world, DEFAULT_BAUD)?;
         if let Some(keys) = keys {
-            computers.lock(keys.mesh, Some(keys.management));
+            computers.lock(&keys, Some(keys.management));
         }
         let mut patient = EmulatedPatient {
             world,

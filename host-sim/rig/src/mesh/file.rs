@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hopwise_core::Network;
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::{BadKey, Key};
+use hopwise_core::key::{BadKey, Secret};
 use hopwise_core::wire::{Pattern, Traffic};
 use serde::Deserialize;
 use toml::Spanned;
@@ -77,7 +77,7 @@ pub fn read_keys(path: &Path) -> Result<MeshKeys, BadMesh> {
     })?;
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    let secret: Result<Key, BadKey> = line.unwrap_or_default().parse();
+    let secret: Result<Secret, BadKey> = line.unwrap_or_default().parse();
     match secret {
         Ok(secret) => Ok(MeshKeys::of(&secret)),
         Err(error) => Err(BadMesh::Key {
@@ -262,10 +262,10 @@ impl Mesh {
              baud = {}\n\
              # log-packets = true    # every packet in the boards' logs, for `hopwise capture`\n\
              # traffic = {{ rate = 10, count = 100, pattern = \"uniform\", size = 32 }}\n\
-             # probe = \"{EMULATED}\"    # no boards at hand: everything runs on emulated ones\n\n\
-             # `probe-rs list` shows the numbers of the probes. What is not said has its default:\n\
+             # probe = \"{EMULATED}\"    # no real boards: everything runs on emulated ones\n\n\
+             # `hopwise mesh assign` fills in the probes; `probe-rs list` shows their numbers. A node may also have:\n\
              #   name = \"north\"                   up to {MOST_NAME} bytes, shown in logs and reports\n\
-             #   board = \"nucleo-f401re\"          if it is not like the others\n\
+             #   board = \"nucleo-f401re\"          if it differs from the others\n\
              #   uarts = [\"USART3\", \"USART1\"]     where port 0, port 1 ... are, if not in the usual order\n",
             self.network.nodes(),
             self.network,

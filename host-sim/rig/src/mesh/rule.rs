@@ -99,7 +99,7 @@ pub enum MeshRule {
     ProbeTaken { probe: String, node: u64 },
     #[error("node {node} has {degree} ports, and uarts names {named}")]
     UartCount { node: u64, degree: u64, named: usize },
-    #[error("{uart} is no link of a {}, which has {}", kind.name, kind.links.iter().map(|link| link.name).collect::<Vec<_>>().join(", "))]
+    #[error("{uart} is not a link of a {}, which has {}", kind.name, kind.links.iter().map(|link| link.name).collect::<Vec<_>>().join(", "))]
     NoLink { uart: String, kind: &'static BoardKind },
     #[error("node {node} uses {uart} twice")]
     UartTwice { node: u64, uart: String },

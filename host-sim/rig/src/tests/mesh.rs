@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::Key;
+use hopwise_core::key::Secret;
 use hopwise_core::wire::{Page, Pattern};
 use hopwise_emulate::firmware::BOARDS;
 
@@ -290,7 +290,7 @@ fn every_broken_rule_is_told_with_its_line() {
         ),
         (
             good.to_string() + "[[node]]\naddress = 1\nuarts = [\"USART1\", \"USART2\"]",
-            "line 5: USART2 is no link of a nucleo-f446re, which has USART1, ",
+            "line 5: USART2 is not a link of a nucleo-f446re, which has USART1, ",
         ),
         (
             good.to_string() + "[[node]]\naddress = 1\nuarts = [\"USART1\", \"USART1\"]",
@@ -381,7 +381,7 @@ fn boards_of_different_kinds_agree_on_the_rate() {
 fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     let digits = "000102030405060708090a0b0c0d0e0f";
     let with = |line: &str| format!("network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n{line}\n");
-    let secret: Key = digits.parse().unwrap();
+    let secret: Secret = digits.parse().unwrap();
     let keys = MeshKeys::of(&secret);
     assert_ne!(keys.mesh, keys.management);
     assert_ne!(keys.of_board(0).management, keys.of_board(1).management);

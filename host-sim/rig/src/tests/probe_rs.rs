@@ -168,7 +168,7 @@ fn a_program_that_is_not_fit_is_refused_with_one_sentence() {
     };
     assert_eq!(
         of("something 1.2.3"),
-        format!("'{fit}' is no probe-rs: it does not say which version it has")
+        format!("'{fit}' is not probe-rs: it does not say which version it has")
     );
     assert_eq!(
         of("probe-rs 0.24.0 (git commit: 1234567)"),

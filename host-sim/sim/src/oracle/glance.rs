@@ -109,6 +109,7 @@ mod tests {
                 refused,
                 offer: Offer::ALL,
                 missing: None,
+                pause: 0,
             };
             let data = DataHeader {
                 ack,

@@ -89,7 +89,7 @@ impl fmt::Display for RogueBoard {
 /// Text that names no rogue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay"
+    "'{0}' is not a rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay"
 )]
 pub struct BadRogue(String);
 
@@ -470,7 +470,7 @@ mod tests {
         }
         for bad in ["", "5", "5:", ":hole", "5:holes", "x:hole", "5:hole:hole"] {
             let refusal = bad.parse::<RogueBoard>().unwrap_err().to_string();
-            assert!(refusal.starts_with(&format!("'{bad}' is no rogue: ")), "{refusal}");
+            assert!(refusal.starts_with(&format!("'{bad}' is not a rogue: ")), "{refusal}");
         }
     }
 }

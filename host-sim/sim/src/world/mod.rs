@@ -12,7 +12,7 @@ mod machine;
 use cables::Cable;
 pub use frames::StepOutcome;
 use hopwise_core::clock::{GRAINS, grains};
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::{Credentials, Secret};
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Event, Router};
 use hopwise_core::wire::PacketId;
@@ -39,20 +39,20 @@ pub struct Build {
     pub network: Network,
     /// Bits per second on the wires.
     pub baud: u32,
-    /// From the last byte of a frame to the node's looking at it.
+    /// From the last byte of a frame until the node processes it.
     pub processing: Nanos,
     /// What the wires do by chance.
     pub noise: Noise,
-    /// Clocks of boards run wrong by up to so many parts of a million, and begin anywhere; without it they are all the same.
+    /// Boards' clocks are off by up to this many parts in a million, and begin anywhere; without it they are all the same.
     pub drift: Option<f64>,
-    /// Timers come late by up to this, and frames are looked at so much later.
+    /// Timers are late by up to this, and frames are processed late by up to this.
     pub jitter: Nanos,
     /// Decides all chance.
     pub seed: u64,
     /// Boards that misbehave.
     pub rogues: Vec<RogueBoard>,
     /// The key of the mesh. Rogues and taps have none.
-    pub key: Option<Key>,
+    pub key: Option<Secret>,
     /// Someone is on the cables at these links.
     pub taps: Vec<WireEnd>,
     /// Boards at whose serial ports there are computers. In the world a computer is a board too, after those of the network.
@@ -309,7 +309,11 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
             ..
         } = &self.build;
         // Boards have no more randomness than their epoch, which here is drawn.
-        let credentials = key.map(|key| Credentials { key, random: [0; 16] });
+        let credentials = key.map(|secret| Credentials {
+            key: secret.key,
+            random: [0; 16],
+            encrypts: secret.encrypts,
+        });
         let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
         state.machine = match rogue {
             _ if is_computer => Machine::Computer(Box::new(Computer::new(state.epoch, *baud, credentials, now))),

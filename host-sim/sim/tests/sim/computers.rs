@@ -118,7 +118,7 @@ fn computers_that_make_no_sense_are_refused_in_a_sentence() {
     let twice = refusal(Some("1,1"), None, None);
     assert_eq!(twice, "node 1 is named twice as the board of a computer");
     let no_node = refusal(Some("1,x"), None, None);
-    assert_eq!(no_node, "host: 'x' is no node: write NODE[,...], such as 3,5");
+    assert_eq!(no_node, "host: 'x' is not a node: write NODE[,...], such as 3,5");
     let rogue = refusal(Some("1"), Some("1:hole"), None);
     assert_eq!(rogue, "node 1 is a rogue, which has no computer");
     let nobody = refusal(None, None, Some("1s"));

@@ -77,3 +77,26 @@ fn without_a_key_someone_on_a_cable_is_believed() {
     let forged: Vec<u64> = forged.collect();
     assert!(forged.iter().sum::<u64>() >= 3, "{forged:?}");
 }
+
+/// What programs say is encrypted, and arrives as it was said, by every service, while boards restart and cables are pulled.
+#[test]
+fn what_is_encrypted_arrives_as_it_was_said() {
+    for (network, seed) in [
+        ("rdn(ring(3),1)", 1),
+        ("torus(4,4)", 2),
+        ("hypercube(4)", 3),
+        ("star(6)", 4),
+    ] {
+        let settings = Settings {
+            key: Some("test+encrypt".into()),
+            mixed: true,
+            packets: Some(1_500),
+            pull_every: (seed % 2 == 0).then(|| "700ms".parse().expect("a time")),
+            reset_every: (seed % 2 == 1).then(|| "900ms".parse().expect("a time")),
+            seed: Some(seed),
+            ..on(network)
+        };
+        let account = run(&settings);
+        assert!(account.tally.delivered > 1_000, "{}", settings.command());
+    }
+}

@@ -265,7 +265,7 @@ fn rogues_that_make_no_sense_are_refused_in_a_sentence() {
         ("0:hole,1:hole,2:hole", "at least two boards must be honest"),
         (
             "1:naughty",
-            "'1:naughty' is no rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay",
+            "'1:naughty' is not a rogue: write NODE:KIND, such as 5:babble, with babble, flood, refuse, mute, flap, lie, hole or replay",
         ),
     ] {
         assert_eq!(refusal(rogue).as_deref(), Some(sentence));

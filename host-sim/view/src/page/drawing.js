@@ -190,10 +190,10 @@ function dot(x, y, radius, color) {
 
 function drawNodes(marked) {
   const radius = camera.nodeRadius;
-  const labels = radius > 8;
+  const labels = radius > 6;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  context.font = `600 ${Math.min(12 * camera.size, radius * 0.95)}px system-ui, sans-serif`;
+  context.font = `600 ${Math.min(12 * camera.size, Math.max(7.5, radius * 0.95))}px system-ui, sans-serif`;
   for (let node = 0; node < nodeCount; node++) {
     const [x, y] = camera.toScreen(...data.places[node]);
     if (x < -40 || y < -40 || x > camera.width + 40 || y > camera.height + 40) continue;

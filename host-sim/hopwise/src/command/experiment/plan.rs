@@ -77,7 +77,7 @@ pub(super) enum BadPlan {
     Kind(String),
     #[error("[{kind}] {key} must be a value or a list of values")]
     Option { kind: String, key: String },
-    #[error("[{kind}] {key} is said by the experiment itself")]
+    #[error("[{kind}] {key} is set by the experiment itself")]
     Reserved { kind: String, key: String },
     #[error("there is nothing to run: a table [load], [sim] or [emulate] is missing")]
     Nothing,
@@ -220,7 +220,7 @@ mod tests {
             ),
             (
                 "networks = ['ring(5)']\n[load]\nseed = 3\n",
-                "[load] seed is said by the experiment itself",
+                "[load] seed is set by the experiment itself",
             ),
             (
                 "networks = ['ring(5)']\n[load]\nrate = { a = 1 }\n",

@@ -16,13 +16,13 @@ use hopwise_load::sweep::{Folder, Job, JobList, Share, Task, Worked};
 
 #[derive(Subcommand)]
 pub(super) enum Action {
-    /// Simulates every network at every rate with every seed, on all cores: table, chart and page
+    /// Simulates every network at every rate with every seed, on all cores, into a table, a chart and a page
     Sweep(SweepArgs),
     /// Writes the numbered jobs of a sweep into a folder, without doing them
     Plan(SweepArgs),
-    /// Does the jobs of a folder that are not done: all, or this member's share of a job array
+    /// Does the remaining jobs of a folder: all, or this process's share of a job array
     Work(WorkArgs),
-    /// Joins the results of a folder: table, chart and page
+    /// Joins the results of a folder into a table, a chart and a page
     Merge(MergeArgs),
     /// Compares the papers' networks with torus and hypercube: a document with charts
     Study(StudyArgs),
@@ -42,7 +42,7 @@ pub(super) struct SweepArgs {
     /// How many seeds, from 1
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
-    /// Find the highest rate that is carried too
+    /// Also find the highest rate that is carried
     #[arg(long)]
     saturation: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct SweepArgs {
     /// The folder of the jobs
     #[arg(long, default_value = "load-jobs")]
     jobs: PathBuf,
-    /// Where table, chart and page go
+    /// Where the table, the chart and the page go
     #[arg(long, default_value = ".")]
     out: PathBuf,
 }
@@ -69,15 +69,15 @@ pub(super) struct WorkArgs {
 pub(super) struct MergeArgs {
     /// The folder of the jobs
     jobs: PathBuf,
-    /// Where table, chart and page go
+    /// Where the table, the chart and the page go
     #[arg(long, default_value = ".")]
     out: PathBuf,
 }
 
 #[derive(Args)]
 pub(super) struct StudyArgs {
-    /// Leave out networks of more nodes, about: 64, 200, 650 and 3000 there are
-    #[arg(long, value_name = "NODES", default_value_t = u32::MAX, value_parser = clap::value_parser!(u32).range(64..))]
+    /// Leave out networks with more nodes than this; the sizes are about 64, 200, 650 and 3000
+    #[arg(long, value_name = "NODES", default_value_t = u32::MAX, hide_default_value = true, value_parser = clap::value_parser!(u32).range(64..))]
     most_nodes: u32,
     /// The folder of the jobs
     #[arg(long, default_value = "load-study-jobs")]

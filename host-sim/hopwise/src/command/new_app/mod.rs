@@ -41,16 +41,16 @@ const TAKEN: [&str; 20] = [
 The crates that the program is built on are those of the repository (--repo, HOPWISE_REPO, or around the working folder), unless --git or --release
 says otherwise. Nothing is overwritten.")]
 pub(super) struct NewAppArgs {
-    /// The crate: the folder to make, whose last part is its name
+    /// The folder to create; its last part is the name of the crate
     #[arg(value_name = "NAME")]
     folder: PathBuf,
-    /// The kind of board that it is built for unless told otherwise
+    /// The kind of board that it is built for by default
     #[arg(long, value_name = "NAME", default_value = KINDS[0].name)]
     board: String,
     /// Build on a git repository of Hopwise
     #[arg(long, value_name = "URL", conflicts_with = "release")]
     git: Option<String>,
-    /// Of which this commit or tag
+    /// The commit or tag of that repository
     #[arg(long, value_name = "REV", requires = "git")]
     rev: Option<String>,
     /// Build on this release of Hopwise's crates
@@ -62,7 +62,7 @@ pub(super) struct NewAppArgs {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NoNewApp {
     #[error(
-        "'{0}' is no name for a crate: letters, digits, - and _, of which the first is a letter, and no word that means something else"
+        "'{0}' cannot be the name of a crate: use letters, digits, - and _, beginning with a letter, and no reserved word"
     )]
     Name(String),
     #[error("there is no board '{0}', only {known}", known = KINDS.map(|kind| kind.name).join(", "))]

@@ -79,6 +79,7 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
 pub(crate) const KEYS: MeshKeys = MeshKeys {
     mesh: Key::new(*b"all boards of it"),
     management: Key::new(*b"only a computer!"),
+    encrypts: false,
 };
 
 /// A mesh of emulated boards with computers.
@@ -114,7 +115,7 @@ impl Rig {
             let keys = KEYS.of_board(node as u64);
             setup::configure(board, &firmware.image, &page, Some(keys), 1_000 + 7 * node as u32);
         }
-        rig.computers.lock(KEYS.mesh, management);
+        rig.computers.lock(&KEYS, management);
         rig
     }
 

@@ -152,7 +152,7 @@ fn bad_input_gets_one_sentence_with_file_and_line() {
     let script = Scratch::new("bad.txt", "1s cut 0.0\n2s melt 0.0\n");
     let sentence = refused(&["sim", "ring(4)", "--script", script.path()]);
     let beginning = format!(
-        "hopwise: {} line 2: 'melt' is nothing that can happen; what can is cut, plug, ",
+        "hopwise: {} line 2: 'melt' is not an event; events are cut, plug, ",
         script.path()
     );
     assert!(sentence.starts_with(&beginning), "{sentence}");
@@ -198,5 +198,8 @@ fn a_mesh_file_knows_its_ports_by_name_too() {
     assert_eq!(trace("0s cut 3.USART3"), trace("0s cut 3.1"));
     assert_ne!(trace("0s cut 3.USART3"), trace("0s cut 3.0"));
     let sentence = refused(&["sim", mesh.path(), "--events", "0s cut 3.USART9"]);
-    assert_eq!(sentence, "hopwise: events, line 1: '3.USART9' is no port such as 3.0");
+    assert_eq!(
+        sentence,
+        "hopwise: events, line 1: '3.USART9' is not a port such as 3.0"
+    );
 }

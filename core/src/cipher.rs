@@ -1,0 +1,286 @@
+//! Payloads that only members of the mesh can read: XChaCha20-Poly1305, from one end of a packet's path to the other.
+//!
+//! What applications say to each other is encrypted; headers, what boards tell of themselves, and commands are not. The nonce is
+//! made of what the header says of the packet anyway: who sent it, in which life, with which number, of which kind, to whom. No two packets
+//! have all of that in common, and whoever moves a payload to another packet, or changes it, is noticed.
+
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
+use chacha20poly1305::{Tag, XChaCha20Poly1305, XNonce};
+
+use crate::key::Key;
+use crate::wire::{AppPort, Content, Header, Packet, Query, Request, Response};
+
+/// The bytes by which a payload grows.
+pub const SEAL_BYTES: usize = 16;
+
+/// Encrypts and decrypts the payloads of packets.
+#[derive(Clone)]
+pub(crate) struct Cipher {
+    cipher: XChaCha20Poly1305,
+    /// How many packets may still be encrypted: their numbers come again after that, and no nonce may.
+    left: u32,
+}
+
+/// The key is never shown.
+impl core::fmt::Debug for Cipher {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Cipher(..)")
+    }
+}
+
+impl Cipher {
+    /// With the key that follows from that of a mesh.
+    pub(crate) fn new(mesh: &Key) -> Self {
+        let mut key = [0; 32];
+        let (first, second) = key.split_at_mut(16);
+        first.copy_from_slice(&mesh.derive("payload, first half", &[]));
+        second.copy_from_slice(&mesh.derive("payload, second half", &[]));
+        Cipher {
+            cipher: XChaCha20Poly1305::new(&key.into()),
+            left: u32::MAX,
+        }
+    }
+
+    /// Encrypts the payload of a packet that begins here and is complete, if it has one; `None` if there is no room, or no nonce left.
+    pub(crate) fn seal<const BODY: usize>(&mut self, packet: &mut Packet<BODY>) -> Option<()> {
+        let Some((port, payload)) = payload_of(packet) else {
+            return Some(());
+        };
+        if packet.body.len() + SEAL_BYTES > BODY {
+            return None;
+        }
+        self.left = self.left.checked_sub(1)?;
+        let nonce = nonce(&packet.header);
+        let text = packet.body.get_mut(payload..)?;
+        let tag = self
+            .cipher
+            .encrypt_inout_detached(&nonce, &[port.0], text.into())
+            .ok()?;
+        packet.body.extend_from_slice(&tag).ok()
+    }
+
+    /// Decrypts the payload of a packet that has come, if it has one; `None` if that is not what its source sent.
+    pub(crate) fn open<const BODY: usize>(&self, packet: &mut Packet<BODY>) -> Option<()> {
+        let Some((port, payload)) = payload_of(packet) else {
+            return Some(());
+        };
+        let nonce = nonce(&packet.header);
+        let (text, tag) = packet.body.get_mut(payload..)?.split_last_chunk_mut::<SEAL_BYTES>()?;
+        let tag = Tag::from(*tag);
+        let opened = self.cipher.decrypt_inout_detached(&nonce, &[port.0], text.into(), &tag);
+        opened.ok()?;
+        packet.body.truncate(packet.body.len() - SEAL_BYTES);
+        Some(())
+    }
+}
+
+/// The application that a packet is for or from, and where in the body its payload begins, which is the rest of it.
+fn payload_of<const BODY: usize>(packet: &Packet<BODY>) -> Option<(AppPort, usize)> {
+    let content = packet.content()?;
+    let port = match content {
+        Content::Datagram(addressed) | Content::Broadcast(addressed) => addressed.port,
+        Content::Confirmed(confirmed) => confirmed.port,
+        Content::Request(Request {
+            query: Query::Application(port),
+            ..
+        })
+        | Content::Response(Response {
+            query: Query::Application(port),
+            ..
+        }) => port,
+        _ => return None,
+    };
+    Some((port, packet.body.len().checked_sub(content.payload().len())?))
+}
+
+fn nonce(header: &Header) -> XNonce {
+    let [s0, s1, s2, s3, s4, s5, s6, s7] = header.source.to_le_bytes();
+    let [d0, d1, d2, d3, d4, d5, d6, d7] = header.dest.to_le_bytes();
+    let [e0, e1] = header.epoch.to_le_bytes();
+    let [n0, n1, n2, n3] = header.number.to_le_bytes();
+    let computers = u8::from(header.from_host) | u8::from(header.to_host) << 1;
+    XNonce::from([
+        s0,
+        s1,
+        s2,
+        s3,
+        s4,
+        s5,
+        s6,
+        s7,
+        d0,
+        d1,
+        d2,
+        d3,
+        d4,
+        d5,
+        d6,
+        d7,
+        e0,
+        e1,
+        n0,
+        n1,
+        n2,
+        n3,
+        header.kind as u8,
+        computers,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::DropReason;
+    use crate::wire::{Addressed, Confirmed, Kind, Undeliverable};
+    use std::vec::Vec;
+
+    const KEY: Key = Key::new([7; 16]);
+    const SAYS: &[u8] = b"the wind has turned";
+
+    fn packet(content: &Content<'_>) -> Packet<64> {
+        let header = Header {
+            number: 17,
+            epoch: 3,
+            ..Header::new(content.kind(), 5, 9)
+        };
+        Packet {
+            header,
+            body: content.write().unwrap(),
+        }
+    }
+
+    fn datagram() -> Packet<64> {
+        packet(&Content::Datagram(Addressed {
+            port: AppPort(16),
+            payload: SAYS,
+        }))
+    }
+
+    fn sealed() -> Packet<64> {
+        let mut packet = datagram();
+        Cipher::new(&KEY).seal(&mut packet).unwrap();
+        packet
+    }
+
+    #[test]
+    fn a_payload_is_hidden_and_comes_back() {
+        let contents = [
+            Content::Datagram(Addressed {
+                port: AppPort(16),
+                payload: SAYS,
+            }),
+            Content::Confirmed(Confirmed {
+                known_epoch: 4,
+                port: AppPort(16),
+                payload: SAYS,
+            }),
+            Content::Request(Request {
+                query: Query::Application(AppPort(16)),
+                asked: 7,
+                payload: SAYS,
+            }),
+        ];
+        for content in contents {
+            let plain = packet(&content);
+            let mut sealed = plain.clone();
+            Cipher::new(&KEY).seal(&mut sealed).unwrap();
+            assert_eq!(sealed.body.len(), plain.body.len() + SEAL_BYTES);
+            assert!(
+                !sealed
+                    .body
+                    .windows(4)
+                    .any(|bytes| SAYS.windows(4).any(|plain| plain == bytes))
+            );
+            // The destination's epoch may be filled in on the way.
+            if let Content::Confirmed(_) = content {
+                Confirmed::set_known_epoch(&mut sealed.body, 4);
+            }
+            Cipher::new(&KEY).open(&mut sealed).unwrap();
+            assert_eq!(sealed, plain);
+        }
+    }
+
+    #[test]
+    fn what_is_for_no_application_stays_as_it_is() {
+        let report = packet(&Content::Undeliverable(Undeliverable {
+            kind: Kind::Datagram,
+            number: 3,
+            dest: 4,
+            reason: DropReason::NoRoute,
+        }));
+        let ping = packet(&Content::Request(Request {
+            query: Query::Ping,
+            asked: 7,
+            payload: SAYS,
+        }));
+        for plain in [report, ping] {
+            let mut packet = plain.clone();
+            let mut cipher = Cipher::new(&KEY);
+            cipher.seal(&mut packet).unwrap();
+            cipher.open(&mut packet).unwrap();
+            assert_eq!(packet, plain);
+        }
+    }
+
+    #[test]
+    fn every_change_is_noticed() {
+        let opens = |packet: &Packet<64>| Cipher::new(&KEY).open(&mut packet.clone()).is_some();
+        assert!(opens(&sealed()));
+        for bit in 0..8 * sealed().body.len() {
+            let mut changed = sealed();
+            changed.body[bit / 8] ^= 1 << (bit % 8);
+            assert!(!opens(&changed), "bit {bit}");
+        }
+        let changes: [fn(&mut Header); 7] = [
+            |header| header.source ^= 1,
+            |header| header.dest ^= 1 << 40,
+            |header| header.epoch ^= 1,
+            |header| header.number ^= 1 << 31,
+            |header| header.from_host = true,
+            |header| header.to_host = true,
+            |header| header.kind = Kind::Broadcast,
+        ];
+        for (index, change) in changes.iter().enumerate() {
+            let mut changed = sealed();
+            change(&mut changed.header);
+            assert!(!opens(&changed), "change {index}");
+        }
+        for length in 1..sealed().body.len() {
+            let mut short = sealed();
+            short.body.truncate(length);
+            assert!(!opens(&short), "{length} bytes");
+        }
+        assert!(!opens(&datagram()), "not encrypted at all");
+        assert!(
+            Cipher::new(&Key::new([8; 16])).open(&mut sealed()).is_none(),
+            "another key"
+        );
+    }
+
+    #[test]
+    fn no_two_packets_look_alike() {
+        let mut seen = Vec::new();
+        let mut cipher = Cipher::new(&KEY);
+        for number in 0..50 {
+            let mut packet = datagram();
+            packet.header.number = number;
+            cipher.seal(&mut packet).unwrap();
+            assert!(!seen.contains(&packet.body));
+            seen.push(packet.body);
+        }
+    }
+
+    #[test]
+    fn without_room_or_nonces_nothing_is_sent() {
+        let long = [1; 60];
+        let mut packet = packet(&Content::Datagram(Addressed {
+            port: AppPort(16),
+            payload: &long,
+        }));
+        assert_eq!(Cipher::new(&KEY).seal(&mut packet), None);
+        let mut worn = Cipher::new(&KEY);
+        worn.left = 1;
+        assert_eq!(worn.seal(&mut datagram()), Some(()));
+        assert_eq!(worn.seal(&mut datagram()), None);
+    }
+}

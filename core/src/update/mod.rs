@@ -1,0 +1,277 @@
+//! How a board gets its next image: announced by a [`Plan`], in [`Block`]s of any order, into the slot that it does not run from.
+//!
+//! The order of what is done to the flash is what makes a board start whenever the power fails:
+//!
+//! 1. The log says that the running image is kept, before anything else is touched. So whatever becomes of the other slot, the boot
+//!    loader does not look at it.
+//! 2. The other slot is erased, sector by sector.
+//! 3. If the log is nearly full it begins anew: the other slot is blank now, so that without a log the loader finds the running image
+//!    only.
+//! 4. Blocks are written as they come, but for the first bytes of the image: without them it is none.
+//! 5. When all have come and their CRC is right, the first bytes are written. The image can be [tried](crate::boot::Trial).
+//! 6. On trial, the new image writes into the log that it is kept, once it is told to. The slot of the one before is left alone until
+//!    the next update begins.
+
+#[cfg(test)]
+mod tests;
+
+use crate::boot::{Log, RECORD, Trial, record};
+use crate::store::{FlashFailed, Slot};
+use crate::wire::{BLOCK, Block, Done, MAX_BLOCKS, NAMED_BLOCKS, Plan, UpdatePhase, UpdateState, crc32c};
+
+/// The log begins anew if there is no room for so many records: some of them may be torn.
+const ROOM: usize = 8;
+
+/// What a board is, and the parts of its flash that an update changes.
+pub trait Flash {
+    /// The board's name.
+    fn board(&self) -> &'static str;
+
+    /// Whether there is a boot loader.
+    fn has_loader(&self) -> bool;
+
+    /// The slot of the running image.
+    fn own_slot(&self) -> Slot;
+
+    /// How many records the log has room for.
+    fn log_records(&self) -> usize;
+
+    /// A record of the log.
+    fn read_record(&self, place: usize) -> [u8; RECORD];
+
+    /// Erases the log.
+    fn erase_log(&mut self) -> Result<(), FlashFailed>;
+
+    /// Writes a record of the log, which is blank.
+    fn write_record(&mut self, place: usize, record: &[u8; RECORD]) -> Result<(), FlashFailed>;
+
+    /// The bytes of the other slot.
+    fn slot_bytes(&self) -> usize;
+
+    /// Erases the sector of the other slot that begins at `at`; returns where the next begins.
+    fn erase_sector(&mut self, at: usize) -> Result<usize, FlashFailed>;
+
+    /// Reads from the other slot.
+    fn read(&self, at: usize) -> [u8; RECORD];
+
+    /// Writes into the other slot what is blank there. Place and length are multiples of [`RECORD`].
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), FlashFailed>;
+}
+
+fn log(flash: &impl Flash) -> Log {
+    Log::read((0..flash.log_records()).map(|place| flash.read_record(place)))
+}
+
+/// Whether the running image is on trial: another one is kept, and is there to go back to. A log that was being erased may still name one that
+/// is not.
+pub fn is_on_trial(flash: &impl Flash) -> bool {
+    log(flash).kept == Some(flash.own_slot().other()) && flash.read(0) != [0xff; RECORD]
+}
+
+/// The running image is good: someone outside has said so.
+pub fn keep(flash: &mut impl Flash) -> Result<(), FlashFailed> {
+    let log = log(flash);
+    let own = flash.own_slot();
+    if log.kept == Some(own) {
+        return Ok(());
+    }
+    if log.used < flash.log_records() {
+        return flash.write_record(log.used, &record(own));
+    }
+    // Without a log either image is good: the other one is whole, or nothing.
+    flash.erase_log()?;
+    flash.write_record(0, &record(own))
+}
+
+/// A board's next image.
+#[derive(Clone, Debug)]
+pub struct Update {
+    stage: Stage,
+    plan: Option<Plan>,
+    /// The blocks that have not come, one bit each.
+    missing: [u32; MAX_BLOCKS / 32],
+    /// The beginning of the image, which is written last.
+    head: [u8; RECORD],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Idle,
+    /// The log must say that the running image is kept.
+    Protecting,
+    /// The sector at this place is next.
+    Erasing(usize),
+    /// The log may be full.
+    Tidying,
+    Receiving,
+    Whole,
+    Damaged,
+}
+
+impl Default for Update {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Update {
+    /// None so far.
+    pub const fn new() -> Self {
+        Update {
+            stage: Stage::Idle,
+            plan: None,
+            missing: [0; MAX_BLOCKS / 32],
+            head: [0xff; RECORD],
+        }
+    }
+
+    /// An image is about to come. [`step`](Self::step) makes room for it.
+    pub fn begin(&mut self, plan: Plan, flash: &impl Flash) -> Done {
+        let length = plan.length as usize;
+        if plan.board != Plan::board_named(flash.board()) {
+            return Done::OtherBoard;
+        }
+        if !flash.has_loader() {
+            return Done::NoLoader;
+        }
+        if plan.slot == flash.own_slot() {
+            return Done::OtherSlot;
+        }
+        if length > flash.slot_bytes().min(MAX_BLOCKS * BLOCK) {
+            return Done::TooLarge;
+        }
+        if length <= RECORD || !length.is_multiple_of(RECORD) {
+            return Done::Unknown;
+        }
+        if is_on_trial(flash) {
+            return Done::OnTrial;
+        }
+        if self.plan == Some(plan) && self.stage != Stage::Damaged {
+            return Done::Done;
+        }
+        self.plan = Some(plan);
+        self.stage = Stage::Protecting;
+        self.missing = [0; MAX_BLOCKS / 32];
+        (0..plan.blocks()).for_each(|block| self.mark(block, true));
+        Done::Done
+    }
+
+    /// Whether [`step`](Self::step) has something to do.
+    pub fn is_making_room(&self) -> bool {
+        matches!(self.stage, Stage::Protecting | Stage::Erasing(_) | Stage::Tidying)
+    }
+
+    /// Makes room, a step at a time: none takes longer than the erase of a sector.
+    pub fn step(&mut self, flash: &mut impl Flash) {
+        let length = self.plan.map_or(0, |plan| plan.length as usize);
+        let next = match self.stage {
+            Stage::Protecting => keep(flash).map(|()| Stage::Erasing(0)),
+            Stage::Erasing(at) if at < length => flash.erase_sector(at).map(|next| Stage::Erasing(next.max(at + 1))),
+            Stage::Erasing(_) => Ok(Stage::Tidying),
+            Stage::Tidying => tidy(flash).map(|()| Stage::Receiving),
+            other => Ok(other),
+        };
+        self.stage = next.unwrap_or(Stage::Damaged);
+    }
+
+    /// A block has come. One that is not of this image, or has come before, is left alone.
+    pub fn take(&mut self, payload: &[u8], flash: &mut impl Flash) {
+        let (Some(plan), Some(block)) = (self.plan, Block::read(payload)) else {
+            return;
+        };
+        let index = usize::from(block.index);
+        let at = index * BLOCK;
+        let expected = (plan.length as usize).saturating_sub(at).min(BLOCK);
+        let is_wanted = self.stage == Stage::Receiving && block.id == plan.id() && self.is_missing(index);
+        if !is_wanted || block.bytes.len() != expected {
+            return;
+        }
+        let written = match block.bytes.split_first_chunk() {
+            Some((head, rest)) if index == 0 => {
+                self.head = *head;
+                flash.write(RECORD, rest)
+            }
+            _ => flash.write(at, block.bytes),
+        };
+        if written.is_err() {
+            self.stage = Stage::Damaged;
+            return;
+        }
+        self.mark(index, false);
+        if self.missing == [0; MAX_BLOCKS / 32] {
+            self.stage = match self.finish(&plan, flash) {
+                Ok(()) => Stage::Whole,
+                Err(FlashFailed) => Stage::Damaged,
+            };
+        }
+    }
+
+    /// All blocks are there: if they are right, so is the image, and gets its beginning.
+    fn finish(&self, plan: &Plan, flash: &mut impl Flash) -> Result<(), FlashFailed> {
+        let rest = (RECORD..plan.length as usize).step_by(RECORD).map(|at| flash.read(at));
+        if crc32c(core::iter::once(self.head).chain(rest)) != plan.crc {
+            return Err(FlashFailed);
+        }
+        flash.write(0, &self.head)?;
+        if flash.read(0) == self.head {
+            Ok(())
+        } else {
+            Err(FlashFailed)
+        }
+    }
+
+    /// What to leave in RAM before a restart that tries the image of this hash; `None` if it is not there.
+    pub fn trial(&self, hash: &[u8]) -> Option<Trial> {
+        let plan = self
+            .plan
+            .filter(|plan| self.stage == Stage::Whole && plan.hash == *hash)?;
+        Some(Trial {
+            slot: plan.slot,
+            length: plan.length,
+            hash: plan.hash,
+        })
+    }
+
+    /// How far it is.
+    pub fn state(&self, flash: &impl Flash) -> UpdateState {
+        let missing = || (0..MAX_BLOCKS).filter(|block| self.is_missing(*block));
+        UpdateState {
+            board: flash.board().try_into().unwrap_or_default(),
+            slot: flash.own_slot(),
+            on_trial: is_on_trial(flash),
+            has_loader: flash.has_loader(),
+            phase: match self.stage {
+                Stage::Idle => UpdatePhase::Idle,
+                Stage::Protecting | Stage::Erasing(_) | Stage::Tidying => UpdatePhase::Erasing,
+                Stage::Receiving => UpdatePhase::Receiving,
+                Stage::Whole => UpdatePhase::Whole,
+                Stage::Damaged => UpdatePhase::Damaged,
+            },
+            id: self.plan.map_or(0, |plan| plan.id()),
+            missing: missing().count() as u16,
+            first_missing: missing().take(NAMED_BLOCKS).map(|block| block as u16).collect(),
+        }
+    }
+
+    fn is_missing(&self, block: usize) -> bool {
+        self.missing
+            .get(block / 32)
+            .is_some_and(|bits| bits >> (block % 32) & 1 == 1)
+    }
+
+    fn mark(&mut self, block: usize, is_missing: bool) {
+        if let Some(bits) = self.missing.get_mut(block / 32) {
+            let bit = 1 << (block % 32);
+            *bits = if is_missing { *bits | bit } else { *bits & !bit };
+        }
+    }
+}
+
+/// A log that is nearly full begins anew, with what it says.
+fn tidy(flash: &mut impl Flash) -> Result<(), FlashFailed> {
+    if log(flash).used.saturating_add(ROOM) <= flash.log_records() {
+        return Ok(());
+    }
+    flash.erase_log()?;
+    keep(flash)
+}

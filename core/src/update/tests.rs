@@ -1,0 +1,359 @@
+//! A flash whose power fails at every moment at which it can, and the boot loader after it.
+
+use std::collections::BTreeSet;
+use std::vec;
+use std::vec::Vec;
+
+use sha2::{Digest, Sha256};
+
+use super::*;
+use crate::boot::{choose, has_image};
+
+const BEGIN: [u32; 2] = [0x0801_0000, 0x0804_0000];
+const SLOT_BYTES: usize = 1_024;
+const SECTOR: usize = 512;
+/// The log begins anew with every other update.
+const RECORDS: usize = 10;
+/// A sector is erased in so many units of work, and torn in any.
+const ERASE_UNITS: u64 = 6;
+const LENGTH: usize = 832;
+
+#[derive(Clone)]
+struct Chip {
+    slots: [Vec<u8>; 2],
+    log: Vec<u8>,
+    running: Slot,
+    has_loader: bool,
+    /// So many units of work are done before the power fails; then nothing is.
+    power: u64,
+    random: u64,
+}
+
+/// An image of a version for a slot.
+fn image(slot: Slot, version: u8) -> Vec<u8> {
+    let mut image = vec![version; LENGTH];
+    image[..4].copy_from_slice(&0x2001_4000_u32.to_le_bytes());
+    image[4..8].copy_from_slice(&(BEGIN[slot as usize] + 0x201).to_le_bytes());
+    for (place, byte) in image.iter_mut().enumerate().skip(8) {
+        *byte = byte.wrapping_mul(31) ^ place as u8;
+    }
+    image
+}
+
+fn plan(slot: Slot, version: u8) -> Plan {
+    let image = image(slot, version);
+    Plan {
+        board: Plan::board_named("model"),
+        slot,
+        length: LENGTH as u32,
+        crc: crc32c([&image]),
+        hash: Sha256::digest(&image).into(),
+    }
+}
+
+fn block(plan: &Plan, image: &[u8], index: usize) -> Vec<u8> {
+    let block = Block {
+        id: plan.id(),
+        index: index as u16,
+        bytes: image.chunks(BLOCK).nth(index).expect("a block"),
+    };
+    block.write().to_vec()
+}
+
+impl Chip {
+    /// As a probe flashes it.
+    fn new() -> Self {
+        let mut first = image(Slot::First, 1);
+        first.resize(SLOT_BYTES, 0xff);
+        Chip {
+            slots: [first, vec![0xff; SLOT_BYTES]],
+            log: vec![0xff; RECORDS * RECORD],
+            running: Slot::First,
+            has_loader: true,
+            power: u64::MAX,
+            random: 1,
+        }
+    }
+
+    fn draw(&mut self) -> u8 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        (self.random >> 24) as u8
+    }
+
+    fn erase(&mut self, log: bool, at: usize, length: usize) -> Result<(), FlashFailed> {
+        let done = self.power.min(ERASE_UNITS);
+        self.power -= done;
+        for place in at..at + length {
+            // Some bits are erased and some are not, the more the longer it took.
+            let mut bits = if done == ERASE_UNITS { 0xff } else { 0 };
+            for _ in 0..done {
+                bits |= self.draw() & self.draw();
+            }
+            *self.byte(log, place) |= bits;
+        }
+        if done == ERASE_UNITS { Ok(()) } else { Err(FlashFailed) }
+    }
+
+    fn program(&mut self, log: bool, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
+        assert!(at.is_multiple_of(RECORD) && bytes.len().is_multiple_of(RECORD));
+        for (place, byte) in (at..).zip(bytes) {
+            if self.power == 0 {
+                return Err(FlashFailed);
+            }
+            self.power -= 1;
+            let left = if self.power == 0 { self.draw() } else { 0 };
+            let cell = self.byte(log, place);
+            assert_eq!(*cell, 0xff, "written twice");
+            *cell = byte | left;
+        }
+        Ok(())
+    }
+
+    fn byte(&mut self, log: bool, place: usize) -> &mut u8 {
+        match log {
+            true => &mut self.log[place],
+            false => &mut self.slots[self.running.other() as usize][place],
+        }
+    }
+
+    /// What the boot loader does.
+    fn boot(&mut self, trial: Option<Trial>) -> u8 {
+        let on_trial = trial.and_then(|trial| Trial::read(&trial.write())).filter(|trial| {
+            let bytes = &self.slots[trial.slot as usize][..trial.length as usize];
+            Sha256::digest(bytes)[..] == trial.hash
+        });
+        let (records, _) = self.log.as_chunks();
+        let kept = Log::read(records.iter().copied()).kept;
+        let begins = |slot: Slot| {
+            let word = |at: usize| {
+                let bytes = &self.slots[slot as usize][at..at + 4];
+                u32::from_le_bytes(bytes.try_into().unwrap())
+            };
+            has_image([word(0), word(4)], BEGIN[slot as usize], SLOT_BYTES as u32)
+        };
+        let chosen = choose(on_trial.map(|trial| trial.slot), kept, begins).expect("bricked");
+        let whole = (0..=u8::MAX).find(|version| self.slots[chosen as usize][..LENGTH] == image(chosen, *version));
+        self.running = chosen;
+        whole.expect("half an image")
+    }
+
+    /// A whole update, as far as the power lasts. Returns the version that ran last.
+    fn update(&mut self, version: u8, keeps: bool) -> u8 {
+        let plan = plan(self.running.other(), version);
+        let image = image(plan.slot, version);
+        let mut update = Update::new();
+        assert_eq!(update.begin(plan, self), Done::Done);
+        // More steps than there are.
+        (0..10).for_each(|_| update.step(self));
+        let blocks = plan.blocks();
+        // From the back, and some twice.
+        for index in (0..blocks).rev().chain([2]) {
+            update.take(&block(&plan, &image, index), self);
+        }
+        match update.trial(&plan.hash).filter(|_| self.power > 0) {
+            None => 0,
+            Some(trial) => {
+                let runs = self.boot(Some(trial));
+                assert!(is_on_trial(self));
+                if keeps {
+                    let _ = keep(self);
+                }
+                runs
+            }
+        }
+    }
+}
+
+impl Flash for Chip {
+    fn board(&self) -> &'static str {
+        "model"
+    }
+
+    fn has_loader(&self) -> bool {
+        self.has_loader
+    }
+
+    fn own_slot(&self) -> Slot {
+        self.running
+    }
+
+    fn log_records(&self) -> usize {
+        RECORDS
+    }
+
+    fn read_record(&self, place: usize) -> [u8; RECORD] {
+        self.log[place * RECORD..][..RECORD].try_into().unwrap()
+    }
+
+    fn erase_log(&mut self) -> Result<(), FlashFailed> {
+        self.erase(true, 0, RECORDS * RECORD)
+    }
+
+    fn write_record(&mut self, place: usize, record: &[u8; RECORD]) -> Result<(), FlashFailed> {
+        self.program(true, place * RECORD, record)
+    }
+
+    fn slot_bytes(&self) -> usize {
+        SLOT_BYTES
+    }
+
+    fn erase_sector(&mut self, at: usize) -> Result<usize, FlashFailed> {
+        assert!(at.is_multiple_of(SECTOR) && at < SLOT_BYTES);
+        self.erase(false, at, SECTOR).map(|()| at + SECTOR)
+    }
+
+    fn read(&self, at: usize) -> [u8; RECORD] {
+        self.slots[self.running.other() as usize][at..at + RECORD]
+            .try_into()
+            .unwrap()
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), FlashFailed> {
+        self.program(false, at, bytes)
+    }
+}
+
+#[test]
+fn an_image_on_trial_is_kept_or_left() {
+    let mut chip = Chip::new();
+    for version in 2..20 {
+        assert_eq!(chip.update(version, false), version);
+        assert_eq!(chip.boot(None), version - 1, "nobody has kept it");
+        assert_eq!(chip.update(version, true), version);
+        assert!(!is_on_trial(&chip));
+        assert_eq!(chip.boot(None), version);
+    }
+}
+
+#[test]
+fn what_a_board_cannot_run_is_refused() {
+    let chip = Chip::new();
+    let good = plan(Slot::Second, 2);
+    let begin = |plan: Plan| Update::new().begin(plan, &chip);
+    assert_eq!(begin(good), Done::Done);
+    let board = Plan::board_named("other");
+    assert_eq!(begin(Plan { board, ..good }), Done::OtherBoard);
+    assert_eq!(begin(plan(Slot::First, 2)), Done::OtherSlot);
+    assert_eq!(begin(Plan { length: 1_056, ..good }), Done::TooLarge);
+    assert_eq!(begin(Plan { length: 31, ..good }), Done::Unknown);
+    assert_eq!(begin(Plan { length: 33, ..good }), Done::Unknown);
+    let mut on_trial = chip.clone();
+    on_trial.update(2, false);
+    assert_eq!(Update::new().begin(plan(Slot::First, 3), &on_trial), Done::OnTrial);
+    let without = Chip {
+        has_loader: false,
+        ..chip
+    };
+    assert_eq!(Update::new().begin(good, &without), Done::NoLoader);
+}
+
+fn receiving(plan: Plan, chip: &mut Chip) -> Update {
+    let mut update = Update::new();
+    assert_eq!(update.begin(plan, chip), Done::Done);
+    (0..10).for_each(|_| update.step(chip));
+    assert_eq!(update.state(chip).phase, UpdatePhase::Receiving);
+    update
+}
+
+#[test]
+fn a_board_says_what_it_lacks() {
+    let mut chip = Chip::new();
+    let plan = plan(Slot::Second, 2);
+    let image = image(Slot::Second, 2);
+    let mut update = receiving(plan, &mut chip);
+    for index in [0, 3] {
+        update.take(&block(&plan, &image, index), &mut chip);
+    }
+    // Of another image, too short, not of this image at all.
+    let other = Plan { crc: !plan.crc, ..plan };
+    update.take(&block(&other, &image, 1), &mut chip);
+    update.take(&block(&plan, &image, 1)[..100], &mut chip);
+    update.take(&[0; 3], &mut chip);
+    let beyond = Block {
+        id: plan.id(),
+        index: 5,
+        bytes: &[0; 32],
+    };
+    update.take(&beyond.write(), &mut chip);
+    let state = update.state(&chip);
+    assert_eq!((state.missing, &state.first_missing[..]), (3, &[1, 2, 4][..]));
+    assert_eq!(update.trial(&plan.hash), None);
+    // Who begins anew with the same image goes on.
+    assert_eq!(update.begin(plan, &chip), Done::Done);
+    assert_eq!(update.state(&chip).missing, 3);
+    for index in [4, 2, 1] {
+        update.take(&block(&plan, &image, index), &mut chip);
+    }
+    assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
+    assert_eq!(update.trial(&[0; 32]), None, "another one than was announced");
+}
+
+#[test]
+fn a_damaged_image_gets_no_beginning() {
+    let mut chip = Chip::new();
+    let plan = plan(Slot::Second, 2);
+    let mut image = image(Slot::Second, 2);
+    image[500] ^= 4;
+    let mut update = receiving(plan, &mut chip);
+    (0..plan.blocks()).for_each(|index| update.take(&block(&plan, &image, index), &mut chip));
+    assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
+    assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
+    assert_eq!(update.begin(plan, &chip), Done::Done);
+    assert_eq!(update.state(&chip).phase, UpdatePhase::Erasing, "from the beginning");
+}
+
+#[test]
+fn the_loader_refuses_an_image_of_another_hash() {
+    let mut chip = Chip::new();
+    chip.update(2, false);
+    let trial = Trial {
+        slot: Slot::Second,
+        length: LENGTH as u32,
+        hash: plan(Slot::Second, 3).hash,
+    };
+    assert_eq!(chip.boot(Some(trial)), 1);
+}
+
+/// Whatever the power does, a board starts with one of its two images, all of it, and takes the next.
+#[test]
+fn power_may_fail_at_any_moment() {
+    let mut chip = Chip::new();
+    let mut cuts = 0;
+    for version in 2..6 {
+        let mut whole = chip.clone();
+        whole.update(version, true);
+        for (power, seed) in (0..).flat_map(|power| [(power, 3), (power, 4)]) {
+            let what = std::format!("version {version}: power fails after {power}, seed {seed}");
+            let mut torn = chip.clone();
+            (torn.power, torn.random) = (power, seed * 7_919 + power);
+            torn.update(version, true);
+            if torn.power > 0 {
+                break;
+            }
+            cuts += 1;
+            let mut ran = BTreeSet::new();
+            // Once more, in the attempt after, at various places.
+            for again in [u64::MAX, power % 53] {
+                let mut chip = torn.clone();
+                chip.power = again;
+                ran.insert(chip.boot(None));
+                let spurious = is_on_trial(&chip)
+                    && chip.slots[chip.running.other() as usize][..LENGTH] != image(chip.running.other(), version - 1);
+                assert!(!spurious, "{what}: on trial, and nothing to go back to");
+                if !is_on_trial(&chip) {
+                    chip.update(9, true);
+                }
+                chip.power = u64::MAX;
+                ran.insert(chip.boot(None));
+                let last = chip.update(10, true);
+                assert_eq!((last, chip.boot(None)), (10, 10), "{what}");
+            }
+            let known = BTreeSet::from([version - 1, version, 9]);
+            assert!(ran.is_subset(&known), "{what}: {ran:?}");
+        }
+        chip = whole;
+    }
+    assert!(cuts > 6_000, "{cuts}");
+}

@@ -1,0 +1,81 @@
+//! An end that stands still for a while, and has said so.
+
+use hopwise_core::link::{Down, Micros};
+use hopwise_core::wire::PAUSE_UNIT;
+
+use crate::link::pair::{Notice, Pair};
+
+const MILLISECOND: Micros = 1_000;
+const SECOND: Micros = 1_000_000;
+const UNITS: u8 = 12;
+/// By then the other end has been told.
+const TOLD: Micros = 20 * MILLISECOND;
+
+/// Some ends stand still for a while, told or not; then all goes on.
+fn stand_still(pair: &mut Pair, ends: &[usize], told: bool, time: Micros) {
+    if told {
+        ends.iter().for_each(|place| pair.ends[*place].link.pause(UNITS));
+        pair.run(TOLD, |_| false);
+    }
+    ends.iter().for_each(|place| pair.ends[*place].stands_still = true);
+    pair.run(time, |_| false);
+    for place in ends {
+        pair.ends[*place].stands_still = false;
+        pair.ends[*place].link.end_pause(pair.now);
+    }
+}
+
+fn busy_pair() -> Pair {
+    let mut pair = Pair::new(1_000_000, [20_000, 20_000], 50);
+    pair.run(SECOND, |_| false);
+    assert!(pair.both_up() && !pair.all_sent());
+    pair
+}
+
+#[test]
+fn a_pause_that_was_announced_ends_no_session_and_loses_nothing() {
+    for ends in [&[0][..], &[1], &[0, 1]] {
+        let mut pair = busy_pair();
+        for _ in 0..5 {
+            stand_still(&mut pair, ends, true, 2_500 * MILLISECOND);
+            pair.run(300 * MILLISECOND, |_| false);
+        }
+        assert!(pair.run(60 * SECOND, Pair::all_sent));
+        for end in &pair.ends {
+            assert_eq!(end.notices, [Notice::Up], "{ends:?}");
+            let counters = end.link.counters();
+            assert_eq!((counters.damaged, counters.sessions), (0, 1));
+        }
+    }
+}
+
+#[test]
+fn a_pause_that_was_not_announced_ends_the_session() {
+    let mut pair = busy_pair();
+    stand_still(&mut pair, &[0], false, 2_500 * MILLISECOND);
+    assert!(pair.run(60 * SECOND, Pair::all_sent));
+    assert!(pair.ends.iter().all(|end| end.notices.len() > 1));
+}
+
+#[test]
+fn nothing_is_sent_to_an_end_that_is_away() {
+    let mut pair = busy_pair();
+    pair.ends[0].link.pause(UNITS);
+    pair.run(TOLD, |_| false);
+    pair.ends[0].stands_still = true;
+    pair.run(2 * SECOND, |_| false);
+    assert_eq!(pair.waiting_from(1), 0);
+}
+
+#[test]
+fn an_end_that_does_not_come_back_is_given_up() {
+    let mut pair = busy_pair();
+    pair.ends[0].link.pause(UNITS);
+    pair.run(TOLD, |_| false);
+    pair.ends[0].stands_still = true;
+    let away = u64::from(UNITS) * PAUSE_UNIT;
+    pair.run(away - TOLD, |_| false);
+    assert_eq!(pair.ends[1].notices, [Notice::Up]);
+    pair.run(400 * MILLISECOND, |_| false);
+    assert_eq!(pair.ends[1].notices, [Notice::Up, Notice::Down(Down::Silent)]);
+}

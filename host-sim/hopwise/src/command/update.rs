@@ -1,0 +1,188 @@
+//! `hopwise update`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use hopwise_emulator::time::{MILLISECOND, Time};
+use hopwise_files::write_whole;
+
+use super::output::{Outcome, check_output, print, print_json};
+use super::refusal::Refusal;
+use super::{RepositoryArg, one_kind, parse};
+use hopwise_rig::boards::KINDS;
+use hopwise_rig::emulated::{CannotEmulate, EmulatedMesh, Firmware, Mistakes};
+use hopwise_rig::mesh::Mesh;
+use hopwise_rig::ports::{self, NoPortMeant};
+use hopwise_rig::serial_line::SerialMesh;
+use hopwise_rig::update::{Boards, CannotUpdate, Package, PagesReport, UpdateReport, change_pages, update};
+
+/// After this emulated boards have found each other.
+const START: Time = 600 * MILLISECOND;
+/// Where the computer is, of emulated boards.
+const ENTRANCE: u64 = 0;
+
+#[derive(Args)]
+#[command(after_help = "\
+Boards go back to the image before by themselves unless all of them come back with the new one. The exit status is 0 if all boards have
+it, 1 if not, 2 for bad input.")]
+pub(super) struct UpdateArgs {
+    /// The network, as an expression; or a mesh file, whose name ends in .toml
+    #[arg(value_name = "EXPR|MESH.toml")]
+    what: String,
+    /// The serial port of a board of the mesh
+    #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
+    port: Option<PathBuf>,
+    /// Update emulated boards, which begin with Hopwise's own image
+    #[arg(long)]
+    emulated: bool,
+    /// The update file; Hopwise's own firmware, built for both slots, unless given
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// Write the update file, and update nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "emulated", "image", "rolling"])]
+    save: Option<PathBuf>,
+    /// Boards switch to the new image one after the other, the farthest from the port first, not all together
+    #[arg(long)]
+    rolling: bool,
+    /// Not firmware, but the configuration pages that the mesh file says
+    #[arg(long, conflicts_with_all = ["image", "save", "rolling"])]
+    pages: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    let mesh = match args.what.ends_with(".toml") {
+        true => Mesh::read(Path::new(&args.what))?,
+        false => Mesh::new(parse(&args.what)?, KINDS[0])?,
+    };
+    let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
+    if let Some(path) = &args.save {
+        check_output(path, [])?;
+        let package = build(repository, kind.name)?;
+        write_whole(path, package.write()).map_err(|error| Refusal::output(path, &error))?;
+        return Ok(Outcome::Done);
+    }
+    if args.pages {
+        return bring_pages(args, repository, &mesh);
+    }
+    let given = match &args.image {
+        Some(path) => Some(Package::load(path).map_err(|error| Refusal::Package {
+            path: path.clone(),
+            error,
+        })?),
+        None => None,
+    };
+    let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
+        let [first, second, loader] = repository.both_slots(KINDS[0].name)?;
+        let package = match given {
+            Some(package) => package,
+            None => pair(&first, &second)?,
+        };
+        let firmware = Firmware::load(&first)?.with_loader(&loader)?;
+        let mut emulated = EmulatedMesh::start(&mesh, &firmware.image, &Mistakes::default(), &[ENTRANCE])?;
+        emulated.run_for(START);
+        bring(args, &mesh, &package, &mut emulated)
+    } else {
+        let mut line = open(args, &mesh)?;
+        let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
+        bring(args, &mesh, &package, &mut line)
+    };
+    conclude(args, result)
+}
+
+fn open(args: &UpdateArgs, mesh: &Mesh) -> Result<SerialMesh, Refusal> {
+    let ports = match &args.port {
+        Some(port) => vec![port.clone()],
+        None => ports::meant_by(mesh).map_err(|error| match error {
+            NoPortMeant::None => Refusal::NoBoards,
+            several => several.into(),
+        })?,
+    };
+    Ok(SerialMesh::open(&ports, mesh.baud, mesh.keys)?)
+}
+
+fn bring_pages(args: &UpdateArgs, repository: &RepositoryArg, mesh: &Mesh) -> Result<Outcome, Refusal> {
+    let write = |boards: &mut dyn Boards| {
+        let page = |node| Ok((node, mesh.page(node).map_err(CannotEmulate::Page)?));
+        let pages = in_order(mesh, boards).into_iter().map(page);
+        let pages: Vec<_> = pages.collect::<Result<_, CannotEmulate>>()?;
+        Ok::<_, Refusal>(change_pages(boards, &pages))
+    };
+    let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
+        let firmware = Firmware::load(&repository.elf(None, KINDS[0].name)?)?;
+        let mut emulated = EmulatedMesh::start(mesh, &firmware.image, &Mistakes::default(), &[ENTRANCE])?;
+        emulated.run_for(START);
+        write(&mut emulated)?
+    } else {
+        write(&mut open(args, mesh)?)?
+    };
+    match result {
+        Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
+        Ok(report) if args.json => print_json(&report)?,
+        Ok(PagesReport { boards, changed, .. }) => {
+            print(|out| writeln!(out, "{boards} boards have their pages, {changed} of them new ones"))?
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// The nodes, the farthest from the computer first.
+fn in_order(mesh: &Mesh, boards: &dyn Boards) -> Vec<u64> {
+    let entrance = boards.entrances().first().copied().unwrap_or(ENTRANCE);
+    let mut nodes: Vec<u64> = mesh.nodes().collect();
+    nodes.sort_by_key(|node| std::cmp::Reverse(mesh.network.distance(*node, entrance).unwrap_or_default()));
+    nodes
+}
+
+fn build(repository: &RepositoryArg, board: &str) -> Result<Package, Refusal> {
+    let [first, second, _] = repository.both_slots(board)?;
+    pair(&first, &second)
+}
+
+fn pair(first: &Path, second: &Path) -> Result<Package, Refusal> {
+    let (one, other) = (Firmware::load(first)?, Firmware::load(second)?);
+    Package::new(&one.image, &other.image).map_err(|error| Refusal::Package {
+        path: second.into(),
+        error,
+    })
+}
+
+fn bring(
+    args: &UpdateArgs,
+    mesh: &Mesh,
+    package: &Package,
+    boards: &mut dyn Boards,
+) -> Result<UpdateReport, CannotUpdate> {
+    let nodes = in_order(mesh, boards);
+    let waves = match args.rolling {
+        false => vec![nodes],
+        true => nodes.into_iter().map(|node| vec![node]).collect(),
+    };
+    update(boards, package, &waves)
+}
+
+fn conclude(args: &UpdateArgs, result: Result<UpdateReport, CannotUpdate>) -> Result<Outcome, Refusal> {
+    let report = match result {
+        Ok(report) => report,
+        Err(error) => return Ok(Outcome::CheckFailed(error.to_string())),
+    };
+    if args.json {
+        print_json(&report)?;
+    } else {
+        print(|out| {
+            writeln!(
+                out,
+                "{} boards have the new image after {:.1} s",
+                report.boards, report.seconds
+            )?;
+            writeln!(
+                out,
+                "  making room {:.1} s, {} blocks {:.1} s, sent again {}",
+                report.erase_seconds, report.blocks, report.transfer_seconds, report.retries
+            )
+        })?;
+    }
+    Ok(Outcome::Done)
+}

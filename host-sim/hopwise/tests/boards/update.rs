@@ -1,0 +1,364 @@
+//! New firmware through the mesh, on emulated boards with a boot loader: there and back, on trial, refused, and without power.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use hopwise_core::store::Slot;
+use hopwise_core::wire::{
+    BoardState, Command, Done, DropReason, Failure, Page, Pattern, Plan, Traffic, TrafficReport, UpdatePhase,
+    UpdateState,
+};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulate::repository::Repository;
+use hopwise_emulator::image::{FLASH, Image};
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, Script};
+use hopwise_rig::talk::Talk;
+use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
+
+use crate::firmware_support::{Firmware, Rig, build, firmware, load, stock};
+
+/// For how long the power is away.
+const AWAY: Time = 50 * MILLISECOND;
+/// By then a board that was switched on answers.
+const START: Time = 700 * MILLISECOND;
+
+/// What is flashed by a probe, boot loader and all, and the same for either slot.
+struct Images {
+    flashed: Firmware,
+    linked: [Arc<Image>; 2],
+    package: Package,
+}
+
+fn images() -> Option<&'static Images> {
+    static IMAGES: OnceLock<Option<Images>> = OnceLock::new();
+    let make = || {
+        let mut flashed = load(build(&stock()))?;
+        let second = load(build(&stock().for_second_slot()))?;
+        let loader = stock().loader_path(&Repository::find(None).expect("a repository"));
+        let loader = Image::from_elf(&std::fs::read(loader).expect("the boot loader")).expect("a boot loader");
+        let linked = [flashed.image.clone(), second.image];
+        flashed.image = Arc::new(flashed.image.with_loader(&loader));
+        Some(Images {
+            package: Package::new(&linked[0], &linked[1]).expect("an update"),
+            flashed,
+            linked,
+        })
+    };
+    IMAGES.get_or_init(make).as_ref()
+}
+
+/// Boards, and a computer at the first of them.
+struct Desk {
+    rig: Rig,
+    /// From then on nobody is asked any more.
+    ends: Time,
+}
+
+impl Desk {
+    fn new(rig: Rig) -> Self {
+        let mut desk = Desk { rig, ends: Time::MAX };
+        desk.rig.run_for(START);
+        desk
+    }
+
+    fn mesh(images: &'static Images, expression: &str) -> Self {
+        let mut desk = Desk::new(Rig::new(&images.flashed, expression));
+        desk.rig.wait_for_links(SECOND);
+        desk
+    }
+
+    /// One board of two.
+    fn single(images: &'static Images) -> Self {
+        let page = Page::new("path(2)", 0).expect("a page").write();
+        Desk::new(Rig::single(&images.flashed, &page))
+    }
+
+    fn update(&mut self, package: &Package) -> Result<UpdateReport, CannotUpdate> {
+        let nodes = (0..self.rig.world.boards().len() as u64).rev().collect();
+        update(self, package, &[nodes])
+    }
+
+    fn state(&mut self, board: usize) -> UpdateState {
+        self.rig.ask_one(Question::command(board, &Command::Update))
+    }
+
+    fn tell(&mut self, command: &Command<'_>) -> Done {
+        self.rig.ask_one(Question::command(0, command))
+    }
+
+    /// Brings one board the image, and has it start with that.
+    fn bring_on_trial(&mut self, package: &Package) {
+        let mut updater = Updater::look(self, package, &[0]).expect("a board");
+        updater.make_room(&[0]).expect("room");
+        updater.send_all();
+        updater.repair().expect("all blocks");
+        let hash = package.for_slot(Slot::Second).plan.hash;
+        assert_eq!(self.tell(&Command::SwitchImage(&hash)), Done::Done);
+        self.rig.run_for(2 * SECOND);
+        let state = self.state(0);
+        assert_eq!((state.slot, state.on_trial), (Slot::Second, true));
+    }
+
+    /// What the board runs is whole, and is the one or the other.
+    fn assert_whole(&mut self, images: &Images, what: &str) -> Slot {
+        let status = self.rig.status(0);
+        assert_eq!(status.state, BoardState::Configured, "{what}");
+        let slot = self.state(0).slot;
+        let linked = &images.linked[usize::from(slot == Slot::Second)];
+        let begin = linked.address_of("_own_image").expect("a slot");
+        let expected = &linked.bytes()[(begin - FLASH) as usize..];
+        let memory = &self.rig.world.boards()[0].cpu.memory;
+        assert!(
+            memory.bytes(begin, expected.len()).as_deref() == Some(expected),
+            "{what}: {slot:?}"
+        );
+        slot
+    }
+}
+
+impl Talk for Desk {
+    fn entrances(&self) -> Vec<u64> {
+        vec![0]
+    }
+
+    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
+        match self.rig.world.now() < self.ends {
+            true => self.rig.ask(questions),
+            false => vec![None; questions.len()],
+        }
+    }
+}
+
+impl Boards for Desk {
+    fn wait(&mut self, time: Duration) {
+        if self.rig.world.now() < self.ends {
+            self.rig.run_for(time.as_millis() as Time * MILLISECOND);
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_micros(self.rig.world.now() / MICROSECOND)
+    }
+}
+
+#[test]
+fn an_update_there_and_one_back() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "path(2)");
+    for slot in [Slot::Second, Slot::First] {
+        let report = desk.update(&images.package).expect("an update");
+        println!("{report:?}");
+        assert_eq!((report.boards, report.bricked), (2, 0));
+        for board in 0..2 {
+            let state = desk.state(board);
+            assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}");
+        }
+        desk.rig.wait_for_links(SECOND);
+        let check = desk.rig.check();
+        // Boards have dropped what was to go to those that restarted.
+        assert_eq!(
+            (check.links_up, check.pongs, check.broadcast_deliveries),
+            (1, check.pings, 2)
+        );
+    }
+    // Nothing was forgotten over it: a restart is one of the image that was kept.
+    assert_eq!(desk.tell(&Command::Restart), Done::Done);
+    desk.rig.run_for(2 * SECOND);
+    assert_eq!(desk.assert_whole(images, "restarted"), Slot::First);
+    desk.rig.assert_healthy();
+}
+
+/// Boards send to each other all the time, while their processors stand still for seconds and while blocks come.
+#[test]
+fn no_link_goes_down_and_no_packet_is_lost_while_an_image_comes() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "path(3)");
+    desk.rig.log();
+    let traffic = Traffic {
+        rate: 20,
+        count: 140,
+        pattern: Pattern::Uniform,
+        size: 32,
+    };
+    let start = |board| Question::command(board, &Command::StartTraffic(traffic));
+    (0..3).for_each(|board| assert_eq!(desk.rig.ask_one::<Done>(start(board)), Done::Done));
+    let mut updater = Updater::look(&mut desk, &images.package, &[2, 1, 0]).expect("boards");
+    updater.make_room(&[2, 1, 0]).expect("room");
+    updater.send_all();
+    updater.repair().expect("all blocks");
+    desk.rig.run_for(4 * SECOND);
+    let report = |board| Question::command(board, &Command::Traffic);
+    let reports: Vec<TrafficReport> = (0..3).map(|board| desk.rig.ask_one(report(board))).collect();
+    println!("{reports:?}");
+    let down = desk.rig.log().into_iter().map(|line| line.text);
+    let down: Vec<String> = down.filter(|text| text.contains("down")).collect();
+    assert_eq!(down, [""; 0]);
+    for board in 0..3 {
+        let dropped = desk.rig.counters(board).dropped;
+        assert_eq!(dropped, [0; DropReason::ALL.len()], "board {board}");
+    }
+    let sum = |count: fn(&TrafficReport) -> u32| reports.iter().map(count).sum::<u32>();
+    assert_eq!(sum(|report| report.sent), 3 * traffic.count, "{reports:?}");
+    assert_eq!(sum(|report| report.received), 3 * traffic.count, "{reports:?}");
+    desk.rig.assert_healthy();
+}
+
+#[test]
+fn an_image_that_nobody_keeps_or_that_hangs_is_left() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::single(images);
+    desk.bring_on_trial(&images.package);
+    desk.rig.run_for(57 * SECOND);
+    assert_eq!(desk.state(0).slot, Slot::Second, "it has a minute");
+    desk.rig.run_for(5 * SECOND);
+    assert_eq!(desk.assert_whole(images, "a minute later"), Slot::First);
+    assert!(!desk.state(0).on_trial);
+    desk.bring_on_trial(&images.package);
+    assert_eq!(desk.tell(&Command::Fail(Failure::Hang)), Done::Done);
+    desk.rig.run_for(15 * SECOND);
+    assert_eq!(desk.assert_whole(images, "it hung"), Slot::First);
+}
+
+#[test]
+fn a_wrong_image_is_refused() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::single(images);
+    let plan = images.package.for_slot(Slot::Second).plan;
+    let begun = |desk: &mut Desk, plan| desk.tell(&Command::BeginUpdate(plan));
+    let board = Plan::board_named("nucleo-f411re");
+    assert_eq!(begun(&mut desk, Plan { board, ..plan }), Done::OtherBoard);
+    let slot = Slot::First;
+    assert_eq!(begun(&mut desk, Plan { slot, ..plan }), Done::OtherSlot);
+    let length = 257 * 1024;
+    assert_eq!(begun(&mut desk, Plan { length, ..plan }), Done::TooLarge);
+    assert_eq!(desk.tell(&Command::SwitchImage(&plan.hash)), Done::NotThere);
+    // A file for another board.
+    let file = String::from_utf8_lossy(&images.package.write()[..200]).into_owned();
+    assert!(file.contains("nucleo-f446re"));
+    let mut bytes = images.package.write();
+    let place = file.find("nucleo-f446re").expect("a name");
+    bytes[place..place + 13].copy_from_slice(b"nucleo-f411re");
+    let other = Package::read(&bytes).expect("an update");
+    let refused = desk.update(&other).expect_err("a refusal").to_string();
+    assert_eq!(refused, "the image is for nucleo-f411re, and node 0 is a nucleo-f446re");
+    // Blocks of one image, announced by the hash of another: the boot loader does not start it.
+    let hash = [7; 32];
+    assert_eq!(begun(&mut desk, Plan { hash, ..plan }), Done::Done);
+    desk.rig.run_for(6 * SECOND);
+    let blocks = (0..plan.blocks() as u16).map(|index| images.package.for_slot(Slot::Second).block(index));
+    for block in blocks {
+        assert_eq!(desk.tell(&Command::SendBlock(&block)), Done::Done);
+    }
+    assert_eq!(desk.tell(&Command::SwitchImage(&hash)), Done::Done);
+    desk.rig.run_for(2 * SECOND);
+    assert_eq!(desk.rig.world.boards()[0].resets(), 1);
+    assert_eq!(desk.assert_whole(images, "a wrong hash"), Slot::First);
+}
+
+#[test]
+fn boards_with_keys_take_an_update_from_the_computer_only() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::new(Rig::locked(&images.flashed, "path(2)", None));
+    desk.rig.wait_for_links(SECOND);
+    let refused = desk.update(&images.package);
+    assert_eq!(refused, Err(CannotUpdate::NotAllowed(1)));
+    let plan = images.package.for_slot(Slot::Second).plan;
+    let block = images.package.for_slot(Slot::Second).block(0);
+    for command in [
+        Command::BeginUpdate(plan),
+        Command::SendBlock(&block),
+        Command::SwitchImage(&plan.hash),
+        Command::KeepImage,
+    ] {
+        assert_eq!(desk.tell(&command), Done::NotAllowed, "{command:?}");
+    }
+    assert_eq!(desk.state(0).phase, UpdatePhase::Idle);
+    let mut desk = Desk::new(Rig::keyed(&images.flashed, "path(2)"));
+    desk.rig.wait_for_links(SECOND);
+    let report = desk.update(&images.package).expect("an update");
+    println!("{report:?}");
+    assert_eq!(report.boards, 2);
+    assert!((0..2).all(|board| desk.state(board).slot == Slot::Second));
+}
+
+/// Pages of all boards, from the serial port of one.
+#[test]
+fn pages_of_a_mesh_come_from_one_computer() {
+    let Some(firmware) = firmware() else { return };
+    let pages = |expression: &str| -> Vec<_> {
+        let page = |node: u64| Page {
+            name: format!("board {node}").as_str().try_into().expect("a name"),
+            ..Page::new(expression, node).expect("a page")
+        };
+        (0..3).rev().map(|node| (node, page(node).write())).collect()
+    };
+    let mut desk = Desk::new(Rig::keyed(firmware, "path(3)"));
+    desk.rig.wait_for_links(SECOND);
+    let pages = pages("path(3)");
+    let report = change_pages(&mut desk, &pages).expect("pages");
+    assert_eq!((report.boards, report.changed), (3, 3));
+    for board in 0..3 {
+        let status = desk.rig.status(board);
+        assert_eq!(
+            (status.card.name.as_str(), status.on_trial),
+            (format!("board {board}").as_str(), false)
+        );
+    }
+    let report = change_pages(&mut desk, &pages).expect("pages");
+    assert_eq!((report.boards, report.changed), (3, 0));
+    // Without keys nobody knows who says so.
+    let mut desk = Desk::new(Rig::new(firmware, "path(3)"));
+    desk.rig.wait_for_links(SECOND);
+    assert_eq!(change_pages(&mut desk, &pages), Err(CannotChange::NotAllowed(2)));
+}
+
+/// SplitMix64.
+fn draw(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+/// One board whose power is cut so many times during updates: while it makes room, while blocks come, while it switches and keeps.
+pub(crate) fn power_cuts(seed: u64, cuts: u32) {
+    const PHASES: [(Time, Time); 3] = [(100, 5_000), (5_000, 10_000), (9_500, 11_500)];
+    let Some(images) = images() else { return };
+    let mut state = seed;
+    let mut desk = Desk::single(images);
+    let mut slot = Slot::First;
+    let mut ended = [0; 2];
+    for cut in 1..=cuts {
+        let what = format!("seed {seed}, cut {cut}");
+        let (from, to) = PHASES[(draw(&mut state) % 3) as usize];
+        let at = desk.rig.world.now() + from * MILLISECOND + draw(&mut state) % ((to - from) * MILLISECOND);
+        let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
+        desk.rig.world.set_script(Script::new(events)).expect("a board");
+        desk.ends = at;
+        let result = desk.update(&images.package);
+        desk.ends = Time::MAX;
+        let now = desk.rig.world.now();
+        desk.rig.run_for((at + AWAY + START).saturating_sub(now).max(START));
+        let after = desk.assert_whole(images, &what);
+        assert!(
+            !desk.state(0).on_trial,
+            "{what}: a start without power before it is no trial"
+        );
+        ended[usize::from(after != slot)] += 1;
+        assert!(result.is_err() || after != slot, "{what}: {result:?}");
+        slot = after;
+    }
+    println!(
+        "seed {seed}: {} times the image before, {} times the new one",
+        ended[0], ended[1]
+    );
+    assert!(ended.iter().all(|count| *count > 0) || cuts < 10, "{ended:?}");
+    desk.update(&images.package).expect("nothing is left of all that");
+}
+
+#[test]
+fn power_fails_during_updates() {
+    power_cuts(1, 6);
+}

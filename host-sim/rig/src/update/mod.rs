@@ -1,0 +1,424 @@
+//! New firmware through the mesh: into all boards, from the serial port of one of them.
+//!
+//! Boards are asked what they run, and told what is to come; they make room for it. Then every block goes into the mesh once, at the board
+//! where the computer is, which broadcasts it. What boards lack is sent again, until each has the whole image. Only then they switch, all
+//! together or wave by wave, and are told to keep what they run. A board that is not told so goes back within a minute.
+
+mod package;
+mod pages;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use hopwise_core::store::Slot;
+use hopwise_core::wire::{Command, Done, UpdatePhase, UpdateState};
+use hopwise_emulate::computers::Question;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::talk::{Talk, ask_nodes, read};
+pub use package::{BadPackage, Linked, Package};
+pub use pages::{CannotChange, PagesReport, change_pages};
+
+/// Blocks that are sent before anyone looks what became of them.
+const BATCH: usize = 64;
+/// Between two looks at boards that are busy with themselves.
+const LOOK: Duration = Duration::from_millis(200);
+/// So often: erasing takes seconds, and a restart one or two.
+const LOOKS: usize = 150;
+/// So often a block is given to the board at the port, until it has room to pass it on.
+const ATTEMPTS: usize = 20;
+/// So often what is missing is sent again.
+const REPAIRS: usize = 20;
+
+/// Boards to talk to, and time that passes.
+pub trait Boards: Talk {
+    /// Lets time pass.
+    fn wait(&mut self, time: Duration);
+
+    /// How long this has been going on.
+    fn elapsed(&self) -> Duration;
+}
+
+/// How an update went. The names are those of the JSON keys of `hopwise update`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UpdateReport {
+    /// How many boards have the new image.
+    pub boards: usize,
+    /// How long it took, by the boards' time.
+    pub seconds: f64,
+    /// Of that, until every board had room.
+    pub erase_seconds: f64,
+    /// And until every board had the image.
+    pub transfer_seconds: f64,
+    /// Blocks in all.
+    pub blocks: usize,
+    /// Blocks that were sent again.
+    pub retries: usize,
+    /// Boards that did not come back.
+    pub bricked: usize,
+}
+
+/// Why boards were not updated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
+pub enum CannotUpdate {
+    #[error("{} not answer: {}", does(.0), list(.0))]
+    Silent(Vec<u64>),
+    #[error("the firmware of {} takes no updates through the mesh: `hopwise flash` brings one that does", list(.0))]
+    TooOld(Vec<u64>),
+    #[error("the image is for {image}, and node {node} is a {board}")]
+    OtherBoard { image: String, node: u64, board: String },
+    #[error("{} no boot loader: `hopwise flash` brings it once, with a probe: {}", has(.0), list(.0))]
+    NoLoader(Vec<u64>),
+    #[error("the image on {} is still on trial: wait for a minute, and try again", list(.0))]
+    OnTrial(Vec<u64>),
+    #[error("the image has {bytes} bytes, too many for node {node}")]
+    TooLarge { bytes: u32, node: u64 },
+    #[error(
+        "node {0} has a key, and takes an update only from a computer that proves to have it: the mesh file must name the key file"
+    )]
+    NotAllowed(u64),
+    #[error("node {node} refuses the update: {done:?}")]
+    Refused { node: u64, done: Done },
+    #[error("{} not make room for the image: {}", does(.0), list(.0))]
+    NoRoom(Vec<u64>),
+    #[error("{} the image damaged, or could not write it: {}", has(.0), list(.0))]
+    Damaged(Vec<u64>),
+    #[error("after {REPAIRS} repairs {} not all of the image: {}", has(.0), list(.0))]
+    Missing(Vec<u64>),
+    #[error("{} back to the image before: {}", if .0.len() == 1 { "a board went" } else { "boards went" }, list(.0))]
+    WentBack(Vec<u64>),
+    #[error("{} not come back: {}", does(.0), list(.0))]
+    Gone(Vec<u64>),
+    #[error("{} not keep the new image: {}", does(.0), list(.0))]
+    NotKept(Vec<u64>),
+}
+
+fn list(nodes: &[u64]) -> String {
+    let numbers: Vec<String> = nodes.iter().map(u64::to_string).collect();
+    let word = if nodes.len() == 1 { "node" } else { "nodes" };
+    format!("{word} {}", numbers.join(", "))
+}
+
+fn does(nodes: &[u64]) -> &'static str {
+    if nodes.len() == 1 { "a board does" } else { "boards do" }
+}
+
+fn has(nodes: &[u64]) -> &'static str {
+    if nodes.len() == 1 { "a board has" } else { "boards have" }
+}
+
+/// An update under way.
+pub struct Updater<'a> {
+    boards: &'a mut dyn Boards,
+    package: &'a Package,
+    /// In the order in which they are told.
+    nodes: Vec<u64>,
+    /// The slot that the next image of each goes to.
+    targets: BTreeMap<u64, Slot>,
+    report: UpdateReport,
+}
+
+/// Brings boards a new image. Those of `waves` that belong together switch together. Boards are told in this order: those that are farthest from the
+/// computer come first, since who was told does not pass anything on for a while.
+pub fn update(boards: &mut dyn Boards, package: &Package, waves: &[Vec<u64>]) -> Result<UpdateReport, CannotUpdate> {
+    let begin = boards.elapsed();
+    let nodes: Vec<u64> = waves.concat();
+    let mut updater = Updater::look(boards, package, &nodes)?;
+    updater.make_room(&nodes)?;
+    updater.send_all();
+    updater.repair()?;
+    for wave in waves {
+        updater.switch(wave)?;
+    }
+    Ok(updater.finish(begin))
+}
+
+impl<'a> Updater<'a> {
+    /// Asks boards what they are and what they run.
+    pub fn look(boards: &'a mut dyn Boards, package: &'a Package, nodes: &[u64]) -> Result<Self, CannotUpdate> {
+        let talk: &mut dyn Talk = boards;
+        let replies = ask_nodes(talk, nodes, Command::Update.query(), &[]);
+        let states: Vec<Option<UpdateState>> = replies.iter().map(read).collect();
+        let with = |is: &dyn Fn(&Option<UpdateState>) -> bool| {
+            let those = nodes.iter().zip(&states).filter(|(_, state)| is(state));
+            Some(those.map(|(node, _)| *node).collect::<Vec<_>>()).filter(|nodes| !nodes.is_empty())
+        };
+        // What is answered to a command that is not known is no state.
+        let too_old = nodes.iter().zip(&replies);
+        let too_old: Vec<u64> = too_old
+            .filter(|(_, reply)| read::<Done>(reply) == Some(Done::Unknown))
+            .map(|(node, _)| *node)
+            .collect();
+        if !too_old.is_empty() {
+            return Err(CannotUpdate::TooOld(too_old));
+        }
+        if let Some(silent) = with(&Option::is_none) {
+            return Err(CannotUpdate::Silent(silent));
+        }
+        let mut targets = BTreeMap::new();
+        for (node, state) in nodes.iter().zip(states.iter().flatten()) {
+            if state.board != package.board.as_str() {
+                return Err(CannotUpdate::OtherBoard {
+                    image: package.board.clone(),
+                    node: *node,
+                    board: state.board.to_string(),
+                });
+            }
+            targets.insert(*node, state.slot.other());
+        }
+        if let Some(nodes) = with(&|state| state.as_ref().is_some_and(|state| !state.has_loader)) {
+            return Err(CannotUpdate::NoLoader(nodes));
+        }
+        if let Some(nodes) = with(&|state| state.as_ref().is_some_and(|state| state.on_trial)) {
+            return Err(CannotUpdate::OnTrial(nodes));
+        }
+        Ok(Updater {
+            report: UpdateReport {
+                boards: 0,
+                seconds: 0.0,
+                erase_seconds: 0.0,
+                transfer_seconds: 0.0,
+                blocks: 0,
+                retries: 0,
+                bricked: 0,
+            },
+            boards,
+            package,
+            nodes: nodes.to_vec(),
+            targets,
+        })
+    }
+
+    /// Those whose next image is for this slot.
+    fn of_slot(&self, nodes: &[u64], slot: Slot) -> Vec<u64> {
+        let nodes = nodes.iter().copied();
+        nodes.filter(|node| self.targets[node] == slot).collect()
+    }
+
+    /// Tells boards what is to come, and waits until all have room for it.
+    pub fn make_room(&mut self, nodes: &[u64]) -> Result<(), CannotUpdate> {
+        let begin = self.boards.elapsed();
+        let mut untold = nodes.to_vec();
+        for _ in 0..LOOKS {
+            for slot in [Slot::First, Slot::Second] {
+                let nodes = self.of_slot(&untold, slot);
+                let plan = self.package.for_slot(slot).plan;
+                let answers: Vec<Option<Done>> = ask(self.boards, &nodes, &Command::BeginUpdate(plan));
+                for (node, done) in nodes.into_iter().zip(answers) {
+                    match done {
+                        Some(Done::Done) => untold.retain(|other| *other != node),
+                        None => {}
+                        Some(Done::TooLarge) => {
+                            let bytes = plan.length;
+                            return Err(CannotUpdate::TooLarge { bytes, node });
+                        }
+                        Some(Done::NotAllowed) => return Err(CannotUpdate::NotAllowed(node)),
+                        Some(done) => return Err(CannotUpdate::Refused { node, done }),
+                    }
+                }
+            }
+            self.boards.wait(LOOK);
+            if !untold.is_empty() {
+                continue;
+            }
+            let states = self.states(nodes);
+            self.refuse(&states, UpdatePhase::Damaged, CannotUpdate::NoRoom)?;
+            let ready = |state: &Option<UpdateState>| {
+                let phase = state.as_ref().map(|state| state.phase);
+                matches!(phase, Some(UpdatePhase::Receiving | UpdatePhase::Whole))
+            };
+            if states.values().all(ready) {
+                self.report.erase_seconds += (self.boards.elapsed() - begin).as_secs_f64();
+                return Ok(());
+            }
+        }
+        Err(CannotUpdate::NoRoom(nodes.to_vec()))
+    }
+
+    fn states(&mut self, nodes: &[u64]) -> BTreeMap<u64, Option<UpdateState>> {
+        let states = ask(self.boards, nodes, &Command::Update);
+        nodes.iter().copied().zip(states).collect()
+    }
+
+    fn refuse(
+        &self,
+        states: &BTreeMap<u64, Option<UpdateState>>,
+        phase: UpdatePhase,
+        refusal: impl Fn(Vec<u64>) -> CannotUpdate,
+    ) -> Result<(), CannotUpdate> {
+        let is_so = |state: &Option<UpdateState>| state.as_ref().is_some_and(|state| state.phase == phase);
+        let nodes: Vec<u64> = states
+            .iter()
+            .filter(|(_, state)| is_so(state))
+            .map(|(node, _)| *node)
+            .collect();
+        if nodes.is_empty() { Ok(()) } else { Err(refusal(nodes)) }
+    }
+
+    /// Sends every block once.
+    pub fn send_all(&mut self) {
+        let begin = self.boards.elapsed();
+        let slots: Vec<Slot> = self.targets.values().copied().collect();
+        for slot in [Slot::First, Slot::Second]
+            .into_iter()
+            .filter(|slot| slots.contains(slot))
+        {
+            let image = self.package.for_slot(slot);
+            let blocks: Vec<u16> = (0..image.plan.blocks() as u16).collect();
+            self.report.blocks += blocks.len();
+            self.send(image, &blocks);
+        }
+        self.report.transfer_seconds = (self.boards.elapsed() - begin).as_secs_f64();
+    }
+
+    /// Sends blocks into the mesh. One that the board at the port has no room for comes again.
+    fn send(&mut self, image: &Linked, blocks: &[u16]) {
+        let Some(entrance) = self.boards.entrances().first().copied() else {
+            return;
+        };
+        for batch in blocks.chunks(BATCH) {
+            let question = |index: &u16| {
+                let block = image.block(*index);
+                let command = Command::SendBlock(&block);
+                Question {
+                    at: 0,
+                    dest: entrance,
+                    query: command.query(),
+                    more: command.payload().to_vec(),
+                }
+            };
+            let mut questions: Vec<Question> = batch.iter().map(question).collect();
+            for _ in 0..ATTEMPTS {
+                let replies = self.boards.ask(&questions);
+                let mut taken = replies.iter().map(|reply| read::<Done>(reply) == Some(Done::Done));
+                questions.retain(|_| !taken.next().unwrap_or(false));
+                if questions.is_empty() {
+                    break;
+                }
+                self.report.retries += questions.len();
+            }
+        }
+    }
+
+    /// Sends again what boards lack, until each has all. One that has restarted makes room again.
+    pub fn repair(&mut self) -> Result<(), CannotUpdate> {
+        let begin = self.boards.elapsed();
+        let mut open = self.nodes.clone();
+        for _ in 0..REPAIRS {
+            let states = self.states(&open);
+            self.refuse(&states, UpdatePhase::Damaged, CannotUpdate::Damaged)?;
+            let is_whole =
+                |state: &Option<UpdateState>| state.as_ref().is_some_and(|state| state.phase == UpdatePhase::Whole);
+            open.retain(|node| !is_whole(&states[node]));
+            if open.is_empty() {
+                self.report.transfer_seconds += (self.boards.elapsed() - begin).as_secs_f64();
+                return Ok(());
+            }
+            let restarted = |node: &u64| {
+                states[node]
+                    .as_ref()
+                    .is_some_and(|state| state.phase == UpdatePhase::Idle)
+            };
+            let restarted: Vec<u64> = open.iter().copied().filter(restarted).collect();
+            if !restarted.is_empty() {
+                self.make_room(&restarted)?;
+                continue;
+            }
+            for slot in [Slot::First, Slot::Second] {
+                let image = self.package.for_slot(slot);
+                let all = image.plan.blocks() as u16;
+                let mut blocks = BTreeSet::new();
+                for state in self
+                    .of_slot(&open, slot)
+                    .iter()
+                    .filter_map(|node| states[node].as_ref())
+                {
+                    match state.missing > all / 2 {
+                        true => blocks.extend(0..all),
+                        false => blocks.extend(state.first_missing.iter().copied()),
+                    }
+                }
+                let blocks: Vec<u16> = blocks.into_iter().collect();
+                self.report.retries += blocks.len();
+                self.send(image, &blocks);
+            }
+        }
+        Err(CannotUpdate::Missing(open))
+    }
+
+    /// Boards restart with the new image, and are told to keep it once all of them are there again.
+    pub fn switch(&mut self, nodes: &[u64]) -> Result<(), CannotUpdate> {
+        let mut waiting: Vec<u64> = nodes.to_vec();
+        for _ in 0..LOOKS {
+            for slot in [Slot::First, Slot::Second] {
+                let nodes = self.of_slot(&waiting, slot);
+                let hash = self.package.for_slot(slot).plan.hash;
+                let answers: Vec<Option<Done>> = ask(self.boards, &nodes, &Command::SwitchImage(&hash));
+                for (node, done) in nodes.into_iter().zip(answers) {
+                    match done {
+                        // One that does not have it any more has restarted: what it runs is seen below.
+                        Some(Done::Done | Done::NotThere) => waiting.retain(|other| *other != node),
+                        None => {}
+                        Some(done) => return Err(CannotUpdate::Refused { node, done }),
+                    }
+                }
+            }
+            if waiting.is_empty() {
+                break;
+            }
+            self.boards.wait(LOOK);
+        }
+        let late = self.await_all(nodes, |state, target| state.slot == target);
+        if !late.is_empty() {
+            let states = self.states(&late);
+            let gone: Vec<u64> = late.iter().copied().filter(|node| states[node].is_none()).collect();
+            return Err(match gone.is_empty() {
+                true => CannotUpdate::WentBack(late),
+                false => CannotUpdate::Gone(gone),
+            });
+        }
+        let _: Vec<Option<Done>> = ask(self.boards, nodes, &Command::KeepImage);
+        let late = self.await_all(nodes, |state, _| !state.on_trial);
+        if !late.is_empty() {
+            return Err(CannotUpdate::NotKept(late));
+        }
+        self.report.boards += nodes.len();
+        Ok(())
+    }
+
+    /// Waits until all boards are as they should be; returns those that are not.
+    fn await_all(&mut self, nodes: &[u64], is_so: impl Fn(&UpdateState, Slot) -> bool) -> Vec<u64> {
+        let mut open = nodes.to_vec();
+        for _ in 0..LOOKS {
+            self.boards.wait(LOOK);
+            let states = self.states(&open);
+            open.retain(|node| {
+                !states[node]
+                    .as_ref()
+                    .is_some_and(|state| is_so(state, self.targets[node]))
+            });
+            if open.is_empty() {
+                break;
+            }
+        }
+        open
+    }
+
+    fn finish(mut self, begin: Duration) -> UpdateReport {
+        self.report.seconds = (self.boards.elapsed() - begin).as_secs_f64();
+        self.report
+    }
+}
+
+fn ask<T: DeserializeOwned>(boards: &mut dyn Boards, nodes: &[u64], command: &Command<'_>) -> Vec<Option<T>> {
+    if nodes.is_empty() {
+        return Vec::new();
+    }
+    let talk: &mut dyn Talk = boards;
+    let replies = ask_nodes(talk, nodes, command.query(), &command.payload());
+    replies.iter().map(read).collect()
+}

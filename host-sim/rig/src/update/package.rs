@@ -1,0 +1,234 @@
+//! The update file: one program, linked for either slot of a board.
+//!
+//! A line `HOPWISE-UPDATE 1`, a line of JSON with board, lengths and hashes, and the bytes of both images.
+
+use std::io;
+use std::path::Path;
+
+use hopwise_core::boot::{HASH_BYTES, RECORD};
+use hopwise_core::store::Slot;
+use hopwise_core::wire::{BLOCK, Block, Plan, crc32c};
+use hopwise_emulate::app::board_of;
+use hopwise_emulator::image::{FLASH, Image};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+const FIRST_LINE: &[u8] = b"HOPWISE-UPDATE 1\n";
+
+/// Why a file is no update.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
+pub enum BadPackage {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("it is no update file; `hopwise update --save` writes one")]
+    NoUpdate,
+    #[error("it is cut short or damaged: the image for the {0} slot does not have its hash")]
+    Damaged(&'static str),
+    #[error("the image does not say which board it is for")]
+    NoBoard,
+    #[error("the images are for {0} and {1}")]
+    TwoBoards(&'static str, &'static str),
+    #[error("the image is not linked for the {0} slot")]
+    OtherSlot(&'static str),
+}
+
+/// One program, linked for either slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// The board that it is for.
+    pub board: String,
+    images: [Linked; 2],
+}
+
+/// A program, linked for a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Linked {
+    /// What boards are told about it.
+    pub plan: Plan,
+    bytes: Vec<u8>,
+}
+
+impl Linked {
+    /// A block, as it is sent.
+    pub fn block(&self, index: u16) -> Vec<u8> {
+        let bytes = self.bytes.chunks(BLOCK).nth(index.into()).unwrap_or(&[]);
+        let block = Block {
+            id: self.plan.id(),
+            index,
+            bytes,
+        };
+        block.write().to_vec()
+    }
+
+    pub(super) fn new(board: &str, slot: Slot, mut bytes: Vec<u8>) -> Self {
+        bytes.resize(bytes.len().next_multiple_of(RECORD), 0xff);
+        let plan = Plan {
+            board: Plan::board_named(board),
+            slot,
+            length: bytes.len() as u32,
+            crc: crc32c([&bytes]),
+            hash: Sha256::digest(&bytes).into(),
+        };
+        Linked { plan, bytes }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Contents {
+    board: String,
+    images: [Entry; 2],
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    bytes: usize,
+    sha256: String,
+}
+
+fn in_words(slot: Slot) -> &'static str {
+    match slot {
+        Slot::First => "first",
+        Slot::Second => "second",
+    }
+}
+
+fn hex(hash: &[u8; HASH_BYTES]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Package {
+    /// Of images that were linked for the first and for the second slot.
+    pub fn new(first: &Image, second: &Image) -> Result<Self, BadPackage> {
+        let board = |image| board_of(image).ok_or(BadPackage::NoBoard);
+        let (name, other) = (board(first)?.name, board(second)?.name);
+        if name != other {
+            return Err(BadPackage::TwoBoards(name, other));
+        }
+        let linked = |image: &Image, slot: Slot| {
+            let places = ["_own_image", "_other_image"].map(|name| image.address_of(name));
+            let [Some(own), Some(other)] = places else {
+                return Err(BadPackage::NoUpdate);
+            };
+            if (own > other) != (slot == Slot::Second) {
+                return Err(BadPackage::OtherSlot(in_words(slot)));
+            }
+            let bytes = image.bytes().get((own - FLASH) as usize..).unwrap_or_default();
+            Ok(Linked::new(name, slot, bytes.to_vec()))
+        };
+        Ok(Package {
+            board: name.into(),
+            images: [linked(first, Slot::First)?, linked(second, Slot::Second)?],
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(board: &str, images: [Linked; 2]) -> Self {
+        Package {
+            board: board.into(),
+            images,
+        }
+    }
+
+    /// The one for a slot.
+    pub fn for_slot(&self, slot: Slot) -> &Linked {
+        match slot {
+            Slot::First => &self.images[0],
+            Slot::Second => &self.images[1],
+        }
+    }
+
+    /// The bytes of a file.
+    pub fn write(&self) -> Vec<u8> {
+        let entry = |image: &Linked| Entry {
+            bytes: image.bytes.len(),
+            sha256: hex(&image.plan.hash),
+        };
+        let contents = Contents {
+            board: self.board.clone(),
+            images: [entry(&self.images[0]), entry(&self.images[1])],
+        };
+        let contents = serde_json::to_string(&contents).unwrap_or_default();
+        [
+            FIRST_LINE,
+            contents.as_bytes(),
+            b"\n",
+            &self.images[0].bytes,
+            &self.images[1].bytes,
+        ]
+        .concat()
+    }
+
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self, BadPackage> {
+        Self::read(&std::fs::read(path)?)
+    }
+
+    /// Reads the bytes of a file.
+    pub fn read(bytes: &[u8]) -> Result<Self, BadPackage> {
+        let rest = bytes.strip_prefix(FIRST_LINE).ok_or(BadPackage::NoUpdate)?;
+        let end = rest
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .ok_or(BadPackage::NoUpdate)?;
+        let (contents, rest) = rest.split_at(end);
+        let contents: Contents = serde_json::from_slice(contents).map_err(|_| BadPackage::NoUpdate)?;
+        let mut rest = &rest[1..];
+        let mut take = |entry: &Entry, slot: Slot| {
+            let damaged = || BadPackage::Damaged(in_words(slot));
+            let (bytes, after) = rest.split_at_checked(entry.bytes).ok_or_else(damaged)?;
+            rest = after;
+            let image = Linked::new(&contents.board, slot, bytes.to_vec());
+            match hex(&image.plan.hash) == entry.sha256 {
+                true => Ok(image),
+                false => Err(damaged()),
+            }
+        };
+        let [first, second] = &contents.images;
+        let images = [take(first, Slot::First)?, take(second, Slot::Second)?];
+        Ok(Package {
+            board: contents.board,
+            images,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package() -> Package {
+        let board = "nucleo-f446re";
+        let images = [
+            Linked::new(board, Slot::First, vec![3; 1_000]),
+            Linked::new(board, Slot::Second, vec![4; 1_010]),
+        ];
+        Package::of(board, images)
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written() {
+        let package = package();
+        assert_eq!(Package::read(&package.write()).expect("a package"), package);
+        assert_eq!(package.for_slot(Slot::Second).plan.length, 1_024, "whole records");
+        let blocks = package.for_slot(Slot::Second).plan.blocks() as u16;
+        let sent: Vec<u8> = (0..blocks)
+            .flat_map(|index| package.for_slot(Slot::Second).block(index).split_off(4))
+            .collect();
+        assert_eq!(sent, package.for_slot(Slot::Second).bytes);
+    }
+
+    #[test]
+    fn what_is_cut_short_or_damaged_is_refused() {
+        let bytes = package().write();
+        let refused = |bytes: &[u8]| Package::read(bytes).expect_err("a refusal").to_string();
+        assert!(refused(&bytes[..bytes.len() - 1]).contains("second slot does not have its hash"));
+        assert!(refused(&bytes[..bytes.len() - 1_100]).contains("first slot does not have its hash"));
+        let mut flipped = bytes.clone();
+        *flipped.last_mut().expect("bytes") ^= 1;
+        assert!(refused(&flipped).contains("second slot"));
+        for wrong in [&b"ELF"[..], &bytes[..20], b"HOPWISE-UPDATE 1\n{}\n"] {
+            assert!(refused(wrong).starts_with("it is no update file"));
+        }
+    }
+}

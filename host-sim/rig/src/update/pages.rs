@@ -1,0 +1,147 @@
+//! New configuration pages through the mesh. Those that come from afar are on trial: all boards must be there again before they are told to keep them.
+
+use std::collections::BTreeMap;
+
+use hopwise_core::wire::{Command, Done, PAGE_BYTES, Status};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use serde::Serialize;
+
+use super::{Boards, LOOK, LOOKS, ask, does, list};
+use crate::talk::{Talk, ask_nodes, read};
+
+/// How it went. The names are those of the JSON keys of `hopwise update --pages`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PagesReport {
+    /// How many boards have their page.
+    pub boards: usize,
+    /// How many of them had another one before.
+    pub changed: usize,
+    /// How long it took, by the boards' time.
+    pub seconds: f64,
+}
+
+/// Why boards do not have their pages.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the sentences say what they are")]
+pub enum CannotChange {
+    #[error("{} not answer: {}", does(.0), list(.0))]
+    Silent(Vec<u64>),
+    #[error(
+        "node {0} takes no page from afar: it has no key, so that someone must hold its button, or it has another key than the mesh file"
+    )]
+    NotAllowed(u64),
+    #[error("the network of node {0} is of a family that its image does not have")]
+    NotInImage(u64),
+    #[error("node {node} does not take its page: {done:?}")]
+    Refused { node: u64, done: Done },
+    #[error("{} not come back with the new page, and all go back to the one before within a minute: {}", does(.0), list(.0))]
+    NotBack(Vec<u64>),
+    #[error("{} not keep the new page: {}", does(.0), list(.0))]
+    NotKept(Vec<u64>),
+}
+
+/// Writes pages. Boards are told in this order: those that are farthest from the computer first.
+pub fn change_pages(boards: &mut dyn Boards, pages: &[(u64, [u8; PAGE_BYTES])]) -> Result<PagesReport, CannotChange> {
+    let begin = boards.elapsed();
+    let nodes: Vec<u64> = pages.iter().map(|(node, _)| *node).collect();
+    let wanted: BTreeMap<u64, [u8; PAGE_BYTES]> = pages.iter().copied().collect();
+    let others = differing(boards, &wanted, &nodes);
+    if !others.silent.is_empty() {
+        return Err(CannotChange::Silent(others.silent));
+    }
+    let changed = others.differ;
+    let mut open = changed.clone();
+    for _ in 0..LOOKS {
+        tell(boards, &wanted, &mut open)?;
+        if open.is_empty() {
+            break;
+        }
+        boards.wait(LOOK);
+    }
+    let mut late = changed.clone();
+    for _ in 0..LOOKS {
+        boards.wait(LOOK);
+        let others = differing(boards, &wanted, &late);
+        late = [others.differ, others.silent].concat();
+        if late.is_empty() {
+            break;
+        }
+    }
+    if !late.is_empty() {
+        return Err(CannotChange::NotBack(late));
+    }
+    let mut on_trial = changed.clone();
+    for _ in 0..LOOKS {
+        let _: Vec<Option<Done>> = ask(boards, &on_trial, &Command::KeepPage);
+        boards.wait(LOOK);
+        let states: Vec<Option<Status>> = ask(boards, &on_trial, &Command::Status);
+        let mut kept = states
+            .iter()
+            .map(|status| status.as_ref().is_some_and(|status| !status.on_trial));
+        on_trial.retain(|_| !kept.next().unwrap_or(false));
+        if on_trial.is_empty() {
+            let seconds = (boards.elapsed() - begin).as_secs_f64();
+            return Ok(PagesReport {
+                boards: nodes.len(),
+                changed: changed.len(),
+                seconds,
+            });
+        }
+    }
+    Err(CannotChange::NotKept(on_trial))
+}
+
+/// Boards that do not have their page.
+struct Others {
+    differ: Vec<u64>,
+    silent: Vec<u64>,
+}
+
+fn differing(boards: &mut dyn Boards, wanted: &BTreeMap<u64, [u8; PAGE_BYTES]>, nodes: &[u64]) -> Others {
+    let talk: &mut dyn Talk = boards;
+    let replies = ask_nodes(talk, nodes, Command::ReadPage.query(), &[]);
+    let mut others = Others {
+        differ: Vec::new(),
+        silent: Vec::new(),
+    };
+    for (node, reply) in nodes.iter().zip(replies) {
+        match reply {
+            Some(Reply::Answer(bytes)) if bytes[..] == wanted[node][..] => {}
+            Some(Reply::Answer(_)) => others.differ.push(*node),
+            _ => others.silent.push(*node),
+        }
+    }
+    others
+}
+
+/// Gives boards their pages; those that have answered are open no more.
+fn tell(
+    boards: &mut dyn Boards,
+    wanted: &BTreeMap<u64, [u8; PAGE_BYTES]>,
+    open: &mut Vec<u64>,
+) -> Result<(), CannotChange> {
+    let entrances = boards.entrances();
+    let question = |node: &u64| {
+        let command = Command::WritePage(&wanted[node]);
+        Question {
+            at: entrances.iter().position(|entrance| entrance == node).unwrap_or(0),
+            dest: *node,
+            query: command.query(),
+            more: command.payload().to_vec(),
+        }
+    };
+    let questions: Vec<Question> = open.iter().map(question).collect();
+    let replies = boards.ask(&questions);
+    for (question, reply) in questions.iter().zip(&replies) {
+        let node = question.dest;
+        match read::<Done>(reply) {
+            None => {}
+            Some(Done::Done) => open.retain(|other| *other != node),
+            Some(Done::NotAllowed) => return Err(CannotChange::NotAllowed(node)),
+            Some(Done::NotInImage) => return Err(CannotChange::NotInImage(node)),
+            Some(done) => return Err(CannotChange::Refused { node, done }),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! The procedure, on boards that are a few variables each.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hopwise_core::store::Slot;
+use hopwise_core::wire::{Block, Command, Done, NAMED_BLOCKS, Plan, Query, UpdatePhase, UpdateState, write_structure};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+
+use super::package::Linked;
+use super::*;
+
+const BOARD: &str = "nucleo-f446re";
+
+fn package() -> Package {
+    let bytes = |seed: u8| {
+        (0..30_000_u32)
+            .map(|place| (place / 7) as u8 ^ seed)
+            .collect::<Vec<u8>>()
+    };
+    Package::of(
+        BOARD,
+        [
+            Linked::new(BOARD, Slot::First, bytes(1)),
+            Linked::new(BOARD, Slot::Second, bytes(2)),
+        ],
+    )
+}
+
+fn written<T: Serialize>(answer: &T) -> Vec<u8> {
+    write_structure::<T, 244>(answer).expect("an answer").to_vec()
+}
+
+struct Board {
+    name: &'static str,
+    slot: Slot,
+    on_trial: bool,
+    has_loader: bool,
+    plan: Option<Plan>,
+    missing: BTreeSet<u16>,
+    /// Blocks that it does not hear, counted down.
+    deaf_for: usize,
+    /// The firmware of a version that has no updates.
+    old: bool,
+    silent: bool,
+    /// It does not come up with a new image.
+    goes_back: bool,
+    /// It loses its power when so many blocks have come.
+    dies_at: Option<usize>,
+    taken: usize,
+}
+
+struct Mesh {
+    boards: Vec<Board>,
+    now: Duration,
+    told: Vec<(u64, u8)>,
+}
+
+impl Mesh {
+    fn new(boards: usize) -> Self {
+        let board = |_| Board {
+            name: BOARD,
+            slot: Slot::First,
+            on_trial: false,
+            has_loader: true,
+            plan: None,
+            missing: BTreeSet::new(),
+            deaf_for: 0,
+            old: false,
+            silent: false,
+            goes_back: false,
+            dies_at: None,
+            taken: 0,
+        };
+        Mesh {
+            boards: (0..boards).map(board).collect(),
+            now: Duration::ZERO,
+            told: Vec::new(),
+        }
+    }
+
+    fn update(&mut self) -> Result<UpdateReport, CannotUpdate> {
+        let nodes: Vec<u64> = (0..self.boards.len() as u64).rev().collect();
+        update(self, &package(), &[nodes])
+    }
+}
+
+impl Board {
+    fn take(&mut self, payload: &[u8]) {
+        let block = Block::read(payload).expect("a block");
+        if self.plan.is_none_or(|plan| plan.id() != block.id) {
+            return;
+        }
+        if self.deaf_for > 0 {
+            self.deaf_for -= 1;
+            return;
+        }
+        self.missing.remove(&block.index);
+        self.taken += 1;
+        if self.dies_at == Some(self.taken) {
+            self.plan = None;
+        }
+    }
+
+    fn state(&self) -> UpdateState {
+        UpdateState {
+            board: self.name.try_into().expect("a name"),
+            slot: self.slot,
+            on_trial: self.on_trial,
+            has_loader: self.has_loader,
+            phase: match &self.plan {
+                None => UpdatePhase::Idle,
+                Some(_) if self.missing.is_empty() => UpdatePhase::Whole,
+                Some(_) => UpdatePhase::Receiving,
+            },
+            id: self.plan.map_or(0, |plan| plan.id()),
+            missing: self.missing.len() as u16,
+            first_missing: self.missing.iter().copied().take(NAMED_BLOCKS).collect(),
+        }
+    }
+
+    fn obey(&mut self, command: Command<'_>) -> Vec<u8> {
+        let done = match command {
+            _ if self.old => Done::Unknown,
+            Command::Update => return written(&self.state()),
+            Command::BeginUpdate(plan) => {
+                self.plan = Some(plan);
+                self.missing = (0..plan.blocks() as u16).collect();
+                Done::Done
+            }
+            Command::SwitchImage(hash) => match self.plan.take() {
+                Some(plan) if self.missing.is_empty() && plan.hash == *hash => {
+                    if !self.goes_back {
+                        self.slot = plan.slot;
+                        self.on_trial = true;
+                    }
+                    Done::Done
+                }
+                _ => Done::NotThere,
+            },
+            Command::KeepImage => {
+                self.on_trial = false;
+                Done::Done
+            }
+            _ => Done::Unknown,
+        };
+        written(&done)
+    }
+}
+
+impl Talk for Mesh {
+    fn entrances(&self) -> Vec<u64> {
+        vec![0]
+    }
+
+    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
+        let mut answer = |question: &Question| {
+            let Query::Board(number) = question.query else {
+                panic!("no command: {question:?}");
+            };
+            let command = Command::read(number, &question.more).expect("a command");
+            self.told.push((question.dest, number));
+            if let Command::SendBlock(block) = command {
+                self.boards.iter_mut().for_each(|board| board.take(block));
+                return Some(Reply::Answer(written(&Done::Done)));
+            }
+            let board = &mut self.boards[question.dest as usize];
+            (!board.silent).then(|| Reply::Answer(board.obey(command)))
+        };
+        questions.iter().map(&mut answer).collect()
+    }
+}
+
+impl Boards for Mesh {
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.now
+    }
+}
+
+#[test]
+fn all_boards_get_it_each_for_its_slot_and_in_the_order_given() {
+    let mut mesh = Mesh::new(4);
+    mesh.boards[2].slot = Slot::Second;
+    let report = mesh.update().expect("an update");
+    assert_eq!((report.boards, report.retries, report.bricked), (4, 0, 0));
+    assert_eq!(report.blocks, 2 * 30_016_usize.div_ceil(192), "for either slot");
+    let slots: Vec<Slot> = mesh.boards.iter().map(|board| board.slot).collect();
+    assert_eq!(slots, [Slot::Second, Slot::Second, Slot::First, Slot::Second]);
+    assert!(mesh.boards.iter().all(|board| !board.on_trial));
+    let switch = Command::SwitchImage(&[0; 32]).number();
+    let switched: Vec<u64> = mesh
+        .told
+        .iter()
+        .filter(|(_, number)| *number == switch)
+        .map(|(node, _)| *node)
+        .collect();
+    assert_eq!(switched, [2, 3, 1, 0]);
+}
+
+#[test]
+fn what_is_lost_is_sent_again_and_who_restarted_begins_anew() {
+    let mut mesh = Mesh::new(3);
+    mesh.boards[1].deaf_for = 60;
+    mesh.boards[2].dies_at = Some(100);
+    let report = mesh.update().expect("an update");
+    assert_eq!(report.boards, 3);
+    // 60 of one, in two goes, and all of the other.
+    assert!(report.retries >= 157, "{report:?}");
+    assert!(
+        mesh.boards
+            .iter()
+            .all(|board| board.slot == Slot::Second && !board.on_trial)
+    );
+}
+
+#[test]
+fn each_obstacle_is_told_and_nothing_is_switched() {
+    let refused = |prepare: &dyn Fn(&mut Board)| {
+        let mut mesh = Mesh::new(2);
+        prepare(&mut mesh.boards[1]);
+        let before: Vec<Slot> = mesh.boards.iter().map(|board| board.slot).collect();
+        let sentence = mesh.update().expect_err("a refusal").to_string();
+        let after: Vec<Slot> = mesh.boards.iter().map(|board| board.slot).collect();
+        assert_eq!(before, after, "{sentence}");
+        let begun = mesh.told.iter().filter(|(_, number)| *number == 12).count();
+        assert_eq!(begun, 0, "{sentence}");
+        sentence
+    };
+    assert_eq!(refused(&|board| board.silent = true), "a board does not answer: node 1");
+    assert_eq!(
+        refused(&|board| board.old = true),
+        "the firmware of node 1 takes no updates through the mesh: `hopwise flash` brings one that does"
+    );
+    assert_eq!(
+        refused(&|board| board.name = "nucleo-f411re"),
+        "the image is for nucleo-f446re, and node 1 is a nucleo-f411re"
+    );
+    assert_eq!(
+        refused(&|board| board.has_loader = false),
+        "a board has no boot loader: `hopwise flash` brings it once, with a probe: node 1"
+    );
+    assert!(refused(&|board| board.on_trial = true).starts_with("the image on node 1 is still on trial"));
+}
+
+#[test]
+fn a_board_that_goes_back_or_lacks_blocks_is_named() {
+    let mut mesh = Mesh::new(2);
+    mesh.boards[1].goes_back = true;
+    assert_eq!(mesh.update(), Err(CannotUpdate::WentBack(vec![1])));
+    // Nobody was told to keep it.
+    assert!(mesh.boards[0].on_trial);
+    let mut mesh = Mesh::new(2);
+    mesh.boards[1].deaf_for = usize::MAX;
+    assert_eq!(mesh.update(), Err(CannotUpdate::Missing(vec![1])));
+    assert_eq!(mesh.boards[0].slot, Slot::First);
+}
