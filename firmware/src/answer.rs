@@ -14,9 +14,6 @@ pub(crate) enum Deferred {
     WritePage { page: [u8; PAGE_BYTES], on_trial: bool },
     KeepPage,
     Fail(Failure),
-    MakeRoom,
-    /// The neighbours know that nothing else runs meanwhile.
-    Erase,
     Switch(Trial),
     KeepImage,
 }
@@ -83,13 +80,7 @@ pub(crate) fn without_mesh(
             Done::Done
         }
         Command::Update => return encode(&about.next_image.state()),
-        Command::BeginUpdate(plan) => {
-            let done = about.next_image.begin(plan);
-            if done == Done::Done {
-                *deferred = Some(Deferred::MakeRoom);
-            }
-            done
-        }
+        Command::BeginUpdate(plan) => about.next_image.begin(plan),
         Command::SwitchImage(hash) => match about.next_image.trial(hash) {
             Some(trial) => {
                 *deferred = Some(Deferred::Switch(trial));

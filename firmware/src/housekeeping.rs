@@ -34,6 +34,18 @@ const PAUSE: u8 = 12;
 /// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
 const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 
+/// So many steps pass before room is made for an image.
+const ROOM_STEPS: u8 = 2;
+
+/// Making room for the next image, during which nothing else runs.
+#[derive(Clone, Copy)]
+enum Room {
+    /// It is not, since so many steps.
+    Left(u8),
+    /// The neighbours know, and it begins with the next step.
+    Announced,
+}
+
 /// Everything that is done once for each step of the LED.
 pub(crate) async fn run<W: Instance>(
     driver: &Driver,
@@ -45,6 +57,7 @@ pub(crate) async fn run<W: Instance>(
     let mut probe = StackProbe::new();
     let mut rhythmic = Rhythmic::default();
     let mut since_call = 0;
+    let mut room = Room::Left(0);
     loop {
         driver.is_here(Task::HOUSEKEEPING);
         since_call += 1;
@@ -78,6 +91,28 @@ pub(crate) async fn run<W: Instance>(
             }
             not_yet => driver.deferred.set(not_yet),
         }
+        let next_image = &driver.about.next_image;
+        room = match (next_image.is_making_room(), room) {
+            (false, Room::Announced) => {
+                driver.end_pause();
+                Room::Left(0)
+            }
+            (false, _) => Room::Left(0),
+            // The answer leaves first, and between two erases what has waited for the one before.
+            (true, Room::Left(steps)) if steps < ROOM_STEPS => Room::Left(steps + 1),
+            (true, Room::Left(_)) => {
+                driver.pause(PAUSE);
+                Room::Announced
+            }
+            (true, Room::Announced) => {
+                watchdog.pet();
+                next_image.make_room();
+                driver.end_pause();
+                ticker.reset();
+                since_call = 0;
+                Room::Left(ROOM_STEPS)
+            }
+        };
         if driver.about.on_trial.get() && now() >= TRIAL {
             watchdog.pet();
             defmt::warn!("nobody has kept the configuration: back to the one before");
@@ -98,19 +133,6 @@ pub(crate) async fn run<W: Instance>(
 fn carry_out(deferred: &Deferred, driver: &Driver, store: &mut Store<Slots<'static>>) {
     let next_image = &driver.about.next_image;
     let done = match deferred {
-        Deferred::MakeRoom => {
-            driver.pause(PAUSE);
-            driver.deferred.set(Some((Deferred::Erase, 0)));
-            return;
-        }
-        Deferred::Erase => {
-            let is_done = next_image.make_room();
-            driver.end_pause();
-            if !is_done {
-                driver.deferred.set(Some((Deferred::MakeRoom, 0)));
-            }
-            return;
-        }
         Deferred::Switch(trial) => {
             kept::settle();
             next_image::restart_with(trial)

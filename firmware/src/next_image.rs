@@ -56,14 +56,18 @@ impl NextImage {
         self.update.borrow_mut().begin(plan, &*self.places.borrow())
     }
 
-    /// Makes room for it for a while: at most that, and the erase of a sector. Returns whether that was all.
-    pub(crate) fn make_room(&self) -> bool {
+    /// Whether there is room to be made for it.
+    pub(crate) fn is_making_room(&self) -> bool {
+        self.update.borrow().is_making_room()
+    }
+
+    /// Makes room for it for a while: at most that, and the erase of a sector.
+    pub(crate) fn make_room(&self) {
         let mut update = self.update.borrow_mut();
         let end = now() + A_WHILE;
         while update.is_making_room() && now() < end {
             update.step(&mut *self.places.borrow_mut());
         }
-        !update.is_making_room()
     }
 
     pub(crate) fn take(&self, block: &[u8]) {

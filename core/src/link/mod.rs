@@ -266,6 +266,11 @@ impl<const WIRE: usize> Link<WIRE> {
         self.end.pause(units);
     }
 
+    /// Whether one of the ends hears nothing for a while, and has said so.
+    pub fn is_paused(&self, now: Micros) -> bool {
+        self.end.is_paused(now)
+    }
+
     /// Is here again.
     pub fn end_pause(&mut self, now: Micros) {
         self.end.end_pause(now);

@@ -407,7 +407,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Is here again. To be called before anything else after a [`pause`](Self::pause).
     pub fn end_pause(&mut self, now: Micros) {
-        self.links.iter_mut().for_each(|end| end.end_pause(now));
+        for (link, end) in (0..).zip(&mut self.links) {
+            end.end_pause(now);
+            self.stalls.moves(link, now);
+        }
     }
 
     /// When to [`tick`](Self::tick) and try to [`transmit`](Self::transmit) at the latest, though nothing comes.

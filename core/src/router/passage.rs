@@ -280,6 +280,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             if self.wiring.neighbor_at(link).is_none() {
                 continue;
             }
+            if self.links.get(usize::from(link)).is_some_and(|end| end.is_paused(now)) {
+                self.stalls.moves(link, now);
+                continue;
+            }
             let slots = self.pool.places().filter_map(|place| self.pool.get(place));
             let waiting = slots.filter(|slot| slot.pending >> link & 1 == 1);
             let waited = waiting.map(|slot| slot.waited(now)).max().unwrap_or(0);

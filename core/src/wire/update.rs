@@ -8,8 +8,8 @@ use crate::store::Slot;
 
 /// Bytes of the image that one block carries: a multiple of what any supported flash programs at once.
 pub const BLOCK: usize = 192;
-/// An image has at most so many blocks, which is 192 KiB: the smallest slot.
-pub const MAX_BLOCKS: usize = 1_024;
+/// An image has at most so many blocks, which is 240 KiB: more than that of any board has.
+pub const MAX_BLOCKS: usize = 1_280;
 /// So many missing blocks a board names at once.
 pub const NAMED_BLOCKS: usize = 48;
 

@@ -56,7 +56,7 @@ impl End {
     }
 
     /// Whether the wire is to be left alone.
-    pub(super) fn is_paused(&self, now: Micros) -> bool {
+    pub(in crate::link) fn is_paused(&self, now: Micros) -> bool {
         self.pause == Pause::Told || now < self.away_until
     }
 

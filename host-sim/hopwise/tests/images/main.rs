@@ -20,17 +20,17 @@ fn built(firmware: &firmware::Firmware<'_>) -> Option<&'static Firmware> {
 
 /// Every family, with the KiB of flash of an image that has it alone beside the base graphs.
 const FAMILIES: [(&str, usize); 11] = [
-    ("rdn", 100),
-    ("rcr", 100),
-    ("rsn", 100),
-    ("re", 111),
-    ("wk", 100),
-    ("hypernet", 100),
-    ("exchanged", 100),
-    ("hierarchy", 100),
-    ("hsn", 100),
-    ("hcn3", 100),
-    ("partial-swapped", 103),
+    ("rdn", 108),
+    ("rcr", 108),
+    ("rsn", 108),
+    ("re", 119),
+    ("wk", 108),
+    ("hypernet", 108),
+    ("exchanged", 108),
+    ("hierarchy", 108),
+    ("hsn", 108),
+    ("hcn3", 108),
+    ("partial-swapped", 111),
 ];
 
 #[test]
@@ -38,7 +38,7 @@ fn images_of_one_family_keep_their_budgets() {
     let families = FAMILIES
         .iter()
         .map(|(family, budget)| (std::slice::from_ref(family), *budget));
-    for (families, budget) in std::iter::once((&[][..], 95)).chain(families) {
+    for (families, budget) in std::iter::once((&[][..], 103)).chain(families) {
         let Some(firmware) = built(&stock().with_families(families)) else {
             return;
         };
@@ -101,9 +101,9 @@ fn the_tests_of_a_new_program_pass() {
 /// oscillator besides and writes its flash with the caches off; the H7 has 2 MiB.
 fn budget(board: &str) -> usize {
     match board {
-        "nucleo-h743zi" => 188,
-        "nucleo-l476rg" | "nucleo-g474re" => 180,
-        _ => 172,
+        "nucleo-h743zi" => 204,
+        "nucleo-l476rg" | "nucleo-g474re" => 196,
+        _ => 184,
     }
 }
 
