@@ -21,7 +21,7 @@ impl Chip {
             // Edges that were told late lead to nothing in the past.
             let then = due.clamp(self.served[uart].min(now), now);
             port.advance(then);
-            raised |= self.dma.serve(uart, &mut **port, then, memory);
+            raised |= self.dma.serve(uart, port, then, memory);
             due = port.next_event();
             if then == now || due > now {
                 break;

@@ -1,7 +1,7 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
 use hopwise_core::Network;
-use hopwise_core::wire::{BoardState, Command, Done, Page, Pattern, Traffic};
+use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::LogReaders;
@@ -9,6 +9,7 @@ use hopwise_emulate::setup::{self, Differences, Program};
 use hopwise_emulator::boards::{self, BoardKind};
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
+use hopwise_rig::doctor::{BoardFault, EmulatedPatient, examine};
 use hopwise_rig::emulated;
 use hopwise_rig::mesh::Mesh;
 
@@ -142,6 +143,19 @@ pub(crate) fn a_torn_word_stops_nothing(name: &str, address: u32, bytes: u32) {
         board.tear_flash(address..address + bytes);
     }
     assert_flawless(Rig::with_logs(network, world, firmware.format.readers(3)));
+}
+
+/// What the doctor finds wrong with a board of a kind.
+pub(crate) fn doctors_findings(name: &str, faults: &[BoardFault]) -> Option<Vec<String>> {
+    let (program, _) = programmed(name)?;
+    let mut patient = EmulatedPatient::new(&program, &[0xff; PAGE_BYTES], None, faults).expect("a board");
+    let examination = examine(&mut patient);
+    let wrong = examination.faults();
+    Some(
+        wrong
+            .map(|finding| format!("{}: {}", finding.what, finding.text))
+            .collect(),
+    )
 }
 
 /// A ring in which one board has its flash as one bank, not two: it is part of the mesh, says that its page cannot be written, and keeps it.
