@@ -337,7 +337,7 @@ impl Call<'_, '_> {
         // Children may be a part ahead.
         let wanted = |kept: &Kept| !matches!(kept.header.kind, Kind::Up(of) if of > part);
         loop {
-            let found = poll_fn(|context| team.desk.poll(self.tag, &wanted, awaited, team.group.first, context));
+            let found = poll_fn(|context| team.desk.poll(self.tag, &wanted, awaited, &team.group, context));
             match until(team.mesh, by, found).await {
                 Either::Second(()) => return Ok(None),
                 Either::First(Found::Ahead(tag)) => return Err(Broken::Behind(tag)),
@@ -371,7 +371,7 @@ impl Call<'_, '_> {
     /// Sends a letter that may be lost.
     async fn post(&self, to: Node, letter: &[u8]) {
         let team = self.team;
-        let node = team.group.first.saturating_add(to);
+        let node = team.group.board(to);
         let deadline = team.mesh.uptime().saturating_add(PAUSE);
         until(team.mesh, deadline, team.mesh.send(node, team.desk.port(), letter)).await;
     }
@@ -379,7 +379,7 @@ impl Call<'_, '_> {
     /// Sends a letter. A board that has not come yet does not serve the port: it is tried again until the deadline.
     async fn send(&self, to: Node, letter: &[u8], by: Micros) -> Result<(), Broken> {
         let (mesh, port) = (self.team.mesh, self.team.desk.port());
-        let node = self.team.group.first.saturating_add(to);
+        let node = self.team.group.board(to);
         loop {
             match until(mesh, by, mesh.send_confirmed(node, port, letter)).await {
                 Either::First(Ok(Outcome::Delivered)) => return Ok(()),

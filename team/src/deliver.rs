@@ -7,7 +7,7 @@ use core::cell::RefCell;
 
 use heapless::Vec;
 use hopwise_app::Node;
-use hopwise_core::collective::Ring;
+use hopwise_core::collective::{Mesh, Ring};
 
 use crate::Team;
 use crate::call::{Stage, Work};
@@ -164,16 +164,23 @@ impl Team<'_> {
 
     /// Sends a value to the board `to`, and returns the one that comes. No two boards send to the same.
     pub async fn permute<T: Value>(&self, tag: u32, to: Node, value: T) -> Result<T, Broken> {
-        let stays = self.place()? == to;
-        let from = if stays { From::Nobody } else { From::Anyone };
-        let send = (!stays).then(|| (to, value.clone()));
-        let mut own = stays.then_some(value);
+        if self.place()? == to {
+            self.hand_on::<T>(tag, From::Nobody, None).await?;
+            return Ok(value);
+        }
+        let came = self.hand_on(tag, From::Anyone, Some((to, value))).await?;
+        came.ok_or(Broken::TimedOut)
+    }
+
+    /// Sends a value on, if at all, and returns the one that comes, if any.
+    async fn hand_on<T: Value>(&self, tag: u32, from: From, send: Option<(Node, T)>) -> Result<Option<T>, Broken> {
+        let mut came = None;
         let put = |_, value| {
-            own = Some(value);
+            came = Some(value);
             Ok(())
         };
         self.deliver(tag, Purpose::Permute, from, send.into_iter(), put).await?;
-        own.ok_or(Broken::TimedOut)
+        Ok(came)
     }
 
     /// Sends a value to the next board of a [ring](Ring) of all boards, in which neighbours are at most three hops apart, and returns the one that
@@ -181,6 +188,19 @@ impl Team<'_> {
     pub async fn shift<T: Value>(&self, tag: u32, value: T) -> Result<T, Broken> {
         let next = Ring::new(&self.group.network).next(self.place()?);
         self.permute(tag, next.map_err(|_| Broken::NotAMember)?, value).await
+    }
+
+    /// Sends a value to the next board along a dimension of the boards' [mesh](Mesh), and returns the one that comes; `None` at the beginning of a
+    /// dimension that does not go round.
+    pub async fn shift_along<T: Value>(&self, tag: u32, dimension: u64, value: T) -> Result<Option<T>, Broken> {
+        let (place, mesh) = (self.place()?, Mesh::new(&self.group.network));
+        let mesh = mesh
+            .filter(|mesh| dimension < mesh.dimensions())
+            .ok_or(Broken::NoDimension)?;
+        let next = mesh.next(place, dimension).map_err(|_| Broken::NotAMember)?;
+        let previous = mesh.previous(place, dimension).map_err(|_| Broken::NotAMember)?;
+        let from = previous.map_or(From::Nobody, From::This);
+        self.hand_on(tag, from, next.map(|to| (to, value))).await
     }
 
     async fn deliver<T: Value>(

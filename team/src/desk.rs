@@ -8,6 +8,7 @@ use core::task::{Context, Poll, Waker};
 use heapless::Vec;
 use hopwise_app::{Node, Receiver};
 
+use crate::Group;
 use crate::error::Broken;
 use crate::letter::{Kept, Kind};
 
@@ -89,7 +90,7 @@ impl<'a> Desk<'a> {
         tag: u32,
         wanted: &dyn Fn(&Kept) -> bool,
         awaited: &dyn Fn(Node) -> bool,
-        first: Node,
+        group: &Group,
         context: &mut Context<'_>,
     ) -> Poll<Found> {
         let inner = &mut *self.0.borrow_mut();
@@ -118,7 +119,7 @@ impl<'a> Desk<'a> {
             let Poll::Ready(incoming) = pin!(inner.receiver.recv()).poll(context) else {
                 return Poll::Pending;
             };
-            let Some(kept) = Kept::read(first, &incoming) else {
+            let Some(kept) = Kept::read(group, &incoming) else {
                 continue;
             };
             let of = kept.header.tag;

@@ -26,6 +26,8 @@ pub enum Broken {
     TooMany,
     /// The number of boards is no power of two.
     NoCube,
+    /// There is no such dimension.
+    NoDimension,
     /// The board is not in the group.
     NotAMember,
     /// The port is not open.
@@ -54,6 +56,7 @@ impl fmt::Display for Broken {
             Broken::TooLarge => f.write_str("a message or the group would be too large"),
             Broken::TooMany => f.write_str("there are too many calls at once"),
             Broken::NoCube => f.write_str("the number of boards is no power of two"),
+            Broken::NoDimension => f.write_str("there is no such dimension to shift along"),
             Broken::NotAMember => f.write_str("the board is not in the group"),
             Broken::Closed => f.write_str("the port is not open"),
         }

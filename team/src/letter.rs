@@ -5,6 +5,8 @@ use hopwise_app::{Incoming, MAX_MESSAGE, Node};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::Group;
+
 /// What can be folded or sent: it is copied.
 pub trait Value: Clone + Serialize + DeserializeOwned {}
 
@@ -91,10 +93,10 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Reads a letter; `None` if it is none, or not of the group.
-    pub(crate) fn read(first: Node, incoming: &Incoming) -> Option<Kept> {
+    pub(crate) fn read(group: &Group, incoming: &Incoming) -> Option<Kept> {
         let (header, body) = postcard::take_from_bytes::<Header>(incoming.bytes()).ok()?;
         Some(Kept {
-            from: incoming.source.checked_sub(first)?,
+            from: group.place(incoming.source)?,
             header,
             body: Vec::from_slice(body).ok()?,
         })

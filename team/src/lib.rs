@@ -15,7 +15,7 @@
 //! | | |
 //! |---|---|
 //! | up the tree of a board and down again | [`barrier`](Team::barrier), [`broadcast`](Team::broadcast), [`reduce`](Team::reduce), [`all_reduce`](Team::all_reduce), [`scan`](Team::scan), [`exclusive_scan`](Team::exclusive_scan), [`fold`](Team::fold) |
-//! | from board to board | [`gather`](Team::gather), [`scatter`](Team::scatter), [`all_gather`](Team::all_gather), [`all_to_all`](Team::all_to_all), [`permute`](Team::permute), [`shift`](Team::shift) |
+//! | from board to board | [`gather`](Team::gather), [`scatter`](Team::scatter), [`all_gather`](Team::all_gather), [`all_to_all`](Team::all_to_all), [`permute`](Team::permute), [`shift`](Team::shift), [`shift_along`](Team::shift_along) |
 //! | stage by stage, each with one other board | [`sort`](Team::sort), [`ascend`](Team::ascend), [`descend`](Team::descend) |
 //!
 //! Up and down the tree, every board sends its parent one message and gets one back. Values are folded in node order, so that an operator
@@ -57,13 +57,40 @@ pub use letter::Value;
 /// How long a board waits for others unless told otherwise.
 pub const PATIENCE: Micros = 5_000_000;
 
-/// Consecutive nodes whose links among themselves are a network by itself: a cluster, a unit, a cube.
+/// Boards whose addresses differ in some digits only, and which are a network by themselves: a cluster, a unit, a cube, a column of a torus.
+///
+/// ```
+/// # use hopwise_team::Group;
+/// // In rdn(ring(3),1), the cluster of board 7; in torus(4,3), its column: every fourth board.
+/// let cluster = Group { first: 6, step: 1, network: "ring(3)".parse()? };
+/// let column = Group { first: 3, step: 4, network: "ring(3)".parse()? };
+/// assert_eq!((cluster.place(8), cluster.place(9)), (Some(2), None));
+/// assert_eq!((column.place(11), column.place(8)), (Some(2), None));
+/// # Ok::<(), hopwise_core::ParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
     /// The lowest of them.
     pub first: Node,
-    /// Their network; its node 0 is the lowest.
+    /// What one more of the digits that differ adds to an address: 1 for the lowest digits.
+    pub step: Node,
+    /// Their network; its node 0 is the lowest of them.
     pub network: Network,
+}
+
+impl Group {
+    /// A board's number in the group; `None` if it is not in it.
+    pub fn place(&self, board: Node) -> Option<Node> {
+        let above = board.checked_sub(self.first)?;
+        let place = above.checked_div(self.step)?;
+        (above.checked_rem(self.step)? == 0).then_some(place)?;
+        self.network.check(place).ok()
+    }
+
+    /// The board with a number in the group.
+    pub(crate) fn board(&self, place: Node) -> Node {
+        self.first.saturating_add(place.saturating_mul(self.step))
+    }
 }
 
 /// The boards that work together, as one of them sees it.
@@ -79,6 +106,7 @@ impl<'a> Team<'a> {
     pub fn of_all(mesh: Mesh<'a>, port: AppPort) -> Result<Self, OpenError> {
         let group = Group {
             first: 0,
+            step: 1,
             network: *mesh.network(),
         };
         Team::of_group(mesh, port, group)
@@ -101,9 +129,6 @@ impl<'a> Team<'a> {
 
     /// This board's number in the group.
     pub fn place(&self) -> Result<Node, Broken> {
-        let place = self.mesh.address().checked_sub(self.group.first);
-        place
-            .and_then(|place| self.group.network.check(place).ok())
-            .ok_or(Broken::NotAMember)
+        self.group.place(self.mesh.address()).ok_or(Broken::NotAMember)
     }
 }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::Team;
 use crate::call::{Stage, Work};
 use crate::error::Broken;
-use crate::letter::{Bytes, Header, Kept, Kind, Purpose};
+use crate::letter::{Bytes, Header, Kept, Kind, Purpose, Value};
 
 /// Stages of one call: those that sort 1,024 boards are 55.
 const STAGES: u32 = u64::BITS;
@@ -123,10 +123,11 @@ fn read_piece<T: DeserializeOwned, const N: usize>(body: &[u8], values: &mut Vec
 
 impl Team<'_> {
     /// Sorts the values of all boards: board 0 ends with the smallest, in order, and so on. Every board has as many.
-    pub async fn sort<T, const N: usize>(&self, tag: u32, values: &mut [T; N]) -> Result<(), Broken>
-    where
-        T: Ord + Copy + Serialize + DeserializeOwned,
-    {
+    pub async fn sort<T: Value + Ord + Copy, const N: usize>(
+        &self,
+        tag: u32,
+        values: &mut [T; N],
+    ) -> Result<(), Broken> {
         values.sort_unstable();
         let (place, sorting) = (self.place()?, Sorting::new(self.boards()? as u64));
         let comparator = |stage: u32| sorting.comparator(stage.into(), place);
@@ -141,49 +142,37 @@ impl Team<'_> {
 
     /// An ascend algorithm on 2^m boards: for each bit of the board's number, from the lowest, a board and the one that differs from it
     /// in that bit exchange their values, and `operator` makes new ones of its own, given the bit and the other's.
-    pub async fn ascend<T, const N: usize>(
+    pub async fn ascend<T: Value + Copy, const N: usize>(
         &self,
         tag: u32,
         values: &mut [T; N],
         operator: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken>
-    where
-        T: Copy + Serialize + DeserializeOwned,
-    {
-        let bits = self.bits()?;
-        self.along_bits(tag, Purpose::Ascend, bits, |stage| stage, values, operator)
-            .await
+    ) -> Result<(), Broken> {
+        self.along_bits(tag, Purpose::Ascend, values, operator).await
     }
 
     /// The same from the highest bit: a Fourier transform, a merge of a bitonic sequence.
-    pub async fn descend<T, const N: usize>(
+    pub async fn descend<T: Value + Copy, const N: usize>(
         &self,
         tag: u32,
         values: &mut [T; N],
         operator: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken>
-    where
-        T: Copy + Serialize + DeserializeOwned,
-    {
-        let bits = self.bits()?;
-        let bit = |stage: u32| bits.saturating_sub(stage).saturating_sub(1);
-        self.along_bits(tag, Purpose::Descend, bits, bit, values, operator)
-            .await
+    ) -> Result<(), Broken> {
+        self.along_bits(tag, Purpose::Descend, values, operator).await
     }
 
-    async fn along_bits<T, const N: usize>(
+    async fn along_bits<T: Value + Copy, const N: usize>(
         &self,
         tag: u32,
         purpose: Purpose,
-        bits: u32,
-        bit_of: impl Fn(u32) -> u32,
         values: &mut [T; N],
         mut operator: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken>
-    where
-        T: Copy + Serialize + DeserializeOwned,
-    {
-        let place = self.place()?;
+    ) -> Result<(), Broken> {
+        let (place, bits) = (self.place()?, self.bits()?);
+        let bit_of = |stage: u32| match purpose {
+            Purpose::Descend => bits.saturating_sub(stage).saturating_sub(1),
+            _ => stage,
+        };
         let partner = |stage| Some(place ^ 1_u64.checked_shl(bit_of(stage))?);
         let combine = |stage, own: &mut [T; N], theirs: &[T; N]| operator(bit_of(stage), own, theirs);
         self.stages(tag, purpose, bits, partner, values, combine).await
@@ -198,7 +187,7 @@ impl Team<'_> {
             .ok_or(Broken::NoCube)
     }
 
-    async fn stages<T, const N: usize>(
+    async fn stages<T: Value + Copy, const N: usize>(
         &self,
         tag: u32,
         purpose: Purpose,
@@ -206,10 +195,7 @@ impl Team<'_> {
         partner: impl Fn(u32) -> Option<Node>,
         values: &mut [T; N],
         combine: impl FnMut(u32, &mut [T; N], &[T; N]),
-    ) -> Result<(), Broken>
-    where
-        T: Copy + Serialize + DeserializeOwned,
-    {
+    ) -> Result<(), Broken> {
         if stages > STAGES || N > usize::from(u16::MAX) {
             return Err(Broken::TooLarge);
         }

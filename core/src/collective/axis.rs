@@ -2,6 +2,7 @@
 
 use crate::arith::{Number, Vertex, div_rem, narrow, wide};
 use crate::collective::Ports;
+use crate::collective::moves::Hosts;
 use crate::graph::{Base, Factor, Kind};
 use crate::topology::{Node, Topology};
 
@@ -12,8 +13,18 @@ pub struct Axis {
     pub(super) graph: Base,
     /// What one step of the digit adds to the node's number.
     pub(super) weight: Number,
-    /// If not all nodes have links along the axis: how many positions there are, and the one that has.
-    pub(super) pivot: Option<(Number, Vertex)>,
+    pub(super) partakers: Partakers,
+}
+
+/// Which nodes go along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Partakers {
+    /// All of them.
+    All,
+    /// Those at one position of their unit: no others have links there.
+    Pivots { positions: Number, pivot: Vertex },
+    /// Those that work for the others as well.
+    Hosts(Hosts),
 }
 
 impl Axis {
@@ -29,15 +40,16 @@ impl Axis {
 
     /// Whether only some nodes have links along the axis, one for each unit.
     pub fn is_at_pivots(&self) -> bool {
-        self.pivot.is_some()
+        matches!(self.partakers, Partakers::Pivots { .. })
     }
 
     /// Whether a node takes part.
     pub fn takes_part(&self, node: Node) -> bool {
-        match (self.pivot, narrow(node)) {
-            (Some((positions, pivot)), Some(node)) => div_rem(node, positions).1 == pivot,
-            (None, Some(_)) => true,
-            (_, None) => false,
+        let Some(node) = narrow(node) else { return false };
+        match self.partakers {
+            Partakers::All => true,
+            Partakers::Pivots { positions, pivot } => div_rem(node, positions).1 == pivot,
+            Partakers::Hosts(hosts) => hosts.contain(node),
         }
     }
 
@@ -56,6 +68,8 @@ impl Axis {
             Kind::Line(line) if line.factor == Factor::Complete => line.nodes - 1,
             Kind::Star(star) => star.nodes - 1,
             Kind::Petersen(_) => 3,
+            #[cfg(feature = "lift")]
+            Kind::Lift(_) => self.graph.largest_degree().wrapping_mul(self.graph.largest_degree()),
             _ => self.graph.largest_degree(),
         }
     }
@@ -76,6 +90,12 @@ impl Axis {
                 (false, false) => Number::from(div_rem(from - 3, 5).1 != to - 5),
                 _ => 2,
             },
+            // Ports of the same number can lead to the same node: both ends count.
+            #[cfg(feature = "lift")]
+            Kind::Lift(_) => {
+                let back = self.graph.port_to(to, from).unwrap_or(0);
+                port.wrapping_mul(self.graph.largest_degree()).wrapping_add(back)
+            }
             _ => port,
         }
     }

@@ -35,6 +35,9 @@
 //! ```
 
 mod axis;
+mod expansion;
+mod mesh;
+mod moves;
 mod program;
 mod ring;
 mod sorting;
@@ -42,7 +45,10 @@ mod tree;
 mod turns;
 
 pub use axis::Axis;
-pub use program::{Pass, Program, Step, Swap, Tell};
+pub use expansion::{Pass, Tell};
+pub use mesh::Mesh;
+pub use moves::{Lend, Lent, Swap};
+pub use program::{Program, Step};
 pub use ring::Ring;
 pub use sorting::{Comparator, Sorting};
 pub use tree::Tree;
@@ -148,6 +154,18 @@ pub enum Phase<'a> {
     Route,
 }
 
+/// Whether links along a digit take so many turns with one port that a tree is faster: those of a lift, whose ports have no order that
+/// all nodes share.
+fn needs_many_turns(network: &Network) -> bool {
+    #[cfg(feature = "lift")]
+    if let crate::network::Family::Base(base) = network.family() {
+        return matches!(&base.0, crate::graph::Kind::Lift(_));
+    }
+    #[cfg(not(feature = "lift"))]
+    let _ = network;
+    false
+}
+
 /// How an operation is carried out on a network.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
@@ -163,9 +181,12 @@ impl<'a> Plan<'a> {
     pub fn new(network: &'a Network, operation: Operation, ports: Ports, root: Node) -> Result<Self, NoSuchNode> {
         network.check(root)?;
         let program = match operation {
-            Operation::Barrier | Operation::AllReduce | Operation::AllGather => Program::of_totals(network),
+            Operation::Barrier | Operation::AllReduce | Operation::AllGather => {
+                let takes_turns = ports == Ports::One && needs_many_turns(network);
+                Program::of_totals(network).filter(|_| !takes_turns)
+            }
             Operation::Scan | Operation::ExclusiveScan => Program::new(network),
-            Operation::Fft => Program::new(network).filter(Program::moves_every_item),
+            Operation::Fft => Program::descending(network),
             _ => None,
         };
         Ok(Plan {
@@ -190,15 +211,16 @@ impl<'a> Plan<'a> {
     /// The phase of a number, from 0; `None` after the last.
     pub fn phase(&self, index: u64) -> Option<Phase<'a>> {
         if let Some(program) = &self.program {
-            let length = program.length();
-            // A transform begins with the highest digit: the step of each needs the terms that the higher ones came to. Then
-            // result k, which is where its digits stand in reverse, goes to node k.
-            return match self.operation {
-                Operation::Fft if index == length => Some(Phase::Route),
-                Operation::Fft => program
-                    .step(length.checked_sub(index)?.checked_sub(1)?)
-                    .map(Phase::Step),
-                _ => program.step(index).map(Phase::Step),
+            // A transform begins with the highest digit: the step of each needs the terms that the higher ones came to. Before, values go to
+            // the nodes at their places; after, result k, which is where its digits stand in reverse, goes to node k.
+            let before = u64::from(self.operation == Operation::Fft && program.renumbers());
+            let Some(index) = index.checked_sub(before) else {
+                return Some(Phase::Route);
+            };
+            let routes_after = self.operation == Operation::Fft && index == program.length();
+            return match routes_after {
+                true => Some(Phase::Route),
+                false => program.step(index).map(Phase::Step),
             };
         }
         let (up, down) = (Phase::Up(self.tree()), Phase::Down(self.tree()));

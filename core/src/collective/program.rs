@@ -10,8 +10,11 @@
 //! | `rdn`, `dualcube`, `bsw` | a cluster's steps; a crossing; the same steps; and back, where both types meet |
 //! | `re` with one pivot a phase, `rcr`, `cor`, `ccc` | the unit's steps; for each phase on to its pivot, and the frame's steps there; then to all of the unit |
 
-use crate::arith::{Number, Vertex, div_rem, narrow, wide};
-use crate::collective::{Axis, Ports, Tree};
+use crate::arith::{Number, div_rem, narrow, wide};
+use crate::collective::axis::Partakers;
+use crate::collective::expansion::Expansion;
+use crate::collective::moves::{Exchange, Hosts, dual_size};
+use crate::collective::{Axis, Lend, Lent, Pass, Swap, Tell};
 use crate::graph::{Base, Kind, Line};
 use crate::network::{Family, Network};
 use crate::topology::{Node, Topology};
@@ -21,8 +24,18 @@ use crate::topology::{Node, Topology};
 pub struct Program<'a> {
     network: &'a Network,
     structure: Structure<'a>,
-    /// Whether what is moved has to come back.
-    comes_back: bool,
+    order: Order,
+}
+
+/// In which order digits are worked on, and what for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// From the lowest; what is moved comes back.
+    Ascending,
+    /// From the lowest, for what comes to the same at all nodes of a block: it need not come back.
+    Totals,
+    /// From the highest, and every node's own item along every digit.
+    Descending,
 }
 
 /// One step of a program.
@@ -38,6 +51,8 @@ pub enum Step {
     Pass(Pass),
     /// In every unit, all learn what the pivot of the last phase has.
     Tell(Tell),
+    /// Nodes of one type of a dual-net come to work for those of the other.
+    Lend(Lend),
 }
 
 /// How the digits can be got at.
@@ -63,20 +78,8 @@ enum Nesting {
     Dual,
 }
 
-/// Units with phases: a Recursive Expansion, or rings with the bits of a word.
-#[derive(Clone, Copy, Debug)]
-enum Expansion<'a> {
-    #[cfg(feature = "re")]
-    Re(&'a crate::network::Re),
-    #[cfg(feature = "rcr")]
-    Rings(&'a crate::network::Rcr, &'a Network),
-    /// For when there is no family with units.
-    #[allow(dead_code, reason = "keeps the lifetime in use without those families")]
-    None(core::marker::PhantomData<&'a ()>),
-}
-
 /// How many digits a base graph has by itself.
-fn digits_of(base: &Base) -> u64 {
+pub(super) fn digits_of(base: &Base) -> u64 {
     match &base.0 {
         Kind::Product(product) => product.sizes().len() as u64,
         Kind::Hypercube(cube) => u64::from(cube.bits),
@@ -86,7 +89,7 @@ fn digits_of(base: &Base) -> u64 {
 }
 
 /// A digit of a base graph: its own graph, and its weight.
-fn digit_of(base: &Base, index: u64) -> Option<(Base, Number)> {
+pub(super) fn digit_of(base: &Base, index: u64) -> Option<(Base, Number)> {
     let place = usize::try_from(index).ok()?;
     match &base.0 {
         Kind::Product(product) => {
@@ -108,148 +111,6 @@ fn digit_of(base: &Base, index: u64) -> Option<(Base, Number)> {
 
 fn power(base: Number, exponent: u64) -> Number {
     base.wrapping_pow(exponent.min(u64::from(Number::BITS)) as u32)
-}
-
-impl Expansion<'_> {
-    /// The unit, unless it is a single node.
-    fn unit(&self) -> Option<Base> {
-        match self {
-            #[cfg(feature = "re")]
-            Expansion::Re(re) => Some(*re.unit()),
-            #[cfg(feature = "rcr")]
-            Expansion::Rings(rings, _) => {
-                let nodes = narrow(rings.ring())?;
-                let line = Line {
-                    factor: crate::graph::Factor::Ring,
-                    nodes,
-                };
-                (nodes > 1).then_some(Base(Kind::Line(line)))
-            }
-            Expansion::None(_) => None,
-        }
-    }
-
-    fn positions(&self) -> Number {
-        self.unit().map_or(1, |unit| unit.nodes())
-    }
-
-    fn phases(&self) -> u64 {
-        match self {
-            #[cfg(feature = "re")]
-            Expansion::Re(re) => re.phases(),
-            #[cfg(feature = "rcr")]
-            Expansion::Rings(rings, _) => rings.word_bits(),
-            Expansion::None(_) => 0,
-        }
-    }
-
-    #[cfg_attr(
-        not(feature = "re"),
-        allow(unused_variables, reason = "only expansions have frames of their own")
-    )]
-    fn frame(&self, phase: u64) -> Base {
-        match self {
-            #[cfg(feature = "re")]
-            Expansion::Re(re) => *re.frame(phase),
-            _ => Base::complete(2),
-        }
-    }
-
-    /// What one step of a phase's digit adds to the node's number.
-    fn weight(&self, phase: u64) -> Number {
-        (0..phase).fold(self.positions(), |weight, below| {
-            weight.wrapping_mul(self.frame(below).nodes())
-        })
-    }
-
-    /// The position in the unit at which a phase has all its links; `None` if there is none.
-    #[cfg_attr(
-        not(any(feature = "re", feature = "rcr")),
-        allow(unused_variables, reason = "without units there are no pivots")
-    )]
-    fn pivot(&self, phase: u64) -> Option<Vertex> {
-        match self {
-            #[cfg(feature = "re")]
-            Expansion::Re(re) => re
-                .pivots_of(phase)
-                .and_then(|set| (set != 0).then(|| Number::from(set.trailing_zeros()))),
-            #[cfg(feature = "rcr")]
-            Expansion::Rings(rings, network) => {
-                // Round the ring from where the bit before is: the windows of neighbouring places follow each other.
-                let ring = rings.ring();
-                let mut place = 0;
-                for bit in 0..=phase {
-                    let other = wide(self.weight(bit));
-                    let steps = (0..ring).find(|step| {
-                        let at = (place + step) % ring.max(1);
-                        matches!(network.port_to(at, at + other), Ok(Some(_)))
-                    })?;
-                    place = (place + steps) % ring.max(1);
-                }
-                narrow(place)
-            }
-            Expansion::None(_) => None,
-        }
-    }
-
-    /// The steps of a phase: on to its pivot if that is another, then its frame's digits.
-    fn step_of(&self, phase: u64, index: u64) -> Option<Step> {
-        let pivot = self.pivot(phase)?;
-        if let Some(pass) = self.pass(phase) {
-            return match index {
-                0 => Some(Step::Pass(pass)),
-                _ => self.frame_step(phase, pivot, index - 1),
-            };
-        }
-        self.frame_step(phase, pivot, index)
-    }
-
-    fn pass(&self, phase: u64) -> Option<Pass> {
-        let (from, to) = (self.pivot(phase.checked_sub(1)?)?, self.pivot(phase)?);
-        let unit = self.unit()?;
-        (from != to).then_some(Pass { unit, from, to })
-    }
-
-    fn frame_step(&self, phase: u64, pivot: Vertex, index: u64) -> Option<Step> {
-        let (graph, weight) = digit_of(&self.frame(phase), index)?;
-        Some(Step::Share(Axis {
-            graph,
-            weight: weight.wrapping_mul(self.weight(phase)),
-            pivot: (self.positions() > 1).then_some((self.positions(), pivot)),
-        }))
-    }
-
-    fn steps_of(&self, phase: u64) -> u64 {
-        u64::from(self.pass(phase).is_some()) + digits_of(&self.frame(phase))
-    }
-
-    fn length(&self) -> u64 {
-        let unit = self.unit().map_or(0, |unit| digits_of(&unit) + 1);
-        (0..self.phases()).map(|phase| self.steps_of(phase)).sum::<u64>() + unit
-    }
-
-    fn step(&self, index: u64) -> Option<Step> {
-        let unit = self.unit();
-        let own = unit.map_or(0, |unit| digits_of(&unit));
-        if let (Some(unit), true) = (unit, index < own) {
-            let (graph, weight) = digit_of(&unit, index)?;
-            return Some(Step::Share(Axis {
-                graph,
-                weight,
-                pivot: None,
-            }));
-        }
-        let mut rest = index - own;
-        for phase in 0..self.phases() {
-            let steps = self.steps_of(phase);
-            if rest < steps {
-                return self.step_of(phase, rest);
-            }
-            rest -= steps;
-        }
-        let pivot = self.pivot(self.phases().checked_sub(1)?)?;
-        (rest == 0).then_some(Step::Tell(Tell { unit: unit?, pivot }))
-    }
 }
 
 impl<'a> Program<'a> {
@@ -282,26 +143,39 @@ impl<'a> Program<'a> {
         Some(Program {
             network,
             structure,
-            comes_back: true,
+            order: Order::Ascending,
         })
     }
 
     /// The same for what comes to the same at all nodes of a block, such as a total: it need not come back to where it was.
     pub fn of_totals(network: &'a Network) -> Option<Self> {
         Some(Program {
-            comes_back: false,
+            order: Order::Totals,
             ..Program::new(network)?
         })
     }
 
-    /// Whether the steps carry every node's own item along every digit, not only what is common to a block: then any computation
-    /// that goes from digit to digit can follow them, such as a Fourier transform.
-    pub fn moves_every_item(&self) -> bool {
-        match self.structure {
-            Structure::Expanded(expansion) => expansion.unit().is_none(),
-            Structure::Nested(_, levels, Nesting::Dual) => levels == 0,
-            _ => true,
-        }
+    /// The steps from the highest digit to the lowest, by which every node's own item goes along every digit: for any computation that
+    /// goes from digit to digit, such as a Fourier transform. The digits are those of [places](Self::place).
+    pub fn descending(network: &'a Network) -> Option<Self> {
+        Some(Program {
+            order: Order::Descending,
+            ..Program::new(network)?
+        })
+    }
+
+    fn descends(&self) -> bool {
+        self.order == Order::Descending
+    }
+
+    /// Whether the items of a unit come together before they go along the digits above it.
+    pub fn has_units(&self) -> bool {
+        matches!(self.structure, Structure::Expanded(expansion) if expansion.tells())
+    }
+
+    /// Whether the [places](Self::place) of nodes are not their numbers.
+    pub fn renumbers(&self) -> bool {
+        matches!(self.structure, Structure::Nested(_, levels, Nesting::Dual) if levels > 0)
     }
 
     fn base(&self) -> Option<Base> {
@@ -321,12 +195,12 @@ impl<'a> Program<'a> {
             Structure::Exchanged(_, digits) => self.exchanged_length(own, digits),
             Structure::ExchangedCubes(_) => self.exchanged_length(own, 3),
             Structure::Nested(_, levels, _) => self.nested_length(own, levels),
-            Structure::Expanded(expansion) => expansion.length(),
+            Structure::Expanded(expansion) => expansion.length(self.descends()),
         }
     }
 
     fn moves(&self) -> u64 {
-        1 + u64::from(self.comes_back)
+        1 + u64::from(self.order != Order::Totals)
     }
 
     fn exchanged_length(&self, own: u64, digits: u64) -> u64 {
@@ -339,6 +213,8 @@ impl<'a> Program<'a> {
 
     fn nested_moves(&self) -> u64 {
         match self.structure {
+            // To the one type, to the other, and back.
+            Structure::Nested(_, _, Nesting::Dual) if self.descends() => 3,
             // Without the way back the types do not learn of each other.
             Structure::Nested(_, _, Nesting::Dual) => 2,
             _ => self.moves(),
@@ -348,12 +224,16 @@ impl<'a> Program<'a> {
     /// The step of a number, from 0; `None` after the last.
     pub fn step(&self, index: u64) -> Option<Step> {
         let length = self.length();
-        if index >= length {
-            return None;
+        let from_the_end = length.checked_sub(index)?.checked_sub(1)?;
+        match self.structure {
+            Structure::Expanded(expansion) => expansion.step(index, self.descends()),
+            Structure::Nested(base, levels, Nesting::Dual) if self.descends() => self.hosted_step(base, levels, index),
+            _ if self.descends() => self.ascending_step(from_the_end),
+            _ => self.ascending_step(index),
         }
-        if let Structure::Expanded(expansion) = self.structure {
-            return expansion.step(index);
-        }
+    }
+
+    fn ascending_step(&self, index: u64) -> Option<Step> {
         let base = self.base()?;
         let own = digits_of(&base);
         match self.structure {
@@ -410,10 +290,148 @@ impl<'a> Program<'a> {
         digit_of(base, rest).map(|(graph, weight)| share(graph, weight))
     }
 
+    /// A level of a dual-net in the numbering in which the crossing is the highest digit: there, the digits of type 1, those of type 0,
+    /// and back.
+    fn hosted_step(&self, base: &Base, levels: u64, index: u64) -> Option<Step> {
+        let own = digits_of(base);
+        let (mut rest, mut hosts) = (index, Hosts::all(base.nodes(), levels));
+        for level in (1..=levels).rev() {
+            let below = self.nested_length(own, level - 1);
+            let size = dual_size(base.nodes(), level - 1);
+            let lend = |part| {
+                Some(Step::Lend(Lend {
+                    crossing: Swap(Exchange::Types { size }),
+                    hosts,
+                    part,
+                }))
+            };
+            if rest == 0 {
+                return lend(Lent::Join);
+            }
+            rest -= 1;
+            let upper = rest < below;
+            if !upper {
+                rest -= below;
+                if rest == 0 {
+                    return lend(Lent::Cross);
+                }
+                rest -= 1;
+                if rest == below {
+                    return lend(Lent::Part);
+                }
+            }
+            hosts = hosts.of_type(u32::from(upper));
+        }
+        let (graph, weight) = digit_of(base, own.checked_sub(rest)?.checked_sub(1)?)?;
+        Some(Step::Share(Axis {
+            graph,
+            weight,
+            partakers: Partakers::Hosts(hosts),
+        }))
+    }
+
+    /// The digits of a [place](Self::place).
+    pub(super) fn digits(&self) -> u64 {
+        let own = self.base().map_or(0, |base| digits_of(&base));
+        match self.structure {
+            Structure::Nested(_, levels, Nesting::Dual) => dual_digits(own, levels),
+            Structure::Expanded(expansion) => expansion.digits(),
+            _ => own * self.copies(),
+        }
+    }
+
+    /// How many nodes of the base graph a number is made of, where it is made of nothing else.
+    fn copies(&self) -> u64 {
+        match self.structure {
+            Structure::Digits(_, digits) | Structure::Exchanged(_, digits) => digits,
+            Structure::ExchangedCubes(_) => 3,
+            Structure::Nested(_, levels, _) => 1_u64.checked_shl(levels.try_into().unwrap_or(u32::MAX)).unwrap_or(0),
+            Structure::Expanded(_) => 0,
+        }
+    }
+
+    /// The graph of a digit of a [place](Self::place), from the lowest, and its weight.
+    pub(super) fn digit(&self, index: u64) -> Option<(Base, Number)> {
+        if index >= self.digits() {
+            return None;
+        }
+        if let Structure::Expanded(expansion) = self.structure {
+            return expansion.digit(index);
+        }
+        let base = self.base()?;
+        let own = digits_of(&base);
+        if let Structure::Nested(_, levels, Nesting::Dual) = self.structure {
+            let (mut rest, mut below): (u64, Number) = (index, 1);
+            for level in (1..=levels).rev() {
+                let (digits, size) = (dual_digits(own, level - 1), dual_size(base.nodes(), level - 1));
+                if rest >= 2 * digits {
+                    let crossing = below.wrapping_mul(size).wrapping_mul(size);
+                    return Some((Base::complete(2), crossing));
+                }
+                if rest >= digits {
+                    rest -= digits;
+                    below = below.wrapping_mul(size);
+                }
+            }
+            let (graph, weight) = digit_of(&base, rest)?;
+            return Some((graph, weight.wrapping_mul(below)));
+        }
+        let (graph, weight) = digit_of(&base, index % own.max(1))?;
+        let below = power(base.nodes(), index / own.max(1));
+        Some((graph, weight.wrapping_mul(below)))
+    }
+
+    /// The number of a node in which every digit has links of its own. In dual-nets it is (0,a,b) for the node b of cluster a of type 0 and (1,a,b) for node
+    /// a of cluster b of type 1, so that a crossing changes the first digit only, with a and b numbered likewise; in other networks it
+    /// is the node's own number.
+    pub fn place(&self, node: Node) -> Node {
+        self.turned(node, |levels, done| levels - done)
+    }
+
+    /// The node of a [place](Self::place).
+    pub fn node(&self, place: Node) -> Node {
+        self.turned(place, |_, done| done + 1)
+    }
+
+    /// At each level, in this order, clusters and nodes of type 1 change places.
+    fn turned(&self, number: Node, order: impl Fn(u64, u64) -> u64) -> Node {
+        let (Structure::Nested(base, levels, Nesting::Dual), Some(mut number)) = (self.structure, narrow(number))
+        else {
+            return number;
+        };
+        for done in 0..levels {
+            let level = order(levels, done);
+            let size = dual_size(base.nodes(), level - 1);
+            let whole = size.wrapping_mul(size).wrapping_mul(2);
+            // The parts of a number that are numbers of this level: for every level above, the cluster or the node.
+            let parts = 1_u64.checked_shl((levels - level) as u32).unwrap_or(0);
+            for part in 0..parts {
+                let outer = (level..levels).filter(|above| part >> (above - level) & 1 == 1);
+                let weight = outer.fold(1, |weight: Number, above| {
+                    weight.wrapping_mul(dual_size(base.nodes(), above))
+                });
+                let own = div_rem(div_rem(number, weight).0, whole).1;
+                let (upper, low) = div_rem(own, size);
+                let (kind, high) = div_rem(upper, size);
+                if kind == 1 {
+                    let turned = (kind.wrapping_mul(size).wrapping_add(low))
+                        .wrapping_mul(size)
+                        .wrapping_add(high);
+                    number = number
+                        .wrapping_sub(own.wrapping_mul(weight))
+                        .wrapping_add(turned.wrapping_mul(weight));
+                }
+            }
+        }
+        wide(number)
+    }
+
     /// The nodes of so many levels.
     fn nested_size(&self, base: &Base, levels: u64, nesting: Nesting) -> Number {
-        let factor = if nesting == Nesting::Dual { 2 } else { 1 };
-        (0..levels).fold(base.nodes(), |size, _| size.wrapping_mul(size).wrapping_mul(factor))
+        match nesting {
+            Nesting::Dual => dual_size(base.nodes(), levels),
+            Nesting::Swapped => (0..levels).fold(base.nodes(), |size, _| size.wrapping_mul(size)),
+        }
     }
 
     /// The network.
@@ -422,110 +440,15 @@ impl<'a> Program<'a> {
     }
 }
 
+/// The digits of a dual-net's numbers, the types among them.
+fn dual_digits(own: u64, levels: u64) -> u64 {
+    (0..levels).fold(own, |digits, _| 2 * digits + 1)
+}
+
 fn share(graph: Base, weight: Number) -> Step {
     Step::Share(Axis {
         graph,
         weight,
-        pivot: None,
+        partakers: Partakers::All,
     })
-}
-
-/// A link for each node over which what it holds changes places with what the other end holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Swap(Exchange);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exchange {
-    /// (a,b) and (b,a), in blocks of `size` clusters of `size` nodes.
-    Clusters { size: Number },
-    /// (0,a,b) and (1,b,a), in blocks of two types of `size` clusters of `size` nodes.
-    Types { size: Number },
-    /// The lowest digit and the one of this weight.
-    Digits { size: Number, weight: Number },
-}
-
-impl Swap {
-    /// The other end; the node itself if it keeps what it holds.
-    pub fn partner(&self, node: Node) -> Node {
-        let Some(node) = narrow(node) else { return node };
-        wide(match self.0 {
-            Exchange::Clusters { size } => {
-                let (block, within) = div_rem(node, size.wrapping_mul(size));
-                let (cluster, inner) = div_rem(within, size);
-                (block.wrapping_mul(size).wrapping_add(inner))
-                    .wrapping_mul(size)
-                    .wrapping_add(cluster)
-            }
-            Exchange::Types { size } => {
-                let half = size.wrapping_mul(size);
-                let (halves, within) = div_rem(node, half);
-                let (cluster, inner) = div_rem(within, size);
-                (halves ^ 1)
-                    .wrapping_mul(half)
-                    .wrapping_add(inner.wrapping_mul(size))
-                    .wrapping_add(cluster)
-            }
-            Exchange::Digits { size, weight } => {
-                let low = div_rem(node, size).1;
-                let high = div_rem(div_rem(node, weight).0, size).1;
-                node.wrapping_sub(low)
-                    .wrapping_sub(high.wrapping_mul(weight))
-                    .wrapping_add(high)
-                    .wrapping_add(low.wrapping_mul(weight))
-            }
-        })
-    }
-
-    /// The type that a node has in a dual-net: 0 or 1; 0 in other networks.
-    pub fn kind(&self, node: Node) -> u64 {
-        match (self.0, narrow(node)) {
-            (Exchange::Types { size }, Some(node)) => wide(div_rem(node, size.wrapping_mul(size)).0 & 1),
-            _ => 0,
-        }
-    }
-}
-
-/// The way from one pivot of a unit to another, in all units at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
-    unit: Base,
-    from: Vertex,
-    to: Vertex,
-}
-
-impl Pass {
-    /// The hops between the two.
-    pub fn rounds(&self) -> u64 {
-        wide(self.unit.hops(self.from, self.to))
-    }
-
-    /// Whom a node sends to in a round, if anyone.
-    pub fn send(&self, node: Node, round: u64) -> Option<Node> {
-        let position = div_rem(narrow(node)?, self.unit.nodes()).1;
-        let mut place = self.from;
-        for _ in 0..round.min(self.rounds()) {
-            place = self.unit.step(place, self.to);
-        }
-        let next = self.unit.step(place, self.to);
-        (place == position && next != place).then(|| node - wide(position) + wide(next))
-    }
-}
-
-/// The broadcast of a pivot to its unit, in all units at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tell {
-    unit: Base,
-    pivot: Vertex,
-}
-
-impl Tell {
-    /// The unit by itself.
-    pub fn unit(&self) -> Network {
-        Network::from(self.unit)
-    }
-
-    /// The tree of the broadcast, in the [unit](Self::unit).
-    pub fn tree<'a>(&self, unit: &'a Network, ports: Ports) -> Tree<'a> {
-        Tree::of_checked(unit, wide(self.pivot), ports)
-    }
 }

@@ -1,51 +1,90 @@
 //! All nodes in one cycle: a ring that is embedded in the network, for shifts.
 
 use crate::arith::{Vertex, div_rem, narrow, wide};
-use crate::collective::{Ports, Program, Step, Tree};
+use crate::collective::{Axis, Ports, Program, Step, Tree};
 use crate::graph::{Factor, Kind};
 use crate::network::Network;
 use crate::topology::{NoSuchNode, Node, Topology};
 
 /// A cycle through all nodes of a network, in which those next to each other are at most three hops apart.
 ///
-/// Where node numbers are digits, each of them on a ring or a complete graph, and each size divides the next, as in hypercubes and in
-/// tori of equal sides, it is the modular Gray code: every step is a link, and the cycle is a Hamiltonian one. Elsewhere it goes round
-/// the spanning tree that a broadcast of node 0 takes, in Sekanina's way: nodes of even depth when it comes to them, those of odd depth when it leaves
-/// them.
+/// Where node numbers are digits, each of them on a path, a ring or a complete graph, there often is a Hamiltonian one, in which every step is a
+/// link. If all digits go round, and each size divides the next, as in hypercubes and in tori of equal sides, it is the modular Gray
+/// code; if a size is even it goes to and fro through the other digits, one value of this one after the other, and comes back through what it
+/// left out. On a single path it takes every second node, and the others on the way back.
+///
+/// Elsewhere it goes round the spanning tree that a broadcast of node 0 takes, in Sekanina's way: nodes of even depth when it comes to
+/// them, those of odd depth when it leaves them.
 ///
 /// M. Sekanina, On an ordering of the set of vertices of a connected graph, 1960.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring<'a> {
     network: &'a Network,
-    gray: Option<Program<'a>>,
-    tree: Tree<'a>,
+    way: Way<'a>,
+}
+
+/// How a ring goes.
+#[derive(Clone, Copy, Debug)]
+enum Way<'a> {
+    /// The modular Gray code of the digits.
+    Gray(Program<'a>),
+    /// To and fro through the other digits, for each value of this one.
+    Rows(Program<'a>, u64),
+    /// Every second node of a path of so many, and back.
+    SecondNodes(Vertex),
+    /// Round a tree.
+    Tree(Tree<'a>),
 }
 
 impl<'a> Ring<'a> {
     /// The ring of a network.
     pub fn new(network: &'a Network) -> Self {
-        Ring {
-            network,
-            gray: Program::new(network).filter(is_modular),
-            tree: Tree::of_checked(network, 0, Ports::All),
-        }
+        let lines = Program::new(network).filter(has_lines_only);
+        let way = match lines {
+            Some(program) if is_modular(&program) => Way::Gray(program),
+            Some(program) => match (even_digit(&program), program.length()) {
+                (_, 1) => Way::SecondNodes(narrow(network.nodes()).unwrap_or(0)),
+                (Some(even), _) => Way::Rows(program, even),
+                (None, _) => Way::Tree(Tree::of_checked(network, 0, Ports::All)),
+            },
+            None => Way::Tree(Tree::of_checked(network, 0, Ports::All)),
+        };
+        Ring { network, way }
     }
 
-    /// The most hops between two that are next to each other: 1 if the ring is a Hamiltonian cycle, else 3.
+    /// The most hops between two that are next to each other: 1 if the ring is a Hamiltonian cycle, else up to 3.
     pub fn dilation(&self) -> u64 {
-        if self.gray.is_some() { 1 } else { 3 }
+        match self.way {
+            Way::Gray(_) | Way::Rows(..) => 1,
+            Way::SecondNodes(_) => 2,
+            Way::Tree(_) => 3,
+        }
     }
 
     /// The node after one. Time O(digits), or O(depth of the tree).
     pub fn next(&self, node: Node) -> Result<Node, NoSuchNode> {
         let node = self.network.check(node)?;
-        match &self.gray {
-            Some(program) => Ok(next_of_code(program, node)),
-            None => self.next_of_tree(node),
+        match &self.way {
+            Way::Gray(program) => Ok(next_of_code(program, node)),
+            Way::Rows(program, even) => Ok(next_of_rows(program, *even, node)),
+            Way::SecondNodes(nodes) => Ok(narrow(node).map_or(node, |node| wide(next_of_second(*nodes, node)))),
+            Way::Tree(tree) => Round {
+                tree,
+                network: self.network,
+            }
+            .next(node),
         }
     }
+}
 
-    fn next_of_tree(&self, node: Node) -> Result<Node, NoSuchNode> {
+/// The way round a tree.
+struct Round<'r, 'a> {
+    tree: &'r Tree<'a>,
+    network: &'a Network,
+}
+
+impl Round<'_, '_> {
+    fn next(&self, node: Node) -> Result<Node, NoSuchNode> {
         let parent = self.tree.parent(node)?;
         let first_child = self.tree.children(node)?.next();
         match (self.is_even(node)?, first_child, parent) {
@@ -94,18 +133,99 @@ impl<'a> Ring<'a> {
     }
 }
 
+/// A digit, where all steps are digits.
+fn digit(program: &Program, index: u64) -> Option<Axis> {
+    match program.step(index) {
+        Some(Step::Share(axis)) if !axis.is_at_pivots() => Some(axis),
+        _ => None,
+    }
+}
+
+/// Whether all steps are digits, and those that differ by one are joined.
+fn has_lines_only(program: &Program) -> bool {
+    let is_line = |axis: Axis| matches!(&axis.graph.0, Kind::Line(_));
+    (0..program.length()).all(|index| digit(program, index).is_some_and(is_line))
+}
+
 /// Whether the digits have a modular Gray code that ends where it begins.
 fn is_modular(program: &Program) -> bool {
     let mut below = 1;
-    (0..program.length()).all(|index| match program.step(index) {
-        Some(Step::Share(axis)) if !axis.is_at_pivots() => {
+    (0..program.length())
+        .filter_map(|index| digit(program, index))
+        .all(|axis| {
             let is_round = matches!(&axis.graph.0, Kind::Line(line) if line.factor != Factor::Path || line.nodes == 2);
             let divides = axis.size().checked_rem(below) == Some(0);
             below = axis.size();
             is_round && divides
-        }
-        _ => false,
-    })
+        })
+}
+
+/// A digit of an even size.
+fn even_digit(program: &Program) -> Option<u64> {
+    (0..program.length()).find(|&index| digit(program, index).is_some_and(|axis| axis.size().is_multiple_of(2)))
+}
+
+/// 0, 2, 4, .. and back over the odd ones.
+fn next_of_second(nodes: Vertex, node: Vertex) -> Vertex {
+    match node {
+        1 => 0,
+        _ if node % 2 == 1 => node.saturating_sub(2),
+        _ if node + 2 < nodes => node + 2,
+        // From the last even one to the last odd one.
+        _ if node + 1 < nodes => node + 1,
+        _ => node.saturating_sub(1),
+    }
+}
+
+/// A row is a value of the even digit; columns are the other digits, in the order of the reflected Gray code. Column 0 is left out on the way
+/// there.
+fn next_of_rows(program: &Program, even: u64, node: Node) -> Node {
+    let Some(number) = narrow(node) else { return node };
+    // From the highest.
+    let others = || {
+        (0..program.length())
+            .rev()
+            .filter(|&index| index != even)
+            .filter_map(|index| digit(program, index))
+    };
+    let Some(rows) = digit(program, even) else { return node };
+    let (row, last_row) = (rows.place(number), rows.graph.nodes().saturating_sub(1));
+    let (mut column, mut columns): (Vertex, Vertex) = (0, 1);
+    for axis in others() {
+        let size = axis.graph.nodes();
+        column = column
+            .wrapping_mul(size)
+            .wrapping_add(reflected(column, axis.place(number), size));
+        columns = columns.wrapping_mul(size);
+    }
+    let (row, column) = match (column, row % 2) {
+        (0, _) if row > 0 => (row - 1, 0),
+        (0, _) => (0, 1),
+        (_, 0) if column + 1 < columns => (row, column + 1),
+        (_, 1) if column > 1 => (row, column - 1),
+        _ if row < last_row => (row + 1, column),
+        _ => (row, 0),
+    };
+    let (mut next, mut rest, mut above) = (row.wrapping_mul(rows.weight), column, columns);
+    let mut before: Vertex = 0;
+    for axis in others() {
+        let size = axis.graph.nodes();
+        above = div_rem(above, size).0;
+        let (digit, lower) = div_rem(rest, above);
+        next = next.wrapping_add(reflected(before, digit, size).wrapping_mul(axis.weight));
+        before = before.wrapping_mul(size).wrapping_add(digit);
+        rest = lower;
+    }
+    wide(next)
+}
+
+/// A digit of the reflected Gray code: the digits of its number above it decide which way it goes.
+fn reflected(above: Vertex, digit: Vertex, size: Vertex) -> Vertex {
+    if above.is_multiple_of(2) {
+        digit
+    } else {
+        size.saturating_sub(1).saturating_sub(digit)
+    }
 }
 
 /// The digits of a code are those of its number, each less the one above it. So the next number's code differs in one digit by one: the
@@ -114,10 +234,7 @@ fn next_of_code(program: &Program, node: Node) -> Node {
     let (Some(code), mut carried) = (narrow(node), true) else {
         return node;
     };
-    let digits = |index| match program.step(index) {
-        Some(Step::Share(axis)) => Some(axis),
-        _ => None,
-    };
+    let digits = |index| digit(program, index);
     let length = program.length();
     // What the digit of the number is: the sum of the code's digits from there up.
     let number = |index: u64, size: Vertex| {
@@ -160,12 +277,22 @@ mod tests {
             ("torus(3,3)", 1),
             ("torus(2,4)", 1),
             ("torus(3,6)", 1),
-            ("torus(4,3)", 3),
+            ("torus(4,3)", 1),
+            ("torus(3,4)", 1),
+            ("torus(3,5)", 3),
+            ("mesh(4,3,5)", 1),
+            ("mesh(3,3,2)", 1),
+            ("mesh(2,2)", 1),
+            ("mesh(3,5)", 3),
+            ("ghc(5,2,3)", 1),
+            ("folded(path(4),2)", 1),
             ("ghc(4,4)", 1),
             ("complete(5)", 1),
             ("ring(7)", 1),
             ("path(2)", 1),
-            ("path(6)", 3),
+            ("path(3)", 2),
+            ("path(6)", 2),
+            ("path(7)", 2),
             ("star(7)", 3),
             ("petersen", 3),
             ("rdn(ring(3),1)", 3),

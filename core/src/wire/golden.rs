@@ -7,6 +7,7 @@ use std::{assert_eq, panic};
 
 use super::*;
 use crate::authority::{Challenge, authorise, board_key};
+use crate::cipher::Cipher;
 use crate::key::Key;
 use crate::limits::MAX_PAYLOAD;
 use crate::store::Slot;
@@ -64,6 +65,7 @@ fn the_document_and_the_code_agree_on_every_example() {
     numbers(&mut examples);
     frames(&mut examples);
     sealed_frames(&mut examples);
+    encrypted(&mut examples);
     headers(&mut examples);
     bodies(&mut examples);
     answers(&mut examples);
@@ -74,6 +76,29 @@ fn the_document_and_the_code_agree_on_every_example() {
         "examples without a test: {:?}",
         examples.0.keys()
     );
+}
+
+fn encrypted(examples: &mut Examples) {
+    let content = Content::Datagram(Addressed {
+        port: AppPort(16),
+        payload: b"hello",
+    });
+    let header = Header {
+        epoch: 0x1234,
+        number: 17,
+        ..Header::new(Kind::Datagram, 5, 9)
+    };
+    let plain: Packet<64> = Packet {
+        header,
+        body: content.write().unwrap(),
+    };
+    let mut cipher = Cipher::new(&Key::new(core::array::from_fn(|index| index as u8)));
+    let mut packet = plain.clone();
+    cipher.seal(&mut packet).unwrap();
+    let body = examples.wrote("encrypted datagram", &packet.body);
+    packet.body = Body::from_slice(&body).unwrap();
+    cipher.open(&mut packet).unwrap();
+    assert_eq!(packet, plain);
 }
 
 fn numbers(examples: &mut Examples) {

@@ -8,19 +8,10 @@ mod mandelbrot;
 #[path = "../shared/orders.rs"]
 mod orders;
 
-use embassy_executor::Spawner;
 use heapless::Vec;
-use hopwise_firmware::{Handle, Shared};
-use static_cell::StaticCell;
+use hopwise_firmware::Handle;
 
-static ROOM: StaticCell<Shared> = StaticCell::new();
-
-#[embassy_executor::main]
-async fn main(spawner: Spawner) {
-    hopwise_firmware::run(spawner, &ROOM, draw).await
-}
-
-async fn draw(mesh: Handle<'static>) {
+async fn program(mesh: Handle<'static>) {
     let show = async |y: u8, row: &[u8]| {
         let mut message: Vec<u8, { mandelbrot::WIDTH + 1 }> = Vec::new();
         let _ = message.push(y);

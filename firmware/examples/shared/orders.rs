@@ -1,8 +1,17 @@
 //! What the computer at board 0 wants: in two bytes to port 16 the number of a program, and of the run, which is higher each time.
 
-use hopwise_firmware::{AppPort, Handle};
+use embassy_executor::Spawner;
+use hopwise_firmware::{AppPort, Handle, Shared};
 use hopwise_team::{Broken, Team};
 use serde::Serialize;
+use static_cell::StaticCell;
+
+static ROOM: StaticCell<Shared> = StaticCell::new();
+
+#[embassy_executor::main]
+async fn main(spawner: Spawner) {
+    hopwise_firmware::run(spawner, &ROOM, crate::program).await
+}
 
 const ORDERS: AppPort = AppPort(16);
 /// What comes out goes to this port of the computer at board 0.

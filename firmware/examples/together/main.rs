@@ -7,18 +7,9 @@ mod fourier;
 mod orders;
 mod sorting;
 
-use embassy_executor::Spawner;
-use hopwise_firmware::{Handle, Shared};
-use static_cell::StaticCell;
+use hopwise_firmware::Handle;
 
-static ROOM: StaticCell<Shared> = StaticCell::new();
-
-#[embassy_executor::main]
-async fn main(spawner: Spawner) {
-    hopwise_firmware::run(spawner, &ROOM, together).await
-}
-
-async fn together(mesh: Handle<'static>) {
+async fn program(mesh: Handle<'static>) {
     orders::follow(mesh, async |team, program, tag| {
         match program {
             0 => orders::show(mesh, &sorting::run(team, tag).await?).await,

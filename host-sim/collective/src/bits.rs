@@ -13,7 +13,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Of a program; `None` if its digits are not all bits with every node's own item.
+    /// Of a program; `None` unless its digits are bits and swaps bring every node's own item to their links.
     pub fn of(program: &Program) -> Option<Self> {
         let (mut ways, mut swaps) = (Vec::new(), Vec::new());
         for next in (0..).map_while(|index| program.step(index)) {
@@ -25,7 +25,7 @@ impl Bits {
                 _ => return None,
             }
         }
-        program.moves_every_item().then_some(Bits { ways })
+        Some(Bits { ways })
     }
 
     /// Sorts one value a node.

@@ -1,6 +1,7 @@
 //! The fewest rounds that are possible, and those that were published.
 
 use hopwise_core::collective::{Operation, Ports};
+use hopwise_core::graph::Shape;
 use hopwise_core::{Base, Family, Network, Node};
 use hopwise_networks::bisection;
 use hopwise_networks::figures::Figures;
@@ -18,7 +19,7 @@ pub struct Work<'a> {
     /// The root.
     pub root: Node,
     /// By node, where its value goes, if it goes to one node only.
-    pub permutation: Option<&'a [Node]>,
+    pub permutation: Option<&'a [Option<Node>]>,
     /// The most values that one message carried.
     pub values_max: u64,
 }
@@ -61,9 +62,12 @@ pub fn lower_bound(network: &Network, graph: &Graph, work: &Work) -> u64 {
     hops.max(doubling).max(over_cut)
 }
 
-fn longest_way(graph: &Graph, to: &[Node]) -> u64 {
-    let hops =
-        |(from, &to): (usize, &Node)| u64::from(hopwise_networks::distances::hops_from(graph, from)[to as usize]);
+/// The most hops that a value goes.
+pub fn longest_way(graph: &Graph, to: &[Option<Node>]) -> u64 {
+    let hops = |(from, to): (usize, &Option<Node>)| {
+        let way = |to: Node| hopwise_networks::distances::hops_from(graph, from)[to as usize];
+        to.map_or(0, |to| u64::from(way(to)))
+    };
     to.iter().enumerate().map(hops).max().unwrap_or(0)
 }
 
@@ -80,11 +84,20 @@ fn smallest_cut(graph: &Graph) -> u64 {
 /// The bits of a hypercube.
 fn cube_bits(base: &Base) -> Option<u64> {
     match base.shape() {
-        hopwise_core::graph::Shape::Hypercube(bits) | hopwise_core::graph::Shape::FoldedHypercube(bits) => {
-            Some(u64::from(bits))
-        }
+        Shape::Hypercube(bits) | Shape::FoldedHypercube(bits) => Some(u64::from(bits)),
         _ => None,
     }
+}
+
+/// The rounds in which, by its paper, a swapped network emulates a step along a dimension of a hypercube, a generalized one or a mesh:
+/// 2l - 1, for all of them.
+pub fn published_step(network: &Network) -> Option<u64> {
+    let Family::Rsn(rsn) = network.family() else {
+        return None;
+    };
+    let shape = rsn.nucleus().shape();
+    let has_dimensions = matches!(shape, Shape::Line(..) | Shape::Product(..) | Shape::Hypercube(_));
+    has_dimensions.then(|| 2 * rsn.levels() - 1)
 }
 
 /// The rounds that the network's paper gives, if it does. `base_rounds` is what the operation takes on the base graph alone.

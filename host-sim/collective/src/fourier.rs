@@ -10,7 +10,7 @@ use std::ops::{Add, Mul};
 use std::sync::Arc;
 
 use hopwise_core::Node;
-use hopwise_core::collective::Axis;
+use hopwise_core::collective::{Axis, Lend, Lent, Mesh};
 
 use crate::program::Held;
 
@@ -83,8 +83,9 @@ pub struct Digits {
 }
 
 impl Digits {
-    /// Of these sizes.
-    pub fn new(sizes: Vec<u64>) -> Self {
+    /// Of a network whose numbers have digits.
+    pub fn of_mesh(mesh: &Mesh) -> Self {
+        let sizes: Vec<u64> = (0..).map_while(|dimension| mesh.size(dimension)).collect();
         Digits {
             nodes: sizes.iter().product(),
             sizes,
@@ -103,70 +104,148 @@ impl Digits {
         node / self.below(digit) % self.sizes[digit]
     }
 
-    /// The term that a node has in the end.
-    pub fn reversed(&self, node: Node) -> u64 {
+    /// The term that the node at a place has in the end.
+    pub fn reversed(&self, place: Node) -> u64 {
         let digits = 0..self.sizes.len();
-        digits.map(|digit| self.of(node, digit) * self.above(digit)).sum()
+        digits.map(|digit| self.of(place, digit) * self.above(digit)).sum()
     }
 }
 
-/// A node's sum so far.
+/// The sums so far that a node holds: its own, and at times those of others.
 #[derive(Clone, Debug)]
-pub struct Term {
+pub struct Terms {
     digits: Arc<Digits>,
     /// The digits that are still to be summed over.
     left: usize,
-    home: Node,
-    /// The sum.
-    pub value: Complex,
+    /// Of a unit: its items come together first, and its digits, the lowest, are summed over where all of them are.
+    unit: Option<Unit>,
+    /// The place of each, and the sum. All have the same digits left.
+    sums: Vec<(Node, Complex)>,
 }
 
-impl Term {
-    /// The value of one node.
-    pub fn new(digits: Arc<Digits>, home: Node, value: i64) -> Self {
-        Term {
+/// A node of a unit.
+#[derive(Clone, Copy, Debug)]
+struct Unit {
+    /// The node's place.
+    own: Node,
+    /// How many digits the unit has.
+    digits: usize,
+}
+
+impl Terms {
+    /// The value at one place.
+    pub fn new(digits: Arc<Digits>, place: Node, value: f64) -> Self {
+        Terms {
             left: digits.sizes.len(),
             digits,
-            home,
-            value: Complex {
-                re: value as f64,
-                im: 0.0,
-            },
+            unit: None,
+            sums: vec![(place, Complex { re: value, im: 0.0 })],
         }
+    }
+
+    /// Of a unit with so many digits.
+    pub fn of_unit(self, digits: usize) -> Self {
+        let own = self.sums[0].0;
+        Terms {
+            unit: Some(Unit { own, digits }),
+            ..self
+        }
+    }
+
+    /// The node's own, once it has nothing else.
+    pub fn own(&self) -> Option<Complex> {
+        match self.sums[..] {
+            [(_, sum)] => Some(sum),
+            _ => None,
+        }
+    }
+
+    /// The sum over the highest digit that is left, of the terms along it, for a place.
+    fn sum(&self, place: Node, terms: impl Iterator<Item = Complex>) -> Complex {
+        let (digits, digit, nodes) = (&self.digits, self.left - 1, self.digits.nodes);
+        let done = digit..digits.sizes.len();
+        let known: u64 = done.map(|digit| digits.of(place, digit) * digits.above(digit)).sum();
+        let weight = digits.below(digit);
+        let turned = (0..).zip(terms).map(|(n, term)| {
+            let part = u128::from(n * weight) * u128::from(known) % u128::from(nodes);
+            term * Complex::unit(part as u64, nodes)
+        });
+        turned.fold(Complex::default(), Add::add)
+    }
+
+    /// Sums over a digit along which all terms are here.
+    fn sum_here(&mut self) {
+        let (digit, size) = (self.left - 1, self.digits.sizes[self.left - 1]);
+        let weight = self.digits.below(digit);
+        let find = |place: Node| self.sums.iter().find(|sum| sum.0 == place).map(|sum| sum.1);
+        let sum = |&(place, _): &(Node, Complex)| {
+            let first = place - self.digits.of(place, digit) * weight;
+            let along = (0..size).filter_map(|n| find(first + n * weight));
+            (place, self.sum(place, along))
+        };
+        self.sums = self.sums.iter().map(sum).collect();
+        self.left -= 1;
     }
 }
 
-impl Held for Term {
-    type Item = Complex;
+impl Held for Terms {
+    type Item = Vec<(Node, Complex)>;
 
-    fn item(&self) -> Complex {
-        self.value
+    fn item(&self) -> Self::Item {
+        self.sums.clone()
     }
 
-    fn item_bytes(_: &Complex) -> u64 {
-        16
+    fn item_bytes(item: &Self::Item) -> u64 {
+        16 * item.len() as u64
     }
 
     fn bytes(&self) -> u64 {
-        16
+        Self::item_bytes(&self.sums)
     }
 
-    fn learn(&mut self, _: usize, items: Vec<Complex>, _: &Axis) {
+    fn learn(&mut self, _: usize, items: Vec<Self::Item>, axis: &Axis) {
+        if self.unit.is_some() && !axis.is_at_pivots() {
+            self.sums = items.concat();
+            return;
+        }
+        let sum = |(index, &(place, _)): (usize, &(Node, Complex))| {
+            let along = items.iter().map(|item| item[index].1);
+            (place, self.sum(place, along))
+        };
+        self.sums = self.sums.iter().enumerate().map(sum).collect();
         self.left -= 1;
-        let (digits, nodes) = (&self.digits, self.digits.nodes);
-        let done = self.left..digits.sizes.len();
-        let known: u64 = done
-            .map(|digit| digits.of(self.home, digit) * digits.above(digit))
-            .sum();
-        let weight = digits.below(self.left);
-        let terms = (0..).zip(items).map(|(n, item)| {
-            let part = u128::from(n * weight) * u128::from(known) % u128::from(nodes);
-            item * Complex::unit(part as u64, nodes)
-        });
-        self.value = terms.fold(Complex::default(), Add::add);
     }
 
     fn meet(&mut self, _: u64, _: Self) {}
 
-    fn take(&mut self, _: &Self) {}
+    fn take(&mut self, pivot: &Self) {
+        self.left = pivot.left;
+        self.sums.clone_from(&pivot.sums);
+    }
+
+    fn settle(&mut self) {
+        let Some(unit) = self.unit else { return };
+        (0..unit.digits).for_each(|_| self.sum_here());
+        self.sums.retain(|sum| sum.0 == unit.own);
+    }
+
+    fn lend(&mut self, lend: &Lend) -> Self {
+        match lend.lent() {
+            Lent::Join | Lent::Cross => self.clone(),
+            Lent::Part => {
+                let sums = self.sums.split_off(self.sums.len() / 2);
+                Terms { sums, ..self.clone() }
+            }
+        }
+    }
+
+    fn borrow(&mut self, lend: &Lend, lent: Self) {
+        match lend.lent() {
+            Lent::Join => {
+                self.sums.splice(..0, lent.sums);
+                self.sum_here();
+            }
+            Lent::Cross | Lent::Part => (self.left, self.sums) = (lent.left, lent.sums),
+        }
+    }
 }

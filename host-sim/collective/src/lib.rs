@@ -17,14 +17,18 @@
 //! }
 //! ```
 
+mod binary;
 pub mod bits;
 pub mod bound;
 pub mod fourier;
 pub mod machine;
 mod operation;
 pub mod operator;
+mod outcome;
 pub mod program;
 pub mod route;
+mod targets;
+mod transform;
 pub mod tree;
 
 use hopwise_core::collective::{Operation, Ports};
@@ -43,6 +47,9 @@ pub const MAX_NODES: u64 = 1 << 16;
 /// Where every node ends up with as many values as there are nodes, or goes through so many, there can be so many values in all.
 pub const MAX_VALUES: u64 = 1 << 24;
 
+/// An embedded tree is searched for in networks of up to so many nodes.
+pub const MAX_TREE_NODES: u64 = 1 << 10;
+
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -58,6 +65,10 @@ pub struct Request {
     pub root: Node,
     /// The blocks of a broadcast.
     pub blocks: u64,
+    /// Of a shift: the dimension of the network's mesh that it goes along; without it, it goes round a ring of all nodes.
+    pub dimension: Option<u64>,
+    /// Of a reduction or broadcast: whether it goes along an embedded complete binary tree.
+    pub binary_tree: bool,
     /// What a permutation is drawn from.
     pub seed: u64,
     /// Whether all messages are written down.
@@ -74,6 +85,8 @@ impl Request {
             operator: Operator::Sum,
             root: 0,
             blocks: 1,
+            dimension: None,
+            binary_tree: false,
             seed: 1,
             write_down: false,
         }
@@ -95,7 +108,10 @@ pub struct Report {
     pub nodes: u64,
     /// The rounds it took.
     pub rounds: u64,
-    /// Of a transform: the further rounds that bring term k from where it came about to node k.
+    /// Of a shift or an embedded tree: the most hops between two that are neighbours there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dilation: Option<u64>,
+    /// Of a transform: the further rounds that bring values to their places and term k from where it came about to node k.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder_rounds: Option<u64>,
     /// All messages over all links.
@@ -159,9 +175,48 @@ pub enum CannotRun {
         /// How many are possible.
         most: u64,
     },
+    /// Blocks of something else.
+    #[error("only a broadcast goes in blocks, {0} does not")]
+    NoBlocks(&'static str),
+    /// A dimension of something that has none, or not so many.
+    #[error("{network} has no dimension {dimension} to shift along: {}", dimensions_in_words(*dimensions))]
+    Dimension {
+        /// The network.
+        network: String,
+        /// Which was asked for.
+        dimension: u64,
+        /// How many there are.
+        dimensions: u64,
+    },
+    /// A dimension of what is no shift.
+    #[error("only a shift goes along a dimension, {0} does not")]
+    NoShift(&'static str),
+    /// A binary tree for something else.
+    #[error("a binary tree serves reduce, and broadcast of one block, not {0}")]
+    NoTreeFor(&'static str),
+    /// No binary tree was found.
+    #[error(
+        "no complete binary tree of {levels} levels with its root at node {root} and dilation 2 was found in {network}"
+    )]
+    NoBinaryTree {
+        /// The network.
+        network: String,
+        /// The levels that fit.
+        levels: u32,
+        /// Where its root was to be.
+        root: Node,
+    },
     /// The schedule is broken.
     #[error(transparent)]
     Conflict(#[from] Conflict),
+}
+
+fn dimensions_in_words(dimensions: u64) -> String {
+    match dimensions {
+        0 => "its node numbers have no digits with links of their own".into(),
+        1 => "it has 0 only".into(),
+        _ => format!("it has 0 to {}", dimensions - 1),
+    }
 }
 
 /// Values for the nodes of a network, by seed.

@@ -1,79 +1,38 @@
 //! The operations: what nodes begin with, the phases of the plan, and what must come out.
 
-use std::sync::Arc;
-
-use hopwise_core::collective::{Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
+use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Program, Ring, Sorting, Step, Turns};
 use hopwise_core::{Base, Family, Network, Node};
+use hopwise_networks::binary_tree::BinaryTree;
 use hopwise_networks::graph::Graph;
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::binary::{Stages, embedded};
 use crate::bits::Bits;
-use crate::bound::{Work, lower_bound, published};
-use crate::fourier::{Complex, Digits, Term, direct};
+use crate::bound::{Work, longest_way, lower_bound, published, published_step};
 use crate::machine::{Conflict, Machine};
+use crate::outcome::Outcome;
 use crate::program::{Folded, Gathered, Held, Wanted, step};
 use crate::route::{Hops, Item, route};
+use crate::targets::targets;
 use crate::tree::{Known, Partial};
 use crate::{CannotRun, Done, MAX_NODES, MAX_VALUES, Report, Request};
-
-/// What the nodes hold in the end.
-#[derive(Debug, PartialEq)]
-enum Outcome {
-    /// A value each.
-    One(Vec<i64>),
-    /// Several values each.
-    Many(Vec<Vec<i64>>),
-    /// A complex number each.
-    Terms(Vec<Complex>),
-}
-
-impl Outcome {
-    /// Whether it is what it should be. Rounding makes up to 2^-40 of the sum of all values.
-    fn agrees(&self, expected: &Outcome, values: &[i64]) -> bool {
-        match (self, expected) {
-            (Outcome::Terms(found), Outcome::Terms(expected)) => {
-                let scale: f64 = values.iter().map(|&value| (value as f64).abs()).sum();
-                let near = |(found, expected): (&Complex, &Complex)| {
-                    found.distance(*expected) <= scale / 1e12_f64.min(2f64.powi(40))
-                };
-                found.len() == expected.len() && found.iter().zip(expected).all(near)
-            }
-            _ => self == expected,
-        }
-    }
-
-    fn lines(&self) -> Vec<String> {
-        match self {
-            Outcome::One(values) => values.iter().map(ToString::to_string).collect(),
-            Outcome::Many(values) => values
-                .iter()
-                .map(|values| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
-                .collect(),
-            Outcome::Terms(terms) => terms.iter().map(|term| format!("{} {}", term.re, term.im)).collect(),
-        }
-    }
-}
 
 /// Carries out an operation and checks it.
 pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     check(network, request)?;
     let plan = Plan::new(network, request.operation, request.ports, request.root)?;
-    let permutation = match request.operation {
-        Operation::Shift => {
-            let ring = Ring::new(network);
-            (0..network.nodes())
-                .map(|node| ring.next(node))
-                .collect::<Result<_, _>>()?
-        }
-        _ => permutation(network.nodes(), request.seed),
-    };
+    let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
+    let permutation = targets(network, request)?;
+    let tree = request
+        .binary_tree
+        .then(|| embedded(network, &graph, request))
+        .transpose()?;
     let job = Job {
         network,
         request,
         plan: &plan,
         permutation: &permutation,
+        stages: tree.as_ref().map(|tree| Stages::of(tree, &graph)),
+        tree,
     };
     let mut machine = Machine::new(network, request.ports);
     if request.write_down {
@@ -81,7 +40,6 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
     }
     let mut reorder_rounds = None;
     let held = job.carry_out(&mut machine, &mut reorder_rounds)?;
-    let graph = Graph::build(network).map_err(|_| too_large(network, request.operation, MAX_NODES))?;
     let work = Work {
         operation: request.operation,
         ports: request.ports,
@@ -96,6 +54,7 @@ pub fn run(network: &Network, request: &Request) -> Result<Done, CannotRun> {
             port_model: if request.ports == Ports::One { "one" } else { "all" },
             method: job.method(),
             nodes: network.nodes(),
+            dilation: job.dilation(&graph),
             rounds: machine.rounds() - reorder_rounds.unwrap_or(0),
             reorder_rounds,
             messages: machine.messages(),
@@ -144,31 +103,30 @@ fn check(network: &Network, request: &Request) -> Result<(), CannotRun> {
             most: MAX_NODES,
         });
     }
+    if request.blocks > 1 && request.operation != Operation::Broadcast {
+        return Err(CannotRun::NoBlocks(request.operation.name()));
+    }
     network.check(request.root)?;
     Ok(())
 }
 
-/// Where the value of each node goes.
-fn permutation(nodes: u64, seed: u64) -> Vec<Node> {
-    let mut to: Vec<Node> = (0..nodes).collect();
-    to.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-    to
-}
-
 /// What node `from` has for node `to` in an all-to-all exchange.
-fn personal(value: i64, to: Node) -> i64 {
+pub(crate) fn personal(value: i64, to: Node) -> i64 {
     value.wrapping_add(to as i64)
 }
 
-struct Job<'a> {
-    network: &'a Network,
-    request: &'a Request,
-    plan: &'a Plan<'a>,
-    permutation: &'a [Node],
+/// An operation that is carried out.
+pub(crate) struct Job<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) request: &'a Request,
+    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) permutation: &'a [Option<Node>],
+    tree: Option<BinaryTree>,
+    stages: Option<Stages>,
 }
 
 impl Job<'_> {
-    fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.request.values.len()
     }
 
@@ -182,6 +140,9 @@ impl Job<'_> {
         } = self.request;
         let fold = |wanted| move |value: &i64| Folded::new(*operator, wanted, *value);
         let begin = |wanted| values.iter().map(fold(wanted)).collect::<Vec<_>>();
+        if let Some(stages) = &self.stages {
+            return self.along_binary_tree(machine, stages);
+        }
         Ok(match operation {
             Operation::Barrier if self.plan.program().is_some() => {
                 // It carries nothing; that everyone has heard of everyone is told by counting.
@@ -262,8 +223,8 @@ impl Job<'_> {
                 let items = values
                     .iter()
                     .zip(self.permutation)
-                    .map(|(&body, &to)| vec![Item { to, body }]);
-                let arrived = self.route(machine, items.collect(), 8)?;
+                    .map(|(&body, to)| to.map(|to| Item { to, body }).into_iter().collect());
+                let arrived = self.route(machine, items.collect(), |_| 8)?;
                 Outcome::Many(arrived)
             }
             Operation::Sort => Outcome::One(self.sort(machine)?),
@@ -272,7 +233,7 @@ impl Job<'_> {
     }
 
     /// Goes through all steps of the program, in the order of the plan.
-    fn follow<H: Held>(&self, machine: &mut Machine, mut held: Vec<H>) -> Result<Vec<H>, Conflict> {
+    pub(crate) fn follow<H: Held>(&self, machine: &mut Machine, mut held: Vec<H>) -> Result<Vec<H>, Conflict> {
         let phases = (0..).map_while(|index| self.plan.phase(index));
         for phase in phases {
             if let Phase::Step(next) = phase {
@@ -297,7 +258,7 @@ impl Job<'_> {
     }
 
     /// All values at the root, in node order.
-    fn gather(&self, machine: &mut Machine, tree: &Known) -> Result<Vec<i64>, Conflict> {
+    pub(crate) fn gather(&self, machine: &mut Machine, tree: &Known) -> Result<Vec<i64>, Conflict> {
         let begin = (0..)
             .zip(&self.request.values)
             .map(|(node, &value)| vec![(node as Node, value)]);
@@ -308,7 +269,7 @@ impl Job<'_> {
     }
 
     /// What the values before each come to, or with each.
-    fn prefixes(&self, values: &[i64], inclusive: bool) -> Vec<i64> {
+    pub(crate) fn prefixes(&self, values: &[i64], inclusive: bool) -> Vec<i64> {
         let operator = self.request.operator;
         let mut so_far = operator.identity();
         let next = |&value: &i64| {
@@ -319,11 +280,11 @@ impl Job<'_> {
         values.iter().map(next).collect()
     }
 
-    fn route<T>(
+    pub(crate) fn route<T>(
         &self,
         machine: &mut Machine,
         items: Vec<Vec<Item<T>>>,
-        item_bytes: u64,
+        item_bytes: impl Fn(&T) -> u64,
     ) -> Result<Vec<Vec<T>>, Conflict> {
         let turns = (self.request.ports == Ports::One).then(|| Turns::new(self.network));
         let mut hops = match self.request.operation {
@@ -343,7 +304,7 @@ impl Job<'_> {
             (0..nodes).map(item).collect()
         };
         let items = (0..).zip(&self.request.values).map(for_all);
-        let arrived = self.route(machine, items.collect(), 8)?;
+        let arrived = self.route(machine, items.collect(), |_| 8)?;
         let in_order = |mut items: Vec<(u32, i64)>| {
             items.sort_unstable_by_key(|item| item.0);
             items.into_iter().map(|item| item.1).collect()
@@ -371,91 +332,33 @@ impl Job<'_> {
         Ok(held)
     }
 
-    fn transform(&self, machine: &mut Machine, reorder: &mut Option<u64>) -> Result<Outcome, Conflict> {
-        let values = &self.request.values;
-        let Some(program) = self.plan.program() else {
-            let tree = Known::new(self.plan.tree());
-            let all = self.gather(machine, &tree)?;
-            return Ok(Outcome::Terms(tree.scatter(machine, direct(&all), 16)?));
-        };
-        let digits = Arc::new(digits(program));
-        let begin = (0..)
-            .zip(values)
-            .map(|(node, &value)| Term::new(digits.clone(), node, value));
-        let held = self.follow(machine, begin.collect())?;
-        let before = machine.rounds();
-        let items = (0..).zip(&held).map(|(node, term)| {
-            vec![Item {
-                to: digits.reversed(node),
-                body: term.value,
-            }]
-        });
-        let arrived = self.route(machine, items.collect(), 16)?;
-        *reorder = Some(machine.rounds() - before);
-        let lacks = |node| Conflict::Lacks {
-            round: machine.rounds(),
-            node,
-        };
-        let own = (0..)
-            .zip(arrived)
-            .map(|(node, mut items)| items.pop().ok_or(lacks(node)));
-        Ok(Outcome::Terms(own.collect::<Result<_, _>>()?))
-    }
-
-    /// What must come out, computed in one place.
-    fn expected(&self) -> Outcome {
-        let Request {
-            operation,
-            operator,
-            values,
-            root,
-            ..
-        } = self.request;
-        let nodes = self.nodes();
-        let total = || operator.fold_all(values.iter().copied());
-        let at_root = |value: i64| {
-            let mut held = values.clone();
-            held[*root as usize] = value;
-            held
-        };
-        match operation {
-            Operation::Barrier => Outcome::One(vec![nodes as i64; nodes]),
-            Operation::Broadcast => Outcome::One(vec![values[*root as usize]; nodes]),
-            Operation::Reduce => Outcome::One(at_root(total())),
-            Operation::AllReduce => Outcome::One(vec![total(); nodes]),
-            Operation::Scan => Outcome::One(self.prefixes(values, true)),
-            Operation::ExclusiveScan => Outcome::One(self.prefixes(values, false)),
-            Operation::Gather => {
-                let mut held: Vec<Vec<i64>> = values.iter().map(|&value| vec![value]).collect();
-                held[*root as usize] = values.clone();
-                Outcome::Many(held)
-            }
-            Operation::Scatter => Outcome::One(values.clone()),
-            Operation::AllGather => Outcome::Many(vec![values.clone(); nodes]),
-            Operation::AllToAll => {
-                let received = |to| values.iter().map(|&value| personal(value, to)).collect();
-                Outcome::Many((0..nodes as Node).map(received).collect())
-            }
-            Operation::Permute | Operation::Shift => {
-                let mut held = vec![Vec::new(); nodes];
-                for (&value, &to) in values.iter().zip(self.permutation) {
-                    held[to as usize].push(value);
-                }
-                Outcome::Many(held)
-            }
-            Operation::Sort => {
-                let mut held = values.clone();
-                held.sort_unstable();
-                Outcome::One(held)
-            }
-            Operation::Fft => Outcome::Terms(direct(values)),
+    /// The most hops between two that are neighbours in what is embedded.
+    fn dilation(&self, graph: &Graph) -> Option<u64> {
+        match &self.tree {
+            Some(tree) => Some(tree.dilation().into()),
+            None if self.request.operation == Operation::Shift => Some(longest_way(graph, self.permutation)),
+            None => None,
         }
     }
 
     /// In words.
     fn method(&self) -> String {
         let root = self.request.root;
+        if let (Some(tree), Some(stages)) = (&self.tree, &self.stages) {
+            let (levels, beside) = (tree.levels(), stages.beside());
+            return format!("binary tree of {levels} levels at node {root}, {beside} nodes beside it");
+        }
         match self.request.operation {
+            Operation::Shift if self.request.dimension.is_some() => {
+                let mesh = Mesh::new(self.network);
+                let size = |dimension| mesh.and_then(|mesh| mesh.size(dimension));
+                let sizes: Vec<String> = (0..).map_while(size).map(|size| size.to_string()).collect();
+                format!(
+                    "along dimension {} of a mesh of {}",
+                    self.request.dimension.unwrap_or(0),
+                    sizes.join(" x ")
+                )
+            }
             Operation::Sort if self.bits().is_some() => "bitonic sorter, bit by bit".into(),
             Operation::Sort if self.network.nodes().is_power_of_two() => {
                 "bitonic sorter, pairs over their routes".into()
@@ -463,7 +366,10 @@ impl Job<'_> {
             Operation::Sort => "odd-even merge sort, pairs over their routes".into(),
             Operation::AllToAll | Operation::Permute => "routes".into(),
             Operation::Shift if Ring::new(self.network).dilation() == 1 => "a Hamiltonian cycle".into(),
-            Operation::Shift => "a ring round the tree of node 0, routes of up to 3 hops".into(),
+            Operation::Shift if Ring::new(self.network).dilation() == 2 => {
+                "a ring of every second node, and back".into()
+            }
+            Operation::Shift => "a ring round the tree of node 0".into(),
             Operation::Fft if self.plan.program().is_none() => {
                 format!("no program of digits: gathered, transformed at node {root}, scattered")
             }
@@ -481,7 +387,10 @@ impl Job<'_> {
             Family::Rdn(rdn) => rounds_on(rdn.base(), operation, ports),
             _ => None,
         };
-        published(self.network, operation, ports, base_rounds)
+        match self.request.dimension {
+            Some(_) => published_step(self.network),
+            None => published(self.network, operation, ports, base_rounds),
+        }
     }
 }
 
@@ -504,7 +413,7 @@ fn compare(
         item.into_iter().collect()
     });
     let mut hops = Hops::new(machine.network());
-    let arrived = route(machine, &mut hops, turns, items.collect(), 8)?;
+    let arrived = route(machine, &mut hops, turns, items.collect(), |_| 8)?;
     for (node, (comparator, arrived)) in comparators.iter().zip(arrived).enumerate() {
         let Some(comparator) = comparator else { continue };
         let [other] = arrived[..] else {
@@ -520,16 +429,6 @@ fn compare(
         };
     }
     Ok(())
-}
-
-/// The digits that a program works on, the lowest first.
-fn digits(program: &Program) -> Digits {
-    let steps = (0..).map_while(|index| program.step(index));
-    let sizes = steps.filter_map(|step| match step {
-        Step::Share(axis) => Some(axis.size()),
-        _ => None,
-    });
-    Digits::new(sizes.collect())
 }
 
 /// The rounds that an operation takes on a base graph alone.

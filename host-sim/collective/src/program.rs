@@ -1,7 +1,7 @@
 //! The steps of a network's program, round by round.
 
 use hopwise_core::Node;
-use hopwise_core::collective::{Axis, Pass, Step, Swap, Tell};
+use hopwise_core::collective::{Axis, Lend, Pass, Step, Swap, Tell};
 
 use crate::machine::{Conflict, Machine, Message};
 use crate::operator::Operator;
@@ -32,6 +32,14 @@ pub trait Held: Clone {
 
     /// After what the pivot found out has come to everyone in the unit, the pivot included.
     fn settle(&mut self) {}
+
+    /// What goes over a crossing of a dual-net; what does not go stays.
+    fn lend(&mut self, _: &Lend) -> Self {
+        self.clone()
+    }
+
+    /// What came over a crossing of a dual-net.
+    fn borrow(&mut self, _: &Lend, _: Self) {}
 }
 
 /// Carries out one step.
@@ -48,7 +56,29 @@ pub fn step<H: Held>(machine: &mut Machine, step: &Step, held: &mut Vec<H>) -> R
         }
         Step::Pass(pass) => hand_on(machine, pass, held),
         Step::Tell(tell) => tell_all(machine, tell, held),
+        Step::Lend(lend) => cross(machine, lend, held),
     }
+}
+
+/// What nodes of one type hold, or a part of it, goes to those of the other.
+fn cross<H: Held>(machine: &mut Machine, lend: &Lend, held: &mut [H]) -> Result<(), Conflict> {
+    let sends = (0..held.len() as Node).filter_map(|from| Some((from, lend.send(from)?)));
+    let messages: Vec<Message<H>> = sends
+        .map(|(from, to)| {
+            let body = held[from as usize].lend(lend);
+            Message {
+                from,
+                to,
+                bytes: body.bytes(),
+                body,
+            }
+        })
+        .collect();
+    machine.round(&messages)?;
+    for message in messages {
+        held[message.to as usize].borrow(lend, message.body);
+    }
+    Ok(())
 }
 
 /// Items with the digit of who had them first.

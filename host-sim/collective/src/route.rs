@@ -64,7 +64,7 @@ pub fn route<T>(
     hops: &mut Hops,
     turns: Option<&Turns>,
     mut waiting: Vec<Vec<Item<T>>>,
-    item_bytes: u64,
+    item_bytes: impl Fn(&T) -> u64,
 ) -> Result<Vec<Vec<T>>, Conflict> {
     let mut arrived: Vec<Vec<T>> = waiting.iter().map(|_| Vec::new()).collect();
     loop {
@@ -80,12 +80,12 @@ pub fn route<T>(
                 let known = messages[first..].iter_mut().find(|(_, message)| message.to == to);
                 match known {
                     Some((_, message)) => {
-                        message.bytes += item_bytes;
+                        message.bytes += item_bytes(&item.body);
                         message.body.push(item);
                     }
                     None => {
                         let turn = turn(machine, turns, from, to)?;
-                        let (bytes, body) = (item_bytes, vec![item]);
+                        let (bytes, body) = (item_bytes(&item.body), vec![item]);
                         messages.push((turn, Message { from, to, bytes, body }));
                     }
                 }

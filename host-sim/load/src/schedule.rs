@@ -195,6 +195,11 @@ impl Writer<'_> {
                 (0..nodes).for_each(|from| self.add(0, from, swap.partner(from)));
                 1
             }
+            Phase::Step(Step::Lend(lend)) => {
+                let sends = (0..nodes).filter_map(|from| Some((from, lend.send(from)?)));
+                sends.for_each(|(from, to)| self.add(0, from, to));
+                1
+            }
             Phase::Step(Step::Pass(pass)) => {
                 for round in 0..pass.rounds() {
                     let sends = (0..nodes).filter_map(|from| Some((from, pass.send(from, round)?)));

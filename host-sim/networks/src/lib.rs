@@ -30,6 +30,7 @@
 
 pub mod audit;
 pub mod base;
+pub mod binary_tree;
 pub mod bisection;
 pub mod broadcast;
 pub mod buffer_classes;

@@ -2,7 +2,7 @@
 
 use embassy_futures::join::join;
 use hopwise_app::{Mesh, Network, Node};
-use hopwise_core::collective::Ring;
+use hopwise_core::collective::{Mesh as Dimensions, Ring};
 use hopwise_sim::simulate_programs;
 use hopwise_team::{Broken, Team};
 use rand::{RngExt, SeedableRng};
@@ -46,7 +46,8 @@ async fn one(team: &Team<'_>, tag: u32, network: &Network) -> Result<bool, Broke
     let all: Vec<u32> = (0..nodes).map(|node| value(tag, node)).collect();
     let map = |node| (value(tag, node), node as u32);
     let mut got = vec![0; nodes as usize];
-    Ok(match tag % 13 {
+    let add = |_, own: &mut [u32; 1], theirs: &[u32; 1]| own[0] = own[0].wrapping_add(theirs[0]);
+    Ok(match tag % 16 {
         0 => team.all_reduce(tag, map(place), compose).await? == (0..nodes).map(map).reduce(compose).unwrap(),
         1 => {
             let sum = team.all_reduce_any_order(tag, own, u32::wrapping_add).await?;
@@ -88,13 +89,23 @@ async fn one(team: &Team<'_>, tag: u32, network: &Network) -> Result<bool, Broke
             let before = (0..nodes).find(|&node| Ring::new(network).next(node) == Ok(place));
             team.shift(tag, own).await? == all[before.unwrap() as usize]
         }
-        // The sum of all by a butterfly.
-        _ if nodes.is_power_of_two() => {
+        // The sum of all by a butterfly, from either end.
+        which @ (12 | 13) if nodes.is_power_of_two() => {
             let mut sum = [own; 1];
-            team.descend(tag, &mut sum, |_, own, theirs| own[0] = own[0].wrapping_add(theirs[0]))
-                .await?;
+            match which {
+                12 => team.ascend(tag, &mut sum, add).await?,
+                _ => team.descend(tag, &mut sum, add).await?,
+            }
             sum[0] == all.iter().copied().reduce(u32::wrapping_add).unwrap()
         }
+        14 if Dimensions::new(network).is_some() => {
+            let mesh = Dimensions::new(network).unwrap();
+            let dimension = root % mesh.dimensions();
+            let before = (0..nodes).find(|&node| mesh.next(node, dimension) == Ok(Some(place)));
+            let came = team.shift_along(tag, dimension, own).await?;
+            came == before.map(|before| all[before as usize])
+        }
+        15 => team.scan(tag, map(place), compose).await? == (0..=place).map(map).reduce(compose).unwrap(),
         _ => {
             team.barrier(tag).await?;
             true

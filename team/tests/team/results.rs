@@ -52,38 +52,62 @@ fn values_are_folded_in_node_order_on_every_kind_of_network() {
     }
 }
 
-/// Boards of one cluster work together, and those of another do not notice.
-#[test]
-fn groups_are_sub_networks() {
+/// The boards of a group work together, and those of another do not notice.
+fn check_groups(network: &'static str, group: impl Fn(Node) -> Group + Copy + 'static) {
     let log: Log<u64> = Rc::default();
     let written = log.clone();
-    let run = settings("rdn(ring(3),1)", None, 10).run().unwrap();
+    let run = settings(network, None, 10).run().unwrap();
     simulate_programs(&run, &move |mesh: Mesh<'_>| {
         let log = written.clone();
         Box::pin(async move {
             mesh.sleep(1_000_000).await;
-            let group = Group {
-                first: mesh.address() / 3 * 3,
-                network: "ring(3)".parse().unwrap(),
-            };
+            let group = group(mesh.address());
             let team = Team::of_group(mesh, PORT, group).unwrap();
             let sum = team.all_reduce(1, mesh.address(), |a, b| a + b).await;
             log.borrow_mut().push((mesh.address(), mesh.uptime(), sum));
-            let first = team.broadcast(2, 1, 100 + mesh.address()).await;
-            log.borrow_mut().push((mesh.address(), mesh.uptime(), first));
+            let second = team.broadcast(2, 1, 100 + mesh.address()).await;
+            log.borrow_mut().push((mesh.address(), mesh.uptime(), second));
+            let mut sorted = [1000 + group.network.nodes() - team.place().unwrap()];
+            let sorted = team.sort(3, &mut sorted).await.map(|()| sorted[0]);
+            log.borrow_mut().push((mesh.address(), mesh.uptime(), sorted));
             std::future::pending().await
         })
     })
     .unwrap();
+    let nodes = network.parse::<Network>().unwrap().nodes();
     let log = log.borrow();
-    assert_eq!(log.len(), 36);
-    for (node, _, found) in log.iter() {
-        let first = node / 3 * 3;
-        assert!(
-            *found == Ok(3 * first + 3) || *found == Ok(100 + first + 1),
-            "{node}: {found:?}"
-        );
+    assert_eq!(log.len() as u64, 3 * nodes, "{network}");
+    for node in 0..nodes {
+        let group = group(node);
+        let boards: Vec<Node> = (0..nodes).filter(|&board| group.place(board).is_some()).collect();
+        let found: Vec<_> = log
+            .iter()
+            .filter(|noted| noted.0 == node)
+            .map(|noted| noted.2)
+            .collect();
+        let place = group.place(node).unwrap();
+        let expected = [boards.iter().sum(), 100 + boards[1], 1001 + place];
+        assert_eq!(found, expected.map(Ok), "{network}, node {node}");
     }
+}
+
+/// A cluster, a column, a cube of rings' cube, the pivots of a phase: digits of the address.
+#[test]
+fn groups_are_sub_networks() {
+    let group = |first, step, network: &str| Group {
+        first,
+        step,
+        network: network.parse().unwrap(),
+    };
+    check_groups("rdn(ring(3),1)", move |board| group(board / 3 * 3, 1, "ring(3)"));
+    check_groups("torus(3,4)", move |board| group(board % 3, 3, "ring(4)"));
+    check_groups("rcr(2,2,2)", move |board| match board % 2 {
+        0 => group(board % 8, 8, "hypercube(2)"),
+        _ => group(board / 8 * 8 + 1, 2, "hypercube(2)"),
+    });
+    check_groups("re(ring(4),complete(3),2)", move |board| {
+        group(board % 12, 12, "ring(4)")
+    });
 }
 
 /// A board dies during calls that follow each other, comes back, and joins. Nobody hangs, and nobody has a wrong sum.

@@ -6,7 +6,7 @@
 use core::hint::black_box;
 
 use hopwise_core::Network;
-use hopwise_core::collective::{Operation, Phase, Plan, Ports, Step, Turns};
+use hopwise_core::collective::{Mesh, Operation, Phase, Plan, Ports, Step, Turns};
 use hopwise_panics as _;
 
 #[unsafe(no_mangle)]
@@ -18,6 +18,10 @@ extern "C" fn _start() {
     let Ok(plan) = Plan::new(&network, black_box(Operation::Scan), ports, node) else {
         return;
     };
+    if let Some(mesh) = Mesh::new(&network) {
+        let _ = black_box((mesh.place(node), mesh.node(node)));
+        let _ = black_box((mesh.next(node, round), mesh.previous(node, round)));
+    }
     match plan.phase(round) {
         Some(Phase::Up(tree) | Phase::Down(tree)) => {
             let _ = black_box((tree.parent(node), tree.told(node), tree.rounds(), tree.period()));
@@ -41,6 +45,9 @@ extern "C" fn _start() {
         Some(Phase::Step(Step::Tell(tell))) => {
             let unit = tell.unit();
             black_box(tell.tree(&unit, ports).rounds());
+        }
+        Some(Phase::Step(Step::Lend(lend))) => {
+            black_box((lend.send(node), lend.lent()));
         }
         Some(Phase::Compare(sorting, stage)) => {
             black_box(sorting.comparator(stage, node));

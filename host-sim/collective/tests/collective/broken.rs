@@ -84,7 +84,7 @@ fn schedules_for_all_ports_do_not_pass_with_one() {
         &mut Hops::new(&torus),
         None,
         items(&torus),
-        8,
+        |_| 8,
     );
     assert!(matches!(routed, Err(Conflict::SendsTwice { .. })), "{routed:?}");
     // The turns of a network in which ports are directions, in one in which they are not.
@@ -95,7 +95,7 @@ fn schedules_for_all_ports_do_not_pass_with_one() {
         &mut Hops::new(&star),
         Some(&wrong),
         items(&star),
-        8,
+        |_| 8,
     );
     assert!(matches!(routed, Err(Conflict::ReceivesTwice { .. })), "{routed:?}");
 }

@@ -142,3 +142,104 @@ fn the_tree_of_the_root_is_as_deep_as_the_network_is_far() {
         }
     }
 }
+
+/// Unit by unit, dual-net by dual-net: no message has more than the values of a unit, or what values have to change places for
+/// first.
+#[test]
+fn transforms_follow_the_digits_of_units_and_dual_nets() {
+    for (expression, rounds, values) in [
+        ("rdn(ring(3),1)", 5, 2),
+        ("rdn(hypercube(2),1)", 7, 2),
+        ("rdn(ring(3),2)", 13, 8),
+        ("dualcube(4)", 9, 3),
+        ("re(ring(4),complete(3),3)", 10, 3),
+        ("rcr(2,4,2)", 9, 4),
+        ("ccc(4)", 11, 4),
+        ("rcr(3,1,0)", 3, 1),
+    ] {
+        let found = report(expression, Operation::Fft, Ports::All);
+        assert_eq!(found.rounds, rounds, "{expression}");
+        assert_eq!(found.bytes_max, 16 * values, "{expression}");
+        assert_eq!(found.method, "digit by digit", "{expression}");
+    }
+}
+
+fn shift(expression: &str, dimension: u64, ports: Ports) -> Report {
+    let network = network(expression);
+    let request = Request {
+        ports,
+        dimension: Some(dimension),
+        ..Request::new(Operation::Shift, values(network.nodes(), 1))
+    };
+    right(&network, &request)
+}
+
+/// On products a link, on swapped networks at most the 2l - 1 of their paper, in dual-nets 2k + 1, in units to the pivot and back.
+#[test]
+fn shifts_along_a_dimension_have_a_low_dilation() {
+    for (expression, dilations) in [
+        ("torus(4,5)", &[1, 1][..]),
+        ("mesh(3,4,2)", &[1, 1, 1]),
+        ("ghc(4,3)", &[1, 1]),
+        ("hypercube(3)", &[1, 1, 1]),
+        ("rsn(2,mesh(3,2))", &[1, 1, 3, 3]),
+        ("rsn(3,path(3))", &[1, 3, 3, 5]),
+        ("hsn(3,ring(3))", &[1, 3, 3]),
+        ("rdn(ring(3),1)", &[3, 3, 1]),
+        ("dualcube(3)", &[3, 3, 3, 3, 1]),
+        ("rdn(ring(3),2)", &[5, 5, 3, 5, 5, 3, 1]),
+        ("re(ring(4),complete(3),2)", &[1, 3, 3]),
+        ("rcr(1,4,3)", &[1, 5, 5, 5, 5]),
+        ("folded(ring(3),2)", &[1, 1]),
+    ] {
+        let found: Vec<u64> = (0..dilations.len() as u64)
+            .map(|dimension| {
+                let found = shift(expression, dimension, Ports::All);
+                shift(expression, dimension, Ports::One);
+                assert_eq!(found.rounds, found.bound, "{expression}, dimension {dimension}");
+                assert!(
+                    found.published.is_none_or(|published| found.rounds <= published),
+                    "{expression}"
+                );
+                found.dilation.unwrap()
+            })
+            .collect();
+        assert_eq!(found, dilations, "{expression}");
+    }
+    assert_eq!(shift("rsn(3,path(3))", 3, Ports::All).published, Some(5));
+}
+
+/// The tree of Lemma 1: every value comes to the root once, in two hops a level at most.
+#[test]
+fn reductions_and_broadcasts_go_along_an_embedded_binary_tree() {
+    for (expression, root, levels) in [
+        ("rcr(2,2,2)", 0, 5),
+        ("rcr(2,3,1)", 5, 4),
+        ("ccc(3)", 23, 4),
+        ("cor(2,2)", 9, 5),
+        ("rdn(ring(3),1)", 4, 4),
+        ("complete(2)", 1, 1),
+    ] {
+        let network = network(expression);
+        for (operation, ports) in [
+            (Operation::Reduce, Ports::All),
+            (Operation::Reduce, Ports::One),
+            (Operation::Broadcast, Ports::All),
+            (Operation::Broadcast, Ports::One),
+        ] {
+            let request = Request {
+                ports,
+                root,
+                operator: hopwise_collective::Operator::Affine,
+                binary_tree: true,
+                ..Request::new(operation, values(network.nodes(), 1))
+            };
+            let found = right(&network, &request);
+            assert!(
+                found.method.starts_with(&format!("binary tree of {levels} levels")),
+                "{found:?}"
+            );
+            assert!(found.dilation <= Some(2), "{found:?}");
+        }
+    }
+}

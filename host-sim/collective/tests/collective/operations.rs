@@ -66,6 +66,10 @@ fn every_operation_is_right_on_the_smallest_networks() {
         "symmetric-hypernet(1,2)",
         "hypernet(3,2)",
         "exchanged-hypercube(1,1)",
+        "mcgee",
+        "circulant(9,1,2)",
+        "rsn(2,circulant(5,1,2))",
+        "rdn(circulant(5,1,2),1)",
     ] {
         all_operations(&network(expression), 3);
     }
@@ -130,6 +134,8 @@ fn small_base() -> impl Strategy<Value = String> {
         (2..4u32, 2..3u32).prop_map(|(a, b)| format!("mesh({a},{b})")),
         Just("nstar(3)".to_string()),
         Just("petersen".to_string()),
+        Just("mcgee".to_string()),
+        Just("circulant(5,1,2)".to_string()),
     ]
 }
 
@@ -177,6 +183,44 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
     assert_eq!(
         refusal(Request { blocks: 0, ..sum() }),
         "a broadcast has 1 to 65536 blocks, not 0"
+    );
+    assert_eq!(
+        refusal(Request { blocks: 2, ..sum() }),
+        "only a broadcast goes in blocks, reduce does not"
+    );
+    let dimension = Some(1);
+    assert_eq!(
+        refusal(Request { dimension, ..sum() }),
+        "only a shift goes along a dimension, reduce does not"
+    );
+    let shift = |network: &str| {
+        let network: Network = network.parse().unwrap();
+        let begin = Request::new(Operation::Shift, vec![1; network.nodes() as usize]);
+        run(&network, &Request { dimension, ..begin }).unwrap_err().to_string()
+    };
+    assert_eq!(
+        shift("ring(5)"),
+        "ring(5) has no dimension 1 to shift along: it has 0 only"
+    );
+    assert_eq!(
+        shift("wk(3,2)"),
+        "wk(3,2) has no dimension 1 to shift along: its node numbers have no digits with links of their own"
+    );
+    let tree = |network: &str, operation, values| {
+        let begin = Request::new(operation, vec![1; values]);
+        let request = Request {
+            binary_tree: true,
+            ..begin
+        };
+        run(&network.parse().unwrap(), &request).unwrap_err().to_string()
+    };
+    assert_eq!(
+        tree("ring(5)", Operation::Sort, 5),
+        "a binary tree serves reduce, and broadcast of one block, not sort"
+    );
+    assert_eq!(
+        tree("path(15)", Operation::Reduce, 15),
+        "no complete binary tree of 4 levels with its root at node 0 and dilation 2 was found in path(15)"
     );
     let large = network("hypercube(13)");
     let error = run(&large, &Request::new(Operation::AllToAll, vec![1; 1 << 13])).unwrap_err();

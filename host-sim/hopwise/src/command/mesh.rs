@@ -32,7 +32,7 @@ enum MeshCommand {
 
 #[derive(Args)]
 struct KeyArgs {
-    /// Encrypt what programs say to each other, from end to end, besides proving who is a member
+    /// Also encrypt what programs say to each other, from end to end
     #[arg(long)]
     encrypt: bool,
     /// The file to write, which only you can read; it must not exist yet

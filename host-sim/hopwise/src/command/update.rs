@@ -23,8 +23,8 @@ const ENTRANCE: u64 = 0;
 
 #[derive(Args)]
 #[command(after_help = "\
-Boards go back to the image before by themselves unless all of them come back with the new one. The exit status is 0 if all boards have
-it, 1 if not, 2 for bad input.")]
+Boards go back to their old image by themselves unless all of them come back with the new one. The exit status is 0 if all boards
+have it, 1 if not, 2 for bad input.")]
 pub(super) struct UpdateArgs {
     /// The network, as an expression; or a mesh file, whose name ends in .toml
     #[arg(value_name = "EXPR|MESH.toml")]
@@ -32,10 +32,10 @@ pub(super) struct UpdateArgs {
     /// The serial port of a board of the mesh
     #[arg(long, value_name = "TTY", conflicts_with = "emulated")]
     port: Option<PathBuf>,
-    /// Update emulated boards, which begin with Hopwise's own image
+    /// Update emulated boards, which start with Hopwise's own image
     #[arg(long)]
     emulated: bool,
-    /// The update file; Hopwise's own firmware, built for both slots, unless given
+    /// The update file [default: Hopwise's own firmware, built for both slots]
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
     /// Write the update file, and update nothing
@@ -44,7 +44,7 @@ pub(super) struct UpdateArgs {
     /// Boards switch to the new image one after the other, the farthest from the port first, not all together
     #[arg(long)]
     rolling: bool,
-    /// Not firmware, but the configuration pages that the mesh file says
+    /// Write the configuration pages of the mesh file instead of firmware
     #[arg(long, conflicts_with_all = ["image", "save", "rolling"])]
     pages: bool,
     /// Print a JSON object

@@ -329,5 +329,5 @@ fn the_image_keeps_its_budgets() {
     }
     println!("no function: {}", flash as u32 - rooms.values().sum::<u32>());
     assert!(ram <= 33 * 1024, "{ram} bytes of static RAM");
-    assert!(flash <= 178 * 1024, "{flash} bytes of flash");
+    assert!(flash <= 184 * 1024, "{flash} bytes of flash");
 }

@@ -16,6 +16,8 @@ use crate::png;
 
 #[path = "../../../../firmware/examples/together/fourier.rs"]
 mod fourier;
+#[path = "../../../../firmware/examples/reduce/groups.rs"]
+mod groups;
 #[path = "../../../../firmware/examples/picture/heat.rs"]
 mod heat;
 #[allow(dead_code, reason = "the boards' image uses the rest")]
@@ -32,6 +34,7 @@ const ORDERS: AppPort = AppPort(16);
 const RESULTS: AppPort = AppPort(17);
 const TEAM: AppPort = AppPort(18);
 const NAIVE: AppPort = AppPort(19);
+const GROUPS: AppPort = AppPort(20);
 
 /// Boards with a program of several, and how often it was ordered.
 struct Bench {
@@ -183,6 +186,16 @@ fn check_centres(nodes: usize, centres: &[means::Point]) {
     assert_eq!(centres, right.repeat(nodes));
 }
 
+/// Of the cluster, and of those with the same place in theirs.
+fn check_groups(nodes: u64, sums: &[u32]) {
+    let sum = |together: &dyn Fn(u64) -> bool| (0..nodes).filter(|&node| together(node)).sum::<u64>() as u32;
+    let expected = (0..nodes).flat_map(|node| {
+        let cluster = sum(&|other| other / groups::CLUSTER == node / groups::CLUSTER);
+        [cluster, sum(&|other| other % groups::CLUSTER == node % groups::CLUSTER)]
+    });
+    assert!(expected.eq(sums.iter().copied()), "{sums:?}");
+}
+
 #[test]
 fn simulated_boards_sort_transform_and_compute_together() {
     let cubes = "rsn(2,hypercube(2))";
@@ -199,6 +212,8 @@ fn simulated_boards_sort_transform_and_compute_together() {
         18,
         simulated("rdn(ring(3),1)", async |_, team| means::run(team, 1).await).as_flattened(),
     );
+    let sums = simulated("rdn(ring(3),1)", async |mesh, _| groups::run(mesh, GROUPS, 1).await);
+    check_groups(18, sums.as_flattened());
     let tiles = simulated("torus(3,3)", async |_, team| heat::run(team, 1).await);
     check_heat(tiles.as_flattened().as_flattened());
 }
@@ -289,5 +304,7 @@ fn an_all_reduce_takes_as_long_on_boards_as_in_the_simulator() {
     // With the same boards: k-means.
     bench.order(0, 3 * SECOND);
     check_centres(18, &bench.shown::<means::Point>());
+    bench.order(2, 3 * SECOND);
+    check_groups(18, &bench.shown::<u32>());
     bench.rig.assert_healthy();
 }

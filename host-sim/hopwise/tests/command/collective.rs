@@ -78,6 +78,11 @@ fn every_node_holds_what_it_should() {
     assert_eq!(held("all-gather", &[]), ["5 3 -1 8"; 4]);
     assert_eq!(held("all-to-all", &[]), ["5 3 -1 8", "6 4 0 9", "7 5 1 10", "8 6 2 11"]);
     assert_eq!(held("barrier", &[]), ["4"; 4]);
+    assert_eq!(held("shift", &["--dimension", "0"]), ["8", "5", "3", "-1"]);
+    assert_eq!(
+        held("reduce", &["--tree", "binary", "--root", "1"]),
+        ["5", "15", "-1", "8"]
+    );
     let mut permuted = held("permute", &["--seed", "7"]);
     permuted.sort();
     assert_eq!(permuted, ["-1", "3", "5", "8"]);
@@ -95,6 +100,21 @@ fn every_node_holds_what_it_should() {
             .all(|(found, expected)| (found - expected).abs() < 1e-9);
         assert!(near, "{terms:?}");
     }
+}
+
+/// The tables of the documentation are what the command prints.
+#[test]
+fn the_tables_of_the_documentation_are_up_to_date() {
+    let printed = hopwise(&["collective", "--markdown"]);
+    assert!(printed.status.success());
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let written = include_str!("../../../../docs/collectives.md");
+    let (_, tables) = written.split_once("# Rounds of every family").unwrap();
+    let from = tables.find("## All ports").unwrap();
+    for (written, printed) in tables[from..].trim().lines().zip(printed.trim().lines()) {
+        assert_eq!(written, printed);
+    }
+    assert_eq!(tables[from..].trim().lines().count(), printed.trim().lines().count());
 }
 
 #[test]
@@ -148,6 +168,19 @@ fn bad_input_is_refused_in_a_sentence() {
     refused(
         &["collective", "hypercube(40)", "--op", "scan"],
         "too many to carry out scan on (at most 65536)",
+    );
+    let (huge, _) = files("huge", "1\n99999999999999999999\n3\n");
+    refused(
+        &["collective", "ring(3)", "--op", "sort", "--input", &huge],
+        "line 2: '99999999999999999999' has more than 64 bits",
+    );
+    refused(
+        &["collective", "ring(3)", "--op", "scan", "--dimension", "0"],
+        "only a shift goes along a dimension, scan does not",
+    );
+    refused(
+        &["collective", "ring(3)", "--op", "scan", "--tree", "binary"],
+        "a binary tree serves reduce",
     );
     refused(&["collective", "ring(3)", "--op", "dance"], "invalid value 'dance'");
 }

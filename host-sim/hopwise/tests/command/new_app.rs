@@ -150,7 +150,7 @@ fn nothing_is_overwritten_and_bad_names_are_refused() {
     let kept = std::fs::read_to_string(folder.path("mine/src/main.rs")).expect("my file");
     assert_eq!(kept, "precious");
     let sentence = refusal(&["new-app", &folder.path("1st")]);
-    assert!(sentence.contains("1st' is no name for a crate"), "{sentence}");
+    assert!(sentence.contains("1st' cannot be the name of a crate"), "{sentence}");
     let sentence = refusal(&["new-app", &folder.path("x"), "--board", "toaster"]);
     assert!(
         sentence.starts_with("hopwise: there is no board 'toaster', only nucleo-f446re"),

@@ -56,6 +56,11 @@ impl Cube {
         self.k + self.j
     }
 
+    /// The steps of Theorem 2.
+    fn broadcast_steps(self) -> u64 {
+        self.bits() + u64::from(self.r.next_power_of_two().ilog2()) + self.r / 2
+    }
+
     /// Whether the windows fit together where the ring closes; then all nodes are alike.
     fn fits(self) -> bool {
         (self.r * self.j).is_multiple_of(self.bits())

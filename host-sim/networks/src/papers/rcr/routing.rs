@@ -105,7 +105,7 @@ pub(super) fn theorem_1_deadlock(run: &Run) -> Result<Vec<Claim>, CannotMeasure>
 pub(super) fn theorem_2(run: &Run) -> Result<Vec<Claim>, CannotMeasure> {
     let mut cases = Vec::new();
     for cube in all(4096, 12) {
-        let steps = cube.bits() + u64::from(cube.r.next_power_of_two().ilog2()) + cube.r / 2;
+        let steps = cube.broadcast_steps();
         cases.push(Case::new(cube.name(), steps, searched_diameter(run, &cube.name())?));
     }
     let says = "a broadcast takes at most k + j + ceil(log2 r) + floor(r/2) steps (never less than the diameter)";
