@@ -372,7 +372,7 @@ impl End {
 
     /// Whether there is something to send besides new packets.
     pub(super) fn is_due(&self, now: Micros) -> bool {
-        if self.is_paused(now) {
+        if self.is_silent(now) {
             return false;
         }
         let open = self.is_open();

@@ -16,6 +16,8 @@ pub(super) enum Pause {
     Due(u8),
     /// It has been told.
     Told,
+    /// It is over, and the other end, which is away itself, is to know when it comes back: else each would wait for the other to speak.
+    Over,
 }
 
 impl End {
@@ -28,6 +30,9 @@ impl End {
     pub(in crate::link) fn end_pause(&mut self, now: Micros) {
         if core::mem::replace(&mut self.pause, Pause::None) != Pause::None {
             self.wait_anew(now);
+            if now < self.away_until {
+                self.pause = Pause::Over;
+            }
         }
     }
 
@@ -55,15 +60,21 @@ impl End {
         self.ack_due |= self.is_up();
     }
 
-    /// Whether the wire is to be left alone.
+    /// Whether nothing is waited for, and no packet is sent.
     pub(in crate::link) fn is_paused(&self, now: Micros) -> bool {
         self.pause == Pause::Told || now < self.away_until
+    }
+
+    /// Whether the wire is to be left alone.
+    pub(super) fn is_silent(&self, now: Micros) -> bool {
+        self.is_paused(now) && self.pause != Pause::Over
     }
 
     /// What the other end is to be told first.
     pub(super) fn pause_due(&self) -> Option<u8> {
         match self.pause {
             Pause::Due(units) => Some(units),
+            Pause::Over => Some(0),
             Pause::None | Pause::Told => None,
         }
     }

@@ -19,7 +19,7 @@ fn next_seal(security: &mut Option<Security>) -> Option<Option<Seal<'_>>> {
 
 impl End {
     pub(in crate::link) fn turn(&mut self, now: Micros) -> Turn {
-        if self.is_paused(now) {
+        if self.is_silent(now) {
             return Turn::Nothing;
         }
         if now >= self.hello_at || self.pause_due().is_some() {
@@ -44,10 +44,10 @@ impl End {
     }
 
     pub(in crate::link) fn write_control(&mut self, now: Micros, out: &mut [u8]) -> Option<usize> {
-        if self.is_paused(now) {
+        if self.is_silent(now) {
             return None;
         }
-        if now >= self.hello_at {
+        if now >= self.hello_at && !self.is_paused(now) {
             return self.write_hello(now, out);
         }
         let pause = self.pause_due();
@@ -61,8 +61,10 @@ impl End {
         let seal = next_seal(&mut self.security)?;
         let length = write_ack(&ack, seal, out)?;
         self.sent(length, now);
-        if pause.is_some() {
-            self.pause = Pause::Told;
+        match pause {
+            Some(0) => self.pause = Pause::None,
+            Some(_) => self.pause = Pause::Told,
+            None => {}
         }
         Some(length)
     }

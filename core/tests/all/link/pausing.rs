@@ -49,6 +49,29 @@ fn a_pause_that_was_announced_ends_no_session_and_loses_nothing() {
     }
 }
 
+/// Each must not wait for the other to speak first.
+#[test]
+fn ends_that_were_both_away_find_each_other_at_once() {
+    for first in 0..2 {
+        let mut pair = busy_pair();
+        pair.ends.iter_mut().for_each(|end| end.link.pause(UNITS));
+        pair.run(TOLD, |_| false);
+        pair.ends.iter_mut().for_each(|end| end.stands_still = true);
+        for place in [first, 1 - first] {
+            pair.run(SECOND / 2, |_| false);
+            pair.ends[place].stands_still = false;
+            pair.ends[place].link.end_pause(pair.now);
+        }
+        let before = pair.ends.each_ref().map(|end| end.link.counters().packets_received);
+        pair.run(100 * MILLISECOND, |_| false);
+        let after = pair.ends.each_ref().map(|end| end.link.counters().packets_received);
+        assert!(
+            after[0] > before[0] + 10 && after[1] > before[1] + 10,
+            "{before:?} {after:?}"
+        );
+    }
+}
+
 #[test]
 fn a_pause_that_was_not_announced_ends_the_session() {
     let mut pair = busy_pair();
