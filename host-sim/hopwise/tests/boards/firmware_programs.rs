@@ -107,7 +107,7 @@ fn all_boards_find_the_mean() {
 /// Three hops lie between the two ends.
 #[test]
 fn sockets_of_ergot_speak_over_the_mesh() {
-    let Some(firmware) = example("ergot") else { return };
+    let Some(firmware) = large_example("ergot") else { return };
     let mut rig = Rig::new(firmware, "path(4)");
     rig.run_for(3 * SECOND);
     let lines = lines(&mut rig);
