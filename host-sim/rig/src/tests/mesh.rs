@@ -387,6 +387,8 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     assert_ne!(keys.of_board(0).management, keys.of_board(1).management);
     let held = Mesh::parse(&with(&format!("key = \"{digits}\""))).unwrap();
     assert_eq!(held.keys, Some(keys));
+    let encrypts = Mesh::parse(&with(&format!("key = \"{digits}+encrypt\""))).unwrap();
+    assert_eq!(encrypts.keys, Some(MeshKeys { encrypts: true, ..keys }));
     assert_eq!(Mesh::parse(&with("")).unwrap().keys, None);
 
     let folder = std::env::temp_dir().join(format!("hopwise-keys-{}", std::process::id()));
@@ -398,7 +400,7 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     std::fs::write(folder.join("mesh.key"), "secret").unwrap();
     let refusal = Mesh::read(&file).unwrap_err().to_string();
     assert!(
-        refusal.ends_with("mesh.key: a key is 32 hexadecimal digits; `hopwise mesh key` makes one"),
+        refusal.ends_with("mesh.key: a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"),
         "{refusal}"
     );
     std::fs::remove_dir_all(folder).unwrap();
@@ -406,7 +408,7 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     let long = format!("key = \"{digits}0\"");
     assert_eq!(
         refusal(&long),
-        "line 3: a key is 32 hexadecimal digits; `hopwise mesh key` makes one"
+        "line 3: a key is 32 hexadecimal digits, and `+encrypt` after them to encrypt payloads; `hopwise mesh key` makes one"
     );
     let both = format!("key = \"{digits}\"\nkey-file = \"mesh.key\"");
     assert_eq!(refusal(&both), "line 4: a mesh has a key or a key-file, not both");
