@@ -5,12 +5,9 @@
 //! neighbours, and in the end at the computer: nothing is sent in vain.
 
 use super::event::{Event, Observer};
-use super::pool::{Origin, Place};
+use super::pool::{Origin, Place, Reader};
 use super::{Router, add};
 use crate::wire::{AppPort, Kind};
-
-/// Among the links that a packet is to take: the board.
-const BOARD: u32 = 1 << 31;
 
 /// The blocks that wait for the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +40,13 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return;
         }
         if let Some(slot) = self.pool.get_mut(place) {
-            slot.pending &= !BOARD;
+            slot.reader = Reader::Nobody;
             let packet = slot.packet.header.id();
             add(&mut self.counters.delivered, 1);
             observer.note(Event::Delivered { packet });
         }
         self.pool.release_if_unused(place);
-        let waits = |place: &Place| self.pool.get(*place).is_some_and(|slot| slot.pending & BOARD > 0);
+        let waits = |place: &Place| self.pool.get(*place).is_some_and(|slot| slot.reader == Reader::Board);
         self.blocks = match self.pool.places().find(waits) {
             Some(next) => Blocks::Waiting(next),
             None => Blocks::None,
@@ -74,7 +71,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Has a block wait.
     pub(super) fn hold_block(&mut self, place: Place) {
         if let Some(slot) = self.pool.get_mut(place) {
-            slot.pending |= BOARD;
+            slot.reader = Reader::Board;
             if !self.has_block() {
                 self.blocks = Blocks::Waiting(place);
             }

@@ -176,7 +176,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub fn new(config: &Config, now: Micros) -> Result<Self, ConfigError> {
         const {
             assert!(BODY <= 255, "the length of a body is one byte");
-            assert!(PORTS < MAX_LINKS, "a set of links and the board is one word");
+            assert!(PORTS <= MAX_LINKS, "a set of links is one word");
             assert!(WIRE >= encoded_len(SEALED_OVERHEAD + MAX_HEADER + BODY));
         }
         let &Config {
