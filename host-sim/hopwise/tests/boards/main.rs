@@ -21,3 +21,5 @@ mod kinds;
 mod next_hop;
 mod png;
 mod update;
+mod update_waves;
+mod versions;

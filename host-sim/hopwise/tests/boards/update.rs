@@ -24,13 +24,13 @@ const AWAY: Time = 50 * MILLISECOND;
 const START: Time = 700 * MILLISECOND;
 
 /// What is flashed by a probe, boot loader and all, and the same for either slot.
-struct Images {
-    flashed: Firmware,
+pub(crate) struct Images {
+    pub(crate) flashed: Firmware,
     linked: [Arc<Image>; 2],
-    package: Package,
+    pub(crate) package: Package,
 }
 
-fn images() -> Option<&'static Images> {
+pub(crate) fn images() -> Option<&'static Images> {
     static IMAGES: OnceLock<Option<Images>> = OnceLock::new();
     let make = || {
         let mut flashed = load(build(&stock()))?;
@@ -49,20 +49,20 @@ fn images() -> Option<&'static Images> {
 }
 
 /// Boards, and a computer at the first of them.
-struct Desk {
-    rig: Rig,
+pub(crate) struct Desk {
+    pub(crate) rig: Rig,
     /// From then on nobody is asked any more.
     ends: Time,
 }
 
 impl Desk {
-    fn new(rig: Rig) -> Self {
+    pub(crate) fn new(rig: Rig) -> Self {
         let mut desk = Desk { rig, ends: Time::MAX };
         desk.rig.run_for(START);
         desk
     }
 
-    fn mesh(images: &'static Images, expression: &str) -> Self {
+    pub(crate) fn mesh(images: &'static Images, expression: &str) -> Self {
         let mut desk = Desk::new(Rig::new(&images.flashed, expression));
         desk.rig.wait_for_links(SECOND);
         desk
@@ -74,12 +74,12 @@ impl Desk {
         Desk::new(Rig::single(&images.flashed, &page))
     }
 
-    fn update(&mut self, package: &Package) -> Result<UpdateReport, CannotUpdate> {
+    pub(crate) fn update(&mut self, package: &Package) -> Result<UpdateReport, CannotUpdate> {
         let nodes = (0..self.rig.world.boards().len() as u64).rev().collect();
         update(self, package, &[nodes])
     }
 
-    fn state(&mut self, board: usize) -> UpdateState {
+    pub(crate) fn state(&mut self, board: usize) -> UpdateState {
         self.rig.ask_one(Question::command(board, &Command::Update))
     }
 
