@@ -39,7 +39,7 @@ struct Busy<'a> {
     open: Vec<Sent>,
     /// Boards in the order in which they were told to switch, and when.
     switched: Vec<(usize, Time)>,
-    /// This board loses all its cables when it is told to switch.
+    /// This board loses all its cables when it has been told to switch.
     loses_cables: Option<usize>,
 }
 
@@ -142,9 +142,6 @@ impl<'a> Busy<'a> {
         }
         let now = self.desk.rig.world.now();
         self.switched.push((board, now));
-        if self.loses_cables == Some(board) {
-            self.cables(board, Action::Cut);
-        }
     }
 
     fn cables(&mut self, board: usize, what: fn(hopwise_emulator::world::Port) -> Action) {
@@ -162,11 +159,14 @@ impl Talk for Busy<'_> {
 
     fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
         let switch = Command::SwitchImage(&[0; 32]).query();
-        for question in questions.iter().filter(|question| question.query == switch) {
-            self.before_switch(question.dest as usize);
-        }
+        let switches = questions.iter().filter(|question| question.query == switch);
+        let switches: Vec<usize> = switches.map(|question| question.dest as usize).collect();
+        switches.iter().for_each(|board| self.before_switch(*board));
         self.send_next();
         let replies = self.desk.ask(questions);
+        if let Some(board) = self.loses_cables.take_if(|board| switches.contains(board)) {
+            self.cables(board, Action::Cut);
+        }
         self.settle();
         replies
     }

@@ -28,6 +28,8 @@ const BATCH: usize = 64;
 const LOOK: Duration = Duration::from_millis(200);
 /// So often: erasing takes seconds, and a restart one or two.
 const LOOKS: usize = 150;
+/// A board that has been told to switch is back by then, with the new image or, after a minute on trial, with the one before.
+const BACK_WITHIN: Duration = Duration::from_secs(65);
 /// So often a block is given to the board at the port, until it has room to pass it on.
 const ATTEMPTS: usize = 20;
 /// So often what is missing is sent again.
@@ -393,7 +395,8 @@ impl<'a> Updater<'a> {
     /// Waits until all boards are as they should be; returns those that are not.
     fn await_all(&mut self, nodes: &[u64], is_so: impl Fn(&UpdateState, Slot) -> bool) -> Vec<u64> {
         let mut open = nodes.to_vec();
-        for _ in 0..LOOKS {
+        let begin = self.boards.elapsed();
+        while self.boards.elapsed() < begin + BACK_WITHIN {
             self.boards.wait(LOOK);
             let states = self.states(&open);
             open.retain(|node| {
