@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::Key;
+use hopwise_core::key::{Credentials, Key};
 use hopwise_core::wire::{AppPort, AppStatus, Command, Query, Verdict};
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
@@ -83,7 +83,11 @@ impl Computers {
     /// From now on the computers have the key of the mesh, and perhaps that for commands which change boards.
     pub fn lock(&mut self, keys: &MeshKeys, management: Option<Key>) {
         for (board, port) in self.ports.iter_mut().enumerate() {
-            port.lock(&keys.credentials([board as u8; 16]), management);
+            let credentials = Credentials {
+                secret: keys.mesh,
+                random: [board as u8; 16],
+            };
+            port.lock(&credentials, management);
         }
     }
 

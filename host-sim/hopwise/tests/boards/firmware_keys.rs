@@ -2,7 +2,7 @@
 
 use crate::firmware_support::{KEYS, Rig, firmware};
 use hopwise_core::authority::{Challenge, MeshKeys, authorise, board_key};
-use hopwise_core::key::Key;
+use hopwise_core::key::{Key, Secret};
 use hopwise_core::wire::{
     Command, Done, LinkTrouble, PAGE_BYTES, Page, Pattern, Query, Status, Traffic, TrafficReport,
 };
@@ -38,7 +38,7 @@ fn a_mesh_with_keys_works_and_no_answer_holds_a_key() {
     let questions: Vec<Question> = questions
         .filter(|question| !matches!(question.query, Query::Board(number) if Command::changes(number)))
         .collect();
-    let secrets = [KEYS.mesh, board_key(&KEYS.management, 1)].map(|key| key.bytes()[..8].to_vec());
+    let secrets = [KEYS.mesh.key, board_key(&KEYS.management, 1)].map(|key| key.bytes()[..8].to_vec());
     for reply in rig.ask(&questions) {
         let Some(Reply::Answer(bytes)) = reply else {
             panic!("no answer")
@@ -136,11 +136,15 @@ fn a_board_without_keys_takes_a_page_from_afar_only_with_its_button_held() {
 #[test]
 fn a_board_with_another_key_or_none_is_told_apart() {
     let Some(firmware) = firmware() else { return };
-    let another = MeshKeys {
-        mesh: Key::new([3; 16]),
-        ..KEYS
-    };
-    let encrypts = MeshKeys { encrypts: true, ..KEYS };
+    let with = |mesh: Secret| MeshKeys { mesh, ..KEYS };
+    let another = with(Secret {
+        key: Key::new([3; 16]),
+        ..KEYS.mesh
+    });
+    let encrypts = with(Secret {
+        encrypts: true,
+        ..KEYS.mesh
+    });
     for (keys, trouble) in [
         (None, LinkTrouble::Unkeyed),
         (Some(another.of_board(1)), LinkTrouble::WrongKey),
