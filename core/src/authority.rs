@@ -9,7 +9,7 @@ use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::Node;
-use crate::key::{Credentials, Key, Secret, TAG_BYTES, Tag, same_tag};
+use crate::key::{Key, Secret, TAG_BYTES, Tag, same_tag};
 use crate::limits::BODY;
 use crate::store::Keys;
 
@@ -38,30 +38,21 @@ impl Challenge {
 /// The secrets of a mesh, as the computer has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MeshKeys {
-    /// For links.
-    pub mesh: Key,
+    /// For links and payloads. All boards have it.
+    pub mesh: Secret,
     /// For commands that change boards. No board has it.
     pub management: Key,
-    /// Whether payloads are encrypted from end to end.
-    pub encrypts: bool,
 }
 
 impl MeshKeys {
     /// Those that follow from the one secret that people keep.
     pub fn of(secret: &Secret) -> Self {
         MeshKeys {
-            mesh: secret.key.derive_key("mesh", &[]),
+            mesh: Secret {
+                key: secret.key.derive_key("mesh", &[]),
+                encrypts: secret.encrypts,
+            },
             management: secret.key.derive_key("management", &[]),
-            encrypts: secret.encrypts,
-        }
-    }
-
-    /// With what a computer proves that it belongs to the mesh.
-    pub fn credentials(&self, random: [u8; 16]) -> Credentials {
-        Credentials {
-            key: self.mesh,
-            random,
-            encrypts: self.encrypts,
         }
     }
 
@@ -70,7 +61,6 @@ impl MeshKeys {
         Keys {
             mesh: self.mesh,
             management: board_key(&self.management, address),
-            encrypts: self.encrypts,
         }
     }
 }

@@ -9,7 +9,7 @@ use chacha20::cipher::{KeyIvInit, StreamCipher};
 use poly1305::Poly1305;
 use poly1305::universal_hash::{KeyInit, UniversalHash};
 
-use crate::key::Key;
+use crate::key::{Key, Secret};
 use crate::wire::{AppPort, Content, Header, Packet, Query, Request, Response};
 
 /// The bytes by which a payload grows.
@@ -31,6 +31,11 @@ impl core::fmt::Debug for Cipher {
 }
 
 impl Cipher {
+    /// That of a mesh, if payloads are to be encrypted there.
+    pub(crate) fn of(mesh: &Secret) -> Option<Self> {
+        mesh.encrypts.then(|| Cipher::new(&mesh.key))
+    }
+
     /// With the key that follows from that of a mesh.
     pub(crate) fn new(mesh: &Key) -> Self {
         let mut key = [0; 32];
@@ -49,12 +54,17 @@ impl Cipher {
         Some((stream, Poly1305::new(&key.into())))
     }
 
+    /// Whether a packet can be [sealed](Self::seal): if it has a payload, that grows.
+    pub(crate) fn has_room<const BODY: usize>(packet: &Packet<BODY>) -> bool {
+        packet.body.len() + SEAL_BYTES <= BODY || payload_of(packet).is_none()
+    }
+
     /// Encrypts the payload of a packet that begins here and is complete, if it has one; `None` if there is no room, or no nonce left.
     pub(crate) fn seal<const BODY: usize>(&mut self, packet: &mut Packet<BODY>) -> Option<()> {
         let Some((port, payload)) = payload_of(packet) else {
             return Some(());
         };
-        if packet.body.len() + SEAL_BYTES > BODY {
+        if !Cipher::has_room(packet) {
             return None;
         }
         self.left = self.left.checked_sub(1)?;

@@ -73,7 +73,7 @@ impl Key {
     }
 }
 
-/// The one secret of a mesh that people keep, and what it is to be used for.
+/// A key that all boards of a mesh share, or from which such a key follows, and what it is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Secret {
     /// As random as its length.
@@ -140,22 +140,20 @@ pub fn same_tag(one: &Tag, other: &Tag) -> bool {
 /// What an end of a link needs to prove that it belongs to the mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
-    /// The key of the mesh.
-    pub key: Key,
+    /// Of the mesh.
+    pub secret: Secret,
     /// As random as the board can make it, and different on every board. An [epoch](crate::wire::Identity::epoch) that is never used again
     /// makes up for a board that has no random numbers.
     pub random: [u8; 16],
-    /// Whether payloads are encrypted from end to end.
-    pub encrypts: bool,
 }
 
 impl Credentials {
     /// The key of links. Who encrypts has another one than who does not, since they would not understand each other.
     pub(crate) fn link_key(&self) -> Key {
-        if self.encrypts {
-            self.key.derive_key("link, encrypted", &[])
+        if self.secret.encrypts {
+            self.secret.key.derive_key("link, encrypted", &[])
         } else {
-            self.key
+            self.secret.key
         }
     }
 }

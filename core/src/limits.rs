@@ -10,7 +10,7 @@ pub const MAX_BITS: u32 = if cfg!(feature = "huge-networks") { 63 } else { 31 };
 pub const MAX_DIMENSIONS: usize = 8;
 
 /// A list of frames, `re([F1,F2,..],UNIT)`, holds at most this many.
-pub const MAX_FRAMES: usize = 16;
+pub const MAX_FRAMES: usize = 5;
 
 /// The unit of an RE network has at most this many nodes, so that a set of its positions is one word.
 pub const MAX_UNIT: u8 = 64;
@@ -86,4 +86,4 @@ pub const OUTSTANDING: usize = 6;
 /// Other nodes of which a node remembers what came from them, so that nothing comes twice. Should be as many as send to it
 /// within [20 seconds](crate::router::times::REMEMBER_PEER): more confirmed senders must wait, and copies made when a link died
 /// are dropped rather than risked.
-pub const PEERS: usize = 22;
+pub const PEERS: usize = 20;

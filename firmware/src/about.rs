@@ -74,7 +74,10 @@ impl About {
     pub(crate) fn credentials(&self) -> Option<Credentials> {
         let mut random = [0; 16];
         random.iter_mut().zip(self.unique_id).for_each(|(byte, id)| *byte = id);
-        self.keys.map(|keys| keys.credentials(random))
+        self.keys.map(|keys| Credentials {
+            secret: keys.mesh,
+            random,
+        })
     }
 
     pub(crate) fn card(&self) -> Card {

@@ -105,7 +105,13 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     /// From now on it talks only to an end with the same key. To be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.link.lock(credentials);
-        self.cipher = credentials.encrypts.then(|| Cipher::new(&credentials.key));
+        self.cipher = Cipher::of(&credentials.secret);
+        if self.cipher.is_some() {
+            // No nonce may come twice, and the epoch of a computer is only its clock.
+            let [n0, n1, n2, n3, c0, c1, c2, c3, ..] = credentials.random;
+            self.next_number ^= u32::from_le_bytes([n0, n1, n2, n3]);
+            self.next_confirmed ^= u32::from_le_bytes([c0, c1, c2, c3]);
+        }
     }
 
     /// Whether both ends hear and accept each other.
@@ -155,7 +161,12 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
     pub fn packet(&mut self, dest: Node, content: &Content<'_>) -> Option<Packet<BODY>> {
         let mut packet = self.packet_of(content.kind(), dest, content.write()?);
         packet.header.traced = matches!(content, Content::Request(request) if request.query == Query::Trace);
-        Some(packet)
+        self.can_be_sent(packet)
+    }
+
+    /// The packet, unless there is no room to encrypt it.
+    fn can_be_sent(&self, packet: Packet<BODY>) -> Option<Packet<BODY>> {
+        (self.cipher.is_none() || Cipher::has_room(&packet)).then_some(packet)
     }
 
     fn packet_of(&mut self, kind: Kind, dest: Node, body: Body<BODY>) -> Packet<BODY> {
@@ -208,7 +219,8 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
             number: question.header.number,
             payload: answer,
         };
-        Some(self.response(&question.header, response.write()?))
+        let packet = self.response(&question.header, response.write()?);
+        self.can_be_sent(packet)
     }
 
     fn response(&mut self, asked: &Header, body: Body<BODY>) -> Packet<BODY> {
@@ -368,7 +380,6 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
 
     fn write(&mut self, token: Token, now: Micros, out: &mut [u8]) -> Option<usize> {
         let outgoing = self.outgoing.iter_mut().find(|outgoing| outgoing.token == token)?;
-        outgoing.under_way = true;
         let mut sealed;
         let packet = match &mut self.cipher {
             None => &outgoing.packet,
@@ -376,10 +387,16 @@ impl<const SLOTS: usize> Endpoint<SLOTS> {
                 sealed = outgoing.packet.clone();
                 // As the router there will fill it in.
                 sealed.header.source = self.link.peer()?.address;
-                cipher.seal(&mut sealed)?;
+                if cipher.seal(&mut sealed).is_none() {
+                    // All nonces are used up; what is not encrypted still goes.
+                    self.outgoing.retain(|outgoing| outgoing.token != token);
+                    self.counters.drop(DropReason::NoRoute);
+                    return None;
+                }
                 &sealed
             }
         };
+        outgoing.under_way = true;
         let mut header = [0; MAX_HEADER];
         let length = packet.header.write(&mut header)?;
         let parts = [header.get(..length)?, &packet.body];

@@ -4,6 +4,8 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::*;
+use crate::cipher::SEAL_BYTES;
+use crate::key::{Key, Secret};
 use crate::router::{Config, MessageKind, Router};
 use crate::wire::{Addressed, AppPort, Confirmed, Undeliverable, Verdict, read_structure};
 use crate::{Network, Rule};
@@ -387,4 +389,61 @@ fn a_node_asks_the_computer_which_answers_in_its_own_time() {
         (answer.kind, answer.number, &answer.payload[..]),
         (kind, number, &b"many"[..])
     );
+}
+
+fn encrypting(random: u8) -> Credentials {
+    Credentials {
+        secret: Secret {
+            key: Key::new([5; 16]),
+            encrypts: true,
+        },
+        random: [random; 16],
+    }
+}
+
+/// What is too long once it is encrypted must not wait in a slot for ever.
+#[test]
+fn what_grows_too_long_by_encryption_is_refused_at_once() {
+    let mut desk = Desk::part_of("path(2)", 0);
+    desk.computer.lock(&encrypting(1));
+    if let Board::In(router) = &mut desk.board {
+        router.lock(&encrypting(2));
+    }
+    desk.run(200_000);
+    assert!(desk.computer.is_up());
+    let port = AppPort(20);
+    let datagram = |length: usize| {
+        Content::Datagram(Addressed {
+            port,
+            payload: &[7; BODY][..length],
+        })
+    };
+    let longest = (0..BODY)
+        .rev()
+        .find(|length| desk.computer.packet(0, &datagram(*length)).is_some());
+    assert_eq!(longest, Some(BODY - 1 - SEAL_BYTES));
+    let asked = Content::Request(Request {
+        query: Query::Application(port),
+        asked: 1,
+        payload: b"?",
+    });
+    let question = desk.computer.packet(0, &asked).unwrap();
+    assert!(!desk.computer.reply(&question, &[7; BODY - 10]));
+    assert!(desk.computer.is_idle());
+    assert!(desk.computer.reply(&question, &[7; 100]));
+    desk.run(100_000);
+    assert!(desk.computer.is_idle());
+}
+
+/// The epoch of a computer is only its clock: two programs may have the same.
+#[test]
+fn no_nonce_comes_twice_though_the_epoch_does() {
+    let first = |random: u8, kind: Kind| {
+        let mut computer: Computer = Endpoint::computer(7, BAUD, 0);
+        computer.lock(&encrypting(random));
+        computer.packet_of(kind, 0, Body::new()).header.number
+    };
+    for kind in [Kind::Datagram, Kind::Confirmed] {
+        assert_ne!(first(1, kind), first(2, kind));
+    }
 }

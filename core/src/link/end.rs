@@ -12,7 +12,7 @@ use super::window::{Fate, Receiver, Sender, Token};
 use super::{Down, Micros, Received, millis};
 use crate::key::Credentials;
 use crate::wire::{Identity, LinkCounters, OVERHEAD, Offer, Role, SEALED_OVERHEAD};
-use pausing::Pause;
+use pausing::{Leave, Pause};
 
 /// Between two hellos of a quiet link that is up, at any speed of the wire where that is not too often.
 const HELLO_INTERVAL: Micros = 100_000;
@@ -71,6 +71,7 @@ pub(super) struct End {
     pause: Pause,
     /// The other end has said that it hears nothing until then; 0 if it does.
     away_until: Micros,
+    leave: Leave,
     /// In a mesh that has a key.
     security: Option<Security>,
     pub(super) counters: LinkCounters,
@@ -122,6 +123,7 @@ impl End {
             patience: Patience::new(),
             pause: Pause::None,
             away_until: 0,
+            leave: Leave::default(),
             security: None,
             counters: LinkCounters::default(),
         }

@@ -266,7 +266,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         observer: &mut impl Observer,
     ) -> Option<Place> {
         let header = packet.header;
-        let place = self.pool.admit(packet, origin, 0, now)?;
+        let place = self.pool.admit(packet, origin, now)?;
         add(&mut self.counters.originated, 1);
         if header.kind == Kind::Confirmed {
             self.source.begin(header.dest, place, now);

@@ -65,7 +65,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// Whether a packet that begins here is for the board here too. A copy that comes back as a flood is not.
     pub(super) fn is_own_block(&self, place: Place) -> bool {
         let came = |place| self.pool.get(place).map(|slot| slot.origin);
-        !matches!(came(place), None | Some(Origin::Link(_))) && self.is_block(place)
+        !matches!(came(place), None | Some(Origin::Link { .. })) && self.is_block(place)
     }
 
     /// Has a block wait.

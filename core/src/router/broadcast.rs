@@ -183,7 +183,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 /// The link a packet came on.
 fn only(origin: Origin) -> LinkSet {
     match origin {
-        Origin::Link(link) => 1 << link,
-        Origin::Host(_) | Origin::Application | Origin::Service => 0,
+        Origin::Link { link, .. } => 1 << link,
+        Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => 0,
     }
 }

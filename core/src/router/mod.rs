@@ -259,7 +259,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     /// From now on its links talk only to ends with the same key. To be called before anything is sent.
     pub fn lock(&mut self, credentials: &Credentials) {
         self.links.iter_mut().for_each(|link| link.lock(credentials));
-        self.cipher = credentials.encrypts.then(|| Cipher::new(&credentials.key));
+        self.cipher = Cipher::of(&credentials.secret);
     }
 
     /// Its address.

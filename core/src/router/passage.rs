@@ -37,7 +37,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             packet.header.hops_left = self.hops;
             Origin::Host(link)
         } else {
-            Origin::Link(link)
+            Origin::Link { link, lane }
         };
         let header = packet.header;
         if !host && self.drop_known(link, &header, observer) {
@@ -47,7 +47,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             // It waits at the neighbour, so that it need not be sent again from its source.
             return;
         }
-        let Some(place) = self.pool.admit(packet, origin, lane, now) else {
+        let Some(place) = self.pool.admit(packet, origin, now) else {
             return;
         };
         self.took(link, &header, observer);
@@ -140,8 +140,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return Err(DropReason::NoRoute);
         };
         let came_from = match slot.origin {
-            Origin::Link(link) => self.wiring.neighbor_at(link),
-            Origin::Host(_) | Origin::Application | Origin::Service => None,
+            Origin::Link { link, .. } => self.wiring.neighbor_at(link),
+            Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => None,
         };
         let forwarder = Forwarder {
             network: &self.network,
@@ -215,7 +215,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
 
     /// Whether it may be reported that a packet cannot go on. What came by one link does not use up the reports of others.
     fn may_report(&mut self, origin: Origin, now: Micros) -> bool {
-        let Origin::Link(link) = origin else { return true };
+        let Origin::Link { link, .. } = origin else {
+            return true;
+        };
         let quota = self.reported.get_mut(usize::from(link));
         quota.is_some_and(|quota| quota.take(quota::SIXTIETH, now))
     }

@@ -15,14 +15,19 @@ use crate::wire::{AGE_UNIT, Kind, Offer, Packet};
 /// The number of a slot.
 pub(super) type Place = u8;
 
-/// Where a packet came from: a link, or the node itself.
+/// Where a packet came from, a link or the node itself, and so whose share of the slots it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    Link(u8),
+    Link {
+        link: u8,
+        lane: u8,
+    },
     /// The computer at this link. Its packets begin here, as the application's do.
     Host(u8),
     Application,
     Service,
+    /// Wherever it came from: only the inbox still holds it, which is counted by itself.
+    Inbox,
 }
 
 /// For whom a packet waits, beside links.
@@ -35,21 +40,10 @@ pub(super) enum Reader {
     Board,
 }
 
-/// Whose share of the slots a packet takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Account {
-    Lane(u8),
-    Outbox,
-    Service,
-    /// Only the inbox, which is counted by itself.
-    Inbox,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Slot<const BODY: usize> {
     pub(super) packet: Packet<BODY>,
     pub(super) origin: Origin,
-    pub(super) lane: u8,
     /// When it came: the low half of the time, which goes round after 71 minutes. No packet lives that long.
     pub(super) arrived: u32,
     /// Links through which it is to go or on which it is: bit 0 is link 0.
@@ -64,7 +58,6 @@ pub(super) struct Slot<const BODY: usize> {
     pub(super) reader: Reader,
     /// A confirmed packet of this node, kept until its fate is known.
     pub(super) kept: bool,
-    account: Account,
 }
 
 impl<const BODY: usize> Slot<BODY> {
@@ -74,7 +67,15 @@ impl<const BODY: usize> Slot<BODY> {
 
     /// It starts here, so its first hop may rise or fall.
     pub(super) fn begins_here(&self) -> bool {
-        !matches!(self.origin, Origin::Link(_))
+        !matches!(self.origin, Origin::Link { .. })
+    }
+
+    /// The lane that it is in; of what begins here, any.
+    pub(super) fn lane(&self) -> u8 {
+        match self.origin {
+            Origin::Link { lane, .. } => lane,
+            Origin::Host(_) | Origin::Application | Origin::Service | Origin::Inbox => 0,
+        }
     }
 
     /// How long the packet has been under way.
@@ -279,17 +280,15 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
 
     /// Gives a packet a slot; `None` if there is no room for it. It must be given something to do, or be
     /// [released](Self::release_if_unused).
-    pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, lane: u8, now: Micros) -> Option<Place> {
-        let (account, room) = match origin {
-            Origin::Link(link) => {
+    pub(super) fn admit(&mut self, packet: Packet<BODY>, origin: Origin, now: Micros) -> Option<Place> {
+        let room = match origin {
+            Origin::Link { link, lane } => {
                 let share = self.served.by(packet.header.source);
-                (
-                    Account::Lane(lane),
-                    lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now),
-                )
+                lane < self.used_lanes && self.ask(link, lane, share, packet.header.age, now)
             }
-            Origin::Host(_) | Origin::Application => (Account::Outbox, self.outbox_has_room(packet.header.kind)),
-            Origin::Service => (Account::Service, self.service_has_room()),
+            Origin::Host(_) | Origin::Application => self.outbox_has_room(packet.header.kind),
+            Origin::Service => self.service_has_room(),
+            Origin::Inbox => false,
         };
         if !room {
             return None;
@@ -298,7 +297,6 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         *self.slots.get_mut(place)? = Some(Slot {
             packet,
             origin,
-            lane,
             arrived: now as u32,
             pending: 0,
             other_path: 0,
@@ -306,11 +304,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             signed: false,
             reader: Reader::Nobody,
             kept: false,
-            account,
         });
         self.used |= 1 << place;
-        self.change(account, 1);
-        self.change_link(origin, 1);
+        self.change(origin, 1);
         Some(place as Place)
     }
 
@@ -395,13 +391,10 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         let Some(slot) = self.get_mut(place) else {
             return false;
         };
-        let before = core::mem::replace(&mut slot.account, Account::Service);
-        let origin = core::mem::replace(&mut slot.origin, Origin::Service);
-        slot.lane = 0;
+        let before = core::mem::replace(&mut slot.origin, Origin::Service);
         slot.arrived = now as u32;
         self.change(before, -1);
-        self.change_link(origin, -1);
-        self.change(Account::Service, 1);
+        self.change(Origin::Service, 1);
         true
     }
 
@@ -414,31 +407,26 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             return;
         };
         let Some(content) = slot else { return };
-        let (before, origin) = (content.account, content.origin);
+        let before = content.origin;
         if content.unused() {
             *slot = None;
             self.used &= !(1 << place);
         } else if content.pending == 0 && content.reader == Reader::Application && !content.kept {
-            content.account = Account::Inbox;
-            content.origin = Origin::Service;
+            content.origin = Origin::Inbox;
         } else {
             return;
         }
         self.change(before, -1);
-        self.change_link(origin, -1);
     }
 
-    fn change_link(&mut self, origin: Origin, by: i8) {
-        let Origin::Link(link) = origin else { return };
-        if let Some(count) = self.links.get_mut(usize::from(link)) {
-            *count = count.saturating_add_signed(by);
-        }
-    }
-
-    fn change(&mut self, account: Account, by: i8) {
+    /// Counts a packet more or less where it came from.
+    fn change(&mut self, origin: Origin, by: i8) {
         self.changed = true;
-        let counter = match account {
-            Account::Lane(lane) => {
+        let counter = match origin {
+            Origin::Link { link, lane } => {
+                if let Some(count) = self.links.get_mut(usize::from(link)) {
+                    *count = count.saturating_add_signed(by);
+                }
                 let Some(count) = self.lanes.get_mut(usize::from(lane)) else {
                     return;
                 };
@@ -450,14 +438,14 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
                 self.lanes_in_use = self.lanes_in_use.saturating_add_signed(begun - emptied);
                 return;
             }
-            Account::Outbox => &mut self.outbox,
-            Account::Service => {
+            Origin::Host(_) | Origin::Application => &mut self.outbox,
+            Origin::Service => {
                 if by < 0 {
                     self.deferred.room_was_made();
                 }
                 &mut self.service
             }
-            Account::Inbox => return,
+            Origin::Inbox => return,
         };
         *counter = counter.saturating_add_signed(by);
     }

@@ -99,7 +99,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         }
         let slot = self.pool.get(place)?;
         let rises = self.wiring.neighbor_at(link)? > self.here;
-        Some(lanes::next(slot.lane, slot.begins_here(), rises, self.pool.lanes()))
+        Some(lanes::next(slot.lane(), slot.begins_here(), rises, self.pool.lanes()))
     }
 
     /// The next packet for a link: of those whose lane has room, the first of a source that has had least and then has the oldest. So

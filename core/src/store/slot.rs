@@ -4,7 +4,7 @@ use heapless::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::Flash;
-use crate::key::{Credentials, KEY_BYTES, Key};
+use crate::key::{KEY_BYTES, Key, Secret};
 use crate::wire::{PAGE_BYTES, crc32c};
 
 /// What is written at once: a multiple of what any supported flash programs at once.
@@ -73,8 +73,8 @@ impl Seal {
         put(&mut record, 8, &self.epoch.to_le_bytes());
         let keys = match self.keys {
             None => NO_KEYS,
-            Some(Keys { encrypts: false, .. }) => KEYS_FOR_LINKS,
-            Some(Keys { encrypts: true, .. }) => KEYS_FOR_PAYLOADS,
+            Some(keys) if keys.mesh.encrypts => KEYS_FOR_PAYLOADS,
+            Some(_) => KEYS_FOR_LINKS,
         };
         put(&mut record, 12, &[u8::from(self.on_trial), keys]);
         let crc = crc_of(page, &record, self.keys);
@@ -110,27 +110,16 @@ fn crc_of(page: &[u8; PAGE_BYTES], record: &[u8; RECORD], keys: Option<Keys>) ->
 /// The secrets of a board. They are written with its page, and no answer holds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// Of the mesh, for its links.
-    pub mesh: Key,
+    /// Of the mesh, for links and payloads.
+    pub mesh: Secret,
     /// Of this board, for [commands](crate::authority) that change it.
     pub management: Key,
-    /// Whether payloads are encrypted from end to end.
-    pub encrypts: bool,
 }
 
 impl Keys {
-    /// With what the board proves that it belongs to the mesh.
-    pub fn credentials(&self, random: [u8; 16]) -> Credentials {
-        Credentials {
-            key: self.mesh,
-            random,
-            encrypts: self.encrypts,
-        }
-    }
-
     pub(super) fn write(&self) -> [u8; RECORD] {
         let mut record = [0; RECORD];
-        put(&mut record, 0, self.mesh.bytes());
+        put(&mut record, 0, self.mesh.key.bytes());
         put(&mut record, KEY_BYTES, self.management.bytes());
         record
     }
@@ -141,9 +130,8 @@ impl Keys {
             Key::new(bytes.unwrap_or_default())
         };
         Keys {
-            mesh: key(0),
+            mesh: Secret { key: key(0), encrypts },
             management: key(KEY_BYTES),
-            encrypts,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::memory::{Memory, NotFlash};
 use crate::rtt::Rtt;
 use crate::time::{BoardClock, Time};
 
-use super::supply::Supply;
+use super::supply::{PowerCut, Supply};
 
 /// What differs between boards of one kind.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,7 @@ pub struct Board {
     /// Core and chip.
     pub cpu: Cpu<Chip>,
     pub(super) supply: Supply,
+    pub(super) last_power_cut: Option<PowerCut>,
     options: BoardOptions,
     clock: BoardClock,
     rtt: Option<Rtt>,
@@ -167,6 +168,7 @@ impl Board {
         let mut board = Board {
             cpu: Cpu::new(memory, chip),
             supply: Supply::default(),
+            last_power_cut: None,
             options,
             clock,
             rtt,

@@ -16,6 +16,7 @@ mod supply;
 pub use board::{Board, BoardOptions};
 pub use conductor::Port;
 pub use script::{Action, Script};
+pub use supply::PowerCut;
 
 use std::hash::{Hash, Hasher};
 

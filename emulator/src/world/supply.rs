@@ -21,6 +21,15 @@ impl Default for Supply {
     }
 }
 
+/// What a board was at when its power failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerCut {
+    /// The instruction that came next.
+    pub pc: u32,
+    /// The flash was erasing or programming something, which is torn.
+    pub tore_flash: bool,
+}
+
 impl Board {
     /// The power fails. A word that is being programmed or a sector that is being erased is torn, and RAM holds anything when the power
     /// comes back, both by the seed. The lines that the board drives fall.
@@ -28,6 +37,10 @@ impl Board {
         if !self.supply.is_on {
             return;
         }
+        self.last_power_cut = Some(PowerCut {
+            pc: self.cpu.r[15],
+            tore_flash: self.is_flash_busy(),
+        });
         self.cpu.tear_flash(seed);
         self.cpu.memory.scramble(mix(seed));
         self.stop(ResetCause::PowerOn);
@@ -46,6 +59,11 @@ impl Board {
         self.supply.is_on = true;
         self.cpu.bus.regain_power(self.cpu.now);
         self.cpu.resume();
+    }
+
+    /// What it was at when the power last failed.
+    pub fn last_power_cut(&self) -> Option<PowerCut> {
+        self.last_power_cut
     }
 
     /// A byte of the flash keeps what it has, whatever is written there.

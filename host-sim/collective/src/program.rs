@@ -60,19 +60,26 @@ pub fn step<H: Held>(machine: &mut Machine, step: &Step, held: &mut Vec<H>) -> R
     }
 }
 
+/// Something that is held goes to a neighbour.
+fn message<H: Held>(from: Node, to: Node, body: H) -> Message<H> {
+    let bytes = body.bytes();
+    Message { from, to, bytes, body }
+}
+
+/// A round in which what comes is added to what is held there.
+fn hand_over<H: Held>(machine: &mut Machine, messages: &[Message<H>], held: &mut [H]) -> Result<(), Conflict> {
+    machine.round(messages)?;
+    for message in messages {
+        held[message.to as usize].take(&message.body);
+    }
+    Ok(())
+}
+
 /// What nodes of one type hold, or a part of it, goes to those of the other.
 fn cross<H: Held>(machine: &mut Machine, lend: &Lend, held: &mut [H]) -> Result<(), Conflict> {
     let sends = (0..held.len() as Node).filter_map(|from| Some((from, lend.send(from)?)));
-    let messages: Vec<Message<H>> = sends
-        .map(|(from, to)| {
-            let body = held[from as usize].lend(lend);
-            Message {
-                from,
-                to,
-                bytes: body.bytes(),
-                body,
-            }
-        })
+    let messages: Vec<_> = sends
+        .map(|(from, to)| message(from, to, held[from as usize].lend(lend)))
         .collect();
     machine.round(&messages)?;
     for message in messages {
@@ -164,21 +171,10 @@ fn exchange<H: Held>(machine: &mut Machine, swap: &Swap, held: &mut Vec<H>) -> R
 fn hand_on<H: Held>(machine: &mut Machine, pass: &Pass, held: &mut [H]) -> Result<(), Conflict> {
     for round in 0..pass.rounds() {
         let sends = (0..held.len() as Node).filter_map(|from| Some((from, pass.send(from, round)?)));
-        let messages: Vec<Message<H>> = sends
-            .map(|(from, to)| {
-                let body = held[from as usize].clone();
-                Message {
-                    from,
-                    to,
-                    bytes: body.bytes(),
-                    body,
-                }
-            })
+        let messages: Vec<_> = sends
+            .map(|(from, to)| message(from, to, held[from as usize].clone()))
             .collect();
-        machine.round(&messages)?;
-        for message in messages {
-            held[message.to as usize].take(&message.body);
-        }
+        hand_over(machine, &messages, held)?;
     }
     Ok(())
 }
@@ -192,18 +188,10 @@ fn tell_all<H: Held>(machine: &mut Machine, tell: &Tell, held: &mut [H]) -> Resu
         for (from, to) in tree.down(round) {
             for first in (0..held.len() as Node).step_by(positions as usize) {
                 let body = held[(first + from) as usize].clone();
-                messages.push(Message {
-                    from: first + from,
-                    to: first + to,
-                    bytes: body.bytes(),
-                    body,
-                });
+                messages.push(message(first + from, first + to, body));
             }
         }
-        machine.round(&messages)?;
-        for message in messages {
-            held[message.to as usize].take(&message.body);
-        }
+        hand_over(machine, &messages, held)?;
     }
     held.iter_mut().for_each(Held::settle);
     Ok(())

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hopwise_core::authority::MeshKeys;
+use hopwise_core::key::Credentials;
 use serialport::{ClearBuffer, SerialPort};
 
 use crate::host_port::HostPort;
@@ -81,8 +82,11 @@ impl SerialLine {
         };
         let mut port = HostPort::new(fresh_epoch(), baud, 0);
         if let Some(keys) = keys {
-            let random = random_bytes().map_err(|error| bad(error.into()))?;
-            port.lock(&keys.credentials(random), Some(keys.management));
+            let credentials = Credentials {
+                secret: keys.mesh,
+                random: random_bytes().map_err(|error| bad(error.into()))?,
+            };
+            port.lock(&credentials, Some(keys.management));
         }
         Ok(SerialLine {
             device: open_device(path, baud).map_err(bad)?,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::Key;
-use hopwise_core::wire::{AppPort, AppStatus, Command, Query};
+use hopwise_core::key::{Credentials, Key};
+use hopwise_core::wire::{AppPort, AppStatus, Command, Query, Verdict};
 use hopwise_emulator::time::{MICROSECOND, Time};
 use hopwise_emulator::world::{BadWire, Port, World};
 
@@ -50,9 +50,16 @@ impl Question {
     }
 }
 
+/// What comes out at the other end of a wire for what one of its ends, 0 or 1, has sent by now, in microseconds.
+pub type Carry = Box<dyn FnMut(usize, &[u8], u64) -> Vec<u8>>;
+
 /// A computer at every board.
 pub struct Computers {
     ports: Vec<HostPort>,
+    /// Wires that lead through someone's hands.
+    tapped: Vec<([Port; 2], Carry)>,
+    /// What became of confirmed packets, by their numbers.
+    verdicts: Vec<Vec<(u32, Verdict)>>,
 }
 
 impl Computers {
@@ -65,14 +72,32 @@ impl Computers {
             world.connect_host(Port { board, uart })?;
             ports.push(HostPort::new(1 + board as u32, baud, now));
         }
-        Ok(Computers { ports })
+        let verdicts = vec![Vec::new(); ports.len()];
+        Ok(Computers {
+            ports,
+            tapped: Vec::new(),
+            verdicts,
+        })
     }
 
     /// From now on the computers have the key of the mesh, and perhaps that for commands which change boards.
     pub fn lock(&mut self, keys: &MeshKeys, management: Option<Key>) {
         for (board, port) in self.ports.iter_mut().enumerate() {
-            port.lock(&keys.credentials([board as u8; 16]), management);
+            let credentials = Credentials {
+                secret: keys.mesh,
+                random: [board as u8; 16],
+            };
+            port.lock(&credentials, management);
         }
+    }
+
+    /// Lays a wire between two free ports that passes on what `carry` says.
+    pub fn tap(&mut self, world: &mut World, ends: [Port; 2], carry: Carry) -> Result<(), BadWire> {
+        for end in ends {
+            world.connect_host(end)?;
+        }
+        self.tapped.push((ends, carry));
+        Ok(())
     }
 
     /// The address of a board, if it answers.
@@ -99,6 +124,12 @@ impl Computers {
                     board.feed(uart, &bytes);
                 }
             }
+            for (ends, carry) in &mut self.tapped {
+                for (side, [from, to]) in [[ends[0], ends[1]], [ends[1], ends[0]]].into_iter().enumerate() {
+                    let bytes = world.boards_mut()[from.board].take_bytes(from.uart);
+                    world.boards_mut()[to.board].feed(to.uart, &carry(side, &bytes, now));
+                }
+            }
         }
     }
 
@@ -107,6 +138,34 @@ impl Computers {
         if let Some(computer) = self.ports.get_mut(board) {
             computer.datagram(node, port, bytes);
         }
+    }
+
+    /// The same by a packet that the node confirms; returns its number.
+    pub fn send_confirmed(&mut self, board: usize, node: u64, port: AppPort, bytes: &[u8]) -> u32 {
+        let computer = self.ports.get_mut(board);
+        computer.map_or(0, |computer| computer.confirmed(node, port, bytes))
+    }
+
+    /// What nodes have said of the confirmed packets of the computer at a board since the last call, by their numbers.
+    pub fn verdicts(&mut self, board: usize) -> Vec<(u32, Verdict)> {
+        self.replies(board);
+        self.verdicts.get_mut(board).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The replies to questions. Confirmed packets have numbers of their own, so what is said of those is kept apart.
+    fn replies(&mut self, board: usize) -> Vec<(u32, Reply)> {
+        let (Some(port), Some(verdicts)) = (self.ports.get_mut(board), self.verdicts.get_mut(board)) else {
+            return Vec::new();
+        };
+        let mut replies = port.replies();
+        replies.retain(|(number, reply)| match reply {
+            Reply::Confirmed(verdict) => {
+                verdicts.push((*number, *verdict));
+                false
+            }
+            Reply::Answer(_) | Reply::Undeliverable(_) => true,
+        });
+        replies
     }
 
     /// From now on requests come among the messages for the computer at a board. Before, who asks is told that nobody serves that.
@@ -164,12 +223,13 @@ impl Computers {
             && (queues.iter().any(|queue| !queue.is_empty()) || open.iter().any(|map| !map.is_empty()))
         {
             let now = world.now() / MICROSECOND;
-            for (at, port) in self.ports.iter_mut().enumerate() {
-                for (number, reply) in port.replies() {
+            for at in 0..self.ports.len() {
+                for (number, reply) in self.replies(at) {
                     if let Some(index) = open[at].remove(&number) {
                         replies[index] = Some(reply);
                     }
                 }
+                let port = &mut self.ports[at];
                 while open[at].len() < AT_ONCE {
                     let Some(index) = queues[at].pop() else { break };
                     let question = &questions[index];

@@ -1,7 +1,7 @@
 //! A mesh file on emulated boards.
 //!
-//! [`build`] emulates every board as what it is. A rehearsal of the rig, an [`EmulatedMesh`], has default boards instead: links
-//! have the same numbers, if not the same pins, and one image does for all.
+//! [`build`] and [`EmulatedMesh::start_real`] emulate every board as what it is. A rehearsal of the rig, by [`EmulatedMesh::start`], has default
+//! boards instead: links have the same numbers, if not the same pins, and one image does for all.
 
 use std::fmt;
 use std::io;
@@ -30,6 +30,11 @@ use hopwise_emulate::setup::{self, Blueprint, CannotBuild, Differences, Program}
 const ANSWERS_WITHIN: Time = SECOND;
 /// A board that takes no packet for so long takes none any more: links to its neighbours may pause.
 const TAKES_WITHIN: Time = 5 * SECOND;
+/// What boards of an [`EmulatedMesh`] differ by.
+const DIFFERENCES: Differences = Differences {
+    seed: 1,
+    drift_ppm: 20.0,
+};
 
 /// The firmware, from its file.
 pub struct Firmware {
@@ -321,10 +326,6 @@ impl EmulatedMesh {
         mistakes: &Mistakes,
         entrances: &[u64],
     ) -> Result<Self, CannotEmulate> {
-        let differences = Differences {
-            seed: 1,
-            drift_ppm: 20.0,
-        };
         let mut blueprint = blueprint(mesh)?;
         for (board, node) in &mistakes.pages {
             let page = mesh.page(*node).map_err(CannotEmulate::Page)?;
@@ -345,8 +346,17 @@ impl EmulatedMesh {
                 *place.ok_or(CannotEmulate::NoBoard(*node as usize))? = keys;
             }
         }
-        let mut world = setup::assemble(&blueprint, image, differences)?;
+        let mut world = setup::assemble(&blueprint, image, DIFFERENCES)?;
         world.set_script(mistakes.script(mesh)?)?;
+        Self::connect(mesh, world, entrances)
+    }
+
+    /// The same with each board as what it is, and with the program for its kind; without mistakes.
+    pub fn start_real(mesh: &Mesh, programs: &[Program], entrances: &[u64]) -> Result<Self, CannotEmulate> {
+        Self::connect(mesh, build(mesh, programs, DIFFERENCES)?, entrances)
+    }
+
+    fn connect(mesh: &Mesh, mut world: World, entrances: &[u64]) -> Result<Self, CannotEmulate> {
         let mut computers = Computers::connect(&mut world, mesh.baud)?;
         if let Some(keys) = mesh.keys {
             computers.lock(&keys, Some(keys.management));

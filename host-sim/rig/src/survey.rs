@@ -21,6 +21,15 @@ pub struct Peer {
     pub host: bool,
 }
 
+/// Why two ends that hear each other do not link up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stranger {
+    /// They have different keys, or only one of them has a key.
+    Key,
+    /// They speak different versions of the wire format.
+    Version,
+}
+
 /// What a board sees at one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkSeen {
@@ -28,8 +37,8 @@ pub struct LinkSeen {
     pub peer: Option<Peer>,
     /// The other end hears this one, too.
     pub up: bool,
-    /// Someone is there who has another key, or only one of the ends has a key.
-    pub locked_out: bool,
+    /// Why there can be no link with who is there.
+    pub stranger: Option<Stranger>,
     /// How often its serial port found bytes without a stop bit, noise, and bytes that nobody had fetched in time.
     pub errors: [u32; 3],
 }
@@ -126,7 +135,11 @@ fn link_seen(report: &LinkReport) -> LinkSeen {
             host: report.host,
         }),
         up: report.up,
-        locked_out: matches!(report.trouble, LinkTrouble::Unkeyed | LinkTrouble::WrongKey),
+        stranger: match report.trouble {
+            LinkTrouble::None | LinkTrouble::OneWay => None,
+            LinkTrouble::Unkeyed | LinkTrouble::WrongKey => Some(Stranger::Key),
+            LinkTrouble::Version => Some(Stranger::Version),
+        },
         errors: [
             report.counters.framing_errors,
             report.counters.noise_errors,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::mesh::{Mesh, NodePort};
 use super::plan::{Cable, WiringPlan};
-use super::survey::{Peer, Seen};
+use super::survey::{Peer, Seen, Stranger};
 
 /// A link of a board, whether or not the plan uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +33,8 @@ pub enum FindingKind {
     OneWay,
     /// Who is there has another key, or only one of the ends has a key.
     Key,
+    /// Who is there speaks another version of the wire format.
+    Version,
 }
 
 /// Something that is not as planned. The keys are stable.
@@ -161,11 +163,8 @@ impl Comparison<'_> {
             .is_some_and(|link| link.up)
     }
 
-    fn is_locked_out(&self, at: Socket) -> bool {
-        let board = self.seen.get(&at.node);
-        board
-            .and_then(|board| board.links.get(at.link))
-            .is_some_and(|link| link.locked_out)
+    fn stranger(&self, at: Socket) -> Option<Stranger> {
+        self.seen.get(&at.node)?.links.get(at.link)?.stranger
     }
 
     /// The socket of this mesh that is heard at a socket, if it is one.
@@ -250,9 +249,12 @@ impl Comparison<'_> {
                     let deaf = hears_us && !self.is_up(there);
                     deaf.then_some(FindingKind::OneWay)
                 }
-                None if self.is_locked_out(here) => Some(FindingKind::Key),
-                None if hears_us => Some(FindingKind::OneWay),
-                None => Some(FindingKind::Missing),
+                None => Some(match self.stranger(here) {
+                    Some(Stranger::Key) => FindingKind::Key,
+                    Some(Stranger::Version) => FindingKind::Version,
+                    None if hears_us => FindingKind::OneWay,
+                    None => FindingKind::Missing,
+                }),
                 Some(_) => match self.leads_to(here) {
                     Some(heard) if heard == there => {
                         // If the other end hears nothing, it is the deaf one and says so.
@@ -392,7 +394,7 @@ impl Comparison<'_> {
                 cables.extend([(a, b), (b, a)]);
                 Some(format!("move the plug at {} to {}", self.place(far), self.place(free)))
             }
-            (None, None) => Some(format!(
+            (None, None) => Some(self.reconcile(a, b).or_else(|| self.reconcile(b, a)).unwrap_or_else(|| format!(
                 "plug in cable {number} between {} and {}: {} to {}, {} to {}, and ground; if it is there, it is broken or its TX and RX \
                  are not crossed",
                 self.place(a),
@@ -401,8 +403,20 @@ impl Comparison<'_> {
                 uart_b.rx.name,
                 uart_a.rx.name,
                 uart_b.tx.name
-            )),
+            ))),
         }
+    }
+
+    /// What to do about boards that hear each other and do not link up. The one that does not answer is the one to change.
+    fn reconcile(&self, here: Socket, there: Socket) -> Option<String> {
+        let difference = match self.stranger(here)? {
+            Stranger::Key => "have different keys, or only one of them has one",
+            Stranger::Version => "speak different versions of the wire format",
+        };
+        let [here, there] = [here.node, there.node];
+        Some(format!(
+            "boards {here} and {there} {difference}: `hopwise flash MESH.toml --only {there}` gives board {there} what the mesh file says"
+        ))
     }
 
     /// Whether one of two sockets hears the other.

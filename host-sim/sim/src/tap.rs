@@ -3,7 +3,7 @@
 //! What a tap does with what passes is drawn: it lets it pass, swallows it, says earlier things again in either direction, changes bits and
 //! mends the checksum, joins the beginning of one frame to the end of another, adds noise, and speaks in the name of either end.
 
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::{Credentials, Key, Secret};
 use hopwise_core::link::{Link, Micros};
 use hopwise_core::wire::{DELIMITER, Frame, Identity, WIRE, crc32c, decode, encoded_len};
 use rand::{Rng, RngExt};
@@ -53,12 +53,12 @@ impl Tap {
                 let mut link = Link::welcoming(identity, baud, now);
                 if random.random() {
                     // Any key but the right one.
-                    let (key, random) = (Key::new(random.random()), random.random());
-                    link.lock(&Credentials {
-                        key,
-                        random,
+                    let secret = Secret {
+                        key: Key::new(random.random()),
                         encrypts: false,
-                    });
+                    };
+                    let random = random.random();
+                    link.lock(&Credentials { secret, random });
                 }
                 Box::new(link)
             });

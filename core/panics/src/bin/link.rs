@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::{Credentials, Key, Secret};
 use hopwise_core::link::Link;
 use hopwise_core::wire::{Identity, Offer, Role, WIRE};
 use hopwise_panics::outside;
@@ -23,9 +23,11 @@ extern "C" fn _start() {
     let mut link = Link::<WIRE>::welcoming(identity, black_box(1), black_box(0));
     if black_box(true) {
         link.lock(&Credentials {
-            key: Key::new(black_box([1; 16])),
+            secret: Secret {
+                key: Key::new(black_box([1; 16])),
+                encrypts: black_box(false),
+            },
             random: black_box([2; 16]),
-            encrypts: black_box(false),
         });
     }
     let mut out = [0; WIRE];

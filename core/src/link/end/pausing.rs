@@ -3,9 +3,11 @@
 //!
 //! From then on nothing is sent by either end, so that nothing is lost in a full buffer, and no timeout counts. The pause is over when the end
 //! that was away says anything, or when it has been away for too long. Both ends may be away at a time.
+//!
+//! An end that announces pauses and does not need them would keep packets waiting for ever, so it is given only so much [leave](Leave).
 
 use super::{End, coarse};
-use crate::link::Micros;
+use crate::link::{Micros, millis};
 use crate::wire::PAUSE_UNIT;
 
 /// Of this end.
@@ -18,6 +20,49 @@ pub(super) enum Pause {
     Told,
     /// It is over, and the other end, which is away itself, is to know when it comes back: else each would wait for the other to speak.
     Over,
+}
+
+/// The other end may be away for so long at a time, in milliseconds: more than it takes to erase the flash of any board we know.
+const LONGEST_LEAVE: u32 = 30_000;
+/// Each announcement counts for so much, however short the pause.
+const ANNOUNCEMENT: u32 = 1_000;
+/// And in the long run for a tenth of the time.
+const TIMES_AS_LONG_HERE: u32 = 10;
+/// Until all is made up for.
+const LONGEST_DEBT: u32 = LONGEST_LEAVE * TIMES_AS_LONG_HERE;
+
+/// How long the other end may still be away.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Leave {
+    /// When it will have been here for ten times as long as it was away, in milliseconds, which go round.
+    even_at: u32,
+}
+
+impl Leave {
+    fn debt(self, now: Micros) -> u32 {
+        let debt = self.even_at.wrapping_sub(millis(now));
+        // Otherwise it is in the past.
+        if debt <= LONGEST_DEBT { debt } else { 0 }
+    }
+
+    /// It wants to be away for so long; it may, for as long as the result says.
+    fn grant(&mut self, wanted: Micros, now: Micros) -> Micros {
+        let debt = self.debt(now);
+        let left = ((LONGEST_DEBT - debt) / TIMES_AS_LONG_HERE).saturating_sub(ANNOUNCEMENT);
+        if left == 0 {
+            return 0;
+        }
+        let granted = millis(wanted).min(left);
+        let costs = (granted + ANNOUNCEMENT) * TIMES_AS_LONG_HERE;
+        self.even_at = millis(now).wrapping_add(debt).wrapping_add(costs);
+        Micros::from(granted) * 1_000
+    }
+
+    /// It is back, so much earlier.
+    fn give_back(&mut self, unused: Micros, now: Micros) {
+        let unused = millis(unused) * TIMES_AS_LONG_HERE;
+        self.even_at = millis(now).wrapping_add(self.debt(now).saturating_sub(unused));
+    }
 }
 
 impl End {
@@ -38,13 +83,18 @@ impl End {
 
     /// The other end will be away.
     pub(super) fn excuse(&mut self, units: u8, now: Micros) {
-        self.away_until = now.saturating_add(u64::from(units) * PAUSE_UNIT);
-        self.state.excuse(self.heard_until(self.away_until));
+        let granted = self.leave.grant(u64::from(units) * PAUSE_UNIT, now);
+        if granted > 0 {
+            self.away_until = now.saturating_add(granted);
+            self.state.excuse(self.heard_until(self.away_until));
+        }
     }
 
     /// The other end is heard, or should have been.
     pub(super) fn is_back(&mut self, now: Micros) {
-        if core::mem::take(&mut self.away_until) > 0 {
+        let until = core::mem::take(&mut self.away_until);
+        if until > 0 {
+            self.leave.give_back(until.saturating_sub(now), now);
             self.wait_anew(now);
         }
     }
@@ -77,5 +127,40 @@ impl End {
             Pause::Over => Some(0),
             Pause::None | Pause::Told => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Micros = 1_000_000;
+
+    #[test]
+    fn leave_is_used_up_and_comes_back_slowly() {
+        for start in [0, 40 * 24 * 3_600 * SECOND] {
+            let mut leave = Leave::default();
+            let granted: Micros = (0..20).map(|_| leave.grant(4 * SECOND, start)).sum();
+            // Six announcements, of which the last was cut short.
+            assert_eq!(granted, 24 * SECOND);
+            assert_eq!(leave.grant(4 * SECOND, start + 9 * SECOND), 0);
+            assert_eq!(leave.grant(4 * SECOND, start + 30 * SECOND), 2 * SECOND);
+            // After five minutes all is forgotten, and after a year too.
+            for later in [330, 365 * 24 * 3_600] {
+                let mut leave = leave;
+                assert_eq!(leave.grant(4 * SECOND, start + later * SECOND), 4 * SECOND);
+            }
+        }
+    }
+
+    #[test]
+    fn who_comes_back_early_has_used_less_but_each_announcement_counts() {
+        let mut leave = Leave::default();
+        let short = (0..100).map(|_| {
+            let granted = leave.grant(4 * SECOND, SECOND);
+            leave.give_back(granted, SECOND);
+            granted
+        });
+        assert_eq!(short.filter(|granted| *granted > 0).count(), 29);
     }
 }

@@ -32,13 +32,17 @@ fn from(source: u64) -> Packet<8> {
 }
 
 /// Admits a packet that came so many milliseconds ago, and gives it something to do.
-fn put(pool: &mut Small, origin: Origin, lane: u8, milliseconds: u64) -> Option<Place> {
-    put_of(pool, 0, origin, lane, milliseconds)
+fn put(pool: &mut Small, origin: Origin, milliseconds: u64) -> Option<Place> {
+    put_of(pool, 0, origin, milliseconds)
+}
+
+fn by(link: u8, lane: u8) -> Origin {
+    Origin::Link { link, lane }
 }
 
 /// The same of a source.
-fn put_of(pool: &mut Small, source: u64, origin: Origin, lane: u8, milliseconds: u64) -> Option<Place> {
-    let place = pool.admit(from(source), origin, lane, NOW - 1_000 * milliseconds)?;
+fn put_of(pool: &mut Small, source: u64, origin: Origin, milliseconds: u64) -> Option<Place> {
+    let place = pool.admit(from(source), origin, NOW - 1_000 * milliseconds)?;
     pool.get_mut(place)?.pending = 1;
     Some(place)
 }
@@ -52,7 +56,7 @@ fn take(pool: &mut Small, place: Place) {
 fn full() -> (Small, Vec<Place>) {
     let mut pool = Small::new(LANES_USED);
     let mut links = (0..4).cycle();
-    let places = core::iter::from_fn(|| put(&mut pool, Origin::Link(links.next()?), 0, 10)).collect();
+    let places = core::iter::from_fn(|| put(&mut pool, by(links.next()?, 0), 10)).collect();
     pool.forget_turns();
     (pool, places)
 }
@@ -61,22 +65,22 @@ fn full() -> (Small, Vec<Place>) {
 fn however_full_it_is_every_empty_lane_has_room_and_so_has_what_begins_here() {
     let (mut pool, _) = full();
     for lane in 1..LANES_USED {
-        assert!(put(&mut pool, Origin::Link(0), lane, 0).is_some(), "lane {lane}");
-        assert!(put(&mut pool, Origin::Link(0), lane, 0).is_none(), "lane {lane}");
+        assert!(put(&mut pool, by(0, lane), 0).is_some(), "lane {lane}");
+        assert!(put(&mut pool, by(0, lane), 0).is_none(), "lane {lane}");
     }
-    assert!(put(&mut pool, Origin::Application, 0, 0).is_some());
+    assert!(put(&mut pool, Origin::Application, 0).is_some());
     assert!(!pool.outbox_has_room(Kind::Datagram));
-    assert!(put(&mut pool, Origin::Link(0), LANES_USED, 0).is_none(), "no such lane");
+    assert!(put(&mut pool, by(0, LANES_USED), 0).is_none(), "no such lane");
 }
 
 #[test]
 fn broadcasts_that_begin_here_leave_room_for_what_passes() {
     let mut pool = Small::new(LANES_USED);
     while pool.outbox_has_room(Kind::Broadcast) {
-        put(&mut pool, Origin::Application, 0, 0).unwrap();
+        put(&mut pool, Origin::Application, 0).unwrap();
     }
     assert!(pool.outbox_has_room(Kind::Datagram));
-    let passing = core::iter::from_fn(|| put(&mut pool, Origin::Link(0), 0, 0)).count();
+    let passing = core::iter::from_fn(|| put(&mut pool, by(0, 0), 0)).count();
     assert!(passing > PASSING, "{passing}");
 }
 
@@ -84,44 +88,38 @@ fn broadcasts_that_begin_here_leave_room_for_what_passes() {
 fn a_free_slot_goes_to_the_link_that_has_waited_longest() {
     let (mut pool, places) = full();
     for (link, age) in [(1, 20), (2, 900), (3, 300)] {
-        assert!(put(&mut pool, Origin::Link(link), 0, age).is_none());
+        assert!(put(&mut pool, by(link, 0), age).is_none());
     }
     take(&mut pool, places[0]);
-    assert!(
-        put(&mut pool, Origin::Link(1), 0, 20).is_none(),
-        "others have waited longer"
-    );
-    assert!(
-        put(&mut pool, Origin::Link(3), 0, 300).is_none(),
-        "one has waited longer"
-    );
+    assert!(put(&mut pool, by(1, 0), 20).is_none(), "others have waited longer");
+    assert!(put(&mut pool, by(3, 0), 300).is_none(), "one has waited longer");
     assert!(!pool.offer(1).takes(0) && !pool.offer(3).takes(0) && pool.offer(2).takes(0));
-    assert!(put(&mut pool, Origin::Link(2), 0, 900).is_some());
+    assert!(put(&mut pool, by(2, 0), 900).is_some());
     take(&mut pool, places[1]);
     assert!(!pool.offer(1).takes(0) && pool.offer(3).takes(0));
-    assert!(put(&mut pool, Origin::Link(3), 0, 300).is_some());
+    assert!(put(&mut pool, by(3, 0), 300).is_some());
     take(&mut pool, places[2]);
-    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_some());
+    assert!(put(&mut pool, by(1, 0), 20).is_some());
 }
 
 #[test]
 fn the_slot_of_a_lane_goes_to_the_link_that_has_waited_longest() {
     let (mut pool, _) = full();
-    let first = put(&mut pool, Origin::Link(0), 3, 10).unwrap();
+    let first = put(&mut pool, by(0, 3), 10).unwrap();
     for (link, age) in [(1, 20), (2, 40)] {
-        assert!(put(&mut pool, Origin::Link(link), 3, age).is_none());
+        assert!(put(&mut pool, by(link, 3), age).is_none());
     }
     take(&mut pool, first);
-    assert!(put(&mut pool, Origin::Link(0), 3, 10).is_none());
-    assert!(put(&mut pool, Origin::Link(1), 3, 20).is_none());
-    assert!(put(&mut pool, Origin::Link(2), 3, 40).is_some());
+    assert!(put(&mut pool, by(0, 3), 10).is_none());
+    assert!(put(&mut pool, by(1, 3), 20).is_none());
+    assert!(put(&mut pool, by(2, 3), 40).is_some());
 }
 
 /// Nothing is kept free for a link that has all it may have.
 #[test]
 fn a_link_with_its_whole_share_is_not_waited_for() {
     let mut pool = Small::new(LANES_USED);
-    while put(&mut pool, Origin::Link(0), 0, 900).is_some() {}
+    while put(&mut pool, by(0, 0), 900).is_some() {}
     assert_eq!(pool.share_left(0), 0);
     let free = pool.common() - pool.common_taken();
     assert!(free > 0);
@@ -131,28 +129,28 @@ fn a_link_with_its_whole_share_is_not_waited_for() {
 #[test]
 fn one_that_does_not_come_back_is_not_waited_for_for_ever() {
     let (mut pool, places) = full();
-    assert!(put(&mut pool, Origin::Link(2), 0, 900).is_none());
+    assert!(put(&mut pool, by(2, 0), 900).is_none());
     take(&mut pool, places[0]);
-    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_none());
+    assert!(put(&mut pool, by(1, 0), 20).is_none());
     pool.forget_turns();
-    assert!(put(&mut pool, Origin::Link(1), 0, 20).is_some());
+    assert!(put(&mut pool, by(1, 0), 20).is_some());
 }
 
 #[test]
 fn who_has_waited_longest_has_a_turn_though_more_wait_than_are_remembered() {
     let (mut pool, places) = full();
     for lane in 1..LANES_USED {
-        put(&mut pool, Origin::Link(0), lane, 1).unwrap();
+        put(&mut pool, by(0, lane), 1).unwrap();
     }
     for link in 0..4 {
         for lane in 0..LANES_USED {
             let age = 100 + u64::from(lane) + 10 * u64::from(link);
-            assert!(put(&mut pool, Origin::Link(link), lane, age).is_none());
+            assert!(put(&mut pool, by(link, lane), age).is_none());
         }
     }
     take(&mut pool, places[0]);
-    assert!(put(&mut pool, Origin::Link(0), 5, 105).is_none());
-    assert!(put(&mut pool, Origin::Link(3), 5, 135).is_some());
+    assert!(put(&mut pool, by(0, 5), 105).is_none());
+    assert!(put(&mut pool, by(3, 5), 135).is_some());
 }
 
 #[test]
@@ -160,28 +158,25 @@ fn a_source_that_has_had_less_goes_before_one_that_has_waited_longer() {
     let (mut pool, places) = full();
     // Source 0 has had everything so far.
     (0..20).for_each(|_| pool.serve(places[0]));
-    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 900).is_none());
-    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 20).is_none());
+    assert!(put_of(&mut pool, 0, by(1, 0), 900).is_none());
+    assert!(put_of(&mut pool, 7, by(2, 0), 20).is_none());
     take(&mut pool, places[0]);
     assert!(pool.offer(2).takes(0) && !pool.offer(1).takes(0));
-    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 900).is_none());
-    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 20).is_some());
+    assert!(put_of(&mut pool, 0, by(1, 0), 900).is_none());
+    assert!(put_of(&mut pool, 7, by(2, 0), 20).is_some());
 }
 
 #[test]
 fn a_link_that_has_just_sent_is_taken_to_have_more() {
     let (mut pool, places) = full();
     (0..20).for_each(|_| pool.serve(places[0]));
-    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 900).is_none());
-    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 20).is_none());
+    assert!(put_of(&mut pool, 7, by(2, 0), 900).is_none());
+    assert!(put_of(&mut pool, 0, by(1, 0), 20).is_none());
     take(&mut pool, places[0]);
-    assert!(put_of(&mut pool, 7, Origin::Link(2), 0, 0).is_some());
+    assert!(put_of(&mut pool, 7, by(2, 0), 0).is_some());
     take(&mut pool, places[1]);
     assert!(pool.offer(2).takes(0), "source 7 has still had less");
-    assert!(put_of(&mut pool, 0, Origin::Link(1), 0, 0).is_none());
+    assert!(put_of(&mut pool, 0, by(1, 0), 0).is_none());
     let later = NOW + 10_000;
-    assert!(
-        pool.admit(from(0), Origin::Link(1), 0, later).is_some(),
-        "it has no more"
-    );
+    assert!(pool.admit(from(0), by(1, 0), later).is_some(), "it has no more");
 }

@@ -1,6 +1,6 @@
 //! Links with keys: ends with the same key link up, others do not, and nobody on the wire between them is ever believed.
 
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::{Credentials, Key, Secret};
 use hopwise_core::link::{Down, Link, Micros, Received};
 use hopwise_core::wire::{
     Ack, DELIMITER, DataHeader, Frame, FrameError, Offer, Role, TimeSignal, WIRE, decode, encoded_len, write_ack,
@@ -15,11 +15,9 @@ const BAUD: u32 = 1_000_000;
 const KEY: Key = Key::new(*b"a key for trials");
 
 fn credentials(key: Key) -> Option<Credentials> {
-    let random = [0; 16];
     Some(Credentials {
-        key,
-        random,
-        encrypts: false,
+        secret: Secret { key, encrypts: false },
+        random: [0; 16],
     })
 }
 

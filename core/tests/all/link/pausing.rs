@@ -102,3 +102,25 @@ fn an_end_that_does_not_come_back_is_given_up() {
     pair.run(400 * MILLISECOND, |_| false);
     assert_eq!(pair.ends[1].notices, [Notice::Up, Notice::Down(Down::Silent)]);
 }
+
+/// A liar that is always about to be away must not keep what others send waiting for ever.
+#[test]
+fn pauses_without_end_are_not_believed() {
+    let mut pair = busy_pair();
+    let start = pair.now;
+    let mut away = 0;
+    while pair.now < start + 100 * SECOND {
+        pair.ends[0].link.pause(UNITS);
+        pair.run(TOLD, |_| false);
+        pair.ends[0].stands_still = true;
+        for _ in 0..30 {
+            pair.run(100 * MILLISECOND, |_| false);
+            away += u64::from(pair.ends[1].link.is_paused(pair.now)) * 100 * MILLISECOND;
+        }
+        pair.ends[0].stands_still = false;
+        pair.ends[0].link.end_pause(pair.now);
+    }
+    // Half a minute, and a tenth of the time.
+    assert!(away > 20 * SECOND && away < 45 * SECOND, "{away}");
+    assert!(pair.ends[1].notices.contains(&Notice::Down(Down::Silent)));
+}

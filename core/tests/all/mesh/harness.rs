@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::stranger::Stranger;
 use crate::support::*;
-use hopwise_core::key::{Credentials, Key};
+use hopwise_core::key::{Credentials, Key, Secret};
 
 /// What an application got.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,9 +141,11 @@ impl Mesh {
         let mut mesh = Mesh::new(expression);
         for node in 0..mesh.network.nodes() {
             let credentials = Credentials {
-                key: Key::new([9; 16]),
+                secret: Secret {
+                    key: Key::new([9; 16]),
+                    encrypts,
+                },
                 random: [node as u8; 16],
-                encrypts,
             };
             mesh.board_mut(node).router.lock(&credentials);
         }

@@ -229,6 +229,11 @@ pub(super) fn sentence(finding: &Finding) -> String {
         FindingKind::Key => {
             format!("key         {place}: who is there, and should be {expected}, has another key, or none")
         }
+        FindingKind::Version => {
+            format!(
+                "version     {place}: who is there, and should be {expected}, speaks another version of the wire format"
+            )
+        }
         FindingKind::OneWay => format!("one way     {place}: nothing arrives from {expected}, which hears this end"),
     }
 }

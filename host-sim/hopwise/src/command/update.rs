@@ -6,11 +6,13 @@ use clap::Args;
 use hopwise_emulator::time::{MILLISECOND, Time};
 use hopwise_files::write_whole;
 
+use super::mesh::parse_kind;
 use super::output::{Outcome, check_output, print, print_json};
 use super::refusal::Refusal;
 use super::{RepositoryArg, one_kind, parse};
-use hopwise_rig::boards::KINDS;
-use hopwise_rig::emulated::{CannotEmulate, EmulatedMesh, Firmware, Mistakes};
+use hopwise_emulate::setup::Program;
+use hopwise_rig::boards::{BoardKind, KINDS};
+use hopwise_rig::emulated::{self, CannotEmulate, EmulatedMesh, Firmware, Mistakes};
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::ports::{self, NoPortMeant};
 use hopwise_rig::serial_line::SerialMesh;
@@ -35,6 +37,9 @@ pub(super) struct UpdateArgs {
     /// Update emulated boards, which start with Hopwise's own image
     #[arg(long)]
     emulated: bool,
+    /// The kind of board [default: nucleo-f446re, or what the mesh file says]
+    #[arg(long, value_name = "BOARD", value_parser = parse_kind)]
+    board: Option<&'static BoardKind>,
     /// The update file [default: Hopwise's own firmware, built for both slots]
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
@@ -53,9 +58,10 @@ pub(super) struct UpdateArgs {
 }
 
 pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
-    let mesh = match args.what.ends_with(".toml") {
-        true => Mesh::read(Path::new(&args.what))?,
-        false => Mesh::new(parse(&args.what)?, KINDS[0])?,
+    let mesh = match (args.what.ends_with(".toml"), args.board) {
+        (true, None) => Mesh::read(Path::new(&args.what))?,
+        (true, Some(_)) => return Err(Refusal::BoardOfMesh),
+        (false, board) => Mesh::new(parse(&args.what)?, board.unwrap_or(KINDS[0]))?,
     };
     let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
     if let Some(path) = &args.save {
@@ -75,13 +81,17 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
         None => None,
     };
     let result = if args.port.is_none() && (args.emulated || mesh.is_emulated()) {
-        let [first, second, loader] = repository.both_slots(KINDS[0].name)?;
+        let [first, second, loader] = repository.both_slots(kind.name)?;
         let package = match given {
             Some(package) => package,
             None => pair(&first, &second)?,
         };
         let firmware = Firmware::load(&first)?.with_loader(&loader)?;
-        let mut emulated = EmulatedMesh::start(&mesh, &firmware.image, &Mistakes::default(), &[ENTRANCE])?;
+        let program = Program {
+            kind: emulated::board(kind.name)?,
+            image: firmware.image,
+        };
+        let mut emulated = EmulatedMesh::start_real(&mesh, &[program], &[ENTRANCE])?;
         emulated.run_for(START);
         bring(args, &mesh, &package, &mut emulated)
     } else {

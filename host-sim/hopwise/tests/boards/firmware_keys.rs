@@ -2,14 +2,14 @@
 
 use crate::firmware_support::{KEYS, Rig, firmware};
 use hopwise_core::authority::{Challenge, MeshKeys, authorise, board_key};
-use hopwise_core::key::Key;
+use hopwise_core::key::{Key, Secret};
 use hopwise_core::wire::{
     Command, Done, LinkTrouble, PAGE_BYTES, Page, Pattern, Query, Status, Traffic, TrafficReport,
 };
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::setup;
-use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND};
+use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Action, Board, BoardOptions, Port, Script, World};
 use hopwise_sim::tap::Tap;
 use rand::SeedableRng;
@@ -38,7 +38,7 @@ fn a_mesh_with_keys_works_and_no_answer_holds_a_key() {
     let questions: Vec<Question> = questions
         .filter(|question| !matches!(question.query, Query::Board(number) if Command::changes(number)))
         .collect();
-    let secrets = [KEYS.mesh, board_key(&KEYS.management, 1)].map(|key| key.bytes()[..8].to_vec());
+    let secrets = [KEYS.mesh.key, board_key(&KEYS.management, 1)].map(|key| key.bytes()[..8].to_vec());
     for reply in rig.ask(&questions) {
         let Some(Reply::Answer(bytes)) = reply else {
             panic!("no answer")
@@ -136,11 +136,15 @@ fn a_board_without_keys_takes_a_page_from_afar_only_with_its_button_held() {
 #[test]
 fn a_board_with_another_key_or_none_is_told_apart() {
     let Some(firmware) = firmware() else { return };
-    let another = MeshKeys {
-        mesh: Key::new([3; 16]),
-        ..KEYS
-    };
-    let encrypts = MeshKeys { encrypts: true, ..KEYS };
+    let with = |mesh: Secret| MeshKeys { mesh, ..KEYS };
+    let another = with(Secret {
+        key: Key::new([3; 16]),
+        ..KEYS.mesh
+    });
+    let encrypts = with(Secret {
+        encrypts: true,
+        ..KEYS.mesh
+    });
     for (keys, trouble) in [
         (None, LinkTrouble::Unkeyed),
         (Some(another.of_board(1)), LinkTrouble::WrongKey),
@@ -181,28 +185,17 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             let keys = keyed.then(|| KEYS.of_board(board));
             setup::configure(&mut made, &firmware.image, &page, keys, 50 + 9 * board as u32);
             world.add(made);
-            let board = board as usize;
-            world.connect_host(Port { board, uart }).expect("a free port");
         }
         let mut rig = Rig::with(firmware, "path(2)".parse().expect("a network"), world);
         if keyed {
             rig.computers.lock(&KEYS, Some(KEYS.management));
         }
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut tap = Tap::default();
-        let mut run = |rig: &mut Rig, time: u64| {
-            let end = rig.world.now() + time;
-            while rig.world.now() < end {
-                rig.run_for(250 * MICROSECOND);
-                for side in [0, 1] {
-                    let bytes = rig.world.boards_mut()[side].take_bytes(uart);
-                    let now = rig.world.now() / MICROSECOND;
-                    let out = tap.carry(side, &bytes, 1_000_000, now, &mut random);
-                    rig.world.boards_mut()[1 - side].feed(uart, &out);
-                }
-            }
-        };
-        run(&mut rig, SECOND);
+        let (mut random, mut tap) = (Xoshiro256PlusPlus::seed_from_u64(seed), Tap::default());
+        let carry = move |side, bytes: &[u8], now| tap.carry(side, bytes, 1_000_000, now, &mut random);
+        let ends = [0, 1].map(|board| Port { board, uart });
+        let tapped = rig.computers.tap(&mut rig.world, ends, Box::new(carry));
+        tapped.expect("free ports");
+        rig.run_for(SECOND);
         let traffic = Traffic {
             rate: 100,
             count: 250,
@@ -213,7 +206,7 @@ fn nothing_is_taken_from_someone_on_an_emulated_wire() {
             let done: Done = rig.ask_one(Question::command(board, &Command::StartTraffic(traffic)));
             assert_eq!(done, Done::Done);
         }
-        run(&mut rig, 4 * SECOND);
+        rig.run_for(4 * SECOND);
         let reports = [0, 1].map(|board| rig.link_report(board, 0).counters);
         if !keyed {
             // So that the rest can fail: there every other word of the attacker ends a session.

@@ -10,11 +10,14 @@ mod kinds;
 mod next_hop;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod update;
+#[allow(dead_code, reason = "the tests of boards use the rest")]
+mod update_cuts;
 
 use firmware_power::Pace;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
 use hopwise_rig::doctor::BoardFault;
 use next_hop::a_next_hop_takes_at_most;
+use update_cuts::Tally;
 
 #[test]
 fn instructions_for_a_next_hop_among_648_boards() {
@@ -132,8 +135,11 @@ fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
     }
 }
 
-/// Twenty boards, each with 50 power cuts during updates.
+/// Sixteen boards alone and four pairs, each with 50 power cuts during updates.
 #[test]
 fn power_fails_a_thousand_times_during_updates() {
-    (2..22).for_each(|seed| update::power_cuts(seed, 50));
+    let mut tally = Tally::default();
+    (2..18).for_each(|seed| update_cuts::power_cuts(&mut tally, None, seed, 50));
+    (18..22).for_each(|seed| update_cuts::power_cuts(&mut tally, Some("path(2)"), seed, 50));
+    tally.assert_all(50);
 }

@@ -21,3 +21,6 @@ mod kinds;
 mod next_hop;
 mod png;
 mod update;
+mod update_cuts;
+mod update_waves;
+mod versions;

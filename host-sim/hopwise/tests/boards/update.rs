@@ -1,4 +1,4 @@
-//! New firmware through the mesh, on emulated boards with a boot loader: there and back, on trial, refused, and without power.
+//! New firmware through the mesh, on emulated boards with a boot loader: there and back, on trial, and refused.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,25 +12,22 @@ use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
-use hopwise_emulator::world::{Action, Script};
 use hopwise_rig::talk::Talk;
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
 
 use crate::firmware_support::{Firmware, Rig, build, firmware, load, stock};
 
-/// For how long the power is away.
-const AWAY: Time = 50 * MILLISECOND;
 /// By then a board that was switched on answers.
-const START: Time = 700 * MILLISECOND;
+pub(crate) const START: Time = 700 * MILLISECOND;
 
 /// What is flashed by a probe, boot loader and all, and the same for either slot.
-struct Images {
-    flashed: Firmware,
-    linked: [Arc<Image>; 2],
-    package: Package,
+pub(crate) struct Images {
+    pub(crate) flashed: Firmware,
+    pub(crate) linked: [Arc<Image>; 2],
+    pub(crate) package: Package,
 }
 
-fn images() -> Option<&'static Images> {
+pub(crate) fn images() -> Option<&'static Images> {
     static IMAGES: OnceLock<Option<Images>> = OnceLock::new();
     let make = || {
         let mut flashed = load(build(&stock()))?;
@@ -49,37 +46,35 @@ fn images() -> Option<&'static Images> {
 }
 
 /// Boards, and a computer at the first of them.
-struct Desk {
-    rig: Rig,
-    /// From then on nobody is asked any more.
-    ends: Time,
+pub(crate) struct Desk {
+    pub(crate) rig: Rig,
 }
 
 impl Desk {
-    fn new(rig: Rig) -> Self {
-        let mut desk = Desk { rig, ends: Time::MAX };
+    pub(crate) fn new(rig: Rig) -> Self {
+        let mut desk = Desk { rig };
         desk.rig.run_for(START);
         desk
     }
 
-    fn mesh(images: &'static Images, expression: &str) -> Self {
+    pub(crate) fn mesh(images: &'static Images, expression: &str) -> Self {
         let mut desk = Desk::new(Rig::new(&images.flashed, expression));
         desk.rig.wait_for_links(SECOND);
         desk
     }
 
     /// One board of two.
-    fn single(images: &'static Images) -> Self {
+    pub(crate) fn single(images: &'static Images) -> Self {
         let page = Page::new("path(2)", 0).expect("a page").write();
         Desk::new(Rig::single(&images.flashed, &page))
     }
 
-    fn update(&mut self, package: &Package) -> Result<UpdateReport, CannotUpdate> {
+    pub(crate) fn update(&mut self, package: &Package) -> Result<UpdateReport, CannotUpdate> {
         let nodes = (0..self.rig.world.boards().len() as u64).rev().collect();
         update(self, package, &[nodes])
     }
 
-    fn state(&mut self, board: usize) -> UpdateState {
+    pub(crate) fn state(&mut self, board: usize) -> UpdateState {
         self.rig.ask_one(Question::command(board, &Command::Update))
     }
 
@@ -100,15 +95,15 @@ impl Desk {
         assert_eq!((state.slot, state.on_trial), (Slot::Second, true));
     }
 
-    /// What the board runs is whole, and is the one or the other.
-    fn assert_whole(&mut self, images: &Images, what: &str) -> Slot {
-        let status = self.rig.status(0);
+    /// What a board runs is whole, and is the one or the other.
+    pub(crate) fn assert_whole(&mut self, board: usize, images: &Images, what: &str) -> Slot {
+        let status = self.rig.status(board);
         assert_eq!(status.state, BoardState::Configured, "{what}");
-        let slot = self.state(0).slot;
+        let slot = self.state(board).slot;
         let linked = &images.linked[usize::from(slot == Slot::Second)];
         let begin = linked.address_of("_own_image").expect("a slot");
         let expected = &linked.bytes()[(begin - FLASH) as usize..];
-        let memory = &self.rig.world.boards()[0].cpu.memory;
+        let memory = &self.rig.world.boards()[board].cpu.memory;
         assert!(
             memory.bytes(begin, expected.len()).as_deref() == Some(expected),
             "{what}: {slot:?}"
@@ -123,18 +118,13 @@ impl Talk for Desk {
     }
 
     fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
-        match self.rig.world.now() < self.ends {
-            true => self.rig.ask(questions),
-            false => vec![None; questions.len()],
-        }
+        self.rig.ask(questions)
     }
 }
 
 impl Boards for Desk {
     fn wait(&mut self, time: Duration) {
-        if self.rig.world.now() < self.ends {
-            self.rig.run_for(time.as_millis() as Time * MILLISECOND);
-        }
+        self.rig.run_for(time.as_millis() as Time * MILLISECOND);
     }
 
     fn elapsed(&self) -> Duration {
@@ -142,9 +132,7 @@ impl Boards for Desk {
     }
 
     fn stream(&mut self, blocks: Vec<Vec<u8>>) {
-        if self.rig.world.now() < self.ends {
-            self.rig.stream(blocks);
-        }
+        self.rig.stream(blocks);
     }
 }
 
@@ -171,7 +159,7 @@ fn an_update_there_and_one_back() {
     // Nothing was forgotten over it: a restart is one of the image that was kept.
     assert_eq!(desk.tell(&Command::Restart), Done::Done);
     desk.rig.run_for(2 * SECOND);
-    assert_eq!(desk.assert_whole(images, "restarted"), Slot::First);
+    assert_eq!(desk.assert_whole(0, images, "restarted"), Slot::First);
     desk.rig.assert_healthy();
 }
 
@@ -215,12 +203,12 @@ fn an_image_that_nobody_keeps_or_that_hangs_is_left() {
     desk.rig.run_for(57 * SECOND);
     assert_eq!(desk.state(0).slot, Slot::Second, "it has a minute");
     desk.rig.run_for(5 * SECOND);
-    assert_eq!(desk.assert_whole(images, "a minute later"), Slot::First);
+    assert_eq!(desk.assert_whole(0, images, "a minute later"), Slot::First);
     assert!(!desk.state(0).on_trial);
     desk.bring_on_trial(&images.package);
     assert_eq!(desk.tell(&Command::Fail(Failure::Hang)), Done::Done);
     desk.rig.run_for(15 * SECOND);
-    assert_eq!(desk.assert_whole(images, "it hung"), Slot::First);
+    assert_eq!(desk.assert_whole(0, images, "it hung"), Slot::First);
 }
 
 #[test]
@@ -256,7 +244,7 @@ fn a_wrong_image_is_refused() {
     assert_eq!(desk.tell(&Command::SwitchImage(&hash)), Done::Done);
     desk.rig.run_for(2 * SECOND);
     assert_eq!(desk.rig.world.boards()[0].resets(), 1);
-    assert_eq!(desk.assert_whole(images, "a wrong hash"), Slot::First);
+    assert_eq!(desk.assert_whole(0, images, "a wrong hash"), Slot::First);
 }
 
 #[test]
@@ -316,53 +304,4 @@ fn pages_of_a_mesh_come_from_one_computer() {
     let mut desk = Desk::new(Rig::new(firmware, "path(3)"));
     desk.rig.wait_for_links(SECOND);
     assert_eq!(change_pages(&mut desk, &pages), Err(CannotChange::NotAllowed(2)));
-}
-
-/// SplitMix64.
-fn draw(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
-
-/// One board whose power is cut so many times during updates: while it makes room, while blocks come, while it switches and keeps.
-pub(crate) fn power_cuts(seed: u64, cuts: u32) {
-    const PHASES: [(Time, Time); 3] = [(100, 5_000), (5_000, 10_000), (9_500, 11_500)];
-    let Some(images) = images() else { return };
-    let mut state = seed;
-    let mut desk = Desk::single(images);
-    let mut slot = Slot::First;
-    let mut ended = [0; 2];
-    for cut in 1..=cuts {
-        let what = format!("seed {seed}, cut {cut}");
-        let (from, to) = PHASES[(draw(&mut state) % 3) as usize];
-        let at = desk.rig.world.now() + from * MILLISECOND + draw(&mut state) % ((to - from) * MILLISECOND);
-        let events = vec![(at, Action::Off(0)), (at + AWAY, Action::On(0))];
-        desk.rig.world.set_script(Script::new(events)).expect("a board");
-        desk.ends = at;
-        let result = desk.update(&images.package);
-        desk.ends = Time::MAX;
-        let now = desk.rig.world.now();
-        desk.rig.run_for((at + AWAY + START).saturating_sub(now).max(START));
-        let after = desk.assert_whole(images, &what);
-        assert!(
-            !desk.state(0).on_trial,
-            "{what}: a start without power before it is no trial"
-        );
-        ended[usize::from(after != slot)] += 1;
-        assert!(result.is_err() || after != slot, "{what}: {result:?}");
-        slot = after;
-    }
-    println!(
-        "seed {seed}: {} times the image before, {} times the new one",
-        ended[0], ended[1]
-    );
-    assert!(ended.iter().all(|count| *count > 0) || cuts < 10, "{ended:?}");
-    desk.update(&images.package).expect("nothing is left of all that");
-}
-
-#[test]
-fn power_fails_during_updates() {
-    power_cuts(1, 6);
 }

@@ -383,12 +383,16 @@ fn a_mesh_file_holds_its_key_or_names_the_file_beside_it() {
     let with = |line: &str| format!("network = \"ring(3)\"\nboard = \"nucleo-f446re\"\n{line}\n");
     let secret: Secret = digits.parse().unwrap();
     let keys = MeshKeys::of(&secret);
-    assert_ne!(keys.mesh, keys.management);
+    assert_ne!(keys.mesh.key, keys.management);
     assert_ne!(keys.of_board(0).management, keys.of_board(1).management);
     let held = Mesh::parse(&with(&format!("key = \"{digits}\""))).unwrap();
     assert_eq!(held.keys, Some(keys));
     let encrypts = Mesh::parse(&with(&format!("key = \"{digits}+encrypt\""))).unwrap();
-    assert_eq!(encrypts.keys, Some(MeshKeys { encrypts: true, ..keys }));
+    let mesh = Secret {
+        encrypts: true,
+        ..keys.mesh
+    };
+    assert_eq!(encrypts.keys, Some(MeshKeys { mesh, ..keys }));
     assert_eq!(Mesh::parse(&with("")).unwrap().keys, None);
 
     let folder = std::env::temp_dir().join(format!("hopwise-keys-{}", std::process::id()));

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::boards::KINDS;
 use crate::mesh::{Mesh, NodePort};
 use crate::plan::{Cable, WiringPlan};
-use crate::survey::{BoardSeen, LinkSeen, Peer, Seen};
+use crate::survey::{BoardSeen, LinkSeen, Peer, Seen, Stranger};
 use crate::wiring_check::{FindingKind, WiringReport, compare};
 
 fn mesh(expression: &str) -> Mesh {
@@ -241,19 +241,38 @@ proptest! {
 }
 
 #[test]
-fn a_neighbour_with_another_key_is_no_missing_cable() {
+fn a_neighbour_that_does_not_link_up_is_no_missing_cable() {
     let mesh = mesh("path(3)");
-    let mut boards = seen(&mesh, &planned(&mesh));
-    for (node, link) in [(0, 0), (1, 1)] {
-        boards.get_mut(&node).unwrap().links[link] = LinkSeen {
-            locked_out: true,
-            ..LinkSeen::default()
-        };
+    for (stranger, kind, why) in [
+        (Stranger::Key, "Key", "have different keys, or only one of them has one"),
+        (
+            Stranger::Version,
+            "Version",
+            "speak different versions of the wire format",
+        ),
+    ] {
+        let mut boards = seen(&mesh, &planned(&mesh));
+        for (node, link) in [(0, 0), (1, 1)] {
+            boards.get_mut(&node).unwrap().links[link] = LinkSeen {
+                stranger: Some(stranger),
+                ..LinkSeen::default()
+            };
+        }
+        let (here, there) = (mesh.port_at(1, 1).unwrap(), mesh.port_at(0, 0).unwrap());
+        let both = report(&mesh, &boards);
+        assert_eq!(
+            rows(&both),
+            [format!("{kind} {there} {here} -"), format!("{kind} {here} {there} -")]
+        );
+        // The computer is at node 2, which cannot reach node 0.
+        boards.remove(&0);
+        let found = report(&mesh, &boards);
+        assert_eq!(
+            rows(&found),
+            ["NoAnswer 0.- node 0 -".to_string(), format!("{kind} {here} {there} -")]
+        );
+        let advice =
+            format!("boards 1 and 0 {why}: `hopwise flash MESH.toml --only 0` gives board 0 what the mesh file says");
+        assert_eq!(found.moves, [advice]);
     }
-    let found = report(&mesh, &boards);
-    let (here, there) = (mesh.port_at(1, 1).unwrap(), mesh.port_at(0, 0).unwrap());
-    assert_eq!(
-        rows(&found),
-        [format!("Key {there} {here} -"), format!("Key {here} {there} -")]
-    );
 }

@@ -28,6 +28,8 @@ const BATCH: usize = 64;
 const LOOK: Duration = Duration::from_millis(100);
 /// So often: erasing takes seconds, and a restart one or two.
 const LOOKS: usize = 300;
+/// A board that has been told to switch is back by then, with the new image or, after a minute on trial, with the one before.
+const BACK_WITHIN: Duration = Duration::from_secs(65);
 /// So often a block is given to the board at the port, until it has room to pass it on.
 const ATTEMPTS: usize = 20;
 /// So often what is missing is sent again.
@@ -68,7 +70,7 @@ pub struct UpdateReport {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the sentences say what they are")]
 pub enum CannotUpdate {
-    #[error("{} not answer: {}", does(.0), list(.0))]
+    #[error("{} not answer: {}; `hopwise check` says what is heard of {}", does(.0), list(.0), if .0.len() == 1 { "it" } else { "them" })]
     Silent(Vec<u64>),
     #[error("the firmware of {} takes no updates through the mesh: `hopwise flash` brings one that does", list(.0))]
     TooOld(Vec<u64>),
@@ -420,7 +422,8 @@ impl<'a> Updater<'a> {
     /// Waits until all boards are as they should be; returns those that are not.
     fn await_all(&mut self, nodes: &[u64], is_so: impl Fn(&UpdateState, Slot) -> bool) -> Vec<u64> {
         let mut open = nodes.to_vec();
-        for _ in 0..LOOKS {
+        let begin = self.boards.elapsed();
+        while self.boards.elapsed() < begin + BACK_WITHIN {
             self.boards.wait(LOOK);
             let states = self.states(&open);
             open.retain(|node| {

@@ -261,7 +261,10 @@ fn each_obstacle_is_told_and_nothing_is_switched() {
         assert_eq!(begun, 0, "{sentence}");
         sentence
     };
-    assert_eq!(refused(&|board| board.silent = true), "a board does not answer: node 1");
+    assert_eq!(
+        refused(&|board| board.silent = true),
+        "a board does not answer: node 1; `hopwise check` says what is heard of it"
+    );
     assert_eq!(
         refused(&|board| board.old = true),
         "the firmware of node 1 takes no updates through the mesh: `hopwise flash` brings one that does"

@@ -310,9 +310,8 @@ impl<const PORTS: usize, const PEERS: usize> World<PORTS, PEERS> {
         } = &self.build;
         // Boards have no more randomness than their epoch, which here is drawn.
         let credentials = key.map(|secret| Credentials {
-            key: secret.key,
+            secret,
             random: [0; 16],
-            encrypts: secret.encrypts,
         });
         let rogue = rogues.iter().find(|rogue| rogue.node == u64::from(board));
         state.machine = match rogue {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use hopwise_core::Network;
 use hopwise_core::authority::MeshKeys;
-use hopwise_core::key::Key;
+use hopwise_core::key::{Key, Secret};
 use hopwise_core::wire::{
     AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
 };
@@ -77,9 +77,11 @@ pub(crate) fn sizes(image: &Image) -> (usize, u32) {
 
 /// Those of a mesh that has keys.
 pub(crate) const KEYS: MeshKeys = MeshKeys {
-    mesh: Key::new(*b"all boards of it"),
+    mesh: Secret {
+        key: Key::new(*b"all boards of it"),
+        encrypts: false,
+    },
     management: Key::new(*b"only a computer!"),
-    encrypts: false,
 };
 
 /// A mesh of emulated boards with computers.

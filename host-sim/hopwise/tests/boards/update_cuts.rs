@@ -1,0 +1,364 @@
+//! Power that fails during updates: whatever a board is at, it starts with one of its two images, all of it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hopwise_core::store::Slot;
+use hopwise_core::wire::{Block, Command};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, Script};
+use hopwise_rig::talk::Talk;
+use hopwise_rig::update::{Boards, Package, update};
+
+use crate::firmware_power::draw;
+use crate::update::{Desk, Images, START, images};
+
+/// For how long the power is away.
+const AWAY: Time = 50 * MILLISECOND;
+/// An image on trial that nobody keeps is left by then.
+const TRIAL: Time = 62 * SECOND;
+/// What is written last, the beginning of an image or a record of the log, takes so long,
+const WRITE: Time = 150 * MICROSECOND;
+/// begins within this,
+const WRITES_WITHIN: Time = 600 * MILLISECOND;
+/// and nothing is written for so long before it.
+const QUIET: Time = 5 * MILLISECOND;
+
+/// By then a board has written the blocks that it has taken.
+const WRITTEN: Time = 100 * MILLISECOND;
+
+/// What a board is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// It makes room.
+    Erase,
+    /// Blocks come.
+    Blocks,
+    /// The last block has been sent: the image is compared, and gets its beginning.
+    Finish,
+    /// It has been told to switch: it restarts, and the boot loader compares the image.
+    Switch,
+    /// The new image runs.
+    Trial,
+    /// It has been told to keep it.
+    Keep,
+}
+
+impl Phase {
+    const ALL: [Phase; 6] = [
+        Phase::Erase,
+        Phase::Blocks,
+        Phase::Finish,
+        Phase::Switch,
+        Phase::Trial,
+        Phase::Keep,
+    ];
+
+    /// After what it begins with, the power fails between so long and so long. Where a window reaches into the next phase, the cut counts there.
+    fn window(self) -> (Time, Time) {
+        let (from, to) = match self {
+            Phase::Erase => (0, 4_200),
+            Phase::Blocks => (0, 3_000),
+            Phase::Finish => (0, 45),
+            Phase::Switch => (0, 780),
+            Phase::Trial => (850, 3_000),
+            Phase::Keep => (0, 400),
+        };
+        (from * MILLISECOND, to * MILLISECOND)
+    }
+}
+
+/// A computer that updates boards, and the power of one board, which fails once.
+struct Cutter<'a> {
+    desk: &'a mut Desk,
+    package: &'a Package,
+    board: usize,
+    /// Where it fails,
+    phase: Phase,
+    /// how far into the window,
+    share: f64,
+    /// or into what is written into the flash in the end of this phase,
+    in_write: bool,
+    /// and when, as soon as that is known.
+    at: Option<Time>,
+    /// The computer goes on with its update. Otherwise it is gone in the same moment.
+    goes_on: bool,
+    /// How long it has been gone, by its own clock.
+    gone_for: Duration,
+    /// When phases began, as far as the computer knows.
+    begun: Vec<(Time, Phase)>,
+}
+
+impl Cutter<'_> {
+    fn begin(&mut self, phase: Phase) {
+        let now = self.desk.rig.world.now();
+        self.begun.push((now, phase));
+        let begins_with = if self.phase == Phase::Trial {
+            Phase::Switch
+        } else {
+            self.phase
+        };
+        if self.at.is_none() && phase == begins_with && !self.in_write {
+            let (from, to) = self.phase.window();
+            self.cut_at(now + from + ((to - from) as f64 * self.share) as Time);
+        }
+    }
+
+    fn cut_at(&mut self, at: Time) {
+        let events = vec![(at, Action::Off(self.board)), (at + AWAY, Action::On(self.board))];
+        self.desk.rig.world.set_script(Script::new(events)).expect("a board");
+        self.at = Some(at);
+    }
+
+    /// Runs until the board writes into its flash again after it has left it alone, and cuts the power in that.
+    fn cut_in_write(&mut self) {
+        let end = self.desk.rig.world.now() + WRITES_WITHIN;
+        let mut quiet_since = None;
+        while self.desk.rig.world.now() < end {
+            let now = self.desk.rig.world.now();
+            let is_busy = self.desk.rig.world.boards()[self.board].is_flash_busy();
+            match quiet_since {
+                Some(since) if is_busy && now > since + QUIET => {
+                    return self.cut_at(now + (WRITE as f64 * self.share) as Time);
+                }
+                None if !is_busy => quiet_since = Some(now),
+                _ if is_busy => quiet_since = None,
+                _ => {}
+            }
+            self.desk.rig.run_for(10 * MICROSECOND);
+        }
+    }
+
+    fn has_cut(&self) -> bool {
+        self.at.is_some_and(|at| self.desk.rig.world.now() >= at)
+    }
+
+    fn is_gone(&self) -> bool {
+        self.has_cut() && !self.goes_on
+    }
+
+    /// The phase that a question begins.
+    fn begun_by(&self, question: &Question) -> Option<Phase> {
+        let is = |command: Command<'_>| question.query == command.query();
+        let to_it = question.dest == self.board as u64;
+        if is(Command::SendBlock(&[])) {
+            let block = Block::read(&question.more)?;
+            let plans = [Slot::First, Slot::Second].map(|slot| self.package.for_slot(slot).plan);
+            let plan = plans.iter().find(|plan| plan.id() == block.id)?;
+            let is_last = usize::from(block.index) + 1 == plan.blocks();
+            return Some(if is_last { Phase::Finish } else { Phase::Blocks });
+        }
+        match () {
+            () if !to_it => None,
+            () if is(Command::BeginUpdate(self.package.for_slot(Slot::First).plan)) => Some(Phase::Erase),
+            () if is(Command::SwitchImage(&[0; 32])) => Some(Phase::Switch),
+            () if is(Command::KeepImage) => Some(Phase::Keep),
+            () => None,
+        }
+    }
+
+    /// What the board was at when its power failed, if it did, and whether that tore something in the flash.
+    fn outcome(&self, images: &Images, target: Slot) -> Option<(Phase, bool)> {
+        let at = self.at.filter(|_| self.has_cut())?;
+        let cut = self.desk.rig.world.boards()[self.board].last_power_cut()?;
+        let (_, phase) = *self.begun.iter().rev().find(|(when, _)| *when <= at)?;
+        let image = &images.linked[usize::from(target == Slot::Second)];
+        let begin = image.address_of("_own_image").expect("a slot");
+        let runs_new = (begin..begin + self.package.for_slot(target).plan.length).contains(&cut.pc);
+        let phase = if phase == Phase::Switch && runs_new {
+            Phase::Trial
+        } else {
+            phase
+        };
+        Some((phase, cut.tore_flash))
+    }
+}
+
+impl Talk for Cutter<'_> {
+    fn entrances(&self) -> Vec<u64> {
+        self.desk.entrances()
+    }
+
+    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
+        let mut replies = Vec::new();
+        // The last block goes alone.
+        let is_last = |question: &Question| self.begun_by(question) == Some(Phase::Finish);
+        let alone = questions.iter().position(is_last).unwrap_or(questions.len());
+        let (before, rest) = questions.split_at(alone);
+        for part in [before, rest].into_iter().filter(|part| !part.is_empty()) {
+            if self.is_gone() {
+                replies.resize(questions.len(), None);
+                break;
+            }
+            let phase = part.iter().find_map(|question| self.begun_by(question));
+            // Boards that wait for others are on trial for longer than one alone.
+            if let (Phase::Trial, Some(Phase::Keep), Some(at)) = (self.phase, phase, self.at) {
+                let now = self.desk.rig.world.now();
+                self.desk.rig.run_for((at + MILLISECOND).saturating_sub(now));
+            }
+            if let Some(phase) = phase.filter(|phase| self.begun.last().is_none_or(|(_, last)| last != phase)) {
+                self.begin(phase);
+            }
+            if self.in_write && self.at.is_none() && phase == Some(self.phase) {
+                // Nobody waits for the answer, which comes when all is written.
+                self.desk.rig.computers.ask(&mut self.desk.rig.world, part, MILLISECOND);
+                self.cut_in_write();
+                replies.extend(part.iter().map(|_| None));
+            } else {
+                replies.extend(self.desk.ask(part));
+            }
+        }
+        replies
+    }
+}
+
+impl Boards for Cutter<'_> {
+    fn wait(&mut self, time: Duration) {
+        match self.is_gone() {
+            true => self.gone_for += time,
+            false => self.desk.wait(time),
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.desk.elapsed() + self.gone_for
+    }
+
+    fn stream(&mut self, mut blocks: Vec<Vec<u8>>) {
+        let last = blocks.pop();
+        for (phase, blocks) in [(Phase::Blocks, blocks), (Phase::Finish, Vec::from_iter(last))] {
+            if self.is_gone() {
+                return;
+            }
+            self.begin(phase);
+            self.desk.stream(blocks);
+            if self.in_write && self.at.is_none() && phase == self.phase {
+                self.cut_in_write();
+            } else if phase == Phase::Blocks {
+                // All are written before the last one comes.
+                self.desk.rig.run_for(WRITTEN);
+            }
+        }
+    }
+}
+
+/// What came of cuts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    cuts: u32,
+    /// Those that tore what was being erased or written.
+    tore: u32,
+    /// Those after which the board ran the new image.
+    new: u32,
+}
+
+/// What came of all cuts, by what the board was at.
+#[derive(Default)]
+pub(crate) struct Tally(BTreeMap<Phase, Count>);
+
+impl Tally {
+    /// Every phase was hit so often, and both images were the one that a board ended with.
+    pub(crate) fn assert_all(&self, least: u32) {
+        for phase in Phase::ALL {
+            let count = self.0.get(&phase).copied().unwrap_or_default();
+            println!(
+                "{phase:?}: {} cuts, {} of which tore the flash; {} times the new image afterwards",
+                count.cuts, count.tore, count.new
+            );
+            assert!(count.cuts >= least, "{phase:?} was hit {} times", count.cuts);
+        }
+        let all = |of: fn(&Count) -> u32| self.0.values().map(of).sum::<u32>();
+        let [cuts, new] = [all(|count| count.cuts), all(|count| count.new)];
+        println!(
+            "{cuts} cuts: {new} times the new image, {} times the one before",
+            cuts - new
+        );
+        assert!((1..cuts).contains(&new), "{new} of {cuts}");
+    }
+}
+
+/// Cuts the power of boards so many times, once in each of as many updates; each phase is aimed at in turn. The boards are those of a network, or
+/// one of two that is alone.
+pub(crate) fn power_cuts(tally: &mut Tally, expression: Option<&str>, seed: u64, cuts: u32) {
+    /// Cuts that come early cost less.
+    const AIMS: [Phase; 10] = [
+        Phase::Erase,
+        Phase::Blocks,
+        Phase::Keep,
+        Phase::Erase,
+        Phase::Switch,
+        Phase::Blocks,
+        Phase::Finish,
+        Phase::Erase,
+        Phase::Trial,
+        Phase::Keep,
+    ];
+    let Some(images) = images() else { return };
+    let mut state = seed;
+    let mut desk = match expression {
+        None => Desk::single(images),
+        Some(expression) => Desk::mesh(images, expression),
+    };
+    let boards = desk.rig.world.boards().len();
+    for cut in 0..cuts {
+        let board = (draw(&mut state) % boards as u64) as usize;
+        let before: Vec<Slot> = (0..boards).map(|board| desk.state(board).slot).collect();
+        let phase = AIMS[cut as usize % AIMS.len()];
+        let mut cutter = Cutter {
+            package: &images.package,
+            board,
+            phase,
+            in_write: matches!(phase, Phase::Finish | Phase::Keep) && draw(&mut state).is_multiple_of(2),
+            share: (draw(&mut state) % 1_000_000) as f64 / 1e6,
+            at: None,
+            goes_on: boards > 1 && draw(&mut state).is_multiple_of(2),
+            gone_for: Duration::ZERO,
+            begun: Vec::new(),
+            desk: &mut desk,
+        };
+        let what = format!(
+            "seed {seed}, cut {cut} of {}: board {board}, {phase:?}, in the write: {}, at {:.4}, the computer goes on: {}",
+            expression.unwrap_or("one board"),
+            cutter.in_write,
+            cutter.share,
+            cutter.goes_on
+        );
+        let nodes = (0..boards as u64).rev().collect();
+        let result = update(&mut cutter, &images.package, &[nodes]);
+        let target = before[board].other();
+        let outcome = cutter.outcome(images, target);
+        let goes_on = cutter.goes_on;
+        desk.rig.run_for(AWAY + START);
+        assert!(
+            goes_on || !desk.state(board).on_trial,
+            "{what}: a start without power is no trial"
+        );
+        if (0..boards).any(|board| desk.state(board).on_trial) {
+            desk.rig.run_for(TRIAL);
+        }
+        let after: Vec<Slot> = (0..boards)
+            .map(|board| desk.assert_whole(board, images, &what))
+            .collect();
+        assert!((0..boards).all(|board| !desk.state(board).on_trial), "{what}");
+        let all_new = before.iter().zip(&after).all(|(before, after)| before != after);
+        assert!(result.is_err() || all_new, "{what}: {result:?}, {after:?}");
+        // An update that was done before the power was to fail is none of them.
+        if let Some((phase, tore)) = outcome {
+            let count = tally.0.entry(phase).or_default();
+            count.cuts += 1;
+            count.tore += u32::from(tore);
+            count.new += u32::from(after[board] == target);
+        }
+    }
+    let report = desk.update(&images.package).expect("nothing is left of all that");
+    assert_eq!(report.boards, boards);
+}
+
+#[test]
+fn power_fails_during_updates() {
+    let mut tally = Tally::default();
+    power_cuts(&mut tally, None, 1, 10);
+    tally.assert_all(1);
+}

@@ -1,0 +1,258 @@
+//! Updates with `--rolling`: boards switch one after the other, and the mesh goes on working.
+
+use std::time::Duration;
+
+use hopwise_core::store::Slot;
+use hopwise_core::wire::{AppPort, Command, Verdict};
+use hopwise_emulate::computers::Question;
+use hopwise_emulate::host_port::Reply;
+use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, Script};
+use hopwise_rig::talk::Talk;
+use hopwise_rig::update::{Boards, CannotUpdate, update};
+
+use crate::update::{Desk, images};
+
+const PORT: AppPort = AppPort::TEXT;
+/// Between two packets.
+const INTERVAL: Time = 100 * MILLISECOND;
+/// A confirmed packet has been confirmed or given up by then.
+const SETTLED: Time = 13 * SECOND;
+
+/// A confirmed packet that has not been confirmed.
+struct Sent {
+    from: usize,
+    to: usize,
+    number: u32,
+    at: Time,
+}
+
+/// A mesh whose computers send confirmed packets to each other's boards all the time, and someone who looks on.
+struct Busy<'a> {
+    desk: &'a mut Desk,
+    next_at: Time,
+    /// Packets so far, and those of them that came.
+    packets: usize,
+    delivered: usize,
+    /// Those that were sent once more because an end of theirs had restarted.
+    again: usize,
+    open: Vec<Sent>,
+    /// Boards in the order in which they were told to switch, and when.
+    switched: Vec<(usize, Time)>,
+    /// This board loses all its cables when it has been told to switch.
+    loses_cables: Option<usize>,
+}
+
+impl<'a> Busy<'a> {
+    fn new(desk: &'a mut Desk) -> Self {
+        Busy {
+            next_at: desk.rig.world.now(),
+            desk,
+            packets: 0,
+            delivered: 0,
+            again: 0,
+            open: Vec::new(),
+            switched: Vec::new(),
+            loses_cables: None,
+        }
+    }
+
+    fn boards(&self) -> usize {
+        self.desk.rig.world.boards().len()
+    }
+
+    fn send(&mut self, from: usize, to: usize) {
+        let number = self
+            .desk
+            .rig
+            .computers
+            .send_confirmed(from, to as u64, PORT, b"while it updates");
+        let at = self.desk.rig.world.now();
+        self.open.push(Sent { from, to, number, at });
+    }
+
+    /// Sends the next packet if it is time, every board to every other in turn.
+    fn send_next(&mut self) {
+        if self.desk.rig.world.now() < self.next_at {
+            return;
+        }
+        let boards = self.boards();
+        let (from, step) = (self.packets % boards, 1 + self.packets / boards % (boards - 1));
+        self.send(from, (from + step) % boards);
+        self.packets += 1;
+        self.next_at = self.desk.rig.world.now() + INTERVAL;
+    }
+
+    /// Takes what was said of packets. One with an end that has restarted meanwhile may be lost, as its sender knows, and is sent again;
+    /// any other must come.
+    fn settle(&mut self) {
+        for board in 0..self.boards() {
+            for (number, verdict) in self.desk.rig.computers.verdicts(board) {
+                let place = self
+                    .open
+                    .iter()
+                    .position(|sent| (sent.from, sent.number) == (board, number));
+                if let Some(place) = place.filter(|_| verdict == Verdict::Delivered) {
+                    self.open.remove(place);
+                    self.delivered += 1;
+                }
+            }
+        }
+        let now = self.desk.rig.world.now();
+        let (late, open) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition(|sent| now > sent.at + SETTLED);
+        self.open = open;
+        for Sent { from, to, at, .. } in late {
+            let restarted = |end| {
+                self.switched
+                    .iter()
+                    .any(|(board, when)| *board == end && *when + 2 * SECOND > at)
+            };
+            assert!(
+                restarted(from) || restarted(to),
+                "from {from} to {to} at {} ms",
+                at / MILLISECOND
+            );
+            self.again += 1;
+            self.send(from, to);
+        }
+    }
+
+    /// A board is about to be told to switch: all others are there, with all their links, and those before it run the new image and keep it.
+    fn before_switch(&mut self, board: usize) {
+        if self.switched.iter().any(|(other, _)| *other == board) {
+            return;
+        }
+        for other in (0..self.boards()).filter(|other| *other != board) {
+            let report = self.desk.rig.identity(other);
+            assert_eq!(
+                report.neighbors_up, report.neighbors,
+                "board {other} is away when {board} is to go"
+            );
+            let has_switched = self.switched.iter().any(|(before, _)| *before == other);
+            let state = self.desk.state(other);
+            let expected = if has_switched { Slot::Second } else { Slot::First };
+            assert_eq!((state.slot, state.on_trial), (expected, false), "board {other}");
+            assert_eq!(
+                self.desk.rig.world.boards()[other].resets(),
+                u64::from(has_switched),
+                "board {other}"
+            );
+        }
+        let now = self.desk.rig.world.now();
+        self.switched.push((board, now));
+    }
+
+    fn cables(&mut self, board: usize, what: fn(hopwise_emulator::world::Port) -> Action) {
+        let world = &mut self.desk.rig.world;
+        let ports = world.wired_ports().into_iter().filter(|port| port.board == board);
+        let events = ports.map(|port| (world.now(), what(port))).collect();
+        world.set_script(Script::new(events)).expect("wires");
+    }
+}
+
+impl Talk for Busy<'_> {
+    fn entrances(&self) -> Vec<u64> {
+        self.desk.entrances()
+    }
+
+    fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
+        let switch = Command::SwitchImage(&[0; 32]).query();
+        let switches = questions.iter().filter(|question| question.query == switch);
+        let switches: Vec<usize> = switches.map(|question| question.dest as usize).collect();
+        switches.iter().for_each(|board| self.before_switch(*board));
+        self.send_next();
+        let replies = self.desk.ask(questions);
+        if let Some(board) = self.loses_cables.take_if(|board| switches.contains(board)) {
+            self.cables(board, Action::Cut);
+        }
+        self.settle();
+        replies
+    }
+}
+
+impl Boards for Busy<'_> {
+    fn wait(&mut self, time: Duration) {
+        self.send_next();
+        self.desk.wait(time);
+        self.settle();
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.desk.elapsed()
+    }
+
+    fn stream(&mut self, blocks: Vec<Vec<u8>>) {
+        for some in blocks.chunks(20) {
+            self.send_next();
+            self.desk.stream(some.to_vec());
+            self.settle();
+        }
+    }
+}
+
+/// One board after the other, as `--rolling` does it.
+fn waves(boards: u64) -> Vec<Vec<u64>> {
+    (0..boards).rev().map(|node| vec![node]).collect()
+}
+
+#[test]
+fn boards_switch_one_after_the_other_and_every_confirmed_packet_comes() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "ring(4)");
+    let mut busy = Busy::new(&mut desk);
+    let report = update(&mut busy, &images.package, &waves(4)).expect("an update");
+    assert_eq!((report.boards, report.bricked), (4, 0));
+    while !busy.open.is_empty() {
+        busy.desk.rig.run_for(INTERVAL);
+        busy.settle();
+    }
+    let Busy {
+        packets,
+        delivered,
+        again,
+        ..
+    } = busy;
+    println!("{report:?}: {packets} confirmed packets, {again} of them sent again");
+    assert!(packets > 50 && again < packets / 5, "{again} of {packets}");
+    assert_eq!(delivered, packets);
+    let order: Vec<usize> = busy.switched.iter().map(|(board, _)| *board).collect();
+    assert_eq!(order, [3, 2, 1, 0]);
+    for board in 0..4 {
+        let state = desk.state(board);
+        assert_eq!((state.slot, state.on_trial), (Slot::Second, false), "board {board}");
+        assert_eq!(desk.rig.world.boards()[board].resets(), 1, "board {board}");
+    }
+    desk.rig.wait_for_links(SECOND);
+    desk.rig.assert_healthy();
+}
+
+/// The second board to switch is not heard of any more. It goes back after its minute; those before it keep the new image, those after it the
+/// one they have.
+#[test]
+fn a_board_that_does_not_come_back_ends_a_rolling_update() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "ring(3)");
+    let mut busy = Busy::new(&mut desk);
+    busy.loses_cables = Some(1);
+    busy.next_at = Time::MAX;
+    let result = update(&mut busy, &images.package, &waves(3));
+    assert_eq!(result, Err(CannotUpdate::Gone(vec![1])));
+    let order: Vec<usize> = busy.switched.iter().map(|(board, _)| *board).collect();
+    assert_eq!(order, [2, 1]);
+    busy.cables(1, Action::Plug);
+    desk.rig.run_for(2 * SECOND);
+    desk.rig.wait_for_links(SECOND);
+    for (board, slot, resets) in [(2, Slot::Second, 1), (1, Slot::First, 2), (0, Slot::First, 0)] {
+        let state = desk.state(board);
+        assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}");
+        assert_eq!(desk.rig.world.boards()[board].resets(), resets, "board {board}");
+    }
+    // Nothing of that stands in the way of the next one, which each board takes for its own slot.
+    let report = desk.update(&images.package).expect("an update");
+    assert_eq!((report.boards, report.bricked), (3, 0));
+    let slots: Vec<Slot> = (0..3).map(|board| desk.state(board).slot).collect();
+    assert_eq!(slots, [Slot::Second, Slot::Second, Slot::First]);
+    desk.rig.assert_healthy();
+}

@@ -1,0 +1,129 @@
+//! Boards of different versions of the wire format on one wire, and updates between images of one version.
+
+use hopwise_core::Network;
+use hopwise_core::wire::{DELIMITER, Frame, LinkTrouble, Page, VERSION, crc32c, decode};
+use hopwise_emulate::computers::Carry;
+use hopwise_emulate::setup;
+use hopwise_emulator::time::{MILLISECOND, SECOND};
+use hopwise_emulator::world::{Board, BoardOptions, Port, World};
+use hopwise_rig::boards::KINDS;
+use hopwise_rig::mesh::Mesh;
+use hopwise_rig::plan::WiringPlan;
+use hopwise_rig::survey::survey;
+use hopwise_rig::update::CannotUpdate;
+use hopwise_rig::wiring_check::{FindingKind, compare};
+
+use crate::firmware_support::Rig;
+use crate::update::{Desk, images};
+
+/// In which version 2 differs from this one is what packets say; its hellos have the same fields.
+const BEFORE: u8 = VERSION - 1;
+const NETWORK: &str = "path(3)";
+
+/// The hello in a frame as the version before says it; any other frame as it is.
+fn as_before(frame: &[u8]) -> Vec<u8> {
+    const CRC: usize = 4;
+    let mut bytes: Vec<u8> = frame.iter().copied().filter(|byte| *byte != DELIMITER).collect();
+    let Ok(mut content) = decode(&mut bytes).map(<[u8]>::to_vec) else {
+        return frame.to_vec();
+    };
+    if !matches!(Frame::read(&content), Ok(Frame::Hello(_))) {
+        return frame.to_vec();
+    }
+    let guarded = content.len() - CRC;
+    content[1] = BEFORE;
+    let crc = crc32c([&content[..guarded]]).to_le_bytes();
+    content[guarded..].copy_from_slice(&crc);
+    // COBS of what is shorter than its longest run.
+    let parts = content.split(|byte| *byte == DELIMITER);
+    let stuffed = parts.flat_map(|part| [&[part.len() as u8 + 1], part].concat());
+    [DELIMITER].into_iter().chain(stuffed).chain([DELIMITER]).collect()
+}
+
+/// A wire on which each end hears the other as a board of the version before.
+fn translated() -> Carry {
+    let mut coming = [Vec::new(), Vec::new()];
+    Box::new(move |side: usize, bytes: &[u8], _| {
+        let mut out = Vec::new();
+        for byte in bytes {
+            coming[side].push(*byte);
+            if *byte == DELIMITER {
+                out.extend(as_before(&std::mem::take(&mut coming[side])));
+            }
+        }
+        out
+    })
+}
+
+/// A mesh of three boards, of which the last is of the version before.
+fn mixed_mesh() -> Option<Desk> {
+    let images = images()?;
+    let mut world = World::new(5);
+    for node in 0..3 {
+        let options = BoardOptions {
+            unique_id: [node, 1, 2],
+            ..BoardOptions::default()
+        };
+        let mut board = Board::new(&images.flashed.image, options);
+        let page = Page::new(NETWORK, node.into()).expect("a page").write();
+        setup::configure(&mut board, &images.flashed.image, &page, None, 10 + node);
+        world.add(board);
+    }
+    let port = |board, link: usize| Port {
+        board,
+        uart: setup::LINKS[link],
+    };
+    world.wire(port(0, 0), port(1, 1)).expect("free ports");
+    let mut rig = Rig::with(&images.flashed, NETWORK.parse().expect("a network"), world);
+    let ends = [port(1, 0), port(2, 0)];
+    rig.computers
+        .tap(&mut rig.world, ends, translated())
+        .expect("free ports");
+    Some(Desk::new(rig))
+}
+
+#[test]
+fn a_board_of_the_version_before_is_refused_once_and_named() {
+    let Some(mut desk) = mixed_mesh() else { return };
+    desk.rig.run_for(5 * SECOND);
+    for (board, link) in [(1, 0), (2, 0)] {
+        let report = desk.rig.link_report(board, link);
+        assert_eq!(
+            (report.up, report.trouble),
+            (false, LinkTrouble::Version),
+            "board {board}"
+        );
+    }
+    let log = desk.rig.log();
+    for (board, times) in [(0, 0), (1, 1), (2, 1)] {
+        let told = log.iter().filter(|line| line.board == board);
+        let told = told.filter(|line| line.text.contains(&format!("Version({BEFORE})")));
+        assert_eq!(told.count(), times, "board {board}: {log:?}");
+    }
+    // The rest of the mesh is none the worse for it.
+    assert!(desk.rig.link_report(0, 0).up);
+    let network: Network = NETWORK.parse().expect("a network");
+    let mesh = Mesh::new(network, KINDS[0]).expect("a mesh");
+    let seen = survey(&mut desk, &mesh, &[0, 1, 2]);
+    let plan = WiringPlan::new(&mesh);
+    let report = compare(&mesh, &plan, plan.cables.len(), &seen, None);
+    let found: Vec<_> = report
+        .findings
+        .iter()
+        .map(|finding| (finding.kind, finding.node))
+        .collect();
+    assert_eq!(found, [(FindingKind::Version, 1), (FindingKind::NoAnswer, 2)]);
+    let advice = "boards 1 and 2 speak different versions of the wire format: `hopwise flash MESH.toml --only 2` gives board 2 what the \
+                  mesh file says";
+    assert_eq!(report.moves, [advice]);
+    // Nothing is begun that could not be ended.
+    let Some(images) = images() else { return };
+    let refused = desk.update(&images.package).expect_err("a refusal");
+    assert_eq!(refused, CannotUpdate::Silent(vec![2]));
+    assert_eq!(
+        refused.to_string(),
+        "a board does not answer: node 2; `hopwise check` says what is heard of it"
+    );
+    desk.rig.run_for(100 * MILLISECOND);
+    desk.rig.assert_healthy();
+}
