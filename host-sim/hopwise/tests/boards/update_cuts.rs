@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hopwise_core::store::Slot;
-use hopwise_core::wire::{Block, Command};
+use hopwise_core::wire::{AppPort, Block, Command};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
@@ -60,7 +60,7 @@ impl Phase {
     fn window(self) -> (Time, Time) {
         let (from, to) = match self {
             Phase::Erase => (0, 4_200),
-            Phase::Blocks => (0, 3_000),
+            Phase::Blocks => (0, 2_300),
             Phase::Finish => (0, 45),
             Phase::Switch => (0, 780),
             Phase::Trial => (850, 3_000),
@@ -233,10 +233,15 @@ impl Boards for Cutter<'_> {
                 return;
             }
             self.begin(phase);
-            self.desk.stream(blocks);
             if self.in_write && self.at.is_none() && phase == self.phase {
+                // Nobody waits until the block is taken, when all is written.
+                let (world, computers) = (&mut self.desk.rig.world, &mut self.desk.rig.computers);
+                computers.stream(world, 0, AppPort::UPDATE, blocks, MILLISECOND);
                 self.cut_in_write();
-            } else if phase == Phase::Blocks {
+                continue;
+            }
+            self.desk.stream(blocks);
+            if phase == Phase::Blocks {
                 // All are written before the last one comes.
                 self.desk.rig.run_for(WRITTEN);
             }

@@ -26,13 +26,13 @@ pub use pages::{CannotChange, PagesReport, change_pages};
 /// Blocks that are sent before anyone looks what became of them.
 const BATCH: usize = 64;
 /// Between two looks at boards that are busy with themselves.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(200);
 /// So often: erasing takes seconds, and a restart one or two.
-const LOOKS: usize = 300;
+const LOOKS: usize = 150;
 /// A board that has been told to switch is back by then, with the new image or, after a minute on trial, with the one before.
 const BACK_WITHIN: Duration = Duration::from_secs(65);
 /// After so many looks without a change boards get no more from each other: they have asked three neighbours.
-const AT_REST: usize = 15;
+const AT_REST: usize = 8;
 /// So often a block is given to the board at the port, until it has room to pass it on.
 const ATTEMPTS: usize = 20;
 /// So often what is missing is sent again.
