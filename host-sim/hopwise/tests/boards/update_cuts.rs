@@ -271,6 +271,18 @@ impl Tally {
     }
 }
 
+/// A board that makes room answers nobody meanwhile.
+fn wait_for_all(desk: &mut Desk, what: &str) {
+    let boards = 0..desk.rig.world.boards().len();
+    let questions: Vec<Question> = boards.map(|board| Question::command(board, &Command::Update)).collect();
+    for _ in 0..10 {
+        if desk.rig.ask(&questions).iter().all(Option::is_some) {
+            return;
+        }
+    }
+    panic!("{what}: a board does not answer");
+}
+
 /// Cuts the power of boards so many times, once in each of as many updates; each phase is aimed at in turn. The boards are those of a network, or
 /// one of two that is alone.
 pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tally {
@@ -324,6 +336,7 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
         let outcome = cutter.outcome(images, target);
         let goes_on = cutter.goes_on;
         desk.rig.run_for(AWAY + START);
+        wait_for_all(&mut desk, &what);
         assert!(
             goes_on || !desk.state(board).on_trial,
             "{what}: a start without power is no trial"
