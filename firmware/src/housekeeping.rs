@@ -29,8 +29,8 @@ const SETTLED: Micros = 10_000_000;
 const TRIAL: Micros = 60_000_000;
 /// By then an answer has left.
 const ANSWER_LEAVES: Micros = 200_000;
-/// An erase takes less, in quarters of a second: two at most for a sector of 128 KiB, and some for what came before it.
-const PAUSE: u8 = 12;
+/// Making room for a while takes less, in quarters of a second: two seconds at most for a sector of 128 KiB, and what came before it.
+const PAUSE: u8 = 14;
 /// Between two looks at the button: longer than it bounces, shorter than anyone presses it.
 const BUTTON_INTERVAL: Duration = Duration::from_millis(25);
 
@@ -105,8 +105,7 @@ pub(crate) async fn run<W: Instance>(
                 Room::Announced
             }
             (true, Room::Announced) => {
-                watchdog.pet();
-                next_image.make_room();
+                next_image.make_room(|| watchdog.pet());
                 driver.end_pause();
                 ticker.reset();
                 since_call = 0;

@@ -95,6 +95,8 @@ impl Mesh {
     }
 
     pub(crate) fn tick(&mut self, about: &About, now: Micros, deferred: &mut Option<Deferred>) {
+        self.router
+            .write_block(&mut self.observer, |block| about.next_image.take(block));
         self.router.tick(now, &mut self.observer);
         self.exchange_if_need_be(about, now, deferred);
         self.traffic.run(&mut self.router, now, &mut self.observer);
@@ -109,6 +111,9 @@ impl Mesh {
     }
 
     fn own_deadline(&self) -> Micros {
+        if self.router.has_block() {
+            return 0;
+        }
         self.traffic.deadline().min(self.programs.deadline())
     }
 
@@ -145,7 +150,6 @@ impl Mesh {
                         defmt::warn!("no room to answer node {}", message.source);
                     }
                 }
-                MessageKind::Broadcast if message.port == AppPort::UPDATE => about.next_image.take(&message.payload),
                 MessageKind::Datagram | MessageKind::Broadcast | MessageKind::Confirmed => take_in(message, traffic),
                 MessageKind::Undeliverable { number, dest, reason } => {
                     defmt::warn!("packet {} did not reach {}: {}", number, dest, reason);
@@ -158,10 +162,11 @@ impl Mesh {
 
 /// Serves the ports that are the board's own.
 fn serve_own(router: &mut Router<PORTS>) {
-    for port in [AppPort::TRAFFIC, AppPort::TEXT, AppPort::UPDATE] {
+    for port in [AppPort::TRAFFIC, AppPort::TEXT] {
         // There is room: nothing else is served yet. What comes is read at once.
         let _ = router.serve(port, u8::MAX);
     }
+    router.take_blocks();
 }
 
 fn take_in(message: &Message<{ limits::BODY }>, traffic: &mut Generator) {
@@ -202,7 +207,6 @@ impl Own<'_> {
                 sent.map_or(Done::Busy, |_| Done::Done)
             }
             Some(Command::SendBlock(block)) => {
-                about.next_image.take(block);
                 let sent = self.router.broadcast(AppPort::UPDATE, block, now, self.observer);
                 sent.map_or(Done::Busy, |_| Done::Done)
             }

@@ -20,8 +20,8 @@ use crate::time::now;
 /// The word by which a program knows that there is a boot loader.
 const LOADER: u32 = u32::from_le_bytes(*b"HWBL");
 
-/// In microseconds.
-const A_WHILE: Micros = 500_000;
+/// In microseconds. Where a sector takes one second, as most do, two are erased at once.
+const A_WHILE: Micros = 1_250_000;
 
 unsafe extern "C" {
     // SAFETY: boot.x defines them. Only their addresses are used, or the flash behind them.
@@ -61,17 +61,19 @@ impl NextImage {
         self.update.borrow().is_making_room()
     }
 
-    /// Makes room for it for a while: at most that, and the erase of a sector.
-    pub(crate) fn make_room(&self) {
+    /// Makes room for it for a while: at most that, and the erase of a sector. `before_each` is called before each step.
+    pub(crate) fn make_room(&self, mut before_each: impl FnMut()) {
         let mut update = self.update.borrow_mut();
         let end = now() + A_WHILE;
         while update.is_making_room() && now() < end {
+            before_each();
             update.step(&mut *self.places.borrow_mut());
         }
     }
 
-    pub(crate) fn take(&self, block: &[u8]) {
-        self.update.borrow_mut().take(block, &mut *self.places.borrow_mut());
+    /// Writes a piece of a block; `true` if that was the last.
+    pub(crate) fn take(&self, block: &[u8]) -> bool {
+        self.update.borrow_mut().take(block, &mut *self.places.borrow_mut())
     }
 
     pub(crate) fn state(&self) -> UpdateState {

@@ -291,20 +291,25 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
     pub fn next_message(&mut self) -> Option<Message<BODY>> {
         loop {
             let place = self.inbox.pop_front()?;
-            let packet = &self.pool.get(place)?.packet;
-            let message = match &self.cipher {
-                None => Message::read(packet),
-                Some(cipher) => {
-                    // What is sent on from the same buffer stays as it is.
-                    let mut packet = packet.clone();
-                    cipher.open(&mut packet).and_then(|()| Message::read(&packet))
-                }
-            };
+            let message = self.message_at(place);
             self.pool.take_from_inbox(place);
             self.pool.release_if_unused(place);
             // Only a member that misbehaves sends what cannot be read. It has been counted as delivered.
             if message.is_some() {
                 return message;
+            }
+        }
+    }
+
+    /// What the packet in a buffer says.
+    pub(super) fn message_at(&self, place: Place) -> Option<Message<BODY>> {
+        let packet = &self.pool.get(place)?.packet;
+        match &self.cipher {
+            None => Message::read(packet),
+            Some(cipher) => {
+                // What is sent on from the same buffer stays as it is.
+                let mut packet = packet.clone();
+                cipher.open(&mut packet).and_then(|()| Message::read(&packet))
             }
         }
     }
@@ -429,6 +434,9 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         let Some(slot) = self.pool.get(place) else { return };
         let header = slot.packet.header;
         let port = slot.packet.content().and_then(|content| content.addressee());
+        if self.is_block(place) {
+            return self.hold_block(place);
+        }
         match port.map_or(Welcome::Open, |port| self.doors.welcome(port)) {
             Welcome::Open => {}
             Welcome::Busy | Welcome::Full => return self.count_drop(&header, DropReason::InboxFull, observer),

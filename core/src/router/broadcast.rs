@@ -62,7 +62,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         if let Some(slot) = self.pool.get_mut(place) {
             slot.packet.header = header;
         }
-        let taken = judgement == Passing::New && !begins_here && header.kind == Kind::Broadcast;
+        let for_node = !begins_here || self.is_own_block(place);
+        let taken = judgement == Passing::New && for_node && header.kind == Kind::Broadcast;
         let copies = links.count_ones() + u32::from(taken);
         match copies.checked_sub(1) {
             // The first copy is the packet itself.

@@ -14,11 +14,13 @@
 //! - `pool`: the buffers; `turns` and `served`: who goes first when they are full; `quota`: how often something is said;
 //! - `send`: what a link takes next; [`lanes`]: why full buffers never wait for each other in a cycle; `attach`: which link is used to whom;
 //! - `time`: the clock of the mesh;
-//! - `answer`: questions to the node; `application`: what an application can do; `doors`: which applications there are.
+//! - `answer`: questions to the node; `application`: what an application can do; `doors`: which applications there are; `blocks`: those of a new
+//!   image for the board.
 
 mod answer;
 mod application;
 mod attach;
+mod blocks;
 mod broadcast;
 mod confirm;
 mod deferral;
@@ -41,6 +43,7 @@ mod wiring;
 use core::fmt;
 
 pub use application::{Message, MessageKind, SendError};
+use blocks::Blocks;
 use confirm::{Destination, Mesh, Source};
 use doors::Doors;
 pub use doors::TooManyPorts;
@@ -151,6 +154,7 @@ pub struct Router<
     pool: Pool<PORTS, BUFFERS, BODY>,
     inbox: Deque<Place, INBOX>,
     doors: Doors,
+    blocks: Blocks,
     seen: Seen<PEERS>,
     source: Source,
     destination: Destination<PEERS>,
@@ -238,6 +242,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             pool: Pool::new(lanes::count(network, rule)),
             inbox: Deque::new(),
             doors: Doors::All,
+            blocks: Blocks::Unwanted,
             seen: Seen::new(),
             source: Source::new(&mesh, first_number.rotate_left(16)),
             destination: Destination::new(epoch as u16, now),

@@ -2,7 +2,7 @@
 
 use super::event::{Event, Observer};
 use super::forward::{Forwarder, Hop};
-use super::pool::{Origin, Place, Slot};
+use super::pool::{Origin, Place, Reader, Slot};
 use super::times::LIFETIME;
 use super::{Router, add, age, quota};
 use crate::Node;
@@ -203,7 +203,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             return self.source.undeliverable(header.number, self.here, reason, now);
         }
         let sender_asks = matches!(header.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
-        let only_copy = slot.pending == 0 && !slot.inbox;
+        let only_copy = slot.pending == 0 && slot.reader == Reader::Nobody;
         let origin = slot.origin;
         if sender_asks && only_copy && self.may_report(origin, now) && self.pool.make_service(place, now) {
             self.count_drop(&header, reason, observer);

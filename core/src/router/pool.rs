@@ -30,6 +30,16 @@ pub(super) enum Origin {
     Inbox,
 }
 
+/// For whom a packet waits, beside links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reader {
+    Nobody,
+    /// It is in the inbox.
+    Application,
+    /// It is a [block](super::blocks), and keeps its share until it is written.
+    Board,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Slot<const BODY: usize> {
     pub(super) packet: Packet<BODY>,
@@ -44,15 +54,15 @@ pub(super) struct Slot<const BODY: usize> {
     pub(super) flooded: bool,
     /// A traced packet has been signed by this node.
     pub(super) signed: bool,
-    /// It waits for the application.
-    pub(super) inbox: bool,
+    /// Who here is to read it.
+    pub(super) reader: Reader,
     /// A confirmed packet of this node, kept until its fate is known.
     pub(super) kept: bool,
 }
 
 impl<const BODY: usize> Slot<BODY> {
     fn unused(&self) -> bool {
-        self.pending == 0 && !self.inbox && !self.kept
+        self.pending == 0 && self.reader == Reader::Nobody && !self.kept
     }
 
     /// It starts here, so its first hop may rise or fall.
@@ -79,9 +89,9 @@ impl<const BODY: usize> Slot<BODY> {
         (now as u32).wrapping_sub(self.arrived)
     }
 
-    /// Copies still to be sent.
+    /// Copies still to be sent, or written.
     pub(super) fn copies(&self) -> u32 {
-        self.pending.count_ones()
+        self.pending.count_ones() + u32::from(self.reader == Reader::Board)
     }
 }
 
@@ -292,7 +302,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
             other_path: 0,
             flooded: false,
             signed: false,
-            inbox: false,
+            reader: Reader::Nobody,
             kept: false,
         });
         self.used |= 1 << place;
@@ -357,7 +367,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         let Some(slot) = self.get_mut(place) else {
             return false;
         };
-        slot.inbox = true;
+        slot.reader = Reader::Application;
         self.inbox += 1;
         true
     }
@@ -367,8 +377,8 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         let Some(slot) = self.get_mut(place) else {
             return;
         };
-        if slot.inbox {
-            slot.inbox = false;
+        if slot.reader == Reader::Application {
+            slot.reader = Reader::Nobody;
             self.inbox -= 1;
         }
     }
@@ -401,7 +411,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize> Pool<PORTS, BU
         if content.unused() {
             *slot = None;
             self.used &= !(1 << place);
-        } else if content.pending == 0 && content.inbox && !content.kept {
+        } else if content.pending == 0 && content.reader == Reader::Application && !content.kept {
             content.origin = Origin::Inbox;
         } else {
             return;

@@ -150,7 +150,7 @@ impl Chip {
         let blocks = plan.blocks();
         // From the back, and some twice.
         for index in (0..blocks).rev().chain([2]) {
-            update.take(&block(&plan, &image, index), self);
+            take(&mut update, &block(&plan, &image, index), self);
         }
         match update.trial(&plan.hash).filter(|_| self.power > 0) {
             None => 0,
@@ -257,6 +257,40 @@ fn receiving(plan: Plan, chip: &mut Chip) -> Update {
     update
 }
 
+/// Writes a block, in as many pieces as it takes.
+fn take(update: &mut Update, block: &[u8], chip: &mut Chip) {
+    let pieces = (1..10).find(|_| update.take(block, chip));
+    assert!(pieces.is_some(), "a block has {BLOCK} bytes");
+}
+
+/// The processor stands still for each piece, and others are to run between them.
+#[test]
+fn a_block_is_written_in_pieces_and_counts_when_all_are() {
+    let mut chip = Chip::new();
+    let plan = plan(Slot::Second, 2);
+    let image = image(Slot::Second, 2);
+    let mut update = receiving(plan, &mut chip);
+    let blocks = [0, 1].map(|index| block(&plan, &image, index));
+    for (index, block) in blocks.iter().enumerate() {
+        for piece in 1..=BLOCK / PIECE {
+            let missing = update.state(&chip).missing;
+            assert_eq!(update.take(block, &mut chip), piece == BLOCK / PIECE);
+            let at = index * BLOCK + (piece - 1) * PIECE;
+            let written = &chip.slots[1][at + 32..at + PIECE];
+            assert_eq!(written, &image[at + 32..at + PIECE]);
+            assert_eq!(chip.slots[1][at + PIECE], 0xff, "and no more");
+            assert_eq!(update.state(&chip).missing, missing - u16::from(piece == BLOCK / PIECE));
+        }
+    }
+    // The board is told to begin with another image, in the middle of a block.
+    assert!(!update.take(&block(&plan, &image, 2), &mut chip));
+    let other = Plan { hash: [1; 32], ..plan };
+    assert_eq!(update.begin(other, &chip), Done::Done);
+    (0..10).for_each(|_| update.step(&mut chip));
+    (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
+    assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
+}
+
 #[test]
 fn a_board_says_what_it_lacks() {
     let mut chip = Chip::new();
@@ -264,19 +298,22 @@ fn a_board_says_what_it_lacks() {
     let image = image(Slot::Second, 2);
     let mut update = receiving(plan, &mut chip);
     for index in [0, 3] {
-        update.take(&block(&plan, &image, index), &mut chip);
+        take(&mut update, &block(&plan, &image, index), &mut chip);
     }
     // Of another image, too short, not of this image at all.
     let other = Plan { crc: !plan.crc, ..plan };
-    update.take(&block(&other, &image, 1), &mut chip);
-    update.take(&block(&plan, &image, 1)[..100], &mut chip);
-    update.take(&[0; 3], &mut chip);
+    assert!(update.take(&block(&other, &image, 1), &mut chip), "it is not wanted");
+    assert!(
+        update.take(&block(&plan, &image, 1)[..100], &mut chip),
+        "it is not wanted"
+    );
+    assert!(update.take(&[0; 3], &mut chip), "it is not wanted");
     let beyond = Block {
         id: plan.id(),
         index: 5,
         bytes: &[0; 32],
     };
-    update.take(&beyond.write(), &mut chip);
+    assert!(update.take(&beyond.write(), &mut chip), "it is not wanted");
     let state = update.state(&chip);
     assert_eq!((state.missing, &state.first_missing[..]), (3, &[1, 2, 4][..]));
     assert_eq!(update.trial(&plan.hash), None);
@@ -284,7 +321,7 @@ fn a_board_says_what_it_lacks() {
     assert_eq!(update.begin(plan, &chip), Done::Done);
     assert_eq!(update.state(&chip).missing, 3);
     for index in [4, 2, 1] {
-        update.take(&block(&plan, &image, index), &mut chip);
+        take(&mut update, &block(&plan, &image, index), &mut chip);
     }
     assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
     assert_eq!(update.trial(&[0; 32]), None, "another one than was announced");
@@ -297,7 +334,7 @@ fn a_damaged_image_gets_no_beginning() {
     let mut image = image(Slot::Second, 2);
     image[500] ^= 4;
     let mut update = receiving(plan, &mut chip);
-    (0..plan.blocks()).for_each(|index| update.take(&block(&plan, &image, index), &mut chip));
+    (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
     assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
     assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
     assert_eq!(update.begin(plan, &chip), Done::Done);

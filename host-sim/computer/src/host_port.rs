@@ -233,7 +233,7 @@ impl HostPort {
         self.send(packet.map(to_computer))
     }
 
-    /// Sends a message to every node but the one at whose serial port this is; returns its number.
+    /// Sends a message to every node; to the one at whose serial port this is only [blocks of an image](AppPort::UPDATE). Returns its number.
     pub fn broadcast(&mut self, port: AppPort, payload: &[u8]) -> u32 {
         let board = self.board().map_or(0, |board| board.address);
         let content = Content::Broadcast(Addressed { port, payload });
@@ -263,6 +263,21 @@ impl HostPort {
         let number = packet.header.number;
         self.waiting.push_back(packet);
         number
+    }
+
+    /// Sends as much as the link can take of these broadcasts, from the first on, which are taken out. What the board has no room for waits
+    /// here. To be called before each [`transmit`](Self::transmit), until there are none and [all are taken](Self::all_taken).
+    pub fn stream(&mut self, port: AppPort, payloads: &mut VecDeque<Vec<u8>>) {
+        if self.waiting.is_empty()
+            && let Some(payload) = payloads.pop_front()
+        {
+            self.broadcast(port, &payload);
+        }
+    }
+
+    /// Forgets what the link has not begun to send.
+    pub fn give_up_all(&mut self) {
+        self.waiting.clear();
     }
 
     /// Whether the board has taken over all that was sent.

@@ -1,6 +1,6 @@
 //! A computer at the serial port of every emulated board.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use hopwise_core::authority::MeshKeys;
 use hopwise_core::key::{Credentials, Key};
@@ -186,6 +186,27 @@ impl Computers {
     pub fn messages(&mut self, board: usize) -> Vec<Incoming> {
         let port = self.ports.get_mut(board);
         port.map(|port| port.messages().into()).unwrap_or_default()
+    }
+
+    /// Has the computer at a board broadcast payloads, as fast as the board takes them. Gives up when that has taken none for so long.
+    pub fn stream(&mut self, world: &mut World, board: usize, port: AppPort, payloads: Vec<Vec<u8>>, patience: Time) {
+        let mut payloads = VecDeque::from(payloads);
+        let mut give_up_at = world.now() + patience;
+        while world.now() < give_up_at {
+            let Some(computer) = self.ports.get_mut(board) else {
+                return;
+            };
+            if payloads.is_empty() && computer.all_taken() {
+                return;
+            }
+            let before = payloads.len();
+            computer.stream(port, &mut payloads);
+            if payloads.len() < before {
+                give_up_at = world.now() + patience;
+            }
+            self.run_until(world, world.now() + SLICE);
+        }
+        self.ports[board].give_up_all();
     }
 
     /// Asks all questions, a few at once at each board, and returns the replies in the same order; `None` where there was

@@ -13,7 +13,7 @@ use std::time::Duration;
 use hopwise_core::authority::MeshKeys;
 use hopwise_core::key::{KEY_BYTES, Key, Secret};
 use hopwise_core::store::Keys;
-use hopwise_core::wire::BadPage;
+use hopwise_core::wire::{AppPort, BadPage};
 use hopwise_emulator::boards::{self, BoardKind, NUCLEO_F446RE};
 use hopwise_emulator::image::{Image, NotFirmware};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
@@ -28,6 +28,8 @@ use hopwise_emulate::setup::{self, Blueprint, CannotBuild, Differences, Program}
 
 /// A question is answered within this, or not at all.
 const ANSWERS_WITHIN: Time = SECOND;
+/// A board that takes no packet for so long takes none any more: links to its neighbours may pause.
+const TAKES_WITHIN: Time = 5 * SECOND;
 /// What boards of an [`EmulatedMesh`] differ by.
 const DIFFERENCES: Differences = Differences {
     seed: 1,
@@ -387,6 +389,12 @@ impl Boards for EmulatedMesh {
 
     fn elapsed(&self) -> Duration {
         Duration::from_micros(self.world.now() / MICROSECOND)
+    }
+
+    fn stream(&mut self, blocks: Vec<Vec<u8>>) {
+        let Some(entrance) = self.entrances.first() else { return };
+        let (world, computers) = (&mut self.world, &mut self.computers);
+        computers.stream(world, *entrance, AppPort::UPDATE, blocks, TAKES_WITHIN);
     }
 }
 

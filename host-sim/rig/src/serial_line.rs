@@ -1,6 +1,6 @@
 //! Boards at real serial ports: the ST-LINK's USB port, or a pseudo-terminal of an emulated board.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -9,12 +9,15 @@ use super::update::Boards;
 pub use hopwise_computer::serial_line::{BadPort, PortFault};
 use hopwise_computer::serial_line::{SerialLine, exchange_all};
 use hopwise_core::authority::MeshKeys;
+use hopwise_core::wire::AppPort;
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 
 /// A question is answered within this, or not at all: packets live for six seconds, but a mesh that takes longer than this is in
 /// trouble.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+/// A board that takes no packet for so long takes none any more: links to its neighbours may pause.
+const TAKES_WITHIN: Duration = Duration::from_secs(5);
 /// Questions on their way at once.
 const AT_ONCE: usize = 4;
 
@@ -55,6 +58,27 @@ impl SerialMesh {
         Ok(())
     }
 
+    fn stream_all(&mut self, blocks: Vec<Vec<u8>>) -> Result<(), BadPort> {
+        let mut blocks = VecDeque::from(blocks);
+        let mut taken_at = Instant::now();
+        while taken_at.elapsed() < TAKES_WITHIN {
+            let Some(line) = self.lines.first_mut() else {
+                return Ok(());
+            };
+            if blocks.is_empty() && line.port.all_taken() {
+                return Ok(());
+            }
+            let before = blocks.len();
+            line.port.stream(AppPort::UPDATE, &mut blocks);
+            if blocks.len() < before {
+                taken_at = Instant::now();
+            }
+            self.step()?;
+        }
+        self.lines[0].port.give_up_all();
+        Ok(())
+    }
+
     fn ask_all(&mut self, questions: &[Question]) -> Result<Vec<Option<Reply>>, BadPort> {
         let mut replies = vec![None; questions.len()];
         let mut waiting: Vec<usize> = (0..questions.len()).rev().collect();
@@ -91,6 +115,11 @@ impl Boards for SerialMesh {
 
     fn elapsed(&self) -> Duration {
         self.begin.elapsed()
+    }
+
+    /// A port that fails takes nothing.
+    fn stream(&mut self, blocks: Vec<Vec<u8>>) {
+        let _ = self.stream_all(blocks);
     }
 }
 

@@ -115,9 +115,9 @@ impl End {
         self.pause == Pause::Told || now < self.away_until
     }
 
-    /// Whether the wire is to be left alone.
+    /// Whether the wire is to be left alone. Who is away itself is told of pauses nevertheless, and reads that when it is back.
     pub(super) fn is_silent(&self, now: Micros) -> bool {
-        self.is_paused(now) && self.pause != Pause::Over
+        self.is_paused(now) && self.pause_due().is_none()
     }
 
     /// What the other end is to be told first.

@@ -72,6 +72,32 @@ fn ends_that_were_both_away_find_each_other_at_once() {
     }
 }
 
+/// It is read when that one is back; else the link would seem dead then.
+#[test]
+fn a_pause_is_announced_to_an_end_that_is_away_itself() {
+    let mut pair = busy_pair();
+    pair.ends.iter_mut().for_each(|end| end.link.pause(UNITS));
+    pair.run(TOLD, |_| false);
+    pair.ends.iter_mut().for_each(|end| end.stands_still = true);
+    pair.run(SECOND / 2, |_| false);
+    pair.ends[0].stands_still = false;
+    pair.ends[0].link.end_pause(pair.now);
+    pair.run(100 * MILLISECOND, |_| false);
+    pair.ends[0].link.pause(UNITS);
+    pair.run(TOLD, |_| false);
+    pair.ends[0].stands_still = true;
+    for place in [1, 0] {
+        pair.run(SECOND, |_| false);
+        pair.ends[place].stands_still = false;
+        pair.ends[place].link.end_pause(pair.now);
+    }
+    assert!(pair.run(60 * SECOND, Pair::all_sent));
+    for end in &pair.ends {
+        assert_eq!(end.notices, [Notice::Up]);
+        assert_eq!(end.link.counters().damaged, 0);
+    }
+}
+
 #[test]
 fn a_pause_that_was_not_announced_ends_the_session() {
     let mut pair = busy_pair();

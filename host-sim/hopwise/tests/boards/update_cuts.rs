@@ -26,6 +26,9 @@ const WRITES_WITHIN: Time = 600 * MILLISECOND;
 /// and nothing is written for so long before it.
 const QUIET: Time = 5 * MILLISECOND;
 
+/// By then a board has written the blocks that it has taken.
+const WRITTEN: Time = 100 * MILLISECOND;
+
 /// What a board is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
@@ -221,6 +224,23 @@ impl Boards for Cutter<'_> {
 
     fn elapsed(&self) -> Duration {
         self.desk.elapsed() + self.gone_for
+    }
+
+    fn stream(&mut self, mut blocks: Vec<Vec<u8>>) {
+        let last = blocks.pop();
+        for (phase, blocks) in [(Phase::Blocks, blocks), (Phase::Finish, Vec::from_iter(last))] {
+            if self.is_gone() {
+                return;
+            }
+            self.begin(phase);
+            self.desk.stream(blocks);
+            if self.in_write && self.at.is_none() && phase == self.phase {
+                self.cut_in_write();
+            } else if phase == Phase::Blocks {
+                // All are written before the last one comes.
+                self.desk.rig.run_for(WRITTEN);
+            }
+        }
     }
 }
 

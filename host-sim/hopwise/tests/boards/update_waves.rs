@@ -182,6 +182,14 @@ impl Boards for Busy<'_> {
     fn elapsed(&self) -> Duration {
         self.desk.elapsed()
     }
+
+    fn stream(&mut self, blocks: Vec<Vec<u8>>) {
+        for some in blocks.chunks(20) {
+            self.send_next();
+            self.desk.stream(some.to_vec());
+            self.settle();
+        }
+    }
 }
 
 /// One board after the other, as `--rolling` does it.

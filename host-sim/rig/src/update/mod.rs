@@ -1,7 +1,7 @@
 //! New firmware through the mesh: into all boards, from the serial port of one of them.
 //!
-//! Boards are asked what they run, and told what is to come; they make room for it. Then every block goes into the mesh once, at the board
-//! where the computer is, which broadcasts it. What boards lack is sent again, until each has the whole image. Only then they switch, all
+//! Boards are asked what they run, and told what is to come; they make room for it. Then the computer broadcasts every block, as fast as the
+//! mesh takes them: the board at its port takes one when there is room for it. What boards lack is sent again, until each has the whole image. Only then they switch, all
 //! together or wave by wave, and are told to keep what they run. A board that is not told so goes back within a minute.
 
 mod package;
@@ -25,9 +25,9 @@ pub use pages::{CannotChange, PagesReport, change_pages};
 /// Blocks that are sent before anyone looks what became of them.
 const BATCH: usize = 64;
 /// Between two looks at boards that are busy with themselves.
-const LOOK: Duration = Duration::from_millis(200);
+const LOOK: Duration = Duration::from_millis(100);
 /// So often: erasing takes seconds, and a restart one or two.
-const LOOKS: usize = 150;
+const LOOKS: usize = 300;
 /// A board that has been told to switch is back by then, with the new image or, after a minute on trial, with the one before.
 const BACK_WITHIN: Duration = Duration::from_secs(65);
 /// So often a block is given to the board at the port, until it has room to pass it on.
@@ -42,6 +42,9 @@ pub trait Boards: Talk {
 
     /// How long this has been going on.
     fn elapsed(&self) -> Duration;
+
+    /// Broadcasts blocks from the first entrance, as fast as the board there takes them.
+    fn stream(&mut self, blocks: Vec<Vec<u8>>);
 }
 
 /// How an update went. The names are those of the JSON keys of `hopwise update`.
@@ -205,6 +208,7 @@ impl<'a> Updater<'a> {
     pub fn make_room(&mut self, nodes: &[u64]) -> Result<(), CannotUpdate> {
         let begin = self.boards.elapsed();
         let mut untold = nodes.to_vec();
+        let mut open = nodes.to_vec();
         for _ in 0..LOOKS {
             for slot in [Slot::First, Slot::Second] {
                 let nodes = self.of_slot(&untold, slot);
@@ -227,23 +231,43 @@ impl<'a> Updater<'a> {
             if !untold.is_empty() {
                 continue;
             }
-            let states = self.states(nodes);
+            let states = self.states(&open);
             self.refuse(&states, UpdatePhase::Damaged, CannotUpdate::NoRoom)?;
             let ready = |state: &Option<UpdateState>| {
                 let phase = state.as_ref().map(|state| state.phase);
                 matches!(phase, Some(UpdatePhase::Receiving | UpdatePhase::Whole))
             };
-            if states.values().all(ready) {
+            open.retain(|node| !ready(&states[node]));
+            if open.is_empty() {
                 self.report.erase_seconds += (self.boards.elapsed() - begin).as_secs_f64();
                 return Ok(());
             }
         }
-        Err(CannotUpdate::NoRoom(nodes.to_vec()))
+        Err(CannotUpdate::NoRoom(open))
     }
 
     fn states(&mut self, nodes: &[u64]) -> BTreeMap<u64, Option<UpdateState>> {
         let states = ask(self.boards, nodes, &Command::Update);
         nodes.iter().copied().zip(states).collect()
+    }
+
+    /// The same, once nothing changes any more: blocks are still on their way when the last one has left the computer.
+    fn states_at_rest(&mut self, nodes: &[u64]) -> BTreeMap<u64, Option<UpdateState>> {
+        let is_waiting =
+            |state: &Option<UpdateState>| state.as_ref().is_none_or(|state| state.phase == UpdatePhase::Receiving);
+        let mut states = self.states(nodes);
+        for _ in 0..LOOKS {
+            if !states.values().any(is_waiting) {
+                break;
+            }
+            self.boards.wait(LOOK);
+            let before = std::mem::take(&mut states);
+            states = self.states(nodes);
+            if states == before {
+                break;
+            }
+        }
+        states
     }
 
     fn refuse(
@@ -270,14 +294,17 @@ impl<'a> Updater<'a> {
             .filter(|slot| slots.contains(slot))
         {
             let image = self.package.for_slot(slot);
-            let blocks: Vec<u16> = (0..image.plan.blocks() as u16).collect();
+            let blocks: Vec<Vec<u8>> = (0..image.plan.blocks() as u16)
+                .map(|index| image.block(index))
+                .collect();
             self.report.blocks += blocks.len();
-            self.send(image, &blocks);
+            self.boards.stream(blocks);
         }
         self.report.transfer_seconds = (self.boards.elapsed() - begin).as_secs_f64();
     }
 
-    /// Sends blocks into the mesh. One that the board at the port has no room for comes again.
+    /// Sends blocks into the mesh again, each by a command that is answered: a board whose firmware takes no broadcasts of its own computer
+    /// gets all blocks that way. One that the board at the port has no room for comes again.
     fn send(&mut self, image: &Linked, blocks: &[u16]) {
         let Some(entrance) = self.boards.entrances().first().copied() else {
             return;
@@ -311,7 +338,7 @@ impl<'a> Updater<'a> {
         let begin = self.boards.elapsed();
         let mut open = self.nodes.clone();
         for _ in 0..REPAIRS {
-            let states = self.states(&open);
+            let states = self.states_at_rest(&open);
             self.refuse(&states, UpdatePhase::Damaged, CannotUpdate::Damaged)?;
             let is_whole =
                 |state: &Option<UpdateState>| state.as_ref().is_some_and(|state| state.phase == UpdatePhase::Whole);

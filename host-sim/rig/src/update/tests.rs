@@ -49,6 +49,9 @@ struct Board {
     /// It loses its power when so many blocks have come.
     dies_at: Option<usize>,
     taken: usize,
+    /// It writes slowly: blocks that have come and wait, and one of them is written whenever it is asked how far it is.
+    writes_slowly: bool,
+    waiting: Vec<Vec<u8>>,
 }
 
 struct Mesh {
@@ -72,6 +75,8 @@ impl Mesh {
             goes_back: false,
             dies_at: None,
             taken: 0,
+            writes_slowly: false,
+            waiting: Vec::new(),
         };
         Mesh {
             boards: (0..boards).map(board).collect(),
@@ -123,7 +128,12 @@ impl Board {
     fn obey(&mut self, command: Command<'_>) -> Vec<u8> {
         let done = match command {
             _ if self.old => Done::Unknown,
-            Command::Update => return written(&self.state()),
+            Command::Update => {
+                if let Some(block) = self.waiting.pop() {
+                    self.take(&block);
+                }
+                return written(&self.state());
+            }
             Command::BeginUpdate(plan) => {
                 self.plan = Some(plan);
                 self.missing = (0..plan.blocks() as u16).collect();
@@ -180,6 +190,18 @@ impl Boards for Mesh {
     fn elapsed(&self) -> Duration {
         self.now
     }
+
+    fn stream(&mut self, blocks: Vec<Vec<u8>>) {
+        let last = blocks.len() - 5;
+        for (place, block) in blocks.into_iter().enumerate() {
+            for board in &mut self.boards {
+                match board.writes_slowly && place >= last {
+                    true => board.waiting.push(block.clone()),
+                    false => board.take(&block),
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -200,6 +222,14 @@ fn all_boards_get_it_each_for_its_slot_and_in_the_order_given() {
         .map(|(node, _)| *node)
         .collect();
     assert_eq!(switched, [2, 3, 1, 0]);
+}
+
+#[test]
+fn what_is_still_being_written_is_not_sent_again() {
+    let mut mesh = Mesh::new(3);
+    mesh.boards[1].writes_slowly = true;
+    let report = mesh.update().expect("an update");
+    assert_eq!((report.boards, report.retries), (3, 0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use hopwise_core::Network;
 use hopwise_core::authority::MeshKeys;
 use hopwise_core::key::{Key, Secret};
 use hopwise_core::wire::{
-    Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
+    AppPort, Command, DEFAULT_BAUD, LinkReport, NodeReport, PAGE_BYTES, Page, Query, RouterCounters, Status,
 };
 use hopwise_emulate::check::{CheckReport, check};
 use hopwise_emulate::computers::{Computers, Question};
@@ -162,6 +162,12 @@ impl Rig {
 
     pub(crate) fn ask(&mut self, questions: &[Question]) -> Vec<Option<Reply>> {
         self.computers.ask(&mut self.world, questions, SECOND)
+    }
+
+    /// The computer at the first board broadcasts blocks of an image.
+    pub(crate) fn stream(&mut self, blocks: Vec<Vec<u8>>) {
+        self.computers
+            .stream(&mut self.world, 0, AppPort::UPDATE, blocks, 5 * SECOND);
     }
 
     /// One question whose answer is in postcard format.
