@@ -157,3 +157,31 @@ fn power_fails_a_thousand_times_during_updates() {
     std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(take_turns))));
     tally.into_inner().expect("both threads are well").assert_all(50);
 }
+
+/// Boards of every kind, by the command: its boot loader, both its slots, and its flash.
+#[test]
+fn every_kind_of_board_is_updated() {
+    for board in hopwise_emulator::boards::BOARDS {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        command.args([
+            "update",
+            "path(2)",
+            "--emulated",
+            "--rolling",
+            "--json",
+            "--board",
+            board.name,
+        ]);
+        let output = command.output().expect("the command starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        println!("{}: {said}", board.name);
+        assert!(output.status.success(), "{}: {output:?}", board.name);
+        let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+        assert_eq!(
+            (&report["boards"], &report["bricked"]),
+            (&2.into(), &0.into()),
+            "{}",
+            board.name
+        );
+    }
+}
