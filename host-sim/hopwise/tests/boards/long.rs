@@ -138,11 +138,11 @@ fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
     }
 }
 
-/// Three pairs of boards and seventeen boards alone, each with 50 power cuts during updates, on two threads.
+/// A pair of boards and nineteen boards alone, each with 50 power cuts during updates, on two threads.
 #[test]
 fn power_fails_a_thousand_times_during_updates() {
     const SEEDS: u64 = 20;
-    const PAIRS: u64 = 3;
+    const PAIRS: u64 = 1;
     let (next, tally) = (AtomicU64::new(0), Mutex::new(Tally::default()));
     let take_turns = || {
         loop {
@@ -175,6 +175,7 @@ fn every_kind_of_board_is_updated() {
         let output = command.output().expect("the command starts");
         let said = String::from_utf8_lossy(&output.stdout);
         println!("{}: {said}", board.name);
+        kinds::flashing_empties_the_log(board.name);
         assert!(output.status.success(), "{}: {output:?}", board.name);
         let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
         assert_eq!(
