@@ -380,7 +380,7 @@ pub(crate) fn power_cuts(expression: Option<&str>, seed: u64, cuts: u32) -> Tall
     }
     let report = desk.update(&images.package).expect("nothing is left of all that");
     assert_eq!(report.boards, boards);
-    println!("seed {seed}, {}: {cuts} updates", expression.unwrap_or("one board"));
+    println!("seed {seed}, {}: {:?}", expression.unwrap_or("one board"), tally.0);
     tally
 }
 
