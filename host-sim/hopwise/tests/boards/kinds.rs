@@ -7,6 +7,7 @@ use hopwise_emulate::firmware;
 use hopwise_emulate::log::LogReaders;
 use hopwise_emulate::setup::{self, Differences, Program};
 use hopwise_emulator::boards::{self, BoardKind};
+use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, World};
 use hopwise_rig::doctor::{BoardFault, EmulatedPatient, examine};
@@ -189,6 +190,41 @@ pub(crate) fn one_bank_is_told(name: &str) {
     let board = &rig.world.boards()[0];
     assert_eq!(board.faults().len(), 0);
     assert_strict(&rig.world);
+}
+
+/// What a probe writes with an image covers the boot loader's log, or the sector that all of it is in: whatever was kept before is forgotten.
+pub(crate) fn flashing_empties_the_log(name: &str) {
+    const SMALLEST: u32 = 16 * 1024;
+    let built = build(&firmware::Firmware::new(name));
+    let Some(path) = load(built.clone()).and(built.ok()) else {
+        return;
+    };
+    let elf = std::fs::read(path).expect("the ELF file");
+    let image = Image::from_elf(&elf).expect("firmware");
+    let [begin, bytes] = ["_boot_log", "_boot_log_bytes"].map(|name| image.address_of(name).expect("a log"));
+    let word = |at: usize| u32::from_le_bytes(elf[at..at + 4].try_into().expect("four bytes"));
+    // The program headers of an ELF file of 32 bits: where they begin, how long each is, and how many there are.
+    let (first, each, count) = (
+        word(28) as usize,
+        word(42) as usize & 0xffff,
+        word(44) as usize & 0xffff,
+    );
+    let mut end = begin;
+    for header in (0..count).map(|number| first + number * each) {
+        let (place, length) = (word(header + 12), word(header + 16));
+        if word(header) == 1 && (place..place + length).contains(&end) {
+            end = place + length;
+        }
+    }
+    assert!(
+        end >= begin + bytes.min(SMALLEST),
+        "{name}: the log from {begin:#x} on is written up to {end:#x}"
+    );
+}
+
+#[test]
+fn an_image_that_a_probe_flashes_is_the_one_that_starts() {
+    flashing_empties_the_log(firmware::BOARDS[0]);
 }
 
 /// Boards of all these kinds in turn, around a ring.

@@ -13,6 +13,9 @@ mod update;
 #[allow(dead_code, reason = "the tests of boards use the rest")]
 mod update_cuts;
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use firmware_power::Pace;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
 use hopwise_rig::doctor::BoardFault;
@@ -147,11 +150,51 @@ fn a_hundred_and_twenty_eight_boards_agree_on_the_time() {
     }
 }
 
-/// Sixteen boards alone and four pairs, each with 50 power cuts during updates.
+/// A pair of boards and nineteen boards alone, each with 50 power cuts during updates, on two threads.
 #[test]
 fn power_fails_a_thousand_times_during_updates() {
-    let mut tally = Tally::default();
-    (2..18).for_each(|seed| update_cuts::power_cuts(&mut tally, None, seed, 50));
-    (18..22).for_each(|seed| update_cuts::power_cuts(&mut tally, Some("path(2)"), seed, 50));
-    tally.assert_all(50);
+    const SEEDS: u64 = 20;
+    const PAIRS: u64 = 1;
+    let (next, tally) = (AtomicU64::new(0), Mutex::new(Tally::default()));
+    let take_turns = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= SEEDS {
+                return;
+            }
+            let tallied = update_cuts::power_cuts((seed < PAIRS).then_some("path(2)"), seed, 50);
+            tally.lock().expect("the other thread is well").add(&tallied);
+        }
+    };
+    std::thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(take_turns))));
+    tally.into_inner().expect("both threads are well").assert_all(50);
+}
+
+/// Boards of every kind, by the command: its boot loader, both its slots, and its flash.
+#[test]
+fn every_kind_of_board_is_updated() {
+    for board in hopwise_emulator::boards::BOARDS {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hopwise"));
+        command.args([
+            "update",
+            "path(2)",
+            "--emulated",
+            "--rolling",
+            "--json",
+            "--board",
+            board.name,
+        ]);
+        let output = command.output().expect("the command starts");
+        let said = String::from_utf8_lossy(&output.stdout);
+        println!("{}: {said}", board.name);
+        kinds::flashing_empties_the_log(board.name);
+        assert!(output.status.success(), "{}: {output:?}", board.name);
+        let report: serde_json::Value = serde_json::from_str(&said).expect("JSON");
+        assert_eq!(
+            (&report["boards"], &report["bricked"]),
+            (&2.into(), &0.into()),
+            "{}",
+            board.name
+        );
+    }
 }

@@ -21,6 +21,7 @@ mod kinds;
 mod next_hop;
 mod png;
 mod update;
+#[allow(dead_code, reason = "boards-long uses the rest")]
 mod update_cuts;
 mod update_waves;
 mod versions;

@@ -1,19 +1,21 @@
 //! Boards of different versions of the wire format on one wire, and updates between images of one version.
 
 use hopwise_core::Network;
+use hopwise_core::store::Slot;
 use hopwise_core::wire::{DELIMITER, Frame, LinkTrouble, Page, VERSION, crc32c, decode};
 use hopwise_emulate::computers::Carry;
 use hopwise_emulate::setup;
+use hopwise_emulator::image::Image;
 use hopwise_emulator::time::{MILLISECOND, SECOND};
 use hopwise_emulator::world::{Board, BoardOptions, Port, World};
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::mesh::Mesh;
 use hopwise_rig::plan::WiringPlan;
 use hopwise_rig::survey::survey;
-use hopwise_rig::update::CannotUpdate;
+use hopwise_rig::update::{CannotUpdate, Package, update};
 use hopwise_rig::wiring_check::{FindingKind, compare};
 
-use crate::firmware_support::Rig;
+use crate::firmware_support::{Rig, build, stock};
 use crate::update::{Desk, images};
 
 /// In which version 2 differs from this one is what packets say; its hellos have the same fields.
@@ -125,5 +127,46 @@ fn a_board_of_the_version_before_is_refused_once_and_named() {
         "a board does not answer: node 2; `hopwise check` says what is heard of it"
     );
     desk.rig.run_for(100 * MILLISECOND);
+    desk.rig.assert_healthy();
+}
+
+/// Hopwise's own image as another build has it, which calls itself `program`, as long as `before`.
+fn another_build(before: &str, program: &str) -> Package {
+    let [first, second] = [stock(), stock().for_second_slot()].map(|firmware| {
+        let mut elf = std::fs::read(build(&firmware).expect("an image")).expect("the ELF file");
+        let places: Vec<usize> = (0..=elf.len() - before.len())
+            .filter(|place| elf[*place..].starts_with(before.as_bytes()))
+            .collect();
+        assert!(!places.is_empty(), "it calls itself {before}");
+        for place in places {
+            elf[place..place + program.len()].copy_from_slice(program.as_bytes());
+        }
+        Image::from_elf(&elf).expect("firmware")
+    });
+    Package::new(&first, &second).expect("an update")
+}
+
+/// Old and new boards of one wire format work together: an older build comes board by board, and the newer one the same way.
+#[test]
+fn an_older_build_comes_and_goes_board_by_board() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "path(2)");
+    let newer = desk.rig.status(0).card.program.to_string();
+    let older = "hopwise 0.0.0-older"
+        .get(..newer.len())
+        .expect("a short name")
+        .to_string();
+    assert_ne!(older, newer);
+    let package = another_build(&newer, &older);
+    for (package, program, slot) in [(&package, &older, Slot::Second), (&images.package, &newer, Slot::First)] {
+        let report = update(&mut desk, package, &[vec![1], vec![0]]).expect("an update");
+        assert_eq!((report.boards, report.bricked), (2, 0), "{program}");
+        desk.rig.wait_for_links(SECOND);
+        for board in 0..2 {
+            let state = desk.state(board);
+            assert_eq!((state.slot, state.on_trial), (slot, false), "board {board}: {program}");
+            assert_eq!(desk.rig.status(board).card.program.as_str(), program, "board {board}");
+        }
+    }
     desk.rig.assert_healthy();
 }

@@ -414,21 +414,33 @@ impl<'a> Updater<'a> {
             self.boards.wait(LOOK);
         }
         let late = self.await_all(nodes, |state, target| state.slot == target);
-        if !late.is_empty() {
-            let states = self.states(&late);
-            let gone: Vec<u64> = late.iter().copied().filter(|node| states[node].is_none()).collect();
-            return Err(match gone.is_empty() {
-                true => CannotUpdate::WentBack(late),
-                false => CannotUpdate::Gone(gone),
-            });
-        }
+        self.require_back(late)?;
         let _: Vec<Option<Done>> = ask(self.boards, nodes, &Command::KeepImage);
-        let late = self.await_all(nodes, |state, _| !state.on_trial);
-        if !late.is_empty() {
-            return Err(CannotUpdate::NotKept(late));
-        }
+        // One whose power fails before it has written that down goes back, and is on trial no longer either.
+        let late = self.await_all(nodes, |state, target| state.slot == target && !state.on_trial);
+        self.require_back(late)?;
         self.report.boards += nodes.len();
         Ok(())
+    }
+
+    /// Says what became of boards that are not as they should be.
+    fn require_back(&mut self, late: Vec<u64>) -> Result<(), CannotUpdate> {
+        let states = self.states(&late);
+        let those = |is_so: &dyn Fn(&Option<UpdateState>) -> bool| {
+            let nodes = late.iter().copied();
+            nodes.filter(|node| is_so(&states[node])).collect::<Vec<u64>>()
+        };
+        let gone = those(&Option::is_none);
+        let kept_back = those(&|state| state.as_ref().is_some_and(|state| state.on_trial));
+        if late.is_empty() {
+            Ok(())
+        } else if !gone.is_empty() {
+            Err(CannotUpdate::Gone(gone))
+        } else if !kept_back.is_empty() {
+            Err(CannotUpdate::NotKept(kept_back))
+        } else {
+            Err(CannotUpdate::WentBack(late))
+        }
     }
 
     /// Waits until all boards are as they should be; returns those that are not.

@@ -86,6 +86,21 @@ struct Entry {
     sha256: String,
 }
 
+/// What an image puts into the slot at `own`. Something else may come behind that in the flash: on an H7 the boot loader's log does.
+fn in_slot(image: &Image, own: u32) -> &[u8] {
+    let others = ["_other_image", "_boot_log", "_configuration_slots"];
+    let behind = others.iter().filter_map(|name| image.address_of(name));
+    let behind = behind.filter(|place| *place > own).min();
+    let bytes = image.bytes().get((own - FLASH) as usize..).unwrap_or_default();
+    match behind.and_then(|place| bytes.get(..(place - own) as usize)) {
+        Some(slot) => {
+            let used = slot.iter().rposition(|byte| *byte != 0xff);
+            &slot[..used.map_or(0, |last| last + 1)]
+        }
+        None => bytes,
+    }
+}
+
 fn in_words(slot: Slot) -> &'static str {
     match slot {
         Slot::First => "first",
@@ -113,8 +128,7 @@ impl Package {
             if (own > other) != (slot == Slot::Second) {
                 return Err(BadPackage::OtherSlot(in_words(slot)));
             }
-            let bytes = image.bytes().get((own - FLASH) as usize..).unwrap_or_default();
-            Ok(Linked::new(name, slot, bytes.to_vec()))
+            Ok(Linked::new(name, slot, in_slot(image, own).to_vec()))
         };
         Ok(Package {
             board: name.into(),

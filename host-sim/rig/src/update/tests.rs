@@ -46,6 +46,8 @@ struct Board {
     silent: bool,
     /// It does not come up with a new image.
     goes_back: bool,
+    /// It loses its power when it is told to keep one.
+    dies_keeping: bool,
     /// It loses its power when so many blocks have come.
     dies_at: Option<usize>,
     taken: usize,
@@ -75,6 +77,7 @@ impl Mesh {
             old: false,
             silent: false,
             goes_back: false,
+            dies_keeping: false,
             dies_at: None,
             taken: 0,
             writes_slowly: false,
@@ -157,6 +160,9 @@ impl Board {
                 _ => Done::NotThere,
             },
             Command::KeepImage => {
+                if self.dies_keeping {
+                    self.slot = self.slot.other();
+                }
                 self.on_trial = false;
                 Done::Done
             }
@@ -305,6 +311,9 @@ fn a_board_that_goes_back_or_lacks_blocks_is_named() {
     assert_eq!(mesh.update(), Err(CannotUpdate::WentBack(vec![1])));
     // Nobody was told to keep it.
     assert!(mesh.boards[0].on_trial);
+    let mut mesh = Mesh::new(2);
+    mesh.boards[1].dies_keeping = true;
+    assert_eq!(mesh.update(), Err(CannotUpdate::WentBack(vec![1])));
     let mut mesh = Mesh::new(2);
     mesh.boards[1].deaf_for = usize::MAX;
     assert_eq!(mesh.update(), Err(CannotUpdate::Missing(vec![1])));
