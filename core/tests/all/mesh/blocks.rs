@@ -79,9 +79,9 @@ fn write_slowly(mut mesh: Mesh, slow: Node) {
         if round % 20 == 0 {
             mesh.send(1, slow, b"meanwhile").unwrap();
         }
-        for node in 0..nodes {
-            if node as Node != slow || round % 5 == 0 {
-                write(&mut mesh, node as Node, &mut written[node]);
+        for (node, written) in (0..).zip(&mut written) {
+            if node != slow || round % 5 == 0 {
+                write(&mut mesh, node, written);
             }
         }
         mesh.run(MILLISECOND);
