@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hopwise_core::store::Slot;
-use hopwise_core::wire::{Block, Command};
+use hopwise_core::wire::{AppPort, Block, Command};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
@@ -28,6 +28,8 @@ const QUIET: Time = 5 * MILLISECOND;
 
 /// By then a board has written the blocks that it has taken.
 const WRITTEN: Time = 100 * MILLISECOND;
+/// Blocks that a computer sends before it may be gone.
+const SOME: usize = 50;
 
 /// What a board is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -233,10 +235,20 @@ impl Boards for Cutter<'_> {
                 return;
             }
             self.begin(phase);
-            self.desk.stream(blocks);
             if self.in_write && self.at.is_none() && phase == self.phase {
+                // Nobody waits until the board says that it has the block, which is when all is written.
+                let rig = &mut self.desk.rig;
+                rig.computers
+                    .stream(&mut rig.world, 0, AppPort::UPDATE, blocks, MILLISECOND);
                 self.cut_in_write();
-            } else if phase == Phase::Blocks {
+                continue;
+            }
+            for some in blocks.chunks(SOME) {
+                if !self.is_gone() {
+                    self.desk.stream(some.to_vec());
+                }
+            }
+            if phase == Phase::Blocks {
                 // All are written before the last one comes.
                 self.desk.rig.run_for(WRITTEN);
             }
@@ -287,7 +299,8 @@ impl Tally {
             "{cuts} cuts: {new} times the new image, {} times the one before",
             cuts - new
         );
-        assert!((1..cuts).contains(&new), "{new} of {cuts}");
+        // After a cut at the very end a board has kept the image, but not every time.
+        assert!(new < cuts && (new > 0 || cuts < 100), "{new} of {cuts}");
     }
 }
 
