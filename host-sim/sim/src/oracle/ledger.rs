@@ -45,9 +45,15 @@ struct Counts {
 }
 
 impl Counts {
-    /// A packet that the node itself has made has left by a link.
+    /// A packet has come by a link. A report of the node itself that has found no path comes back, and leaves once more.
+    fn came(&mut self, board: u32, packet: &PacketId) {
+        self.received += 1;
+        self.reports += usize::from(is_own_report(board, packet));
+    }
+
+    /// A packet has left by a link.
     fn left(&mut self, board: u32, packet: &PacketId) {
-        if packet.kind == Kind::Undeliverable && packet.source == u64::from(board) {
+        if is_own_report(board, packet) {
             self.reports = self.reports.saturating_sub(1);
         }
         if let Some((_, links)) = self.own.iter_mut().find(|(own, _)| own == packet) {
@@ -57,8 +63,11 @@ impl Counts {
     }
 
     /// A packet has gone no further.
-    fn ended(&mut self, packet: &PacketId, reason: DropReason) {
+    fn ended(&mut self, board: u32, packet: &PacketId, reason: DropReason) {
         self.own.retain(|(own, _)| own != packet);
+        if is_own_report(board, packet) {
+            self.reports = self.reports.saturating_sub(1);
+        }
         let told = matches!(packet.kind, Kind::Datagram | Kind::Confirmed | Kind::Request);
         let given_up = matches!(
             reason,
@@ -71,6 +80,11 @@ impl Counts {
         );
         self.reports += usize::from(told && given_up);
     }
+}
+
+/// Whether a packet tells someone that a packet of theirs went no further, and was made by this node, or says so.
+fn is_own_report(board: u32, packet: &PacketId) -> bool {
+    packet.kind == Kind::Undeliverable && packet.source == u64::from(board)
 }
 
 /// The accounts.
@@ -176,7 +190,7 @@ impl Ledger {
     pub(super) fn note(&mut self, board: u32, event: &Event) -> Option<String> {
         match *event {
             Event::Received { link, packet, dest } => {
-                self.counts.get_mut(board as usize)?.received += 1;
+                self.counts.get_mut(board as usize)?.came(board, &packet);
                 let End { coming, .. } = self.end((board, link))?;
                 // The last, should plugs have been exchanged meanwhile.
                 let place = coming.iter().rposition(|one| one.packet == packet && one.dest == dest);
@@ -227,7 +241,7 @@ impl Ledger {
             Event::Dropped { packet, reason, .. } => {
                 let counts = self.counts.get_mut(board as usize)?;
                 *counts.dropped.get_mut(reason as usize)? += 1;
-                counts.ended(&packet, reason);
+                counts.ended(board, &packet, reason);
                 let waiting = counts.own.len() + counts.reports;
                 if reason == DropReason::Busy && packet.kind == Kind::Request && waiting < SERVICE {
                     return Some(format!("it has no room for an answer, and {waiting} to send"));

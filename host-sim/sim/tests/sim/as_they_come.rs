@@ -47,6 +47,25 @@ fn a_slow_sender_is_no_false_alarm() {
     assert_all_delivered(&settings, &run(&settings));
 }
 
+/// What a node reports to a board that takes nothing wanders about, and comes by the node again: it has still been reported once.
+#[test]
+fn a_report_that_comes_back_is_no_false_alarm() {
+    let settings = Settings {
+        drift: Some(170.0),
+        events: Some("0s off 2; 24ms on 2".into()),
+        duration: Some("2551ms".parse().unwrap()),
+        mixed: true,
+        payload: Some(37),
+        rate: Some(9.8),
+        rogue: Some("15:refuse,4:lie".into()),
+        seed: Some(981),
+        traffic: Some("neighbors".parse().unwrap()),
+        ..on("root-folded(ring(4),2)")
+    };
+    let account = run(&settings);
+    assert!(account.tally.sent > 200, "{}", account.tally.sent);
+}
+
 #[test]
 fn a_run_whose_faults_met_no_traffic_says_so() {
     let remark = |settings: &Settings| Report::new(settings, &settings.run().unwrap(), &run(settings)).remark;
