@@ -28,6 +28,8 @@ const QUIET: Time = 5 * MILLISECOND;
 
 /// By then a board has written the blocks that it has taken.
 const WRITTEN: Time = 100 * MILLISECOND;
+/// Blocks that a computer sends before it may be gone.
+const SOME: usize = 50;
 
 /// What a board is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -234,13 +236,18 @@ impl Boards for Cutter<'_> {
             }
             self.begin(phase);
             if self.in_write && self.at.is_none() && phase == self.phase {
-                // Nobody waits until the block is taken, when all is written.
-                let (world, computers) = (&mut self.desk.rig.world, &mut self.desk.rig.computers);
-                computers.stream(world, 0, AppPort::UPDATE, blocks, MILLISECOND);
+                // Nobody waits until the board says that it has the block, which is when all is written.
+                let rig = &mut self.desk.rig;
+                rig.computers
+                    .stream(&mut rig.world, 0, AppPort::UPDATE, blocks, MILLISECOND);
                 self.cut_in_write();
                 continue;
             }
-            self.desk.stream(blocks);
+            for some in blocks.chunks(SOME) {
+                if !self.is_gone() {
+                    self.desk.stream(some.to_vec());
+                }
+            }
             if phase == Phase::Blocks {
                 // All are written before the last one comes.
                 self.desk.rig.run_for(WRITTEN);
@@ -292,7 +299,8 @@ impl Tally {
             "{cuts} cuts: {new} times the new image, {} times the one before",
             cuts - new
         );
-        assert!((1..cuts).contains(&new), "{new} of {cuts}");
+        // After a cut at the very end a board has kept the image, but not every time.
+        assert!(new < cuts && (new > 0 || cuts < 100), "{new} of {cuts}");
     }
 }
 
