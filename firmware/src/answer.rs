@@ -79,6 +79,10 @@ pub(crate) fn without_mesh(
             *deferred = Some(Deferred::Fail(failure));
             Done::Done
         }
+        Command::ReadBlock { id, index } => match about.next_image.block(id, index) {
+            Some(block) => return block,
+            None => Done::NotThere,
+        },
         Command::Update => return encode(&about.next_image.state()),
         Command::BeginUpdate(plan) => about.next_image.begin(plan),
         Command::SwitchImage(hash) => match about.next_image.trial(hash) {

@@ -237,6 +237,13 @@ impl Driver {
         self.has_changed();
     }
 
+    /// Blocks of an image may be missing.
+    pub(crate) fn repair(&self) {
+        if let Mode::Mesh(mesh) = &mut *self.mode() {
+            mesh.repair(&self.about, now());
+        }
+    }
+
     /// Programs want something.
     pub(crate) fn exchange(&self) {
         let now = now();

@@ -78,6 +78,7 @@ pub(crate) async fn run<W: Instance>(
         if let Some(free) = probe.step() {
             driver.set_stack_free(free);
         }
+        driver.repair();
         // Programs learn of links that have come or gone.
         driver.exchange();
         led.set_level(rhythmic.step(driver).into());

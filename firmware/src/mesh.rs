@@ -3,7 +3,7 @@
 use hopwise_core::clock::Grains;
 use hopwise_core::link::Micros;
 use hopwise_core::router::{Config, ConfigError, Message, MessageKind, Router};
-use hopwise_core::wire::{AppPort, Command, Done, Page, computers_anywhere, packet_logging, paper_rule};
+use hopwise_core::wire::{AppPort, Command, Done, Page, Query, computers_anywhere, packet_logging, paper_rule};
 use hopwise_core::{Network, Node, Rule, limits};
 
 use crate::about::About;
@@ -22,6 +22,8 @@ pub(crate) struct Mesh {
     pub(crate) observer: BoardObserver,
     traffic: Generator,
     programs: &'static dyn Programs,
+    /// How often a neighbour was asked for blocks.
+    asked: u8,
 }
 
 impl Mesh {
@@ -55,6 +57,7 @@ impl Mesh {
             observer: BoardObserver::new(packet_logging(page.options)),
             traffic: Generator::new(u64::from(about.epoch) << 32 | page.address),
             programs: programs(network, page.address),
+            asked: 0,
         })
     }
 
@@ -117,6 +120,24 @@ impl Mesh {
         self.traffic.deadline().min(self.programs.deadline())
     }
 
+    /// Asks a neighbour for a block of an image, if blocks are missing: each time another one that is there.
+    pub(crate) fn repair(&mut self, about: &About, now: Micros) {
+        let Some(block) = about.next_image.look() else { return };
+        let Mesh {
+            router,
+            observer,
+            asked,
+            ..
+        } = self;
+        let is_here = |link: u8| router.links().get(usize::from(link)).is_some_and(|end| !end.is_paused(now));
+        let there = || router.neighbors().filter(|(_, link)| link.is_some_and(is_here));
+        *asked = asked.wrapping_add(1);
+        let place = usize::from(*asked).checked_rem(there().count());
+        if let Some((neighbor, _)) = place.and_then(|place| there().nth(place)) {
+            ask(router, neighbor, &block, now, observer);
+        }
+    }
+
     /// What the button does.
     pub(crate) fn broadcast_ping(&mut self, now: Micros) {
         match self.router.broadcast(AppPort::TEXT, b"ping", now, &mut self.observer) {
@@ -132,6 +153,7 @@ impl Mesh {
             observer,
             traffic,
             programs,
+            ..
         } = self;
         programs.exchange(
             router,
@@ -154,10 +176,20 @@ impl Mesh {
                 MessageKind::Undeliverable { number, dest, reason } => {
                     defmt::warn!("packet {} did not reach {}: {}", number, dest, reason);
                 }
+                MessageKind::Answer(Query::Board(Command::READ_BLOCK)) => {
+                    if let Some(next) = about.next_image.take_answer(&message.payload) {
+                        ask(router, message.source, &next, now, observer);
+                    }
+                }
                 MessageKind::Request | MessageKind::Answer(_) => {}
             },
         );
     }
+}
+
+/// Asks a neighbour for a block. If there is no room to, it is asked later.
+fn ask(router: &mut Router<PORTS>, neighbor: Node, block: &[u8; 4], now: Micros, observer: &mut BoardObserver) {
+    let _ = router.ask(neighbor, Query::Board(Command::READ_BLOCK), block, now, observer);
 }
 
 /// Serves the ports that are the board's own.

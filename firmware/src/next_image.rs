@@ -12,6 +12,7 @@ use hopwise_core::store::{FlashFailed, Slot};
 use hopwise_core::update::{self, Update};
 use hopwise_core::wire::{Done, Plan, UpdateState};
 
+use crate::answer::Answer;
 use crate::boards;
 use crate::configuration::FLASH_BASE;
 use crate::stack::_stack_end;
@@ -74,6 +75,22 @@ impl NextImage {
     /// Writes a piece of a block; `true` if that was the last.
     pub(crate) fn take(&self, block: &[u8]) -> bool {
         self.update.borrow_mut().take(block, &mut *self.places.borrow_mut())
+    }
+
+    /// What to ask a neighbour, if blocks are missing and none has come for a while.
+    pub(crate) fn look(&self) -> Option<[u8; 4]> {
+        self.update.borrow_mut().look()
+    }
+
+    /// A neighbour has answered: what to ask it next.
+    pub(crate) fn take_answer(&self, block: &[u8]) -> Option<[u8; 4]> {
+        let mut update = self.update.borrow_mut();
+        update.take_answer(block, &mut *self.places.borrow_mut())
+    }
+
+    /// A block that a neighbour asks for.
+    pub(crate) fn block(&self, id: u16, index: u16) -> Option<Answer> {
+        self.update.borrow().block(id, index, &*self.places.borrow())
     }
 
     pub(crate) fn state(&self) -> UpdateState {

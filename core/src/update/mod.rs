@@ -7,11 +7,13 @@
 //! 2. The other slot is erased, sector by sector.
 //! 3. If the log is nearly full it begins anew: the other slot is blank now, so that without a log the loader finds the running image
 //!    only.
-//! 4. Blocks are written as they come, but for the first bytes of the image: without them it is none.
+//! 4. Blocks are written as they come, a piece at a time, but for the first bytes of the image: without them it is none. Those that are
+//!    missing in the end are asked of neighbours.
 //! 5. When all have come and their CRC is right, the first bytes are written. The image can be [tried](crate::boot::Trial).
 //! 6. On trial, the new image writes into the log that it is kept, once it is told to. The slot of the one before is left alone until
 //!    the next update begins.
 
+mod repair;
 #[cfg(test)]
 mod tests;
 
@@ -97,6 +99,11 @@ pub struct Update {
     head: [u8; RECORD],
     /// Bytes of the present block that are written.
     written: u8,
+    /// An image turned out to be wrong, or could not be written, since the start.
+    was_damaged: bool,
+    /// How many blocks were missing at the last [look](Self::look), and for how many looks so many.
+    missed: u16,
+    quiet: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +135,9 @@ impl Update {
             missing: [0; MAX_BLOCKS / 32],
             head: [0xff; RECORD],
             written: 0,
+            was_damaged: false,
+            missed: 0,
+            quiet: 0,
         }
     }
 
@@ -209,7 +219,7 @@ impl Update {
         };
         self.written = 0;
         if written.is_err() {
-            self.stage = Stage::Damaged;
+            self.is_damaged();
             return true;
         }
         if piece.len() < rest.len() {
@@ -218,12 +228,17 @@ impl Update {
         }
         self.mark(index, false);
         if self.missing == [0; MAX_BLOCKS / 32] {
-            self.stage = match self.finish(&plan, flash) {
-                Ok(()) => Stage::Whole,
-                Err(FlashFailed) => Stage::Damaged,
-            };
+            match self.finish(&plan, flash) {
+                Ok(()) => self.stage = Stage::Whole,
+                Err(FlashFailed) => self.is_damaged(),
+            }
         }
         true
+    }
+
+    fn is_damaged(&mut self) {
+        self.stage = Stage::Damaged;
+        self.was_damaged = true;
     }
 
     /// All blocks are there: if they are right, so is the image, and gets its beginning.
@@ -268,9 +283,13 @@ impl Update {
                 Stage::Damaged => UpdatePhase::Damaged,
             },
             id: self.plan.map_or(0, |plan| plan.id()),
-            missing: missing().count() as u16,
+            missing: self.count_missing(),
             first_missing: missing().take(NAMED_BLOCKS).map(|block| block as u16).collect(),
         }
+    }
+
+    fn count_missing(&self) -> u16 {
+        self.missing.iter().map(|bits| bits.count_ones() as u16).sum()
     }
 
     fn is_missing(&self, block: usize) -> bool {

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 use crate::boot::{choose, has_image};
+use crate::wire::Command;
 
 const BEGIN: [u32; 2] = [0x0801_0000, 0x0804_0000];
 const SLOT_BYTES: usize = 1_024;
@@ -393,4 +394,87 @@ fn power_may_fail_at_any_moment() {
         chip = whole;
     }
     assert!(cuts > 6_000, "{cuts}");
+}
+
+/// Answers a board's questions for blocks as a neighbour does, or as `lie` makes of that, until it has no more. Returns how many.
+fn ask_neighbor(
+    (update, chip): (&mut Update, &mut Chip),
+    neighbor: (&Update, &Chip),
+    lie: impl Fn(&mut [u8]),
+) -> usize {
+    let mut next = (0..4).find_map(|_| update.look());
+    let mut questions = 0;
+    while let Some(question) = next {
+        questions += 1;
+        let Some(Command::ReadBlock { id, index }) = Command::read(Command::READ_BLOCK, &question) else {
+            panic!("{question:?}");
+        };
+        let mut answer = neighbor.0.block(id, index, neighbor.1).unwrap_or_default();
+        lie(&mut answer);
+        next = update.take_answer(&answer, chip);
+    }
+    questions
+}
+
+#[test]
+fn missing_blocks_come_from_a_neighbour() {
+    let plan = plan(Slot::Second, 2);
+    let image = image(Slot::Second, 2);
+    let (mut chip, mut other) = (Chip::new(), Chip::new());
+    let mut update = receiving(plan, &mut chip);
+    let mut neighbor = receiving(plan, &mut other);
+    assert_eq!(ask_neighbor((&mut update, &mut chip), (&neighbor, &other), |_| {}), 1);
+    assert_eq!(update.state(&chip).missing, 5, "it has none either");
+    [0, 1, 2, 4]
+        .iter()
+        .for_each(|index| take(&mut neighbor, &block(&plan, &image, *index), &mut other));
+    take(&mut update, &block(&plan, &image, 1), &mut chip);
+    assert_eq!((0..3).find_map(|_| update.look()), None, "one has just come");
+    // Blocks 0 and 2; 3 is missing there too.
+    assert_eq!(ask_neighbor((&mut update, &mut chip), (&neighbor, &other), |_| {}), 3);
+    assert_eq!(update.state(&chip).first_missing, [3, 4]);
+    take(&mut neighbor, &block(&plan, &image, 3), &mut other);
+    assert_eq!(neighbor.state(&other).phase, UpdatePhase::Whole);
+    // While a block is being written, an answer is not taken for the rest of it.
+    assert!(!update.take(&block(&plan, &image, 3), &mut chip));
+    assert_eq!(update.take_answer(&block(&plan, &image, 4), &mut chip), None);
+    assert_eq!(update.state(&chip).missing, 2);
+    take(&mut update, &block(&plan, &image, 3), &mut chip);
+    update.look();
+    assert_eq!(ask_neighbor((&mut update, &mut chip), (&neighbor, &other), |_| {}), 1);
+    assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
+    assert_eq!(chip.slots[1], other.slots[1]);
+    assert_eq!((0..9).find_map(|_| update.look()), None, "nothing is missing");
+    // Who does not have a block says so.
+    let id = plan.id();
+    for (id, index) in [(!id, 0), (id, 5), (id, u16::MAX)] {
+        assert_eq!(neighbor.block(id, index, &other), None);
+    }
+}
+
+#[test]
+fn a_neighbour_that_lies_is_asked_once() {
+    let plan = plan(Slot::Second, 2);
+    let image = image(Slot::Second, 2);
+    let (mut chip, mut other) = (Chip::new(), Chip::new());
+    let mut neighbor = receiving(plan, &mut other);
+    (0..plan.blocks()).for_each(|index| take(&mut neighbor, &block(&plan, &image, index), &mut other));
+    let mut update = receiving(plan, &mut chip);
+    // Another block than was asked for is as good, and what is none is of no use.
+    assert_eq!(
+        ask_neighbor((&mut update, &mut chip), (&neighbor, &other), |answer| answer[3] = 9),
+        1
+    );
+    update.look();
+    let lie = |answer: &mut [u8]| answer[20] ^= 1;
+    assert_eq!(ask_neighbor((&mut update, &mut chip), (&neighbor, &other), lie), 5);
+    assert_eq!(update.state(&chip).phase, UpdatePhase::Damaged);
+    assert_eq!((update.trial(&plan.hash), chip.read(0)), (None, [0xff; RECORD]));
+    assert_eq!(update.begin(plan, &chip), Done::Done);
+    (0..10).for_each(|_| update.step(&mut chip));
+    assert_eq!((0..9).find_map(|_| update.look()), None, "the computer has to send all");
+    assert_eq!(update.take_answer(&block(&plan, &image, 0), &mut chip), None);
+    assert_eq!(update.state(&chip).missing, 5);
+    (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
+    assert_eq!(update.state(&chip).phase, UpdatePhase::Whole);
 }

@@ -7,7 +7,7 @@ use super::page::PAGE_BYTES;
 use super::report::Card;
 use super::request::Query;
 use super::traffic::Traffic;
-use super::update::Plan;
+use super::update::{Block, Plan};
 use crate::boot::HASH_BYTES;
 use crate::limits::MAX_PAYLOAD;
 
@@ -51,6 +51,13 @@ pub enum Command<'a> {
     SwitchImage(&'a [u8; HASH_BYTES]),
     /// The image is to be kept. The answer is [`Done`].
     KeepImage,
+    /// What is in a block of an image that the board has, or gets? The answer is that [`Block`](super::Block), or [`Done`].
+    ReadBlock {
+        /// Which image: [`Plan::id`].
+        id: u16,
+        /// Which block, from 0.
+        index: u16,
+    },
 }
 
 /// How a board fails when it is told to.
@@ -102,6 +109,8 @@ pub enum Done {
 impl<'a> Command<'a> {
     /// The number of [`WritePage`](Self::WritePage).
     pub const WRITE_PAGE: u8 = 2;
+    /// The number of [`ReadBlock`](Self::ReadBlock).
+    pub const READ_BLOCK: u8 = 16;
 
     /// Its number in [`Query::Board`].
     pub const fn number(&self) -> u8 {
@@ -122,12 +131,13 @@ impl<'a> Command<'a> {
             Command::SwitchImage(_) => 13,
             Command::KeepImage => 14,
             Command::SendBlock(_) => 15,
+            Command::ReadBlock { .. } => Self::READ_BLOCK,
         }
     }
 
     /// Whether a command of this number changes the board. One that has keys asks for proof that the computer sent it.
     pub const fn changes(number: u8) -> bool {
-        !matches!(number, 0 | 1 | 6 | 10 | 11)
+        !matches!(number, 0 | 1 | 6 | 10 | 11 | Self::READ_BLOCK)
     }
 
     /// The question to ask.
@@ -154,6 +164,7 @@ impl<'a> Command<'a> {
             Command::Fail(failure) => bytes.extend_from_slice(&[failure as u8]),
             Command::BeginUpdate(plan) => bytes.extend_from_slice(&plan.write()),
             Command::SwitchImage(hash) => bytes.extend_from_slice(hash),
+            Command::ReadBlock { id, index } => bytes.extend_from_slice(&Block { id, index, bytes: &[] }.write()),
         };
         // A page fits, and so does all that a node would send.
         let _ = fits;
@@ -179,6 +190,10 @@ impl<'a> Command<'a> {
             13 => Command::SwitchImage(payload.try_into().ok()?),
             14 => Command::KeepImage,
             15 => Command::SendBlock(payload),
+            Self::READ_BLOCK => {
+                let Block { id, index, .. } = Block::read(payload)?;
+                Command::ReadBlock { id, index }
+            }
             _ => return None,
         })
     }
@@ -271,6 +286,7 @@ mod tests {
             Command::SwitchImage(&[9; HASH_BYTES]),
             Command::KeepImage,
             Command::SendBlock(b"block"),
+            Command::ReadBlock { id: 7, index: 300 },
         ];
         let changing = [2, 3, 4, 5, 7, 8, 9, 12, 13, 14, 15];
         for (number, command) in (0..).zip(commands) {

@@ -521,6 +521,13 @@ fn commands(examples: &mut Examples) {
         ("switch image", Command::SwitchImage(&plan.hash)),
         ("keep image", Command::KeepImage),
         ("send a block", Command::SendBlock(&block)),
+        (
+            "read a block",
+            Command::ReadBlock {
+                id: plan.id(),
+                index: 300,
+            },
+        ),
     ];
     for (name, command) in commands {
         let payload: heapless::Vec<u8, MAX_PAYLOAD> = command.payload();

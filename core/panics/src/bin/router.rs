@@ -44,6 +44,11 @@ extern "C" fn _start() {
         if let Some(message) = black_box(router.next_message()) {
             let _ = black_box(router.respond(&message, black_box(AppStatus::Answered), outside(), now, &mut ()));
         }
+        router.take_blocks();
+        router.write_block(&mut (), |block| {
+            black_box(block);
+            black_box(true)
+        });
         black_box(router.next_outcome());
         router.clear_counters();
         black_box(router.held());

@@ -76,7 +76,10 @@ extern "C" fn _start() {
             black_box(block.write());
         }
         update.step(&mut flash);
-        update.take(outside(), &mut flash);
+        black_box(update.take(outside(), &mut flash));
+        black_box(update.look());
+        black_box(update.take_answer(outside(), &mut flash));
+        black_box(update.block(black_box(0), black_box(0), &flash));
         black_box(update.state(&flash));
         black_box(update.trial(outside()).map(|trial| trial.write()));
         black_box(is_on_trial(&flash));

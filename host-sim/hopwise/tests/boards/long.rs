@@ -20,6 +20,7 @@ use firmware_power::Pace;
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND};
 use hopwise_rig::doctor::BoardFault;
 use next_hop::a_next_hop_takes_at_most;
+use update::{Desk, images};
 use update_cuts::Tally;
 
 #[test]
@@ -30,6 +31,17 @@ fn instructions_for_a_next_hop_among_648_boards() {
 #[test]
 fn instructions_for_a_next_hop_among_1024_boards() {
     a_next_hop_takes_at_most(400, "re(ring(4),ring(4),4)");
+}
+
+/// One and a half times the wire, 2.2 s, and the slowest flash that there is: 4.0 s to erase, 4.7 s to write.
+#[test]
+fn eighteen_boards_get_an_image_through_the_mesh() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "rdn(ring(3),1)");
+    let report = desk.update(&images.package).expect("an update");
+    println!("{report:?}");
+    assert_eq!((report.boards, report.retries, report.bricked), (18, 0, 0));
+    assert!(report.erase_seconds + report.transfer_seconds <= 12.0, "{report:?}");
 }
 
 /// A board each, with 200 power cuts.

@@ -12,6 +12,7 @@ use hopwise_emulate::host_port::Reply;
 use hopwise_emulate::repository::Repository;
 use hopwise_emulator::image::{FLASH, Image};
 use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
+use hopwise_emulator::world::{Action, Script};
 use hopwise_rig::talk::Talk;
 use hopwise_rig::update::{Boards, CannotChange, CannotUpdate, Package, UpdateReport, Updater, change_pages, update};
 
@@ -161,6 +162,20 @@ fn an_update_there_and_one_back() {
     desk.rig.run_for(2 * SECOND);
     assert_eq!(desk.assert_whole(0, images, "restarted"), Slot::First);
     desk.rig.assert_healthy();
+}
+
+/// Its power fails while blocks come. When it is back and has made room again, the computer has no block left to send.
+#[test]
+fn a_board_that_restarted_gets_the_image_from_its_neighbour() {
+    let Some(images) = images() else { return };
+    let mut desk = Desk::mesh(images, "path(2)");
+    let at = desk.rig.world.now() + 6 * SECOND;
+    let events = vec![(at, Action::Off(1)), (at + 50 * MILLISECOND, Action::On(1))];
+    desk.rig.world.set_script(Script::new(events)).expect("a board");
+    let report = desk.update(&images.package).expect("an update");
+    println!("{report:?}");
+    assert_eq!((report.boards, report.retries, report.bricked), (2, 0, 0));
+    assert!(report.erase_seconds > 5.0, "it made room twice: {report:?}");
 }
 
 /// Boards send to each other all the time, while their processors stand still for seconds and while blocks come.

@@ -62,7 +62,7 @@ impl Phase {
     fn window(self) -> (Time, Time) {
         let (from, to) = match self {
             Phase::Erase => (0, 4_200),
-            Phase::Blocks => (0, 3_000),
+            Phase::Blocks => (0, 2_300),
             Phase::Finish => (0, 45),
             Phase::Switch => (0, 780),
             Phase::Trial => (850, 3_000),

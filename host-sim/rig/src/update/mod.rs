@@ -1,8 +1,9 @@
 //! New firmware through the mesh: into all boards, from the serial port of one of them.
 //!
 //! Boards are asked what they run, and told what is to come; they make room for it. Then the computer broadcasts every block, as fast as the
-//! mesh takes them: the board at its port takes one when there is room for it. What boards lack is sent again, until each has the whole image. Only then they switch, all
-//! together or wave by wave, and are told to keep what they run. A board that is not told so goes back within a minute.
+//! mesh takes them: the board at its port takes one when there is room for it. What boards lack they get from their neighbours, or it is sent
+//! again, until each has the whole image. Only then they switch, all together or wave by wave, and are told to keep what they run. A board
+//! that is not told so goes back within a minute.
 
 mod package;
 mod pages;
@@ -25,11 +26,13 @@ pub use pages::{CannotChange, PagesReport, change_pages};
 /// Blocks that are sent before anyone looks what became of them.
 const BATCH: usize = 64;
 /// Between two looks at boards that are busy with themselves.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(200);
 /// So often: erasing takes seconds, and a restart one or two.
-const LOOKS: usize = 300;
+const LOOKS: usize = 150;
 /// A board that has been told to switch is back by then, with the new image or, after a minute on trial, with the one before.
 const BACK_WITHIN: Duration = Duration::from_secs(65);
+/// After so many looks without a change boards get no more from each other: they have asked three neighbours.
+const AT_REST: usize = 8;
 /// So often a block is given to the board at the port, until it has room to pass it on.
 const ATTEMPTS: usize = 20;
 /// So often what is missing is sent again.
@@ -251,21 +254,24 @@ impl<'a> Updater<'a> {
         nodes.iter().copied().zip(states).collect()
     }
 
-    /// The same, once nothing changes any more: blocks are still on their way when the last one has left the computer.
+    /// The same, once nothing changes any more: when the last block has left the computer some are still on their way, and then boards ask
+    /// their neighbours for those that are missing.
     fn states_at_rest(&mut self, nodes: &[u64]) -> BTreeMap<u64, Option<UpdateState>> {
-        let is_waiting =
-            |state: &Option<UpdateState>| state.as_ref().is_none_or(|state| state.phase == UpdatePhase::Receiving);
+        let is_waiting = |state: &Option<UpdateState>| {
+            state
+                .as_ref()
+                .is_some_and(|state| state.phase == UpdatePhase::Receiving)
+        };
         let mut states = self.states(nodes);
+        let mut unchanged = 0;
         for _ in 0..LOOKS {
-            if !states.values().any(is_waiting) {
+            if !states.values().any(is_waiting) || unchanged == AT_REST {
                 break;
             }
             self.boards.wait(LOOK);
             let before = std::mem::take(&mut states);
             states = self.states(nodes);
-            if states == before {
-                break;
-            }
+            unchanged = if states == before { unchanged + 1 } else { 0 };
         }
         states
     }
@@ -333,13 +339,14 @@ impl<'a> Updater<'a> {
         }
     }
 
-    /// Sends again what boards lack, until each has all. One that has restarted makes room again.
+    /// Sends again what boards lack and do not get from their neighbours, until each has all. One that has restarted, or whose image turned out
+    /// wrong, makes room again.
     pub fn repair(&mut self) -> Result<(), CannotUpdate> {
         let begin = self.boards.elapsed();
         let mut open = self.nodes.clone();
+        let mut begun_anew: BTreeSet<u64> = BTreeSet::new();
         for _ in 0..REPAIRS {
             let states = self.states_at_rest(&open);
-            self.refuse(&states, UpdatePhase::Damaged, CannotUpdate::Damaged)?;
             let is_whole =
                 |state: &Option<UpdateState>| state.as_ref().is_some_and(|state| state.phase == UpdatePhase::Whole);
             open.retain(|node| !is_whole(&states[node]));
@@ -347,14 +354,19 @@ impl<'a> Updater<'a> {
                 self.report.transfer_seconds += (self.boards.elapsed() - begin).as_secs_f64();
                 return Ok(());
             }
-            let restarted = |node: &u64| {
-                states[node]
-                    .as_ref()
-                    .is_some_and(|state| state.phase == UpdatePhase::Idle)
+            let in_phase = |phase: UpdatePhase| -> Vec<u64> {
+                let is_so = |node: &u64| states[node].as_ref().is_some_and(|state| state.phase == phase);
+                open.iter().copied().filter(is_so).collect()
             };
-            let restarted: Vec<u64> = open.iter().copied().filter(restarted).collect();
-            if !restarted.is_empty() {
-                self.make_room(&restarted)?;
+            let damaged = in_phase(UpdatePhase::Damaged);
+            // A board that was given wrong blocks by a neighbour asks none the second time.
+            if damaged.iter().any(|node| begun_anew.contains(node)) {
+                return Err(CannotUpdate::Damaged(damaged));
+            }
+            begun_anew.extend(&damaged);
+            let anew = [in_phase(UpdatePhase::Idle), damaged].concat();
+            if !anew.is_empty() {
+                self.make_room(&anew)?;
                 continue;
             }
             for slot in [Slot::First, Slot::Second] {

@@ -53,6 +53,8 @@ struct Board {
     taken: usize,
     /// It writes slowly: blocks that have come and wait, and one of them is written whenever it is asked how far it is.
     writes_slowly: bool,
+    /// What it gets turns out wrong so many times.
+    damaged: usize,
     waiting: Vec<Vec<u8>>,
 }
 
@@ -79,6 +81,7 @@ impl Mesh {
             dies_at: None,
             taken: 0,
             writes_slowly: false,
+            damaged: 0,
             waiting: Vec::new(),
         };
         Mesh {
@@ -119,6 +122,7 @@ impl Board {
             has_loader: self.has_loader,
             phase: match &self.plan {
                 None => UpdatePhase::Idle,
+                Some(_) if self.missing.is_empty() && self.damaged > 0 => UpdatePhase::Damaged,
                 Some(_) if self.missing.is_empty() => UpdatePhase::Whole,
                 Some(_) => UpdatePhase::Receiving,
             },
@@ -138,6 +142,9 @@ impl Board {
                 return written(&self.state());
             }
             Command::BeginUpdate(plan) => {
+                if self.state().phase == UpdatePhase::Damaged {
+                    self.damaged -= 1;
+                }
                 self.plan = Some(plan);
                 self.missing = (0..plan.blocks() as u16).collect();
                 Done::Done
@@ -236,6 +243,17 @@ fn what_is_still_being_written_is_not_sent_again() {
     mesh.boards[1].writes_slowly = true;
     let report = mesh.update().expect("an update");
     assert_eq!((report.boards, report.retries), (3, 0));
+}
+
+#[test]
+fn a_board_with_wrong_blocks_begins_anew_once() {
+    let mut mesh = Mesh::new(3);
+    mesh.boards[1].damaged = 1;
+    let report = mesh.update().expect("an update");
+    assert_eq!((report.boards, report.retries), (3, report.blocks));
+    mesh.boards[1].damaged = 2;
+    assert_eq!(mesh.update(), Err(CannotUpdate::Damaged(vec![1])));
+    assert!(mesh.boards.iter().all(|board| board.slot == Slot::Second), "as it was");
 }
 
 #[test]
