@@ -11,7 +11,7 @@ use indicatif::{MultiProgress, ProgressBar};
 
 use super::output::{Outcome, print};
 use super::refusal::Refusal;
-use super::{ImageArg, MeshArg, RepositoryArg, one_kind};
+use super::{ImageArg, MeshArg, RepositoryArg, one_kind, update};
 use hopwise_emulate::host_port::Reply;
 use hopwise_rig::boards::KINDS;
 use hopwise_rig::emulated::{EmulatedMesh, Firmware, Mistakes};
@@ -28,6 +28,9 @@ const START: Time = 200 * MILLISECOND;
 pub(super) struct FlashArgs {
     #[command(flatten)]
     mesh: MeshArg,
+    /// The serial port of one board: boards that were flashed before are given firmware and pages through the mesh, without probes
+    #[arg(long, value_name = "TTY", conflicts_with_all = ["only", "dry_run", "elf", "app", "loader"])]
+    port: Option<PathBuf>,
     /// Only these nodes
     #[arg(long, value_name = "NODES", value_delimiter = ',')]
     only: Vec<u64>,
@@ -52,6 +55,9 @@ pub(super) struct FlashArgs {
 
 pub(super) fn run(args: &FlashArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let mesh = args.mesh.read()?;
+    if let Some(port) = &args.port {
+        return update::flash(&mesh, port, repository);
+    }
     let nodes = match args.only.is_empty() {
         true => mesh.nodes().collect(),
         false => args.only.iter().copied().collect::<BTreeSet<_>>(),

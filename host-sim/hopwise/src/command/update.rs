@@ -57,12 +57,35 @@ pub(super) struct UpdateArgs {
     json: bool,
 }
 
+/// What `hopwise flash` does without probes: new firmware, then the pages that differ.
+pub(super) fn flash(mesh: &Mesh, port: &Path, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
+    let firmware = UpdateArgs {
+        what: String::new(),
+        port: Some(port.into()),
+        emulated: false,
+        board: None,
+        image: None,
+        save: None,
+        rolling: false,
+        pages: false,
+        json: false,
+    };
+    match run_on(mesh, &firmware, repository)? {
+        Outcome::Done => bring_pages(&firmware, repository, mesh),
+        failed => Ok(failed),
+    }
+}
+
 pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let mesh = match (args.what.ends_with(".toml"), args.board) {
         (true, None) => Mesh::read(Path::new(&args.what))?,
         (true, Some(_)) => return Err(Refusal::BoardOfMesh),
         (false, board) => Mesh::new(parse(&args.what)?, board.unwrap_or(KINDS[0]))?,
     };
+    run_on(&mesh, args, repository)
+}
+
+fn run_on(mesh: &Mesh, args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outcome, Refusal> {
     let kind = one_kind(mesh.kinds(), "an update file is for one kind")?;
     if let Some(path) = &args.save {
         check_output(path, [])?;
@@ -71,7 +94,7 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
         return Ok(Outcome::Done);
     }
     if args.pages {
-        return bring_pages(args, repository, &mesh);
+        return bring_pages(args, repository, mesh);
     }
     let given = match &args.image {
         Some(path) => Some(Package::load(path).map_err(|error| Refusal::Package {
@@ -91,13 +114,13 @@ pub(super) fn run(args: &UpdateArgs, repository: &RepositoryArg) -> Result<Outco
             kind: emulated::board(kind.name)?,
             image: firmware.image,
         };
-        let mut emulated = EmulatedMesh::start_real(&mesh, &[program], &[ENTRANCE])?;
+        let mut emulated = EmulatedMesh::start_real(mesh, &[program], &[ENTRANCE])?;
         emulated.run_for(START);
-        bring(args, &mesh, &package, &mut emulated)
+        bring(args, mesh, &package, &mut emulated)
     } else {
-        let mut line = open(args, &mesh)?;
+        let mut line = open(args, mesh)?;
         let package = given.map_or_else(|| build(repository, kind.name), Ok)?;
-        bring(args, &mesh, &package, &mut line)
+        bring(args, mesh, &package, &mut line)
     };
     conclude(args, result)
 }

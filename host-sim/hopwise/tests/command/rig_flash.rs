@@ -201,6 +201,10 @@ fn what_cannot_be_flashed_is_refused() {
         refusal(&["flash", &mesh, "--only", "5"]),
         "hopwise: ring(3) has no node 5"
     );
+    // Through the mesh no probe is asked for, and all boards get the same image.
+    assert!(refusal(&["flash", &mesh, "--port", "/nowhere"]).starts_with("hopwise: /nowhere: "));
+    let some = hopwise(&["flash", &mesh, "--port", "/nowhere", "--only", "1"]);
+    assert_eq!(some.status.code(), Some(2));
     let image = folder.write("image.elf", "");
     let with = |program: &str| refusal(&["flash", &mesh, "--only", "1", "--elf", &image, "--probe-rs", program]);
     assert_eq!(
