@@ -40,7 +40,7 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
             Origin::Link { link, lane }
         };
         let header = packet.header;
-        if !host && self.drop_known(link, &header, observer) {
+        if !host && (self.drop_known(link, &header, observer) || self.drop_retry(link, &header, observer)) {
             return;
         }
         if header.dest == self.here && self.cannot_answer_yet(header.kind) {
@@ -60,6 +60,23 @@ impl<const PORTS: usize, const BUFFERS: usize, const BODY: usize, const WIRE: us
         } else {
             self.go(place, now, observer);
         }
+    }
+
+    /// A confirmed packet that was sent again has come where its first copy still waits for a link. It brings nothing, and would take a
+    /// turn of its source. `false` if it is no such packet.
+    fn drop_retry(&mut self, link: u8, header: &Header, observer: &mut impl Observer) -> bool {
+        let is_first = |&place: &Place| {
+            let slot = self.pool.get(place);
+            slot.is_some_and(|slot| slot.packet.header.id() == header.id())
+        };
+        // What is on a wire may itself be what comes back.
+        let waits = || self.queues.iter().flatten().any(is_first);
+        if header.kind != Kind::Confirmed || !header.copied || !waits() {
+            return false;
+        }
+        self.took(link, header, observer);
+        self.count_drop(header, DropReason::Duplicate, observer);
+        true
     }
 
     /// Whether a packet for this node had better come later, because there is no room for what its sender is to be told.

@@ -53,6 +53,43 @@ fn one_to_oneself_is_confirmed() {
     mesh.assert_at_rest();
 }
 
+/// A packet comes to node 0 and comes again, as its source sends it again. Says how often node 1 hears it, if it waits behind as many
+/// others at first.
+fn heard_of_a_retry(kind: Kind, waiting: usize) -> usize {
+    let mut mesh = Mesh::up("ring(5)");
+    let (one, four) = (mesh.impersonate(0, 1), mesh.impersonate(0, 4));
+    mesh.run(SECOND);
+    for _ in 0..waiting {
+        mesh.send(0, 1, &[0; 200]).unwrap();
+    }
+    let first = header(kind, 4, 2, 3);
+    for copied in [false, true] {
+        mesh.stranger_mut(four).send(0, &Header { copied, ..first }, b"retry");
+        mesh.run(3 * MILLISECOND);
+    }
+    mesh.run(100 * MILLISECOND);
+    let heard = mesh.stranger(one).heard.iter();
+    let heard = heard.filter(|heard| heard.header.id() == first.id()).count();
+    assert_eq!(
+        mesh.board(0).dropped(DropReason::Duplicate) as usize,
+        2 - heard,
+        "{kind:?} behind {waiting}"
+    );
+    heard
+}
+
+/// So a source that is served late does not use up its turns with copies.
+#[test]
+fn a_retry_ends_where_its_first_copy_still_waits() {
+    assert_eq!(heard_of_a_retry(Kind::Confirmed, 10), 1);
+    assert_eq!(heard_of_a_retry(Kind::Confirmed, 0), 2, "the first copy may be lost");
+    assert_eq!(
+        heard_of_a_retry(Kind::Datagram, 10),
+        2,
+        "copies of others are for their destination to tell"
+    );
+}
+
 #[test]
 fn so_many_are_under_way_and_no_more() {
     let mut mesh = Mesh::up("path(3)");

@@ -177,17 +177,11 @@ fn lies_are_counted() {
 }
 
 /// More is sent to a board than its wires bring. Of the sources that come in by the same wire none has more than twice as much as
-/// another, near or far; of large confirmed packets, where chance decides more, none has more than three times as much over a few runs. `--nocapture` shows
-/// what each has.
+/// another, near or far. `--nocapture` shows what each has.
 #[test]
 fn a_hot_spot_serves_its_sources_alike() {
     for network in ["rdn(ring(3),1)", "torus(4,4)", "hypercube(5)", "ring(12)"] {
-        for (confirmed, payload, seeds, most) in [
-            (false, 32, 1, 2.0),
-            (false, 200, 1, 2.0),
-            (true, 32, 3, 2.0),
-            (true, 200, 3, 3.0),
-        ] {
+        for (confirmed, payload, seeds) in [(false, 32, 1), (false, 200, 1), (true, 32, 3), (true, 200, 3)] {
             let mut by_wire: BTreeMap<u64, BTreeMap<u64, usize>> = BTreeMap::new();
             let mut command = String::new();
             for seed in 1..=seeds {
@@ -215,7 +209,7 @@ fn a_hot_spot_serves_its_sources_alike() {
             let worst = by_wire.values().map(ratio).fold(1.0, f64::max);
             println!("{command}: {worst:.2} times as much; by neighbour and source {by_wire:?}");
             assert!(
-                worst <= most,
+                worst <= 2.0,
                 "{command}: {worst:.2} times as much as another by the same neighbour: {by_wire:?}"
             );
         }
