@@ -9,7 +9,7 @@ use crate::Node;
 const COUNTERS: usize = 64;
 
 /// What a source has had, roughly: within so many packets all have the same.
-const SAME: u8 = 2;
+const SAME: u8 = 4;
 
 /// What a source has had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
