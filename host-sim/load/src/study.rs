@@ -250,8 +250,8 @@ The networks of one size differ in degree, and a link costs wire and pins; one c
 saturation by the largest degree. The Heawood hierarchies have 14^n nodes, so they appear at about 200 and 3,000 nodes.
 ";
 
-const COST: &str = "Networks of about 650 and 3,000 nodes, which `--most-nodes 200` leaves out, take hours on one machine; `hopwise load work` on the
-job folder shares them among machines.
+const COST: &str = "`--most-nodes 650` leaves out the networks of about 3,000 nodes, which take some twenty hours of processor time; all others take two. `hopwise load
+work` on the job folder shares the jobs among machines.
 ";
 
 fn describe<'a>(network: &'a str, rows: &'a [Row]) -> Vec<Entry<'a>> {
