@@ -14,6 +14,9 @@ pub const FLASH: u32 = 0x0800_0000;
 /// No STM32F4 has more flash.
 const MOST: u32 = 2 << 20;
 
+/// Half words within which a comparison and its branch are executed as one: 32 bytes.
+const PAIRED: usize = 16;
+
 /// A function or variable of the firmware.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
@@ -104,9 +107,16 @@ impl Image {
             Some(half) => u16::from_le_bytes([half[0], half[1]]),
             None => 0xffff,
         };
-        let code = (0..bytes.len() / 2)
+        let mut code: Vec<Decoded> = (0..bytes.len() / 2)
             .map(|place| decode(FLASH + place as u32 * 2, half(place), half(place + 1)).frequent())
             .collect();
+        for place in 0..code.len() {
+            let after = place + usize::from(code[place].length) / 2;
+            // A board can have a sector of its own after this one: pairs stay within pieces that are smaller than any sector.
+            if place / PAIRED == after / PAIRED && after < code.len() {
+                code[place] = code[place].with_branch(&code[after]);
+            }
+        }
         Image { bytes, code, symbols }
     }
 

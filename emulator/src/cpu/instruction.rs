@@ -453,6 +453,36 @@ pub enum Op {
         rm: u8,
         mask: u32,
     },
+    SumRegister {
+        set: SetFlags,
+        rd: u8,
+        rn: u8,
+        rm: u8,
+    },
+    LoadByteRegister {
+        rt: u8,
+        rn: u8,
+        rm: u8,
+    },
+    StoreByteRegister {
+        rt: u8,
+        rn: u8,
+        rm: u8,
+    },
+
+    // A comparison with the branch of two bytes that follows it, made by [`Decoded::with_branch`].
+    CompareImmediateBranch {
+        rn: u8,
+        condition: u8,
+        value: u32,
+        to: u32,
+    },
+    CompareRegisterBranch {
+        rn: u8,
+        rm: u8,
+        condition: u8,
+        to: u32,
+    },
 }
 
 impl Op {
@@ -516,6 +546,7 @@ impl Op {
                 amount,
             } => match alu {
                 Alu::Cmp if amount == 0 => Op::CompareRegister { rn, rm },
+                Alu::Add if amount == 0 => Op::SumRegister { set, rd, rn, rm },
                 Alu::Mov if amount != 0 => Op::ShiftImmediate {
                     shift,
                     set,
@@ -525,6 +556,20 @@ impl Op {
                 },
                 _ => self,
             },
+            Op::LoadRegister {
+                width: Width::Byte,
+                rt,
+                rn,
+                rm,
+                shift: 0,
+            } if rt != 15 => Op::LoadByteRegister { rt, rn, rm },
+            Op::StoreRegister {
+                width: Width::Byte,
+                rt,
+                rn,
+                rm,
+                shift: 0,
+            } => Op::StoreByteRegister { rt, rn, rm },
             Op::Extend {
                 extend,
                 rd,
@@ -548,6 +593,34 @@ impl Decoded {
             op: self.op.frequent(),
             ..self
         }
+    }
+
+    /// The same together with the instruction after it, if the two are a comparison and a branch of two bytes.
+    pub(crate) fn with_branch(self, after: &Decoded) -> Self {
+        let Op::BranchIf { condition, to } = after.op else {
+            return self;
+        };
+        let op = match self.op {
+            Op::CompareImmediate { rn, value } if after.length == 2 => Op::CompareImmediateBranch {
+                rn,
+                condition,
+                value,
+                to,
+            },
+            Op::CompareRegister { rn, rm } if after.length == 2 => Op::CompareRegisterBranch { rn, rm, condition, to },
+            other => other,
+        };
+        Decoded { op, ..self }
+    }
+
+    /// The same without the instruction after it.
+    pub(crate) fn alone(self) -> Self {
+        let op = match self.op {
+            Op::CompareImmediateBranch { rn, value, .. } => Op::CompareImmediate { rn, value },
+            Op::CompareRegisterBranch { rn, rm, .. } => Op::CompareRegister { rn, rm },
+            other => other,
+        };
+        Decoded { op, ..self }
     }
 }
 

@@ -20,10 +20,40 @@ pub enum Stop {
     Clock,
 }
 
-/// Some of a list, nothing if it is not that long. Not inlined: the loop that uses it is to know a slice, not where it comes from.
+/// Some of the instructions of the flash, nothing if there are not that many, and the address of the first. Not inlined: the loop
+/// that uses it is to know a slice, not where it comes from.
 #[inline(never)]
-fn part(code: &[Decoded], wanted: Range<usize>) -> &[Decoded] {
-    code.get(wanted).unwrap_or(&[])
+fn part(code: &[Decoded], wanted: Range<usize>) -> (&[Decoded], u32) {
+    let first = FLASH + wanted.start as u32 * 2;
+    (code.get(wanted).unwrap_or(&[]), first)
+}
+
+/// For each condition code of the manual (section A7.3) a bit for each value of the flags N, Z, C and V.
+const HOLDS: [u16; 16] = holds();
+
+const fn holds() -> [u16; 16] {
+    let mut table = [0; 16];
+    let mut place = 0;
+    while place < 256 {
+        let (code, flags) = (place / 16, place % 16);
+        let [n, z, c, v] = [flags & 8 != 0, flags & 4 != 0, flags & 2 != 0, flags & 1 != 0];
+        let holds = match code >> 1 {
+            0 => z,
+            1 => c,
+            2 => n,
+            3 => v,
+            4 => c && !z,
+            5 => n == v,
+            6 => n == v && !z,
+            _ => true,
+        };
+        // The last code of all, 15, means always too.
+        if holds != (code & 1 != 0 && code != 15) {
+            table[code] |= 1 << flags;
+        }
+        place += 1;
+    }
+    table
 }
 
 impl<B: Bus> Cpu<B> {
@@ -117,12 +147,10 @@ impl<B: Bus> Cpu<B> {
                 continue;
             }
             self.deadline = next.min(limit);
-            let shared = self.memory.shared_code();
-            let code = part(image.code(), shared.clone());
-            let first = FLASH + shared.start as u32 * 2;
+            let (code, first) = part(image.code(), self.memory.shared_code());
             // `next` is read only after a jump: where it goes on otherwise does not wait for what the instruction has stored.
             let mut pc = self.next;
-            let (shift, mut executed) = (self.art.shift, 0);
+            let shift = self.art.shift;
             while self.now < self.deadline {
                 if PROFILE && let Some(count) = self.profile.get_mut((pc.wrapping_sub(FLASH) >> 1) as usize) {
                     *count += 1;
@@ -131,8 +159,10 @@ impl<B: Bus> Cpu<B> {
                     Some(decoded) => decoded,
                     None => &self.fetch(pc),
                 };
+                // Each instruction is counted where it is.
+                let decoded = if PROFILE { &decoded.alone() } else { decoded };
                 let following = pc.wrapping_add(u32::from(decoded.length));
-                executed += 1;
+                self.instructions += 1;
                 self.step_decoded(pc, following, decoded, shift);
                 pc = if self.next == following {
                     following
@@ -140,7 +170,6 @@ impl<B: Bus> Cpu<B> {
                     self.jumped_to()
                 };
             }
-            self.instructions += executed;
         }
     }
 
@@ -222,20 +251,28 @@ impl<B: Bus> Cpu<B> {
         self.take_fault(fault, pc);
     }
 
-    /// Whether a condition code of the manual holds, section A7.3.
+    /// Whether a condition code of the manual holds. Looked up: the processor cannot guess a jump for each code well.
     #[inline(always)]
     pub(super) fn condition(&self, code: u8) -> bool {
-        let holds = match code >> 1 {
-            0 => self.z,
-            1 => self.c,
-            2 => self.n,
-            3 => self.v,
-            4 => self.c && !self.z,
-            5 => self.n == self.v,
-            6 => self.n == self.v && !self.z,
-            _ => return true,
-        };
-        holds != (code & 1 != 0)
+        let flags = u32::from(self.n) << 3 | u32::from(self.z) << 2 | u32::from(self.c) << 1 | u32::from(self.v);
+        HOLDS[usize::from(code & 15)] >> flags & 1 != 0
+    }
+
+    /// Executes the branch after a comparison that has just been executed, unless something comes in between: something is due, or
+    /// the branch is in another line of the flash.
+    #[inline(always)]
+    pub(super) fn branch_after_comparison(&mut self, in_it_block: bool, condition: u8, to: u32) {
+        let branch = self.next;
+        if in_it_block || self.now >= self.deadline || branch >> (self.art.shift & 31) != self.art.line {
+            return;
+        }
+        self.instructions += 1;
+        self.now += 1;
+        self.r[15] = branch.wrapping_add(4);
+        self.next = branch.wrapping_add(2);
+        if self.condition(condition) {
+            self.jump(to);
+        }
     }
 
     /// Continues somewhere else.

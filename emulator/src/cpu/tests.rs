@@ -371,3 +371,26 @@ fn floating_point_registers_survive_a_handler_that_uses_them() {
     }
     assert_eq!((cpu.s[0], cpu.r[13]), (0x4242_4242, 0x2000_8000));
 }
+
+/// A comparison with its branch is one operation, and still stops in between where the time ends, wherever lines of the flash end.
+#[test]
+fn a_comparison_and_its_branch_are_two_instructions() {
+    // movs r0, #0; adds r0, #1; cmp r0, #5; bne to the sum; cmp r0, r1; beq to the next.
+    let program = [0x2000, 0x3001, 0x2805, 0xd1fc, 0x4288, 0xd0ff];
+    for nops in 0..16 {
+        let code = [&[0xbf00; 16][..nops], &program].concat();
+        for limit in 0..60 {
+            let (mut whole, mut counted, mut stepped) = (core(&code, &[]), core(&code, &[]), core(&code, &[]));
+            counted.profile = vec![0; counted.memory.image().code().len()];
+            whole.run_until(limit);
+            counted.run_until(limit);
+            while stepped.now < limit {
+                stepped.step();
+            }
+            let state = |cpu: &Cpu<Pins>| (cpu.r[..15].to_vec(), cpu.next, cpu.xpsr(), cpu.now, cpu.instructions);
+            assert_eq!(state(&whole), state(&stepped), "{nops} nops, {limit} cycles");
+            assert_eq!(state(&counted), state(&stepped), "{nops} nops, {limit} cycles, counted");
+            assert_eq!(counted.profile.iter().sum::<u64>(), counted.instructions);
+        }
+    }
+}

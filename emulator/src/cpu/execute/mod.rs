@@ -96,6 +96,29 @@ impl<B: Bus> Cpu<B> {
             }
             Op::CompareImmediate { rn, value } => _ = self.sum_flags(self.r(rn), !value, true),
             Op::CompareRegister { rn, rm } => _ = self.sum_flags(self.r(rn), !self.r(rm), true),
+            Op::CompareImmediateBranch {
+                rn,
+                condition,
+                value,
+                to,
+            } => {
+                self.sum_flags(self.r(rn), !value, true);
+                self.branch_after_comparison(in_it_block, condition, to);
+            }
+            Op::CompareRegisterBranch { rn, rm, condition, to } => {
+                self.sum_flags(self.r(rn), !self.r(rm), true);
+                self.branch_after_comparison(in_it_block, condition, to);
+            }
+            Op::SumRegister { set, rd, rn, rm } => {
+                self.sum(set.applies(in_it_block), rd, self.r(rn), self.r(rm), false);
+            }
+            Op::LoadByteRegister { rt, rn, rm } => {
+                let value = self.load(self.r(rn).wrapping_add(self.r(rm)), Width::Byte)?;
+                self.set_r(rt, value);
+            }
+            Op::StoreByteRegister { rt, rn, rm } => {
+                return self.store(self.r(rn).wrapping_add(self.r(rm)), Width::Byte, self.r(rt));
+            }
             Op::SumImmediate {
                 set,
                 rd,
@@ -187,6 +210,26 @@ impl<B: Bus> Cpu<B> {
                 }
             }
             Op::IfThen { state } => self.it = state,
+            Op::MoveTop { rd, value } => self.set_r(rd, self.r(rd) & 0xffff | u32::from(value) << 16),
+            Op::MultiplyAdd {
+                subtract,
+                rd,
+                rn,
+                rm,
+                ra,
+            } => {
+                let product = self.r(rn).wrapping_mul(self.r(rm));
+                let addend = self.r(ra);
+                self.set_r(
+                    rd,
+                    if subtract {
+                        addend.wrapping_sub(product)
+                    } else {
+                        addend.wrapping_add(product)
+                    },
+                );
+            }
+            Op::Nop => {}
             ref other => return self.execute_rest(other, in_it_block),
         }
         Ok(())
@@ -198,7 +241,6 @@ impl<B: Bus> Cpu<B> {
             Op::ShiftByRegister { shift, set, rd, rn, rm } => {
                 self.shift_by_register(shift, set.applies(in_it_block), rd, rn, rm);
             }
-            Op::MoveTop { rd, value } => self.set_r(rd, self.r(rd) & 0xffff | u32::from(value) << 16),
             Op::BitFieldInsert { rd, rn, lsb, width } => self.bit_field_insert(rd, self.r(rn), lsb, width),
             Op::BitFieldClear { rd, lsb, width } => self.bit_field_insert(rd, 0, lsb, width),
             Op::Saturate {
@@ -226,24 +268,6 @@ impl<B: Bus> Cpu<B> {
                     self.set_nz(value);
                 }
                 self.set_r(rd, value);
-            }
-            Op::MultiplyAdd {
-                subtract,
-                rd,
-                rn,
-                rm,
-                ra,
-            } => {
-                let product = self.r(rn).wrapping_mul(self.r(rm));
-                let addend = self.r(ra);
-                self.set_r(
-                    rd,
-                    if subtract {
-                        addend.wrapping_sub(product)
-                    } else {
-                        addend.wrapping_add(product)
-                    },
-                );
             }
             Op::MultiplyLong {
                 signed,
