@@ -1,7 +1,7 @@
 //! Boards of other kinds than the default, alone and together: the firmware for each, on its own chip.
 
 use hopwise_core::Network;
-use hopwise_core::wire::{BoardState, Command, Done, LinkCounters, PAGE_BYTES, Page, Pattern, Traffic};
+use hopwise_core::wire::{BoardState, Command, Done, PAGE_BYTES, Page, Pattern, Traffic};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::firmware;
 use hopwise_emulate::log::LogReaders;
@@ -61,8 +61,8 @@ pub(crate) fn a_mesh_of_one_kind(name: &str) {
 }
 
 /// Boards of one kind with as much traffic to all neighbours, five or as many as they have links, as the wires take, at one million
-/// baud: prints what the wires of one carry, which is at least so much, and what that costs it. Nothing is damaged on any. Hardly any
-/// packet is sent again because its acknowledgement was late, unless the board is too slow.
+/// baud: prints what the wires of one carry, which is at least so much, and what that costs it. Nothing is damaged on any; a board that is too slow to acknowledge in time
+/// is sent some packets again.
 pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     const TIME: u64 = 100 * MILLISECOND;
     let Some((program, firmware)) = programmed(name) else {
@@ -115,16 +115,18 @@ pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     let reports: Vec<_> = all
         .map(|(board, link)| (board, link, rig.link_report(board, link as u8).counters))
         .collect();
-    let total = |of: fn(&LinkCounters) -> u32| -> u32 { reports.iter().map(|(_, _, counters)| of(counters)).sum() };
-    let (sent, resent) = (
-        total(|counters| counters.packets_sent),
-        total(|counters| counters.resent),
-    );
-    println!("{name}: {resent} of {sent} packets were sent again");
-    assert!(is_slow || resent * 1_000 <= sent, "{name}: {resent} of {sent}");
+    let resent: u32 = reports.iter().map(|(_, _, counters)| counters.resent).sum();
+    println!("{name}: {resent} packets were sent again");
     let losses: Vec<_> = reports
         .into_iter()
-        .filter(|(_, _, counters)| counters.damaged > 0 || counters.sessions != 1)
+        .filter(|(_, _, counters)| {
+            let late = if is_slow {
+                0
+            } else {
+                counters.resent + counters.timeouts
+            };
+            counters.damaged + late > 0 || counters.sessions != 1
+        })
         .collect();
     assert_eq!(losses, [], "(board, link, counters) of {name}");
     assert!(lowest > least, "{name}: {shares:?}");
