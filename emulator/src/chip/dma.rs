@@ -238,12 +238,7 @@ pub(super) struct Controllers {
     mux: Option<DmaMux>,
     /// Addresses of the data registers of the serial ports, for receiving and for sending.
     data_registers: [(u32, u32); UARTS],
-    /// What was found for the requests of each port since a register was last touched or a transfer ended: most are like the last.
-    found: [[Option<Found>; 2]; UARTS],
 }
-
-/// Controller and number of the stream that serves a request, if any does.
-type Found = Option<(u8, u8)>;
 
 impl Controllers {
     pub(super) fn new(requests: &'static [Request], data_registers: [u32; UARTS]) -> Self {
@@ -259,7 +254,6 @@ impl Controllers {
             }),
             mux: None,
             data_registers: data_registers.map(|register| (register, register)),
-            found: Default::default(),
         }
     }
 
@@ -273,22 +267,7 @@ impl Controllers {
     }
 
     /// Controller and number of the enabled stream that a request of the port reaches.
-    #[inline]
-    fn find(&mut self, uart: usize, side: Side) -> Option<(usize, usize)> {
-        let place = usize::from(side == Side::Tx);
-        let found = match self.found[uart][place] {
-            Some(found) => found,
-            None => {
-                let found = self.search(uart, side);
-                found.map(|(controller, stream)| (controller as u8, stream as u8))
-            }
-        };
-        self.found[uart][place] = Some(found);
-        found.map(|(controller, stream)| (usize::from(controller), usize::from(stream)))
-    }
-
-    #[inline(never)]
-    fn search(&self, uart: usize, side: Side) -> Option<(usize, usize)> {
+    fn find(&self, uart: usize, side: Side) -> Option<(usize, usize)> {
         let (rx, tx) = self.data_registers[uart];
         let [from, to] = &self.requests[uart];
         let (direction, register, possible) = match side {
@@ -315,14 +294,6 @@ impl Controllers {
         Some((found.controller, found.stream))
     }
 
-    /// A stream that has ended serves no more requests.
-    fn forget_ended(&mut self, controller: usize, number: usize) {
-        let stream = &self.dma[controller].streams[number];
-        if stream.control & EN == 0 || stream.left == 0 {
-            self.found = Default::default();
-        }
-    }
-
     /// On the H7 a stream that serves a serial port needs its buffer: without it bytes get lost. Returns whether it lacks it.
     fn check_buffer(&mut self, controller: usize, number: usize) -> bool {
         let dma = &mut self.dma[controller];
@@ -337,8 +308,6 @@ impl Controllers {
 
 impl DmaControl for Controllers {
     fn part(&mut self, part: usize) -> &mut dyn Peripheral {
-        // Whoever asks may change it.
-        self.found = Default::default();
         match &mut self.mux {
             Some(mux) if part == CONTROLLERS => mux,
             _ => &mut self.dma[part],
@@ -361,7 +330,6 @@ impl DmaControl for Controllers {
                 Some(()) => dma.count(number),
                 None => dma.fail(number),
             };
-            self.forget_ended(controller, number);
         }
         while port.wants_dma_write()
             && let Some((controller, number)) = self.find(uart, Side::Tx)
@@ -376,7 +344,6 @@ impl DmaControl for Controllers {
                 }
                 None => dma.fail(number),
             };
-            self.forget_ended(controller, number);
         }
         raised
     }
