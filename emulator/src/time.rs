@@ -53,12 +53,7 @@ impl BoardClock {
     /// The cycle that is running at a time.
     pub(crate) fn cycles_at(&self, time: Time) -> Cycles {
         let elapsed = (u128::from(time) << FRACTION).saturating_sub(self.since);
-        // Dividing 64 bits is much faster, and they are enough for 17 seconds since the last change.
-        let cycles = match u64::try_from(elapsed) {
-            Ok(elapsed) => elapsed / self.period,
-            Err(_) => (elapsed / u128::from(self.period)) as u64,
-        };
-        self.since_cycles + cycles
+        self.since_cycles + (elapsed / u128::from(self.period)) as u64
     }
 
     /// A number of cycles as a time.

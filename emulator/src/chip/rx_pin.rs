@@ -71,31 +71,6 @@ impl RxPin {
         self.noise.is_none() && self.first > time
     }
 
-    /// The levels of the bits of a frame, the first of them lowest, if each is the same from its first sample to its last and nothing
-    /// is left to chance. `None` otherwise, and if the start bit is high; nothing is done then. `first` and `last` are the samples of
-    /// the start bit.
-    pub(super) fn clear_frame(&mut self, count: u64, bit: Cycles, first: Cycles, last: Cycles) -> Option<u32> {
-        if self.noise.is_some() {
-            return None;
-        }
-        let (mut level, mut passed, mut next) = (self.level, 0, self.first);
-        let mut levels = 0;
-        for place in 0..count {
-            while next <= first + place * bit {
-                level = self.edges[passed].level;
-                passed += 1;
-                next = self.edges.get(passed).map_or(NEVER, |edge| edge.at);
-            }
-            if next <= last + place * bit || place == 0 && level {
-                return None;
-            }
-            levels |= u32::from(level) << place;
-        }
-        self.edges.drain(..passed);
-        (self.level, self.first) = (level, next);
-        Some(levels)
-    }
-
     /// The level at a time as the receiver sees it, with the noise of bits of that length.
     pub(super) fn sample(&mut self, time: Cycles, bit: Cycles) -> bool {
         self.level_at(time) ^ self.noise.is_some_and(|noise| noise.inverts(time, bit))

@@ -168,12 +168,6 @@ impl Art {
     fn has_or_keeps(&mut self, line: u32) -> bool {
         let sets = self.instructions.len();
         let set = &mut self.instructions[line as usize & (sets - 1)];
-        // Mostly it is already.
-        set[0] == line || Self::finds_or_keeps(set, line)
-    }
-
-    #[inline(never)]
-    fn finds_or_keeps(set: &mut [u32; WAYS], line: u32) -> bool {
         let found = set.iter().position(|kept| *kept == line);
         set[..=found.unwrap_or(WAYS - 1)].rotate_right(1);
         set[0] = line;

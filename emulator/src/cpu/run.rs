@@ -20,12 +20,10 @@ pub enum Stop {
     Clock,
 }
 
-/// Some of the instructions of the flash, nothing if there are not that many, and the address of the first. Not inlined: the loop
-/// that uses it is to know a slice, not where it comes from.
+/// Some of a list, nothing if it is not that long. Not inlined: the loop that uses it is to know a slice, not where it comes from.
 #[inline(never)]
-fn part(code: &[Decoded], wanted: Range<usize>) -> (&[Decoded], u32) {
-    let first = FLASH + wanted.start as u32 * 2;
-    (code.get(wanted).unwrap_or(&[]), first)
+fn part(code: &[Decoded], wanted: Range<usize>) -> &[Decoded] {
+    code.get(wanted).unwrap_or(&[])
 }
 
 /// For each condition code of the manual (section A7.3) a bit for each value of the flags N, Z, C and V.
@@ -147,7 +145,9 @@ impl<B: Bus> Cpu<B> {
                 continue;
             }
             self.deadline = next.min(limit);
-            let (code, first) = part(image.code(), self.memory.shared_code());
+            let shared = self.memory.shared_code();
+            let code = part(image.code(), shared.clone());
+            let first = FLASH + shared.start as u32 * 2;
             // `next` is read only after a jump: where it goes on otherwise does not wait for what the instruction has stored.
             let mut pc = self.next;
             let shift = self.art.shift;

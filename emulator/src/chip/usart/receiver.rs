@@ -53,21 +53,8 @@ impl Usart {
         (high >= 2, high == 1 || high == 2)
     }
 
-    /// The frame that begins at a time, if all samples of each bit agree: data and stop bit. That is how most frames are.
-    fn clear_frame(&mut self, start: Cycles) -> Option<(u32, bool)> {
-        let Lengths { bit, samples, .. } = self.lengths;
-        let data_bits = self.data_bits();
-        let [first, _, last] = samples.map(|sample| start + sample);
-        let levels = self.rx_pin.clear_frame(data_bits + 2, bit, first, last)? >> 1;
-        Some((levels & ((1 << data_bits) - 1), levels >> data_bits != 0))
-    }
-
     pub(super) fn receive(&mut self, start: Cycles) {
         self.receiving_since = None;
-        if let Some((data, stop)) = self.clear_frame(start) {
-            self.end_frame(start, data, false, stop);
-            return;
-        }
         let bit = self.lengths.bit;
         let (level, mut noise) = self.sample(start);
         if level {
@@ -82,10 +69,6 @@ impl Usart {
         }
         let (stop, differ) = self.sample(start + self.lengths.to_stop);
         noise |= differ;
-        self.end_frame(start, data, noise, stop);
-    }
-
-    fn end_frame(&mut self, start: Cycles, data: u32, noise: bool, stop: bool) {
         self.deliver(data, noise, !stop);
         // A line that stays low after a break is not idle.
         if stop {
