@@ -114,7 +114,7 @@ pub(in super::super) struct Mesh {
 const SILENT_ATTEMPTS: u8 = 5;
 
 /// A first attempt is waited for at most so long: what takes longer may have met a board that keeps it.
-const MOST_LEARNED: Micros = 1_000_000;
+const MOST_LEARNED: Micros = 500_000;
 
 /// When answers come sooner than expected patience is lost by so small a part of the difference at each.
 const PATIENCE_LOST: u32 = 4;
