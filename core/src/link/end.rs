@@ -26,8 +26,9 @@ const DEAD_HALF_INTERVALS: Micros = 7;
 const HELLO_SPACING: Micros = 60;
 /// Where there was said to be no room it is tried again after so long, should the word that there is some have been lost.
 const CLOSED_FOR: Micros = 20_000;
-/// An acknowledgement comes at most two frames later; and the other end takes some time to think.
-const TIMEOUT_FRAMES: Micros = 3;
+/// An acknowledgement waits for the frame that the other end is sending, and is in the next. Besides, each end may notice bytes half a
+/// ring of them late, which is less than a frame, and then takes some time to think.
+const TIMEOUT_FRAMES: Micros = 4;
 const THINKING: Micros = 2_000;
 /// Each time nothing is acknowledged, the sender waits twice as long, so many times.
 const MAX_BACKOFF: u8 = 3;

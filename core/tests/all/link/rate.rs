@@ -37,10 +37,10 @@ impl Board {
         }
     }
 
-    fn serve(&mut self, now: u64, byte_nanos: u64) {
+    fn serve(&mut self, now: u64, byte_nanos: u64, has_packets: bool) {
         let micros = now / 1_000;
         // Before that they are undeliverable, and there is always room for more.
-        if self.node.all_links_up() {
+        if has_packets && self.node.all_links_up() {
             while self
                 .node
                 .send(
@@ -78,7 +78,7 @@ fn payload_share(baud: u32) -> [f64; 2] {
     let (warm_up, end) = (SECOND, 11 * SECOND);
     while now < end {
         for board in &mut boards {
-            board.serve(now, byte_nanos);
+            board.serve(now, byte_nanos, true);
         }
         let deadlines = boards
             .iter()
@@ -112,5 +112,50 @@ fn at_least_85_percent_of_the_wire_is_payload_in_both_directions_at_once() {
         for share in shares {
             assert!((0.85..1.0).contains(&share), "{share} of the wire at {baud} baud");
         }
+    }
+}
+
+/// Boards read a line that is never idle only when half a ring of bytes has come, and may be busy with other links then. Nothing may be
+/// sent again for that.
+#[test]
+fn an_acknowledgement_that_is_noticed_late_is_in_time() {
+    const BAUD: u32 = 1_000_000;
+    const BYTE: u64 = 10 * SECOND / BAUD as u64;
+    const HALF_A_RING: usize = 256;
+    /// Each board sends for so long and is silent for so long, so that they begin at all moments of each other.
+    const PAUSES: [u64; 2] = [61_370_000, 73_110_000];
+    const BUSY: u64 = 2_000_000;
+    let network: Network = "path(2)".parse().expect("a network");
+    let mut boards = [0, 1].map(|address| Board::new(network, address, BAUD));
+    // What has come to each board and has not been read, how many bytes in all, and when it will look at them.
+    let mut unread = [Vec::new(), Vec::new()];
+    let mut come = [0, 0];
+    let mut looks_at = [None, None];
+    for now in (0..30 * SECOND).step_by(BYTE as usize) {
+        for to in 0..2 {
+            let from = &mut boards[1 - to];
+            let is_idle = from.sending.is_none();
+            if let Some((length, end)) = from.sending {
+                let left = ((end - now) / BYTE) as usize;
+                unread[to].push(from.out[length - 1 - left]);
+                come[to] += 1;
+                from.sending.take_if(|_| left == 0);
+            }
+            if is_idle || come[to] % HALF_A_RING == 0 {
+                looks_at[to].get_or_insert(now + BUSY);
+            }
+            if looks_at[to].take_if(|at| *at <= now).is_some() {
+                let bytes = std::mem::take(&mut unread[to]);
+                boards[to].node.receive(0, &bytes, now / 1_000, &mut ());
+            }
+        }
+        for (board, pause) in boards.iter_mut().zip(PAUSES) {
+            board.serve(now, BYTE, now / pause % 2 == 0);
+        }
+    }
+    for board in &boards {
+        let counters = board.node.link_report(0).expect("a link").counters;
+        assert!(counters.packets_sent > 500);
+        assert_eq!((counters.resent, counters.timeouts), (0, 0));
     }
 }
