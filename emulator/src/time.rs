@@ -56,6 +56,11 @@ impl BoardClock {
         self.since_cycles + (elapsed / u128::from(self.period)) as u64
     }
 
+    /// A time, not a moment, in cycles.
+    pub(crate) fn length_of(&self, time: Time) -> Cycles {
+        ((u128::from(time) << FRACTION) / u128::from(self.period)) as u64
+    }
+
     /// A number of cycles as a time.
     pub(crate) fn duration(&self, cycles: Cycles) -> Time {
         u64::try_from((u128::from(cycles) * u128::from(self.period)) >> FRACTION).unwrap_or(Time::MAX)

@@ -37,6 +37,7 @@ mod tests;
 mod timer;
 pub mod usart;
 mod watchdog;
+pub mod wave;
 
 use std::hash::{Hash, Hasher};
 

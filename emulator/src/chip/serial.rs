@@ -1,11 +1,11 @@
-//! What joins the serial ports to the rest of the chip: time, DMA, and edges from and to the wires.
+//! What joins the serial ports to the rest of the chip: time, DMA, and what goes over the wires.
 
 use std::vec::Drain;
 
 use super::Chip;
 use super::peripheral::Peripheral;
 use super::slots::LINES;
-use super::usart::Edge;
+use super::wave::Wave;
 use crate::cpu::{Cycles, NEVER};
 use crate::memory::Memory;
 
@@ -18,7 +18,7 @@ impl Chip {
         };
         let (mut due, mut raised) = (port.next_event(), false);
         loop {
-            // Edges that were told late lead to nothing in the past.
+            // Waves that were told late lead to nothing in the past.
             let then = due.clamp(self.served[uart].min(now), now);
             port.advance(then);
             raised |= self.dma.serve(uart, port, then, memory);
@@ -38,19 +38,14 @@ impl Chip {
         due
     }
 
-    /// Edges arrive at a serial port, in order. Nothing is done yet; returns when that will be due.
-    pub(crate) fn receive_edges(
-        &mut self,
-        uart: usize,
-        edges: impl Iterator<Item = Edge<Cycles>>,
-        now: Cycles,
-    ) -> Cycles {
+    /// Something arrives at a serial port, in order. Nothing is done yet; returns when that will be due.
+    pub(crate) fn hear(&mut self, uart: usize, waves: impl Iterator<Item = Wave>, now: Cycles) -> Cycles {
         let Some(port) = self.uarts.get_mut(uart).and_then(Option::as_mut) else {
             return NEVER;
         };
-        // What was due before the edges came stays due then.
+        // What was due before they came stays due then.
         self.served[uart] = self.served[uart].max(port.next_event().min(now));
-        edges.for_each(|edge| port.push_edge(edge));
+        waves.for_each(|wave| port.hear(wave));
         if port.reaction_time().is_none() {
             // It forgets what it does not listen to.
             self.dirty |= self.slots.bit_of_uart(uart);
@@ -61,8 +56,8 @@ impl Chip {
         due
     }
 
-    /// The edges that a serial port has put out since the last call.
-    pub(crate) fn take_output(&mut self, uart: usize) -> Option<Drain<'_, Edge<Cycles>>> {
+    /// What a serial port has put out since the last call.
+    pub(crate) fn take_output(&mut self, uart: usize) -> Option<Drain<'_, Wave>> {
         Some(self.uarts.get_mut(uart)?.as_mut()?.take_output())
     }
 }

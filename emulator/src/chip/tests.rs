@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::usart::Edge;
+use super::wave::Wave;
 use super::*;
 use crate::cpu::{Bus, Stop};
 use crate::image::Image;
@@ -194,8 +194,8 @@ fn edges_that_are_told_late_let_nothing_be_sent_in_the_past() {
     script.run(1000);
     let now = script.now;
     // A frame that was over long ago, and a byte that is to be sent now.
-    let late = [(now - 800, false), (now - 656, true)].map(|(at, level)| Edge { at, level });
-    script.chip.receive_edges(1, late.into_iter(), now);
+    let late = [(now - 800, false), (now - 656, true)].map(|(at, level)| Wave::level(at, level));
+    script.chip.hear(1, late.into_iter(), now);
     let stream = 0x4002_6000 + 0x10 + 0x18 * 6;
     script.write(stream + 0x04, 1);
     script.write(stream + 0x08, USART2 + 4);

@@ -1,8 +1,8 @@
 //! Serial ports: RM0390 chapter 25, asynchronous mode. Those of chips newer than the F4 have other registers: `newer`.
 //!
-//! A wire carries levels: the transmitter puts out edges, the receiver looks at the level three times in the middle
-//! of each bit, as the real one does. Whatever happens to a wire in between, the flags for noise, framing and overrun
-//! come out of the same sampling.
+//! A wire carries levels: the transmitter puts out those of a frame, the receiver looks at the level three times in the middle
+//! of each bit, as the real one does. Whatever happens to a wire in between, the flags for noise, framing and overrun come out of
+//! the same sampling. Only a frame whose bits are all where the receiver looks for them is read at once.
 
 mod newer;
 mod outside;
@@ -13,8 +13,8 @@ use std::hash::{Hash, Hasher};
 
 use super::peripheral::Peripheral;
 use super::rules::Violation;
-pub use super::rx_pin::Edge;
 use super::rx_pin::RxPin;
+use super::wave::Wave;
 use crate::cpu::{Cycles, NEVER};
 use newer::Newer;
 pub(super) use newer::Registers;
@@ -108,8 +108,8 @@ pub struct Usart {
     receiving_since: Option<Cycles>,
     /// Since when the line is idle after a reception; `None` once that has been reported.
     idle_since: Option<Cycles>,
-    /// Edges put out since they were last taken.
-    output: Vec<Edge<Cycles>>,
+    /// What was put out since it was last taken.
+    output: Vec<Wave>,
     /// Bytes sent since they were last taken, if anyone wants them.
     bytes: Option<Vec<u8>>,
     /// What has passed through it.
@@ -201,31 +201,19 @@ impl Usart {
         } else if self.control[0] & SBK != 0 {
             let length = self.lengths.bit * (2 + self.data_bits());
             if self.has_tx {
-                self.output.push(Edge { at, level: false });
-                self.output.push(Edge {
-                    at: at + length,
-                    level: true,
-                });
+                self.output.push(Wave::level(at, false));
+                self.output.push(Wave::level(at + length, true));
             }
             self.sending_until = Some(at + length + self.lengths.bit);
             self.control[0] &= !SBK;
         }
     }
 
-    /// The edges of a frame.
+    /// A frame goes to the wire.
     fn put_out(&mut self, data: u32, at: Cycles) {
-        let bit = self.lengths.bit;
-        let levels = self.with_parity(data) << 1 | 1 << (1 + self.data_bits());
-        // Ones where a bit differs from the one before it; the line is high before the first, and after the last nothing changes.
-        let mut changes = (levels ^ (levels << 1 | 1)) & ((1 << (2 + self.data_bits())) - 1);
-        while changes != 0 {
-            let place = changes.trailing_zeros();
-            changes &= changes - 1;
-            self.output.push(Edge {
-                at: at + u64::from(place) * bit,
-                level: levels >> place & 1 != 0,
-            });
-        }
+        let bits = self.data_bits() as u32;
+        let levels = self.with_parity(data) << 1 | 1 << (1 + bits);
+        self.output.push(Wave::frame(at, self.lengths.bit, levels, 2 + bits));
         self.counters.sent += 1;
         if let Some(bytes) = &mut self.bytes {
             bytes.push(data as u8);
@@ -233,14 +221,14 @@ impl Usart {
     }
 
     /// The data bits with parity as the last of them, if that is on.
-    fn with_parity(&self, data: u32) -> u64 {
+    fn with_parity(&self, data: u32) -> u16 {
         let bits = self.data_bits() as u32;
         let data = data & ((1 << bits) - 1);
         if self.control[0] & PCE == 0 {
-            return u64::from(data);
+            return data as u16;
         }
         let data = data & !(1 << (bits - 1));
-        u64::from(data | self.parity_of(data) << (bits - 1))
+        (data | self.parity_of(data) << (bits - 1)) as u16
     }
 
     fn parity_of(&self, data: u32) -> u32 {
@@ -359,7 +347,7 @@ impl Peripheral for Usart {
     /// The level of the pin and the counters stay. A frame that is being sent ends.
     fn reset(&mut self, now: Cycles) {
         if self.sending_until.is_some_and(|end| end > now) {
-            self.output.push(Edge { at: now, level: true });
+            self.output.push(Wave::level(now, true));
         }
         let old = std::mem::take(self);
         let Usart {

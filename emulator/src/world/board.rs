@@ -9,7 +9,8 @@ use crate::chip::i2c::I2cTarget;
 use crate::chip::map::Place;
 use crate::chip::rules::Violation;
 use crate::chip::rx_pin::Noise;
-use crate::chip::usart::{Edge, UartCounters};
+use crate::chip::usart::UartCounters;
+use crate::chip::wave::Wave;
 use crate::chip::{CannotAdd, Chip, Individual, Peripheral, Remark, ResetCause, UARTS};
 use crate::cpu::fault::FaultReport;
 use crate::cpu::{Cpu, Cycles, NEVER, Sleep, Stop};
@@ -125,12 +126,12 @@ pub(crate) struct Horizon {
 }
 
 impl Horizon {
-    /// An edge is on its way to the board, which does nothing about it before it can notice it.
-    pub(crate) fn hears(&mut self, edge: Edge<Time>) {
+    /// Something is on its way to the board, which does nothing about it before it can notice it.
+    pub(crate) fn hears(&mut self, wave: Wave) {
         let noticed = if self.reaction == Time::MAX {
-            edge.at
+            wave.at
         } else {
-            edge.at + self.reaction
+            wave.at + self.reaction
         };
         self.wake = self.wake.min(noticed);
     }
@@ -457,25 +458,19 @@ impl Board {
         }
     }
 
-    /// Edges arrive at a serial port, in order.
-    pub(crate) fn receive_edges(&mut self, uart: usize, edges: impl Iterator<Item = Edge<Time>>) {
+    /// Something arrives at a serial port, in order.
+    pub(crate) fn hear(&mut self, uart: usize, waves: impl Iterator<Item = Wave>) {
         let clock = self.clock;
-        let edges = edges.map(|edge| Edge {
-            at: clock.cycles_at(edge.at),
-            level: edge.level,
-        });
-        let due = self.cpu.bus.receive_edges(uart, edges, self.cpu.now);
+        let waves = waves.map(|wave| wave.converted(|at| clock.cycles_at(at), |length| clock.length_of(length)));
+        let due = self.cpu.bus.hear(uart, waves, self.cpu.now);
         self.cpu.look_by(due);
     }
 
-    /// The edges that a serial port has put out since the last call.
-    pub(crate) fn take_output(&mut self, uart: usize) -> impl Iterator<Item = Edge<Time>> {
+    /// What a serial port has put out since the last call.
+    pub(crate) fn take_output(&mut self, uart: usize) -> impl Iterator<Item = Wave> {
         let clock = self.clock;
-        let edges = self.cpu.bus.take_output(uart).into_iter().flatten();
-        edges.map(move |edge| Edge {
-            at: clock.time_of(edge.at),
-            level: edge.level,
-        })
+        let waves = self.cpu.bus.take_output(uart).into_iter().flatten();
+        waves.map(move |wave| wave.converted(|at| clock.time_of(at), |length| clock.duration(length)))
     }
 
     /// Connects a port to the host: its bytes are kept for [`take_bytes`](Self::take_bytes).
@@ -499,18 +494,7 @@ impl Board {
         };
         let bit = port.bit_time();
         for byte in bytes {
-            let levels = u64::from(*byte) << 1 | 1 << 9;
-            let mut level = true;
-            for place in 0..10 {
-                let next = levels >> place & 1 != 0;
-                if next != level {
-                    port.push_edge(Edge {
-                        at: at + bit * place,
-                        level: next,
-                    });
-                    level = next;
-                }
-            }
+            port.hear(Wave::frame(at, bit, u16::from(*byte) << 1 | 1 << 9, 10));
             at += bit * 10;
         }
         self.fed_until[uart] = at;

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::conductor::{Condition, Conductor, Port};
 use super::script::{Action, Script};
 use super::{BadWire, UARTS};
-use crate::chip::usart::Edge;
+use crate::chip::wave::Wave;
 use crate::time::Time;
 
-/// Edges with the port that sees them.
-pub(super) type Arrivals = Vec<(Port, Edge<Time>)>;
+/// What arrives, with the port that sees it.
+pub(super) type Arrivals = Vec<(Port, Wave)>;
 
 /// The wires of a world. A wire is two conductors, one from each end; both know the other end.
 #[derive(Default, Hash)]
@@ -50,11 +50,11 @@ impl Cables {
         self.conductors[port.board][port.uart].get_or_insert_with(|| Conductor::new(None));
     }
 
-    /// Takes edges that a port has put out. Returns where they arrive, if they do.
-    pub(super) fn carry(&mut self, edges: &[(Port, Edge<Time>)], now: Time) -> Option<Port> {
-        let conductor = self.conductor(edges.first()?.0)?;
-        let arrive = conductor.carry(edges.iter().map(|(_, edge)| *edge), now);
-        conductor.to.filter(|_| arrive)
+    /// Takes what a port has put out. Returns where it arrives, if it does.
+    pub(super) fn carry(&mut self, waves: &[(Port, Wave)], now: Time) -> Option<Port> {
+        let conductor = self.conductor(waves.first()?.0)?;
+        let arrives = conductor.carry(waves.iter().map(|(_, wave)| *wave), now);
+        conductor.to.filter(|_| arrives)
     }
 
     /// Changes what the conductors towards a port and away from it do.
@@ -74,8 +74,8 @@ impl Cables {
 
     fn set_one(&mut self, from: Port, condition: Condition, now: Time, seen: &mut Arrivals) {
         if let Some(conductor) = self.conductor(from) {
-            let (to, edges) = (conductor.to, conductor.set_condition(condition, now));
-            seen.extend(to.into_iter().flat_map(|to| edges.iter().map(move |edge| (to, *edge))));
+            let (to, waves) = (conductor.to, conductor.set_condition(condition, now));
+            seen.extend(to.into_iter().flat_map(|to| waves.iter().map(move |wave| (to, *wave))));
         }
     }
 
@@ -83,7 +83,7 @@ impl Cables {
     fn lead(&mut self, from: Port, to: Option<Port>, now: Time, seen: &mut Arrivals) {
         if let Some(conductor) = self.conductor(from) {
             let old = std::mem::replace(&mut conductor.to, to);
-            seen.extend(old.map(|old| (old, Edge { at: now, level: true })));
+            seen.extend(old.map(|old| (old, Wave::level(now, true))));
         }
     }
 
@@ -227,8 +227,8 @@ mod tests {
         let mut seen = Vec::new();
         cables.swap(port(0), port(2), 10, &mut seen);
         assert_eq!(ends(&cables), [(0, 3), (1, 2), (2, 1), (3, 0)]);
-        let edge = Edge { at: 20, level: false };
-        assert_eq!(cables.carry(&[(port(0), edge)], 15), Some(port(3)));
+        let wave = Wave::level(20, false);
+        assert_eq!(cables.carry(&[(port(0), wave)], 15), Some(port(3)));
         cables.swap(port(0), port(2), 30, &mut seen);
         assert_eq!(ends(&cables), [(0, 1), (1, 0), (2, 3), (3, 2)]);
         cables.swap(port(0), port(1), 40, &mut seen);
@@ -247,9 +247,9 @@ mod tests {
         cables.set(port(0), cut, cut, 5, &mut seen);
         cables.swap(port(0), port(2), 10, &mut seen);
         // The cut wire is at 1 and now at 2; the whole one at 3 and now at 0.
-        let edge = Edge { at: 20, level: false };
+        let wave = Wave::level(20, false);
         for (from, to, arrives) in [(0, 3, true), (3, 0, true), (1, 2, false), (2, 1, false)] {
-            assert_eq!(cables.carry(&[(port(from), edge)], 15), arrives.then_some(port(to)));
+            assert_eq!(cables.carry(&[(port(from), wave)], 15), arrives.then_some(port(to)));
         }
     }
 
@@ -257,18 +257,19 @@ mod tests {
     fn the_rest_of_a_frame_goes_to_the_new_place() {
         let mut cables = cables();
         let frame: Vec<_> = [(100, false), (200, true), (300, false), (400, true)]
-            .map(|(at, level)| Edge { at, level })
+            .map(|(at, level)| Wave::level(at, level))
             .to_vec();
-        frame.iter().for_each(|edge| _ = cables.carry(&[(port(0), *edge)], 90));
+        frame.iter().for_each(|wave| _ = cables.carry(&[(port(0), *wave)], 90));
         let mut seen = Vec::new();
         cables.plug(port(0), port(4), 150, &mut seen);
         assert_eq!(ends(&cables), [(0, 4), (2, 3), (3, 2), (4, 0)]);
         let at = |number| -> Vec<_> {
             let here = seen.iter().filter(|(to, _)| *to == port(number));
-            here.map(|(_, edge)| (edge.at, edge.level)).collect()
+            here.map(|(_, wave)| *wave).collect()
         };
-        assert_eq!(at(1), [(150, true)], "the old end sees the wire go");
-        assert_eq!(at(4), [(150, false), (200, true), (300, false), (400, true)]);
+        assert_eq!(at(1), [Wave::level(150, true)], "the old end sees the wire go");
+        let rest = [(150, false), (200, true), (300, false), (400, true)];
+        assert_eq!(at(4), rest.map(|(at, level)| Wave::level(at, level)));
         assert_eq!(cables.carry(&[(port(1), frame[0])], 160), None);
     }
 

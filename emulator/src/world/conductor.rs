@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::chip::usart::Edge;
+use crate::chip::wave::Wave;
 use crate::time::Time;
 
 /// A serial port of a board.
@@ -29,9 +29,8 @@ pub(super) struct Conductor {
     /// `None` while nothing is plugged in there.
     pub(super) to: Option<Port>,
     pub(super) condition: Condition,
-    /// The sender's level, and its edges that are still to come, whatever arrives of them.
-    level: bool,
-    coming: VecDeque<Edge<Time>>,
+    /// What the sender does now and what it will do, whatever arrives of it. It begins with a high level.
+    sent: VecDeque<Wave>,
 }
 
 impl Conductor {
@@ -39,44 +38,41 @@ impl Conductor {
         Conductor {
             to,
             condition: Condition::Whole,
-            level: true,
-            coming: VecDeque::new(),
+            sent: VecDeque::new(),
         }
     }
 
     fn forget_until(&mut self, now: Time) {
-        while let Some(edge) = self.coming.front().filter(|edge| edge.at <= now) {
-            self.level = edge.level;
-            self.coming.pop_front();
+        while self.sent.get(1).is_some_and(|next| next.at <= now) {
+            self.sent.pop_front();
         }
     }
 
-    /// Takes edges of the sender's and returns whether they arrive.
-    pub(super) fn carry(&mut self, edges: impl Iterator<Item = Edge<Time>>, now: Time) -> bool {
+    /// Takes what the sender does and returns whether it arrives.
+    pub(super) fn carry(&mut self, waves: impl Iterator<Item = Wave>, now: Time) -> bool {
         self.forget_until(now);
-        for edge in edges {
-            while self.coming.back().is_some_and(|last| last.at >= edge.at) {
-                self.coming.pop_back();
+        for wave in waves {
+            while self.sent.back().is_some_and(|last| last.at >= wave.at) {
+                self.sent.pop_back();
             }
-            self.coming.push_back(edge);
+            self.sent.push_back(wave);
         }
         self.condition == Condition::Whole
     }
 
-    /// Changes the condition and returns the edges that the receiver sees because of it.
-    pub(super) fn set_condition(&mut self, condition: Condition, now: Time) -> Vec<Edge<Time>> {
+    /// Changes the condition and returns what the receiver sees because of it.
+    pub(super) fn set_condition(&mut self, condition: Condition, now: Time) -> Vec<Wave> {
         self.forget_until(now);
         self.condition = condition;
         match condition {
-            Condition::Cut => vec![Edge { at: now, level: true }],
-            Condition::StuckLow => vec![Edge { at: now, level: false }],
-            Condition::Whole => {
-                let present = Edge {
-                    at: now,
-                    level: self.level,
-                };
-                std::iter::once(present).chain(self.coming.iter().copied()).collect()
-            }
+            Condition::Cut => vec![Wave::level(now, true)],
+            Condition::StuckLow => vec![Wave::level(now, false)],
+            Condition::Whole => match self.sent.front().filter(|wave| wave.at <= now) {
+                Some(present) => present.rest(now).chain(self.sent.iter().skip(1).copied()).collect(),
+                None => std::iter::once(Wave::level(now, true))
+                    .chain(self.sent.iter().copied())
+                    .collect(),
+            },
         }
     }
 }
@@ -87,28 +83,28 @@ mod tests {
 
     const B: Port = Port { board: 1, uart: 0 };
 
-    fn edges(list: &[(Time, bool)]) -> Vec<Edge<Time>> {
-        list.iter().map(|&(at, level)| Edge { at, level }).collect()
+    fn levels(list: &[(Time, bool)]) -> Vec<Wave> {
+        list.iter().map(|&(at, level)| Wave::level(at, level)).collect()
     }
 
     #[test]
     fn a_cut_hides_and_a_plug_shows_the_rest_of_a_frame() {
         let mut wire = Conductor::new(Some(B));
-        let frame = edges(&[(100, false), (200, true), (300, false), (400, true)]);
+        let frame = levels(&[(100, false), (200, true), (300, false), (400, true)]);
         assert!(wire.carry(frame.into_iter(), 90));
-        assert_eq!(wire.set_condition(Condition::Cut, 150), edges(&[(150, true)]));
-        let hidden = edges(&[(500, false), (600, true)]);
+        assert_eq!(wire.set_condition(Condition::Cut, 150), levels(&[(150, true)]));
+        let hidden = levels(&[(500, false), (600, true)]);
         assert!(!wire.carry(hidden.into_iter(), 350));
         assert_eq!(
             wire.set_condition(Condition::Whole, 550),
-            edges(&[(550, false), (600, true)])
+            levels(&[(550, false), (600, true)])
         );
     }
 
     #[test]
     fn stuck_low_holds_the_line_down() {
         let mut wire = Conductor::new(Some(B));
-        assert_eq!(wire.set_condition(Condition::StuckLow, 10), edges(&[(10, false)]));
-        assert!(!wire.carry([Edge { at: 20, level: false }].into_iter(), 15));
+        assert_eq!(wire.set_condition(Condition::StuckLow, 10), levels(&[(10, false)]));
+        assert!(!wire.carry([Wave::level(20, false)].into_iter(), 15));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Boards run independently of each other for as long as nothing that one does can reach another: an edge on a wire is
 //! noticed by software only when the receiver has seen the whole frame that it begins, nine bits later, or not at all.
-//! So all boards run to a common time, exchange their edges, and go on. Because edges are exchanged at fixed times only,
-//! it does not matter in which order, or on how many threads, boards run in between. When all boards sleep, time jumps
+//! So all boards run to a common time, exchange what they have sent, and go on. Because that is done at fixed times only, it
+//! does not matter in which order, or on how many threads, boards run in between. When all boards sleep, time jumps
 //! to the next thing that wakes one.
 
 mod board;
@@ -21,7 +21,6 @@ pub use supply::PowerCut;
 use std::hash::{Hash, Hasher};
 
 use crate::chip::UARTS;
-use crate::chip::usart::Edge;
 use crate::hash::{StateHash, mix};
 use crate::time::Time;
 use board::Intervention;
@@ -33,8 +32,8 @@ pub struct World {
     boards: Vec<Board>,
     cables: Cables,
     connected: Vec<[bool; UARTS]>,
-    /// Edges that were sent in the last round and have not arrived yet.
-    on_the_way: Vec<(Port, Edge<Time>)>,
+    /// What was sent in the last round and has not arrived yet.
+    on_the_way: Arrivals,
     script: Script,
     /// Events of the script that have happened.
     happened: usize,
@@ -193,7 +192,7 @@ impl World {
         self.now
     }
 
-    /// How many times the boards have exchanged their edges.
+    /// How many times the boards have exchanged what they have sent.
     pub fn rounds(&self) -> u64 {
         self.rounds
     }
@@ -213,7 +212,7 @@ impl World {
         hash.finish()
     }
 
-    /// Does what the script says for the present time. Returns the edges that arrive because of it.
+    /// Does what the script says for the present time. Returns what arrives because of it.
     fn play(&mut self, interventions: &mut Vec<(usize, Intervention)>) -> Arrivals {
         let mut seen = Arrivals::new();
         while let Some(&(time, action)) = self

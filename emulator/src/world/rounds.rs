@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::board::{Board, Horizon, Intervention};
 use super::{Port, World};
 use crate::chip::UARTS;
-use crate::chip::usart::Edge;
+use crate::chip::wave::Wave;
 use crate::time::{MICROSECOND, Time};
 
 /// A round is not longer than this even if nobody listens to any wire: a receiver that is switched on during a round
@@ -18,9 +18,9 @@ struct Round {
     until: Time,
     interventions: Vec<(usize, Intervention)>,
     /// What arrives at the boards; those of one port in order.
-    arriving: Vec<(Port, Edge<Time>)>,
+    arriving: Vec<(Port, Wave)>,
     /// What they have sent.
-    sent: Vec<(Port, Edge<Time>)>,
+    sent: Vec<(Port, Wave)>,
     horizons: Vec<(usize, Horizon)>,
 }
 
@@ -39,10 +39,10 @@ impl Share<'_> {
             self.boards[board - self.first].intervene(intervention);
             self.wake[board - self.first] = 0;
         }
-        for edges in round.arriving.chunk_by(|a, b| a.0 == b.0) {
-            let port = edges[0].0;
+        for waves in round.arriving.chunk_by(|a, b| a.0 == b.0) {
+            let port = waves[0].0;
             let place = port.board - self.first;
-            self.boards[place].receive_edges(port.uart, edges.iter().map(|(_, edge)| *edge));
+            self.boards[place].hear(port.uart, waves.iter().map(|(_, wave)| *wave));
             // It runs in this round, and says afterwards when it matters.
             if self.wake[place] < round.until {
                 continue;
@@ -63,7 +63,7 @@ impl Share<'_> {
             let number = self.first + place;
             for uart in (0..UARTS).filter(|uart| self.connected[place][*uart]) {
                 let port = Port { board: number, uart };
-                round.sent.extend(board.take_output(uart).map(|edge| (port, edge)));
+                round.sent.extend(board.take_output(uart).map(|wave| (port, wave)));
             }
             let horizon = board.horizon(&self.connected[place]);
             self.wake[place] = horizon.wake;
@@ -130,15 +130,15 @@ impl World {
 
     fn run_rounds(&mut self, end: Time, per_thread: usize, mut horizons: Vec<Horizon>, workers: &mut [Worker<'_>]) {
         let mut rounds: Vec<Round> = workers.iter().map(|_| Round::default()).collect();
-        for (port, edge) in std::mem::take(&mut self.on_the_way) {
-            horizons[port.board].hears(edge);
-            rounds[port.board / per_thread].arriving.push((port, edge));
+        for (port, wave) in std::mem::take(&mut self.on_the_way) {
+            horizons[port.board].hears(wave);
+            rounds[port.board / per_thread].arriving.push((port, wave));
         }
         while self.now < end {
             let mut interventions = Vec::new();
-            for (port, edge) in self.play(&mut interventions) {
-                horizons[port.board].hears(edge);
-                rounds[port.board / per_thread].arriving.push((port, edge));
+            for (port, wave) in self.play(&mut interventions) {
+                horizons[port.board].hears(wave);
+                rounds[port.board / per_thread].arriving.push((port, wave));
             }
             for (board, intervention) in interventions {
                 horizons[board].wake = self.now;
@@ -166,7 +166,7 @@ impl World {
             self.exchange(per_thread, &mut horizons, &mut rounds);
         }
         self.on_the_way = rounds.into_iter().flat_map(|round| round.arriving).collect();
-        // In an order that does not depend on the number of threads; that of one port's edges stays.
+        // In an order that does not depend on the number of threads; what goes to one port stays in order.
         self.on_the_way.sort_by_key(|(port, _)| *port);
     }
 
@@ -212,14 +212,14 @@ impl World {
         }
         for place in 0..rounds.len() {
             let mut sent = std::mem::take(&mut rounds[place].sent);
-            for edges in sent.chunk_by(|a, b| a.0 == b.0) {
-                let Some(to) = self.cables.carry(edges, self.now) else {
+            for waves in sent.chunk_by(|a, b| a.0 == b.0) {
+                let Some(to) = self.cables.carry(waves, self.now) else {
                     continue;
                 };
                 let arriving = &mut rounds[to.board / per_thread].arriving;
-                for (_, edge) in edges {
-                    horizons[to.board].hears(*edge);
-                    arriving.push((to, *edge));
+                for (_, wave) in waves {
+                    horizons[to.board].hears(*wave);
+                    arriving.push((to, *wave));
                 }
             }
             sent.clear();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::*;
 use crate::chip::Model;
 use crate::chip::model::facts;
-use crate::chip::usart::{Edge, Registers, Usart};
+use crate::chip::usart::{Registers, Usart};
+use crate::chip::wave::Wave;
 use crate::image::Image;
 use crate::memory::SRAM;
 
@@ -189,13 +190,7 @@ fn receive_on_h7(address: u32, control: u32) -> (Controllers, Memory) {
     for (register, value) in [(0x0c, 16), (0x08, 1 << 6), (0x00, 1 << 2 | 1)] {
         port.write(register, value, 0);
     }
-    for place in 0..10 {
-        let level = (0x5a << 1 | 1 << 9) >> place & 1 != 0;
-        port.push_edge(Edge {
-            at: 16 + 16 * place,
-            level,
-        });
-    }
+    port.hear(Wave::frame(16, 16, 0x5a << 1 | 1 << 9, 10));
     port.advance(200);
     both.serve(0, &mut port, 200, &mut memory);
     assert!(!port.wants_dma_read(), "it was taken");

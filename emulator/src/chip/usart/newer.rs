@@ -188,7 +188,7 @@ impl Usart {
     /// All operations end and the flags go back to what they are at reset.
     fn switch_off(&mut self, now: Cycles) {
         if self.sending_until.take().is_some_and(|end| end > now) {
-            self.output.push(Edge { at: now, level: true });
+            self.output.push(Wave::level(now, true));
         }
         self.waiting.clear();
         if let Some(newer) = &mut self.newer {
@@ -340,14 +340,8 @@ mod tests {
     fn hear(port: &mut Usart, bytes: &[(u8, bool)]) -> Cycles {
         let mut at = BIT;
         for (byte, stop) in bytes {
-            let levels = u64::from(*byte) << 1 | u64::from(*stop) << 9 | 1 << 10;
-            for place in 0..11 {
-                let level = levels >> place & 1 != 0;
-                port.push_edge(Edge {
-                    at: at + place * BIT,
-                    level,
-                });
-            }
+            let levels = u16::from(*byte) << 1 | u16::from(*stop) << 9 | 1 << 10;
+            port.hear(Wave::frame(at, BIT, levels, 11));
             at += 12 * BIT;
             advance(port, at);
         }
@@ -366,8 +360,8 @@ mod tests {
             for byte in 0..=255 {
                 let (mut from, mut to) = (port(registers, 0, 0), port(registers, 0, 0));
                 from.write(TDR, byte, 1000);
-                for edge in from.take_output() {
-                    to.push_edge(edge);
+                for wave in from.take_output() {
+                    to.hear(wave);
                 }
                 advance(&mut to, 1000 + BIT * 10);
                 assert_eq!(to.read(ISR, 0) & (RXNE | NF | FE | ORE), RXNE, "{registers:?}");
@@ -418,13 +412,8 @@ mod tests {
     /// A byte, after which DMA takes what it is asked to.
     fn hear_one(port: &mut Usart, (byte, stop): (u8, bool), got: &mut Vec<u32>) {
         let at = port.idle_since.unwrap_or(0) + 40 * BIT * (1 + u64::from(byte));
-        let levels = u64::from(byte) << 1 | u64::from(stop) << 9 | 1 << 10;
-        for place in 0..11 {
-            port.push_edge(Edge {
-                at: at + place * BIT,
-                level: levels >> place & 1 != 0,
-            });
-        }
+        let levels = u16::from(byte) << 1 | u16::from(stop) << 9 | 1 << 10;
+        port.hear(Wave::frame(at, BIT, levels, 11));
         advance(port, at + 12 * BIT);
         while port.wants_dma_read() {
             got.push(port.take_data());
@@ -511,6 +500,6 @@ mod tests {
         assert_ne!(port.read(ISR, 0) & (RXNE | FE), 0);
         port.write(CR1, 0, 10_001);
         assert_eq!(port.read(ISR, 0) & 0xff, TXE | TC);
-        assert_eq!(port.take_output().next_back().map(|edge| edge.level), Some(true));
+        assert_eq!(port.take_output().next_back(), Some(Wave::level(10_001, true)));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::vec::Drain;
 
-use super::super::rx_pin::{Edge, Noise};
+use super::super::rx_pin::Noise;
+use super::super::wave::Wave;
 use super::{DMAR, DMAT, FE, IDLE, NF, ORE, PE, RE, RXNE, TC, TXE, UE, UartCounters, Usart};
 use crate::cpu::Cycles;
 
@@ -16,7 +17,7 @@ impl Usart {
 
     /// Its line has a level from now on, whatever it sends: it has lost its power, or has it back.
     pub(crate) fn hold_line(&mut self, level: bool, now: Cycles) {
-        self.output.push(Edge { at: now, level });
+        self.output.push(Wave::level(now, level));
     }
 
     /// Whether it has sent something without its pin since the last call.
@@ -86,9 +87,9 @@ impl Usart {
         self.rx_pin.next_fall().is_none_or(|fall| fall > idle).then_some(idle)
     }
 
-    /// An edge arrives at the receiver.
-    pub(crate) fn push_edge(&mut self, edge: Edge<Cycles>) {
-        self.rx_pin.push(edge);
+    /// Something arrives at the receiver.
+    pub(crate) fn hear(&mut self, wave: Wave) {
+        self.rx_pin.push(wave);
     }
 
     /// Disturbs the receiver's wire from now on, or no longer.
@@ -106,8 +107,8 @@ impl Usart {
         self.bytes.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The edges that the transmitter has put out since the last call.
-    pub(crate) fn take_output(&mut self) -> Drain<'_, Edge<Cycles>> {
+    /// What the transmitter has put out since the last call.
+    pub(crate) fn take_output(&mut self) -> Drain<'_, Wave> {
         self.output.drain(..)
     }
 

@@ -55,25 +55,37 @@ impl Usart {
 
     pub(super) fn receive(&mut self, start: Cycles) {
         self.receiving_since = None;
-        let bit = self.lengths.bit;
-        let (level, mut noise) = self.sample(start);
-        if level {
+        let Lengths { bit, samples, .. } = self.lengths;
+        let bits = self.data_bits() as u32;
+        let (levels, noise) = match self.rx_pin.whole_frame(start, bits + 2, bit, samples) {
+            Some(levels) => (levels, false),
+            None => self.sample_frame(start, bits + 2),
+        };
+        if levels & 1 != 0 {
             // No start bit, only a spike.
             return;
         }
-        let mut data = 0;
-        for place in 0..self.data_bits() {
-            let (level, differ) = self.sample(start + bit * (1 + place));
-            data |= u32::from(level) << place;
-            noise |= differ;
-        }
-        let (stop, differ) = self.sample(start + self.lengths.to_stop);
-        noise |= differ;
+        let data = u32::from(levels) >> 1 & ((1 << bits) - 1);
+        let stop = levels >> (bits + 1) & 1 != 0;
         self.deliver(data, noise, !stop);
         // A line that stays low after a break is not idle.
         if stop {
             self.idle_since = Some(start + self.lengths.frame);
         }
+    }
+
+    /// The bits of a frame, of which there are no more if the first is high, and whether any samples of one differ.
+    fn sample_frame(&mut self, start: Cycles, count: u32) -> (u16, bool) {
+        let (mut levels, mut noise) = (0, false);
+        for place in 0..count {
+            let (level, differ) = self.sample(start + self.lengths.bit * u64::from(place));
+            levels |= u16::from(level) << place;
+            noise |= differ;
+            if levels & 1 != 0 {
+                break;
+            }
+        }
+        (levels, noise)
     }
 
     pub(super) fn deliver(&mut self, data: u32, noise: bool, framing_error: bool) {

@@ -1,5 +1,6 @@
 //! Ports wired to each other, bit by bit.
 
+use super::super::rx_pin::Noise;
 use super::*;
 
 const BIT: u64 = 160;
@@ -14,8 +15,8 @@ fn port(bit: u64, control: u32) -> Usart {
 
 /// Carries what `from` has sent to `to`.
 fn carry(from: &mut Usart, to: &mut Usart) {
-    for edge in from.take_output() {
-        to.push_edge(edge);
+    for wave in from.take_output() {
+        to.hear(wave);
     }
 }
 
@@ -110,14 +111,11 @@ fn the_receiver_bears_four_percent_and_not_eight() {
 #[test]
 fn a_line_that_stays_low_is_one_break() {
     let mut to = port(BIT, 0);
-    to.push_edge(Edge { at: 50, level: false });
+    to.hear(Wave::level(50, false));
     advance(&mut to, BIT * 100);
     assert_eq!(to.read(0x00, 0) & (RXNE | FE | ORE), RXNE | FE);
     assert_eq!((to.read(0x04, 0), to.counters.breaks), (0, 1));
-    to.push_edge(Edge {
-        at: BIT * 100,
-        level: true,
-    });
+    to.hear(Wave::level(BIT * 100, true));
     advance(&mut to, BIT * 200);
     assert_eq!(to.read(0x00, 0) & RXNE, 0);
 }
@@ -126,7 +124,7 @@ fn a_line_that_stays_low_is_one_break() {
 fn a_spike_is_no_byte_and_a_glitch_is_noise() {
     let mut to = port(BIT, 0);
     for (at, level) in [(100, false), (110, true)] {
-        to.push_edge(Edge { at, level });
+        to.hear(Wave::level(at, level));
     }
     advance(&mut to, BIT * 20);
     assert_eq!(to.status & RXNE, 0);
@@ -139,11 +137,46 @@ fn a_spike_is_no_byte_and_a_glitch_is_noise() {
         (glitch - 2, false),
         (glitch + 2, true),
     ] {
-        to.push_edge(Edge { at, level });
+        to.hear(Wave::level(at, level));
     }
     advance(&mut to, BIT * 45);
     assert_eq!(to.read(0x00, 0) & (RXNE | NF | FE), RXNE | NF);
     assert_eq!(to.read(0x04, 0), 0xff);
+}
+
+/// The receiver reads a frame at once where it can. Told level by level, which it always samples, it must come to the same.
+#[test]
+fn a_frame_is_received_as_if_it_were_sampled() {
+    let start = 1000;
+    let receive = |waves: &[Wave], noise| {
+        let mut to = port(BIT, 0);
+        to.set_noise(noise);
+        waves.iter().for_each(|wave| to.hear(*wave));
+        advance(&mut to, start + BIT * 30);
+        (to.status, to.received, to.counters)
+    };
+    let noise = Noise {
+        chance: 1 << 27,
+        seed: 5,
+        until: Cycles::MAX,
+    };
+    let mut whole = 0;
+    for bit in BIT * 9 / 10..=BIT * 11 / 10 {
+        for byte in (0..256).step_by(5) {
+            let levels = byte << 1 | 1 << 9;
+            // Something else begins in the middle, or long after.
+            let change = Wave::level(start + u64::from(byte) * 8, bit % 2 == 0);
+            let frame = [Wave::frame(start, bit, levels, 10), change];
+            let single = (0..10).map(|place| Wave::level(start + bit * place, levels >> place & 1 != 0));
+            let single: Vec<Wave> = single.chain([change]).collect();
+            for noise in [None, Some(noise)] {
+                let (at_once, sampled) = (receive(&frame, noise), receive(&single, noise));
+                assert_eq!(at_once, sampled, "{byte:#04x} with bits of {bit}");
+            }
+            whole += u32::from(receive(&frame, None).1 == u32::from(byte));
+        }
+    }
+    assert!(whole > 300, "{whole} were received whole");
 }
 
 #[test]
