@@ -2,7 +2,10 @@
 
 mod support;
 
-use hopwise_emulator::time::{MILLISECOND, SECOND, Time};
+use std::sync::Arc;
+
+use hopwise_emulator::image::Image;
+use hopwise_emulator::time::{MICROSECOND, MILLISECOND, SECOND, Time};
 use hopwise_emulator::world::{Action, BoardOptions, Port, Script, World};
 use support::{LinkResult, chain, firmware, results};
 
@@ -74,15 +77,41 @@ fn clocks_that_drift_and_start_apart_lose_nothing() {
     assert_all_arrived(&world, 500);
 }
 
-#[test]
-fn running_in_many_short_pieces_loses_nothing_either() {
-    let Some(image) = firmware() else { return };
-    let mut world = chain(&image, 2, 200, 1_000_000, |_| CLEAN);
-    for piece in 1..=20_000 {
-        world.run_until(piece * 17 * SECOND / 1_000_000);
+/// What the boards have done. The log is not read, which would be at other times.
+fn history(image: &Arc<Image>, ends: impl Iterator<Item = Time>) -> (String, u64) {
+    let options = |number: usize| BoardOptions {
+        hse_ppm: [100.0, -100.0, 30.0][number],
+        ..CLEAN
+    };
+    let mut world = chain(image, 3, u32::MAX, 1_000_000, options);
+    for board in world.boards_mut() {
+        board.read_log_every(None);
     }
+    ends.for_each(|end| world.run_until(end));
     assert_no_trouble(&world);
-    assert_all_arrived(&world, 200);
+    let boards = world.boards().iter().map(|board| {
+        let cpu = &board.cpu;
+        let counted = (cpu.instructions, cpu.exceptions, results(board));
+        format!("{counted:?} {:?} {:#x} {:?}", cpu.r, cpu.next, cpu.memory.sram)
+    });
+    (boards.collect::<Vec<_>>().join("\n"), world.rounds())
+}
+
+/// Boards that send all the time exchange what they have sent about as rarely as they may, and do the same if they do so more often.
+#[test]
+fn the_length_of_rounds_changes_nothing() {
+    let Some(image) = firmware() else { return };
+    const END: Time = 100 * MILLISECOND;
+    let (once, rounds) = history(&image, std::iter::once(END));
+    // Nine bits each.
+    let fewest = END / (9 * MICROSECOND);
+    assert!(rounds < fewest * 5 / 4, "{rounds} rounds, {fewest} at least");
+    for piece in [17, 5, 2] {
+        let ends = (1..).map(|number| number * piece * MICROSECOND + 123_456);
+        let (pieces, more) = history(&image, ends.take_while(|end| *end < END).chain([END]));
+        assert!(more > rounds);
+        assert!(once == pieces, "pieces of {piece} microseconds");
+    }
 }
 
 #[test]

@@ -42,9 +42,14 @@ impl Wave {
         }
     }
 
+    /// Whether its first level is high.
+    pub(crate) fn begins_high(&self) -> bool {
+        self.level_of(0)
+    }
+
     /// When one of its levels begins.
     pub(super) fn begin(&self, place: u32) -> u64 {
-        self.at + (u64::from(place) * self.length >> FRACTION)
+        self.at + ((u64::from(place) * self.length) >> FRACTION)
     }
 
     pub(super) fn level_of(&self, place: u32) -> bool {

@@ -127,7 +127,12 @@ pub(crate) struct Horizon {
 
 impl Horizon {
     /// Something is on its way to the board, which does nothing about it before it can notice it.
-    pub(crate) fn hears(&mut self, wave: Wave) {
+    pub(crate) fn hears(&mut self, uart: usize, wave: Wave) {
+        if wave.at <= self.idle[uart] && !wave.begins_high() {
+            // The line is not idle then.
+            self.idle[uart] = Time::MAX;
+            self.first_idle = self.idle.iter().copied().fold(Time::MAX, Time::min);
+        }
         let noticed = if self.reaction == Time::MAX {
             wave.at
         } else {

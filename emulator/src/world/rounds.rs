@@ -131,13 +131,13 @@ impl World {
     fn run_rounds(&mut self, end: Time, per_thread: usize, mut horizons: Vec<Horizon>, workers: &mut [Worker<'_>]) {
         let mut rounds: Vec<Round> = workers.iter().map(|_| Round::default()).collect();
         for (port, wave) in std::mem::take(&mut self.on_the_way) {
-            horizons[port.board].hears(wave);
+            horizons[port.board].hears(port.uart, wave);
             rounds[port.board / per_thread].arriving.push((port, wave));
         }
         while self.now < end {
             let mut interventions = Vec::new();
             for (port, wave) in self.play(&mut interventions) {
-                horizons[port.board].hears(wave);
+                horizons[port.board].hears(port.uart, wave);
                 rounds[port.board / per_thread].arriving.push((port, wave));
             }
             for (board, intervention) in interventions {
@@ -218,7 +218,7 @@ impl World {
                 };
                 let arriving = &mut rounds[to.board / per_thread].arriving;
                 for (_, wave) in waves {
-                    horizons[to.board].hears(*wave);
+                    horizons[to.board].hears(to.uart, *wave);
                     arriving.push((to, *wave));
                 }
             }
