@@ -29,7 +29,7 @@ const CLOSED_FOR: Micros = 20_000;
 /// An acknowledgement waits for the frame that the other end is sending, and is in the next. Besides, each end may notice bytes half a
 /// ring of them late, which is less than a frame, and then takes some time to think.
 const TIMEOUT_FRAMES: Micros = 4;
-const THINKING: Micros = 2_000;
+const THINKING: Micros = 1_000;
 /// Each time nothing is acknowledged, the sender waits twice as long, so many times.
 const MAX_BACKOFF: u8 = 3;
 
