@@ -2,6 +2,7 @@
 //!
 //! `support` names everything of core that is used here.
 
+mod collective;
 mod language;
 mod link;
 mod memory;
