@@ -109,3 +109,18 @@ fn units_with_phases_bring_everything_to_everyone() {
     }
     assert!(passes > 0, "some phase has another pivot than the one before it");
 }
+
+/// Where a unit is a single node, all nodes take part in every step, and nothing is left to tell.
+#[test]
+fn units_of_one_node_are_no_units() {
+    let network = network("rcr(3,1,0)");
+    let program = Program::new(&network).expect("a program");
+    let steps: Vec<Step> = (0..program.length()).filter_map(|index| program.step(index)).collect();
+    assert_eq!(steps.len(), 3, "one for each bit");
+    for step in steps {
+        assert!(
+            matches!(step, Step::Share(axis) if axis.size() == 2 && !axis.is_at_pivots()),
+            "{step:?}"
+        );
+    }
+}
