@@ -60,7 +60,7 @@ fn pass(network: &Network, pass: &Pass, known: &mut [Known]) {
     }
 }
 
-fn tell(network: &Network, tell: &Tell, ports: Ports, known: &mut [Known]) {
+fn tell(tell: &Tell, ports: Ports, known: &mut [Known]) {
     let unit = tell.unit();
     let tree = tell.tree(&unit, ports);
     for unit_nodes in known.chunks_mut(unit.nodes() as usize) {
@@ -96,7 +96,7 @@ fn units_with_phases_bring_everything_to_everyone() {
                             passes += 1;
                             pass(&network, &way, &mut known);
                         }
-                        Step::Tell(all) => tell(&network, &all, ports, &mut known),
+                        Step::Tell(all) => tell(&all, ports, &mut known),
                         other => panic!("{expression}: {other:?} in a network with units"),
                     }
                 }
