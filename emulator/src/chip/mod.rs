@@ -37,7 +37,7 @@ mod tests;
 mod timer;
 pub mod usart;
 mod watchdog;
-pub mod wave;
+pub(crate) mod wave;
 
 use std::hash::{Hash, Hasher};
 

@@ -6,9 +6,9 @@ const FRACTION: u32 = 16;
 /// What a wire does from a moment on: levels of equal length, one after the other, of which the last stays. It replaces all that was
 /// said before about the time after that moment. Times are cycles of a board, or picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Wave {
+pub(crate) struct Wave {
     /// When the first level begins.
-    pub at: u64,
+    pub(crate) at: u64,
     /// How long each lasts, in 2^-16 of the unit.
     length: u64,
     /// The levels, the first in the lowest bit; idle is high.
@@ -19,12 +19,12 @@ pub struct Wave {
 
 impl Wave {
     /// One level from a moment on.
-    pub fn level(at: u64, level: bool) -> Self {
+    pub(crate) fn level(at: u64, level: bool) -> Self {
         Wave::frame(at, 0, u16::from(level), 1)
     }
 
     /// `count` levels, at least one, from the lowest bit of `levels` on.
-    pub fn frame(at: u64, length: u64, levels: u16, count: u32) -> Self {
+    pub(crate) fn frame(at: u64, length: u64, levels: u16, count: u32) -> Self {
         Wave {
             at,
             length: length << FRACTION,

@@ -61,8 +61,8 @@ pub(crate) fn a_mesh_of_one_kind(name: &str) {
 }
 
 /// Boards of one kind with as much traffic to all neighbours, five or as many as they have links, as the wires take, at one million
-/// baud: prints what the wires of one carry, which is at least so much, and what that costs it. Nothing is damaged on any; a board that is too slow to acknowledge in time
-/// is sent some packets again.
+/// baud: prints what the wires of one carry, which is at least so much, and what that costs it. Nothing is damaged on any; only a board
+/// that is too slow to acknowledge in time is sent packets again.
 pub(crate) fn full_links(name: &str, least: f64, is_slow: bool) {
     const TIME: u64 = 100 * MILLISECOND;
     let Some((program, firmware)) = programmed(name) else {
