@@ -134,6 +134,8 @@ struct End {
     neighbor: Node,
     /// The frame that is coming in, for those who do not let all of them through.
     frame: Vec<u8>,
+    /// The last hello that came, for a mute board.
+    hello: Vec<u8>,
     queue: VecDeque<Letter>,
     on_the_way: HashMap<Token, Letter>,
     next_token: Token,
@@ -180,6 +182,7 @@ impl Rogue {
                 link,
                 neighbor,
                 frame: Vec::new(),
+                hello: Vec::new(),
                 queue: VecDeque::new(),
                 on_the_way: HashMap::new(),
                 next_token: 0,
@@ -216,7 +219,7 @@ impl Rogue {
         match self.kind {
             RogueKind::Babble => {}
             RogueKind::Mute => {
-                for hello in self.hellos(link, bytes) {
+                for hello in self.signs_of_life(link, bytes) {
                     self.listen(link, &hello, now);
                 }
             }
@@ -224,23 +227,26 @@ impl Rogue {
         }
     }
 
-    /// The hellos among what comes in; of all else a mute board knows nothing.
-    fn hellos(&mut self, link: u8, bytes: &[u8]) -> Vec<Vec<u8>> {
-        let mut hellos = Vec::new();
-        let frame = &mut self.ends[usize::from(link)].frame;
+    /// For every frame that comes in the last hello: a mute board knows that the other end lives, and nothing else.
+    fn signs_of_life(&mut self, link: u8, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut signs = Vec::new();
+        let End { frame, hello, .. } = &mut self.ends[usize::from(link)];
         for &byte in bytes {
             frame.push(byte);
             if byte != DELIMITER {
                 continue;
             }
             let mut decoded = frame[..frame.len() - 1].to_vec();
-            let is_hello = wire::decode(&mut decoded).and_then(Frame::read);
-            if matches!(is_hello, Ok(Frame::Hello(_))) {
-                hellos.push(frame.clone());
+            let read = wire::decode(&mut decoded).and_then(Frame::read);
+            if matches!(read, Ok(Frame::Hello(_))) {
+                hello.clone_from(frame);
+            }
+            if read.is_ok() {
+                signs.push(hello.clone());
             }
             frame.clear();
         }
-        hellos
+        signs
     }
 
     fn listen(&mut self, link: u8, mut bytes: &[u8], now: Micros) {
