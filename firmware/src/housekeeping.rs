@@ -150,9 +150,9 @@ fn carry_out(deferred: &Deferred, driver: &Driver, store: &mut Store<Slots<'stat
             stack::overflow(0);
             Ok(())
         }
-        // The watchdog ends it.
+        // The watchdog ends it. Interrupts are served, tasks are not; asleep in between, which spares power and emulators.
         Deferred::Fail(Failure::Hang) => loop {
-            cortex_m::asm::nop();
+            cortex_m::asm::wfi();
         },
     };
     match (done, deferred) {

@@ -129,7 +129,12 @@ impl Mesh {
             asked,
             ..
         } = self;
-        let is_here = |link: u8| router.links().get(usize::from(link)).is_some_and(|end| !end.is_paused(now));
+        let is_here = |link: u8| {
+            router
+                .links()
+                .get(usize::from(link))
+                .is_some_and(|end| !end.is_paused(now))
+        };
         let there = || router.neighbors().filter(|(_, link)| link.is_some_and(is_here));
         *asked = asked.wrapping_add(1);
         let place = usize::from(*asked).checked_rem(there().count());

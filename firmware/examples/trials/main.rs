@@ -79,7 +79,7 @@ async fn obey(mesh: Handle<'static>, trial: u8, node: u64) {
         4 => send(mesh, node).await,
         // Never yields.
         _ => loop {
-            cortex_m::asm::nop();
+            cortex_m::asm::wfi();
         },
     }
 }

@@ -143,7 +143,10 @@ fn check(link: usize, frame: &[u8; FRAME], expected: &mut u32) {
 fn clocks() -> Config {
     use embassy_stm32::rcc::*;
     let mut config = embassy_stm32::Config::default();
-    config.rcc.hse = Some(Hse { freq: Hertz(8_000_000), mode: HseMode::Bypass });
+    config.rcc.hse = Some(Hse {
+        freq: Hertz(8_000_000),
+        mode: HseMode::Bypass,
+    });
     config.rcc.pll_src = PllSource::HSE;
     config.rcc.pll = Some(Pll {
         prediv: PllPreDiv::DIV4,
@@ -164,7 +167,11 @@ async fn main(spawner: Spawner) {
     let p = embassy_stm32::init(clocks());
     let mut led = Output::new(p.PA5, Level::Low, Speed::Low);
     let configured = page(0) == MAGIC;
-    let (frames, baud, links) = if configured { (page(1), page(2), page(3)) } else { (0, 115_200, 0) };
+    let (frames, baud, links) = if configured {
+        (page(1), page(2), page(3))
+    } else {
+        (0, 115_200, 0)
+    };
     info!("board is up: {} frames at {} baud", frames, baud);
     if frames > 0 {
         let mut config = usart::Config::default();
@@ -174,7 +181,9 @@ async fn main(spawner: Spawner) {
             ($link:literal, $uart:ident, $tx:ident, $rx:ident, $dma_tx:ident, $dma_rx:ident) => {
                 if links >> $link & 1 != 0 {
                     static RING_BUFFER: ConstStaticCell<[u8; RING]> = ConstStaticCell::new([0; RING]);
-                    let uart = unwrap!(Uart::new(p.$uart, p.$rx, p.$tx, p.$dma_tx, p.$dma_rx, Interrupts, config));
+                    let uart = unwrap!(Uart::new(
+                        p.$uart, p.$rx, p.$tx, p.$dma_tx, p.$dma_rx, Interrupts, config
+                    ));
                     let (tx, rx) = uart.split();
                     spawner.spawn(unwrap!(receive($link, rx.into_ring_buffered(RING_BUFFER.take()))));
                     spawner.spawn(unwrap!(send($link, tx, frames)));

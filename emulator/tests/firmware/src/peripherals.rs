@@ -78,7 +78,10 @@ async fn main(_spawner: Spawner) {
             kept(7).store(large, Ordering::Relaxed);
             kept(8).store(u32::from(small_read && large_read), Ordering::Relaxed);
             let number = embassy_stm32::uid::uid();
-            kept(10).store(u32::from_le_bytes([number[0], number[1], number[2], number[3]]), Ordering::Relaxed);
+            kept(10).store(
+                u32::from_le_bytes([number[0], number[1], number[2], number[3]]),
+                Ordering::Relaxed,
+            );
             let mut button = ExtiInput::new(p.PC13, p.EXTI13, Pull::None, Interrupts);
             button.wait_for_falling_edge().await;
             kept(9).store(milliseconds(), Ordering::Relaxed);
