@@ -387,6 +387,9 @@ fn bodies(examples: &mut Examples) {
     for (name, content) in contents {
         let bytes = examples.wrote(name, &content.write::<BODY>().unwrap());
         assert_eq!(Content::read(content.kind(), &bytes), Some(content));
+        // An answer is from an application, not for one.
+        let is_for_one = matches!(content.kind(), Kind::Confirmed) || name.ends_with("to an application");
+        assert_eq!(content.addressee(), is_for_one.then_some(AppPort(20)), "{name}");
     }
     let record = TraceRecord {
         node: 300,

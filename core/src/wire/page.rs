@@ -273,6 +273,14 @@ mod tests {
     }
 
     #[test]
+    fn each_option_is_a_bit_of_its_own() {
+        for options in 0..=u8::MAX {
+            let on = [packet_logging, paper_rule, computers_anywhere].map(|option| option(options));
+            assert_eq!(on, [1, 2, 4].map(|bit| options / bit % 2 == 1), "{options}");
+        }
+    }
+
+    #[test]
     fn a_page_is_read_as_it_was_written() {
         let bytes = page().write();
         assert_eq!(Page::read(&bytes), Ok(page()));

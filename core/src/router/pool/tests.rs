@@ -85,6 +85,14 @@ fn broadcasts_that_begin_here_leave_room_for_what_passes() {
 }
 
 #[test]
+fn a_few_answers_have_room_however_full_it_is_and_twice_as_many_if_it_is_not() {
+    let answers = |mut pool: Small| core::iter::from_fn(|| put(&mut pool, Origin::Service, 0)).count();
+    let (full, _) = full();
+    assert_eq!(answers(full), SERVICE);
+    assert_eq!(answers(Small::new(LANES_USED)), 2 * SERVICE);
+}
+
+#[test]
 fn a_free_slot_goes_to_the_link_that_has_waited_longest() {
     let (mut pool, places) = full();
     for (link, age) in [(1, 20), (2, 900), (3, 300)] {

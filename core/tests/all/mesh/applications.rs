@@ -22,6 +22,12 @@ fn request(mesh: &mut Mesh, from: Node, to: Node, port: AppPort) -> (AppStatus, 
 }
 
 #[test]
+fn the_first_sixteen_numbers_are_not_the_users() {
+    let reserved: Vec<u8> = (0..=u8::MAX).filter(|&port| AppPort(port).is_reserved()).collect();
+    assert_eq!(reserved, Vec::from_iter(0..16));
+}
+
+#[test]
 fn packets_say_whom_they_are_for() {
     let mut mesh = Mesh::up("path(3)");
     let now = mesh.now;

@@ -57,6 +57,10 @@ fn of_two_cables_both_ends_use_the_same() {
             let now_used = used(&mesh, 0, 1);
             let cables = [first, second].map(|(zero, one)| (Some(zero), Some(one)));
             assert!(cables.contains(&now_used), "{cables:?} after {wait}: {now_used:?}");
+            if wait == 0 {
+                // Of two that come up together, both know which it is: the first of the lower-numbered board's.
+                assert_eq!(Some(&now_used), cables.iter().min(), "{cables:?}");
+            }
             assert_talk(&mut mesh);
             // The other one stands by.
             mesh.unplug(0, now_used.0.unwrap());

@@ -7,3 +7,5 @@ mod huge;
 mod parameters;
 mod pinned;
 mod steps;
+#[cfg(feature = "tables")]
+mod tables;

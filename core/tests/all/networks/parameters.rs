@@ -1,6 +1,7 @@
 //! What a network tells of itself as a whole: its parameters, its diameter, and whether all nodes see the same.
 
 use hopwise_core::Family;
+use hopwise_core::graph::Shape;
 
 use super::audit::Graph;
 use crate::support::*;
@@ -78,6 +79,19 @@ fn families_tell_their_parameters() {
     ] {
         assert_eq!(parameters(&network(expression)), expected, "{expression}");
     }
+}
+
+#[test]
+fn a_lift_tells_its_links_as_they_are_written() {
+    let network = network("lift(5,a1b,b2)");
+    let Family::Base(base) = network.family() else {
+        panic!("a base graph");
+    };
+    let Shape::Lift(lift) = base.shape() else {
+        panic!("a lift");
+    };
+    assert_eq!((lift.places(), lift.orbits()), (5, 2));
+    assert_eq!(lift.links().collect::<Vec<_>>(), [(0, 0, 1), (0, 1, 0), (1, 1, 2)]);
 }
 
 /// A diameter that is told is that of a search; where all nodes are said to be alike, each sees as many at each distance.
