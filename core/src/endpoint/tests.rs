@@ -257,6 +257,37 @@ fn a_computer_asks_again_what_was_under_way_when_the_link_broke_and_a_board_forg
     assert_eq!(board.counters.held(), 0);
 }
 
+/// A program sleeps until something comes or the deadline is there.
+#[test]
+fn who_looks_only_at_the_deadline_says_hello_and_notices_silence() {
+    let mut desk = Desk::without();
+    desk.run(100_000);
+    let Desk {
+        mut computer, mut now, ..
+    } = desk;
+    assert!(computer.is_up());
+    let mut out = [0; WIRE];
+    let mut look = |now: Micros| {
+        let down = computer.tick(now);
+        (down, computer.transmit(now, &mut out) > 0, computer.deadline())
+    };
+    // From now on nothing comes.
+    let (_, _, mut deadline) = look(now);
+    let mut hellos = 0;
+    let down = loop {
+        assert!(deadline > now, "there is time to sleep");
+        assert_eq!(look(deadline - 1), (None, false, deadline), "too early");
+        now = deadline;
+        let (down, says_hello, next) = look(now);
+        hellos += u32::from(says_hello);
+        deadline = next;
+        if let Some(down) = down {
+            break down;
+        }
+    };
+    assert_eq!((down, hellos >= 3), (Down::Silent, true), "{hellos}");
+}
+
 #[test]
 fn a_computer_reaches_the_mesh_through_its_board() {
     let mut desk = Desk::part_of("ring(3)", 1);

@@ -4,6 +4,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
+use crate::key::{Key, Secret};
 
 /// Bytes of a slot: room for 24 marks.
 const SLOT_BYTES: usize = 1_024;
@@ -161,6 +162,34 @@ fn what_was_sealed_outside_is_taken() {
     let found = start(&mut chip);
     assert_eq!((found.page, found.epoch), (Some(page(5)), 1_001));
     assert_eq!(start(&mut chip).epoch, 1_002);
+}
+
+/// They are in the flash as whoever writes it from outside puts them there, and nobody else gives a board others.
+#[test]
+fn keys_stay_with_a_board_whatever_page_it_gets() {
+    for (encrypts, kind) in [(false, 1), (true, 2)] {
+        let [mesh, management] = [0, 16].map(|first| core::array::from_fn(|place| first + place as u8));
+        let key = Key::new(mesh);
+        let keys = Some(Keys {
+            mesh: Secret { key, encrypts },
+            management: Key::new(management),
+        });
+        let bytes = sealed(&page(5), keys, 1_000);
+        assert_eq!(
+            (bytes[205], &bytes[256..272], &bytes[272..]),
+            (kind, &mesh[..], &management[..])
+        );
+        let mut chip = Chip::new();
+        chip.slots[0][..KEYED_BYTES].copy_from_slice(&bytes);
+        let found = start(&mut chip);
+        assert_eq!((found.page, found.keys, found.epoch), (Some(page(5)), keys, 1_001));
+        live(&mut chip, Deed::Write(6, false));
+        // More starts than both slots have room for.
+        for _ in 0..100 {
+            let found = start(&mut chip);
+            assert_eq!((found.page, found.keys), (Some(page(6)), keys));
+        }
+    }
 }
 
 #[test]

@@ -228,6 +228,21 @@ fn an_image_on_trial_is_kept_or_left() {
     }
 }
 
+/// An erase wears the flash, and takes away what the log says for as long as it takes.
+#[test]
+fn a_log_begins_anew_only_when_it_is_full() {
+    let mut chip = Chip::new();
+    for used in (1..=RECORDS).chain([1]) {
+        chip.running = chip.running.other();
+        // What is kept already is not written again.
+        for _ in 0..2 {
+            assert_eq!(keep(&mut chip), Ok(()));
+            let kept = Some(chip.running);
+            assert_eq!(log(&chip), Log { kept, used });
+        }
+    }
+}
+
 #[test]
 fn what_a_board_cannot_run_is_refused() {
     let chip = Chip::new();
