@@ -204,8 +204,6 @@ fn what_is_too_long_for_a_neighbour_is_not_sent_to_it() {
     mesh.assert_at_rest();
 }
 
-/// A neighbour that restarts every 60 milliseconds, and says hello for the last 40 of them: the links come up a few times, then they are held down; and soon after it has
-/// stopped they are up.
 /// Hellos come through, packets do not. After the first failure the link is tried with a long hello, so no more packets are risked,
 /// whether they come close together or now and then.
 #[test]
@@ -232,6 +230,8 @@ fn a_cable_that_loses_long_frames_is_tried_with_long_hellos() {
     }
 }
 
+/// A neighbour that restarts every 60 milliseconds, and says hello for the last 40 of them: the links come up a few times, then they
+/// are held down; and soon after it has stopped they are up.
 #[test]
 fn a_neighbour_that_comes_and_goes_is_held_down() {
     let mut mesh = Mesh::up("ring(3)");
