@@ -1,8 +1,9 @@
-//! Programs of networks with units: carried out link by link, everyone learns of everyone.
+//! Programs, carried out link by link: everyone learns of everyone, and every item goes along every digit.
+//! And turns: nobody sends or receives twice.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hopwise_core::collective::{Axis, Pass, Ports, Program, Step, Tell};
+use hopwise_core::collective::{Axis, Lend, Lent, Pass, Ports, Program, Step, Swap, Tell, Turns};
 
 use crate::support::{Network, Node, network};
 
@@ -17,15 +18,17 @@ fn assert_link(network: &Network, from: Node, to: Node) {
     );
 }
 
-fn share(network: &Network, axis: &Axis, ports: Ports, known: &mut [Known]) {
+/// What is held along the axis, in the order of the digit, for each node that takes part.
+fn share<T: Clone>(network: &Network, axis: &Axis, ports: Ports, held: &[T]) -> Vec<Option<Vec<T>>> {
     let size = axis.size() as usize;
-    let mut items: Vec<Vec<Option<Known>>> = vec![vec![None; size]; known.len()];
+    let mut items: Vec<Vec<Option<T>>> = vec![vec![None; size]; held.len()];
     for (node, items) in items.iter_mut().enumerate() {
-        items[axis.digit(node as Node) as usize] = Some(known[node].clone());
+        items[axis.digit(node as Node) as usize] = Some(held[node].clone());
     }
     for round in 0..axis.rounds(ports) {
         let before = items.clone();
-        for from in 0..known.len() as Node {
+        let (mut sent, mut received) = (BTreeMap::new(), BTreeMap::new());
+        for from in 0..held.len() as Node {
             for (to, source) in axis.sends(from, round, ports) {
                 assert_link(network, from, to);
                 let item = before[from as usize][source as usize].clone();
@@ -34,15 +37,33 @@ fn share(network: &Network, axis: &Axis, ports: Ports, known: &mut [Known]) {
                     "{network}: {from} has nothing of place {source} in round {round}"
                 );
                 items[to as usize][source as usize] = item;
+                if ports == Ports::One {
+                    let only_to = *sent.entry(from).or_insert(to);
+                    assert_eq!(only_to, to, "{network}: {from} sends twice in round {round}");
+                    let only_from = *received.entry(to).or_insert(from);
+                    assert_eq!(only_from, from, "{network}: {to} receives twice in round {round}");
+                }
             }
         }
     }
-    for (node, items) in items.into_iter().enumerate() {
-        if axis.takes_part(node as Node) {
+    let complete = |(node, items): (usize, Vec<Option<T>>)| {
+        axis.takes_part(node as Node).then(|| {
             assert!(items.iter().all(Option::is_some), "{network}: {node} lacks something");
-            known[node] = items.into_iter().flatten().flatten().collect();
+            items.into_iter().flatten().collect()
+        })
+    };
+    items.into_iter().enumerate().map(complete).collect()
+}
+
+fn exchange<T: Clone>(network: &Network, swap: &Swap, held: &[T]) -> Vec<T> {
+    let held_by_partner = |node| {
+        let partner = swap.partner(node);
+        if partner != node {
+            assert_link(network, partner, node);
         }
-    }
+        held[partner as usize].clone()
+    };
+    (0..held.len() as Node).map(held_by_partner).collect()
 }
 
 fn pass(network: &Network, pass: &Pass, known: &mut [Known]) {
@@ -69,10 +90,56 @@ fn tell(tell: &Tell, ports: Ports, known: &mut [Known]) {
     }
 }
 
+/// Whom everyone has heard of in the end.
+fn learn(network: &Network, program: &Program<'_>, ports: Ports) -> Vec<Known> {
+    let mut known: Vec<Known> = (0..network.nodes()).map(|node| Known::from([node])).collect();
+    for index in 0..program.length() {
+        let step = program.step(index);
+        match step.unwrap_or_else(|| panic!("{network} has no step {index}")) {
+            Step::Share(axis) => {
+                let all = share(network, &axis, ports, &known);
+                for (known, items) in known.iter_mut().zip(all) {
+                    items.into_iter().flatten().for_each(|item| known.extend(item));
+                }
+            }
+            Step::Pass(way) => pass(network, &way, &mut known),
+            Step::Tell(all) => tell(&all, ports, &mut known),
+            Step::Swap(swap) => known = exchange(network, &swap, &known),
+            Step::Return(swap) => {
+                let hosted = known.clone();
+                known = exchange(network, &swap, &known);
+                known
+                    .iter_mut()
+                    .zip(&hosted)
+                    .for_each(|(known, other)| known.extend(other));
+            }
+            Step::Lend(lend) => panic!("{network}: {lend:?} where nothing need come to its own node"),
+        }
+    }
+    assert_eq!(program.step(program.length()), None, "{network}");
+    known
+}
+
+fn assert_everyone_learns_all(expression: &str) {
+    let network = network(expression);
+    for ports in [Ports::One, Ports::All] {
+        for program in [Program::new(&network), Program::of_totals(&network)] {
+            let program = program.unwrap_or_else(|| panic!("{expression} has no program"));
+            for (node, known) in learn(&network, &program, ports).iter().enumerate() {
+                assert_eq!(known.len() as u64, network.nodes(), "{expression}: {node}");
+            }
+        }
+    }
+}
+
+fn has_pass(network: &Network) -> bool {
+    let program = Program::new(network).expect("a program");
+    (0..program.length()).any(|index| matches!(program.step(index), Some(Step::Pass(_))))
+}
+
 #[test]
 fn units_with_phases_bring_everything_to_everyone() {
-    let mut passes = 0;
-    for expression in [
+    let expressions = [
         "re(ring(3),ring(3),1)",
         "re(ring(4),complete(3),2)",
         "re(path(3),hypercube(2),2)",
@@ -82,32 +149,169 @@ fn units_with_phases_bring_everything_to_everyone() {
         "rcr(1,3,2)",
         "rcr(3,1,0)",
         "rcr(2,4,2)",
+    ];
+    expressions.into_iter().for_each(assert_everyone_learns_all);
+    assert!(
+        expressions.into_iter().any(|expression| has_pass(&network(expression))),
+        "some phase has another pivot than the one before it"
+    );
+}
+
+/// Graphs of several kinds, as their turns with one port differ, and networks that bring digits to where the links are.
+#[test]
+fn digits_bring_everything_to_everyone() {
+    for expression in [
+        "path(4)",
+        "ring(5)",
+        "complete(4)",
+        "star(4)",
+        "petersen",
+        "lift(5,a1b,b2)",
+        "hypercube(3)",
+        "folded-hypercube(3)",
+        "torus(3,4)",
+        "folded(ring(3),3)",
+        "hsn(3,ring(3))",
+        "hsn(3,hypercube(2))",
+        "hcn3(1)",
+        "rsn(2,star(3))",
+        "rsn(3,complete(2))",
+        "rdn(path(3),1)",
+        "rdn(complete(2),2)",
+    ] {
+        assert_everyone_learns_all(expression);
+    }
+}
+
+/// An item: its place, and the places of those that it has met.
+type Item = (Node, Known);
+
+/// A node may hold several items, in the same order as the others along the digit: each meets those of its own index.
+fn meet(along: &[&[Item]], own: usize) -> Vec<Item> {
+    let met = |(index, &(place, _)): (usize, &Item)| {
+        let known = along.iter().flat_map(|items| items[index].1.iter().copied());
+        (place, known.collect())
+    };
+    along[own].iter().enumerate().map(met).collect()
+}
+
+/// What goes over a crossing. The crossing is a digit too: where items join, those of both types meet. Says where.
+fn cross(network: &Network, lend: &Lend, held: &mut [Vec<Item>]) -> Vec<Node> {
+    let sent: Vec<(Node, Node)> = (0..held.len() as Node)
+        .filter_map(|from| Some((from, lend.send(from)?)))
+        .collect();
+    for &(from, to) in &sent {
+        assert_link(network, from, to);
+        let theirs = held[from as usize].clone();
+        let half = theirs.len() / 2;
+        held[to as usize] = match lend.lent() {
+            Lent::Join => {
+                let along = [&theirs[..], &held[to as usize]];
+                [meet(&along, 0), meet(&along, 1)].concat()
+            }
+            Lent::Cross => theirs,
+            Lent::Part => {
+                held[from as usize].truncate(half);
+                theirs[half..].to_vec()
+            }
+        };
+    }
+    match lend.lent() {
+        Lent::Join => sent.into_iter().map(|(_, to)| to).collect(),
+        Lent::Cross | Lent::Part => Vec::new(),
+    }
+}
+
+/// After each digit an item has met just those that have its lower digits: no lower digit was done before.
+fn assert_higher_digits_are_done(network: &Network, items: &[Item], step: u64) {
+    for (place, known) in items {
+        let weight = network.nodes() / known.len() as u64;
+        let alike = (0..network.nodes()).filter(|other| other % weight == place % weight);
+        assert!(known.iter().copied().eq(alike), "{network}: {place} after step {step}");
+    }
+}
+
+/// From the highest digit down, as a transform needs it; in the end every node has its own item again, and no other.
+#[test]
+fn items_go_along_every_digit_from_the_highest() {
+    for expression in [
+        "petersen",
+        "hypercube(3)",
+        "torus(3,4)",
+        "folded(ring(3),3)",
+        "hsn(3,ring(3))",
+        "hcn3(1)",
+        "rsn(2,hypercube(2))",
+        "rsn(3,complete(2))",
+        "rdn(path(3),1)",
+        "rdn(hypercube(2),1)",
+        "rdn(complete(2),2)",
     ] {
         let network = network(expression);
-        for ports in [Ports::One, Ports::All] {
-            for program in [Program::new(&network), Program::of_totals(&network)] {
-                let program = program.unwrap_or_else(|| panic!("{expression} has no program"));
-                let mut known: Vec<Known> = (0..network.nodes()).map(|node| Known::from([node])).collect();
-                for index in 0..program.length() {
-                    let step = program.step(index);
-                    match step.unwrap_or_else(|| panic!("{expression} has no step {index}")) {
-                        Step::Share(axis) => share(&network, &axis, ports, &mut known),
-                        Step::Pass(way) => {
-                            passes += 1;
-                            pass(&network, &way, &mut known);
-                        }
-                        Step::Tell(all) => tell(&all, ports, &mut known),
-                        other => panic!("{expression}: {other:?} in a network with units"),
+        let program = Program::descending(&network).unwrap_or_else(|| panic!("{expression} has no program"));
+        let item = |node| vec![(program.place(node), Known::from([program.place(node)]))];
+        let mut held: Vec<Vec<Item>> = (0..network.nodes()).map(item).collect();
+        for index in 0..program.length() {
+            let step = program.step(index);
+            let done = match step.unwrap_or_else(|| panic!("{expression} has no step {index}")) {
+                Step::Share(axis) => {
+                    let mut done = Vec::new();
+                    for (node, along) in (0..).zip(share(&network, &axis, Ports::All, &held)) {
+                        let Some(along) = along else { continue };
+                        let along: Vec<&[Item]> = along.iter().map(Vec::as_slice).collect();
+                        held[node as usize] = meet(&along, axis.digit(node) as usize);
+                        done.push(node);
                     }
+                    done
                 }
-                assert_eq!(program.step(program.length()), None, "{expression}");
-                for (node, known) in known.iter().enumerate() {
-                    assert_eq!(known.len() as u64, network.nodes(), "{expression}: {node}");
+                Step::Swap(swap) => {
+                    held = exchange(&network, &swap, &held);
+                    Vec::new()
                 }
+                Step::Lend(lend) => cross(&network, &lend, &mut held),
+                other => panic!("{expression}: {other:?} in a network without units"),
+            };
+            for node in done {
+                assert_higher_digits_are_done(&network, &held[node as usize], index);
+            }
+        }
+        assert_eq!(program.step(program.length()), None, "{expression}");
+        for (node, items) in (0..).zip(&held) {
+            let [(place, known)] = &items[..] else {
+                panic!("{expression}: {node} holds {} items", items.len());
+            };
+            assert_eq!(*place, program.place(node), "{expression}: {node}");
+            assert_eq!(known.len() as u64, network.nodes(), "{expression}: {node}");
+        }
+    }
+}
+
+/// Whether ports are directions, as on a ring, or the leaves of a star all reach its middle by their first port.
+#[test]
+fn in_no_turn_a_node_sends_or_receives_twice() {
+    for (expression, count) in [
+        ("ring(5)", 2),
+        ("hypercube(3)", 3),
+        ("star(4)", 9),
+        ("rsn(2,path(3))", 9),
+    ] {
+        let network = network(expression);
+        let turns = Turns::new(&network);
+        assert_eq!(turns.count(), count, "{expression}");
+        let (mut sent, mut received) = (BTreeSet::new(), BTreeSet::new());
+        for node in 0..network.nodes() {
+            for port in 0..network.degree(node).expect("a node") {
+                let neighbor = network.neighbor(node, port).expect("a node").expect("a neighbour");
+                let turn = turns.of(&network, node, port).expect("a turn");
+                assert!(turn < count, "{expression}: turn {turn}");
+                assert!(sent.insert((node, turn)), "{expression}: {node} sends twice in {turn}");
+                assert!(
+                    received.insert((neighbor, turn)),
+                    "{expression}: {neighbor} receives twice in {turn}"
+                );
             }
         }
     }
-    assert!(passes > 0, "some phase has another pivot than the one before it");
 }
 
 /// Where a unit is a single node, all nodes take part in every step, and nothing is left to tell.
