@@ -94,8 +94,10 @@ fn ask_everything(network: &Network, a: u64, b: u64, port: u64) {
     }
 }
 
-/// Looking for a port, and a broadcast, go through all links of a node: more than this are not worth waiting for.
+/// Looking for a port goes through all links of a node: more than this are not worth waiting for.
 const MOST_LINKS: u64 = 4_096;
+/// In a broadcast each link takes a next hop, which in some families goes through all links of the neighbour.
+const MOST_LINKS_OF_TREES: u64 = 512;
 
 fn has_few_links(network: &Network, node: u64) -> bool {
     network.degree(node).is_ok_and(|links| links <= MOST_LINKS)
@@ -103,7 +105,7 @@ fn has_few_links(network: &Network, node: u64) -> bool {
 
 /// What takes many next hops: asked less often.
 fn ask_for_trees(network: &Network, a: u64, b: u64) {
-    if !has_few_links(network, a) {
+    if network.degree(a).is_ok_and(|links| links > MOST_LINKS_OF_TREES) {
         return;
     }
     for tree in [Tree::LeastDepth, Tree::FewestSteps] {
