@@ -183,6 +183,17 @@ fn digits_bring_everything_to_everyone() {
     }
 }
 
+/// They need not come back to where they were.
+#[test]
+fn totals_take_fewer_steps() {
+    for expression in ["hsn(3,ring(3))", "hcn3(1)", "rsn(2,hypercube(2))"] {
+        let network = network(expression);
+        let programs = [Program::of_totals(&network), Program::new(&network)];
+        let [totals, all] = programs.map(|program| program.expect("a program").length());
+        assert!(totals < all, "{expression}: {totals} and {all}");
+    }
+}
+
 /// An item: its place, and the places of those that it has met.
 type Item = (Node, Known);
 
