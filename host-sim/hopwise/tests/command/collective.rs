@@ -3,21 +3,22 @@
 use std::fs;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::basics::{hopwise, json};
 
-/// A folder of its own, and the paths of two files in it.
-fn files(name: &str, input: &str) -> (String, String) {
-    let folder = std::env::temp_dir().join(format!("hopwise-collective-{name}-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let path = |file: &str| folder.join(file).display().to_string();
-    fs::write(path("in"), input).unwrap();
-    (path("in"), path("out"))
+/// A folder that is gone with its value, and the paths of two files in it.
+fn files(input: &str) -> (TempDir, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |file: &str| folder.path().join(file).display().to_string();
+    let (from, to) = (path("in"), path("out"));
+    fs::write(&from, input).unwrap();
+    (folder, from, to)
 }
 
 /// What the nodes hold after an operation on these values.
 fn held(op: &str, extra: &[&str]) -> Vec<String> {
-    let (input, output) = files(&format!("{op}{}", extra.join("")), "5\n3\n-1\n8\n");
+    let (_folder, input, output) = files("5\n3\n-1\n8\n");
     let mut args = vec![
         "collective",
         "ring(4)",
@@ -125,8 +126,8 @@ fn bad_input_is_refused_in_a_sentence() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains(sentence), "{args:?}: {said}");
     };
-    let (short, output) = files("short", "1\n2\n");
-    let (words, _) = files("words", "1\ntwo\n3\n");
+    let (_folder, short, output) = files("1\n2\n");
+    let (_folder, words, _) = files("1\ntwo\n3\n");
     refused(
         &["collective", "ring(3)", "--op", "sort", "--input", &short],
         "ring(3) has 3 nodes, and there are 2 values",
@@ -169,7 +170,7 @@ fn bad_input_is_refused_in_a_sentence() {
         &["collective", "hypercube(40)", "--op", "scan"],
         "too many to carry out scan on (at most 65536)",
     );
-    let (huge, _) = files("huge", "1\n99999999999999999999\n3\n");
+    let (_folder, huge, _) = files("1\n99999999999999999999\n3\n");
     refused(
         &["collective", "ring(3)", "--op", "sort", "--input", &huge],
         "line 2: '99999999999999999999' has more than 64 bits",
