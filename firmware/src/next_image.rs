@@ -10,7 +10,7 @@ use hopwise_core::boot::{RECORD, TRIAL_BYTES, Trial};
 use hopwise_core::link::Micros;
 use hopwise_core::store::{FlashFailed, Slot};
 use hopwise_core::update::{self, Update};
-use hopwise_core::wire::{Done, Plan, UpdateState};
+use hopwise_core::wire::{Done, UpdatePlan, UpdateState};
 
 use crate::answer::Answer;
 use crate::boards;
@@ -53,7 +53,7 @@ impl NextImage {
         }
     }
 
-    pub(crate) fn begin(&self, plan: Plan) -> Done {
+    pub(crate) fn begin(&self, plan: UpdatePlan) -> Done {
         self.update.borrow_mut().begin(plan, &*self.places.borrow())
     }
 

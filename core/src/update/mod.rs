@@ -1,4 +1,4 @@
-//! How a board gets its next image: announced by a [`Plan`], in [`Block`]s of any order, into the slot that it does not run from.
+//! How a board gets its next image: announced by a [`UpdatePlan`], in [`Block`]s of any order, into the slot that it does not run from.
 //!
 //! The order of what is done to the flash is what makes a board start whenever the power fails:
 //!
@@ -19,7 +19,7 @@ mod tests;
 
 use crate::boot::{Log, RECORD, Trial, record};
 use crate::store::{FlashFailed, Slot};
-use crate::wire::{BLOCK, Block, Done, MAX_BLOCKS, NAMED_BLOCKS, Plan, UpdatePhase, UpdateState, crc32c};
+use crate::wire::{BLOCK, Block, Done, MAX_BLOCKS, NAMED_BLOCKS, UpdatePhase, UpdatePlan, UpdateState, crc32c};
 
 /// The log begins anew if there is no room for so many records: some of them may be torn.
 const ROOM: usize = 8;
@@ -92,7 +92,7 @@ pub fn keep(flash: &mut impl Flash) -> Result<(), FlashFailed> {
 #[derive(Clone, Debug)]
 pub struct Update {
     stage: Stage,
-    plan: Option<Plan>,
+    plan: Option<UpdatePlan>,
     /// The blocks that have not come, one bit each.
     missing: [u32; MAX_BLOCKS / 32],
     /// The beginning of the image, which is written last.
@@ -142,9 +142,9 @@ impl Update {
     }
 
     /// An image is about to come. [`step`](Self::step) makes room for it.
-    pub fn begin(&mut self, plan: Plan, flash: &impl Flash) -> Done {
+    pub fn begin(&mut self, plan: UpdatePlan, flash: &impl Flash) -> Done {
         let length = plan.length as usize;
-        if plan.board != Plan::board_named(flash.board()) {
+        if plan.board != UpdatePlan::board_named(flash.board()) {
             return Done::OtherBoard;
         }
         if !flash.has_loader() {
@@ -242,7 +242,7 @@ impl Update {
     }
 
     /// All blocks are there: if they are right, so is the image, and gets its beginning.
-    fn finish(&self, plan: &Plan, flash: &mut impl Flash) -> Result<(), FlashFailed> {
+    fn finish(&self, plan: &UpdatePlan, flash: &mut impl Flash) -> Result<(), FlashFailed> {
         let rest = (RECORD..plan.length as usize).step_by(RECORD).map(|at| flash.read(at));
         if crc32c(core::iter::once(self.head).chain(rest)) != plan.crc {
             return Err(FlashFailed);

@@ -41,10 +41,10 @@ fn image(slot: Slot, version: u8) -> Vec<u8> {
     image
 }
 
-fn plan(slot: Slot, version: u8) -> Plan {
+fn plan(slot: Slot, version: u8) -> UpdatePlan {
     let image = image(slot, version);
-    Plan {
-        board: Plan::board_named("model"),
+    UpdatePlan {
+        board: UpdatePlan::board_named("model"),
         slot,
         length: LENGTH as u32,
         crc: crc32c([&image]),
@@ -52,7 +52,7 @@ fn plan(slot: Slot, version: u8) -> Plan {
     }
 }
 
-fn block(plan: &Plan, image: &[u8], index: usize) -> Vec<u8> {
+fn block(plan: &UpdatePlan, image: &[u8], index: usize) -> Vec<u8> {
     let block = Block {
         id: plan.id(),
         index: index as u16,
@@ -247,14 +247,14 @@ fn a_log_begins_anew_only_when_it_is_full() {
 fn what_a_board_cannot_run_is_refused() {
     let chip = Chip::new();
     let good = plan(Slot::Second, 2);
-    let begin = |plan: Plan| Update::new().begin(plan, &chip);
+    let begin = |plan: UpdatePlan| Update::new().begin(plan, &chip);
     assert_eq!(begin(good), Done::Done);
-    let board = Plan::board_named("other");
-    assert_eq!(begin(Plan { board, ..good }), Done::OtherBoard);
+    let board = UpdatePlan::board_named("other");
+    assert_eq!(begin(UpdatePlan { board, ..good }), Done::OtherBoard);
     assert_eq!(begin(plan(Slot::First, 2)), Done::OtherSlot);
-    assert_eq!(begin(Plan { length: 1_056, ..good }), Done::TooLarge);
-    assert_eq!(begin(Plan { length: 31, ..good }), Done::Unknown);
-    assert_eq!(begin(Plan { length: 33, ..good }), Done::Unknown);
+    assert_eq!(begin(UpdatePlan { length: 1_056, ..good }), Done::TooLarge);
+    assert_eq!(begin(UpdatePlan { length: 31, ..good }), Done::Unknown);
+    assert_eq!(begin(UpdatePlan { length: 33, ..good }), Done::Unknown);
     let mut on_trial = chip.clone();
     on_trial.update(2, false);
     assert_eq!(Update::new().begin(plan(Slot::First, 3), &on_trial), Done::OnTrial);
@@ -265,7 +265,7 @@ fn what_a_board_cannot_run_is_refused() {
     assert_eq!(Update::new().begin(good, &without), Done::NoLoader);
 }
 
-fn receiving(plan: Plan, chip: &mut Chip) -> Update {
+fn receiving(plan: UpdatePlan, chip: &mut Chip) -> Update {
     let mut update = Update::new();
     assert_eq!(update.begin(plan, chip), Done::Done);
     (0..10).for_each(|_| update.step(chip));
@@ -300,7 +300,7 @@ fn a_block_is_written_in_pieces_and_counts_when_all_are() {
     }
     // The board is told to begin with another image, in the middle of a block.
     assert!(!update.take(&block(&plan, &image, 2), &mut chip));
-    let other = Plan { hash: [1; 32], ..plan };
+    let other = UpdatePlan { hash: [1; 32], ..plan };
     assert_eq!(update.begin(other, &chip), Done::Done);
     (0..10).for_each(|_| update.step(&mut chip));
     (0..plan.blocks()).for_each(|index| take(&mut update, &block(&plan, &image, index), &mut chip));
@@ -317,7 +317,7 @@ fn a_board_says_what_it_lacks() {
         take(&mut update, &block(&plan, &image, index), &mut chip);
     }
     // Of another image, too short, not of this image at all.
-    let other = Plan { crc: !plan.crc, ..plan };
+    let other = UpdatePlan { crc: !plan.crc, ..plan };
     assert!(update.take(&block(&other, &image, 1), &mut chip), "it is not wanted");
     assert!(
         update.take(&block(&plan, &image, 1)[..100], &mut chip),

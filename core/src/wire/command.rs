@@ -7,7 +7,7 @@ use super::page::PAGE_BYTES;
 use super::report::Card;
 use super::request::Query;
 use super::traffic::Traffic;
-use super::update::{Block, Plan};
+use super::update::{Block, UpdatePlan};
 use crate::boot::HASH_BYTES;
 use crate::limits::MAX_PAYLOAD;
 
@@ -44,7 +44,7 @@ pub enum Command<'a> {
     Update,
     /// An image is about to come: makes room for it. The answer is [`Done`]; it comes before the flash is touched. What the board has of the
     /// same image already, it keeps.
-    BeginUpdate(Plan),
+    BeginUpdate(UpdatePlan),
     /// Takes this [`Block`](super::Block) of an image, and broadcasts it to all others. The answer is [`Done`].
     SendBlock(&'a [u8]),
     /// Restarts with the image of this SHA-256, which the board has, on trial. The answer is [`Done`].
@@ -53,7 +53,7 @@ pub enum Command<'a> {
     KeepImage,
     /// What is in a block of an image that the board has, or gets? The answer is that [`Block`](super::Block), or [`Done`].
     ReadBlock {
-        /// Which image: [`Plan::id`].
+        /// Which image: [`UpdatePlan::id`].
         id: u16,
         /// Which block, from 0.
         index: u16,
@@ -186,7 +186,7 @@ impl<'a> Command<'a> {
             9 => Command::Fail(*Failure::ALL.get(usize::from(*payload.first()?))?),
             10 => Command::Challenge,
             11 => Command::Update,
-            12 => Command::BeginUpdate(Plan::read(payload)?),
+            12 => Command::BeginUpdate(UpdatePlan::read(payload)?),
             13 => Command::SwitchImage(payload.try_into().ok()?),
             14 => Command::KeepImage,
             15 => Command::SendBlock(payload),
@@ -262,8 +262,8 @@ mod tests {
             pattern: Pattern::Neighbors,
             size: 200,
         };
-        let plan = Plan {
-            board: Plan::board_named("nucleo-f446re"),
+        let plan = UpdatePlan {
+            board: UpdatePlan::board_named("nucleo-f446re"),
             slot: Slot::Second,
             length: 154_464,
             crc: 0x1234_5678,

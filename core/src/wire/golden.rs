@@ -494,8 +494,8 @@ fn commands(examples: &mut Examples) {
         pattern: Pattern::Neighbors,
         size: 200,
     };
-    let plan = Plan {
-        board: Plan::board_named("nucleo-f446re"),
+    let plan = UpdatePlan {
+        board: UpdatePlan::board_named("nucleo-f446re"),
         slot: Slot::Second,
         length: 178_176,
         crc: 0x1234_5678,

@@ -11,7 +11,7 @@
 //! - [`Content`]: what the body says, by the kind of the packet: [`Addressed`] to an application, [`Confirmed`], [`Confirmation`],
 //!   [`Undeliverable`], [`Request`], [`Response`] or [`Flooded`];
 //! - what questions and answers carry: [`TraceRecord`]s, [`NodeReport`], [`RouterCounters`], [`LinkReport`], and for the board
-//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`], and for its next image [`Plan`], [`Block`], [`UpdateState`];
+//!   around a node [`Command`], [`Status`], [`Done`], [`TrafficReport`], and for its next image [`UpdatePlan`], [`Block`], [`UpdateState`];
 //! - [`Page`]: a board's configuration. It lies in flash, and commands carry it over the wire as it lies there.
 
 mod application;
@@ -70,7 +70,9 @@ pub use trace::{TraceRecord, trace_records};
 pub use traffic::{BadTraffic, Pattern, Traffic, TrafficReport};
 pub(crate) use trail::Trail;
 pub use undeliverable::{DropReason, Undeliverable};
-pub use update::{BLOCK, Block, MAX_BLOCKS, NAME_BYTES, NAMED_BLOCKS, PLAN_BYTES, Plan, UpdatePhase, UpdateState};
+pub use update::{
+    BLOCK, Block, MAX_BLOCKS, NAME_BYTES, NAMED_BLOCKS, PLAN_BYTES, UpdatePhase, UpdatePlan, UpdateState,
+};
 
 use crate::limits::BODY;
 

@@ -21,7 +21,7 @@ pub const PLAN_BYTES: usize = NAME_BYTES + 12 + HASH_BYTES;
 
 /// An image that is about to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct UpdatePlan {
     /// The board that it is for: its name, and zeros.
     pub board: [u8; NAME_BYTES],
     /// The slot that it is linked for.
@@ -34,7 +34,7 @@ pub struct Plan {
     pub hash: [u8; HASH_BYTES],
 }
 
-impl Plan {
+impl UpdatePlan {
     /// As it is sent: name, slot, three zeros, length and CRC in little-endian order, hash.
     pub fn write(&self) -> [u8; PLAN_BYTES] {
         let slot = [number_of(self.slot), 0, 0, 0];
@@ -52,7 +52,7 @@ impl Plan {
         };
         let (length, rest) = rest.split_first_chunk()?;
         let (crc, rest) = rest.split_first_chunk()?;
-        Some(Plan {
+        Some(UpdatePlan {
             board: *board,
             slot: slot_of(slot)?,
             length: u32::from_le_bytes(*length),
@@ -82,7 +82,7 @@ impl Plan {
 /// A piece of an image, as it is broadcast to [`AppPort::UPDATE`](super::AppPort::UPDATE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block<'a> {
-    /// Which image: [`Plan::id`].
+    /// Which image: [`UpdatePlan::id`].
     pub id: u16,
     /// Which piece, from 0.
     pub index: u16,
@@ -142,7 +142,7 @@ pub struct UpdateState {
     pub has_loader: bool,
     /// How far the next image is.
     pub phase: UpdatePhase,
-    /// [`Plan::id`] of that one.
+    /// [`UpdatePlan::id`] of that one.
     pub id: u16,
     /// How many blocks of it are missing.
     pub missing: u16,

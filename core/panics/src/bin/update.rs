@@ -8,7 +8,7 @@ use core::hint::black_box;
 use hopwise_core::boot::{Log, RECORD, TRIAL_BYTES, Trial, choose, has_image};
 use hopwise_core::store::{FlashFailed, Slot};
 use hopwise_core::update::{Flash, Update, is_on_trial, keep};
-use hopwise_core::wire::{Block, Plan};
+use hopwise_core::wire::{Block, UpdatePlan};
 use hopwise_panics::outside;
 
 struct AnyFlash;
@@ -68,7 +68,7 @@ extern "C" fn _start() {
     let mut flash = AnyFlash;
     let mut update = Update::new();
     while black_box(true) {
-        if let Some(plan) = Plan::read(outside()) {
+        if let Some(plan) = UpdatePlan::read(outside()) {
             black_box(update.begin(plan, &flash));
             black_box(plan.write());
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hopwise_core::store::Slot;
 use hopwise_core::wire::{
-    BoardState, Command, Done, Failure, Page, Pattern, Plan, Traffic, TrafficReport, UpdatePhase, UpdateState,
+    BoardState, Command, Done, Failure, Page, Pattern, Traffic, TrafficReport, UpdatePhase, UpdatePlan, UpdateState,
 };
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
@@ -232,12 +232,12 @@ fn a_wrong_image_is_refused() {
     let mut desk = Desk::single(images);
     let plan = images.package.for_slot(Slot::Second).plan;
     let begun = |desk: &mut Desk, plan| desk.tell(&Command::BeginUpdate(plan));
-    let board = Plan::board_named("nucleo-f411re");
-    assert_eq!(begun(&mut desk, Plan { board, ..plan }), Done::OtherBoard);
+    let board = UpdatePlan::board_named("nucleo-f411re");
+    assert_eq!(begun(&mut desk, UpdatePlan { board, ..plan }), Done::OtherBoard);
     let slot = Slot::First;
-    assert_eq!(begun(&mut desk, Plan { slot, ..plan }), Done::OtherSlot);
+    assert_eq!(begun(&mut desk, UpdatePlan { slot, ..plan }), Done::OtherSlot);
     let length = 257 * 1024;
-    assert_eq!(begun(&mut desk, Plan { length, ..plan }), Done::TooLarge);
+    assert_eq!(begun(&mut desk, UpdatePlan { length, ..plan }), Done::TooLarge);
     assert_eq!(desk.tell(&Command::SwitchImage(&plan.hash)), Done::NotThere);
     // A file for another board.
     let file = String::from_utf8_lossy(&images.package.write()[..200]).into_owned();
@@ -250,7 +250,7 @@ fn a_wrong_image_is_refused() {
     assert_eq!(refused, "the image is for nucleo-f411re, and node 0 is a nucleo-f446re");
     // Blocks of one image, announced by the hash of another: the boot loader does not start it.
     let hash = [7; 32];
-    assert_eq!(begun(&mut desk, Plan { hash, ..plan }), Done::Done);
+    assert_eq!(begun(&mut desk, UpdatePlan { hash, ..plan }), Done::Done);
     desk.rig.run_for(6 * SECOND);
     let blocks = (0..plan.blocks() as u16).map(|index| images.package.for_slot(Slot::Second).block(index));
     for block in blocks {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hopwise_core::boot::{HASH_BYTES, RECORD};
 use hopwise_core::store::Slot;
-use hopwise_core::wire::{BLOCK, Block, Plan, crc32c};
+use hopwise_core::wire::{BLOCK, Block, UpdatePlan, crc32c};
 use hopwise_emulate::app::board_of;
 use hopwise_emulator::image::{FLASH, Image};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct Package {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linked {
     /// What boards are told about it.
-    pub plan: Plan,
+    pub plan: UpdatePlan,
     bytes: Vec<u8>,
 }
 
@@ -63,8 +63,8 @@ impl Linked {
 
     pub(super) fn new(board: &str, slot: Slot, mut bytes: Vec<u8>) -> Self {
         bytes.resize(bytes.len().next_multiple_of(RECORD), 0xff);
-        let plan = Plan {
-            board: Plan::board_named(board),
+        let plan = UpdatePlan {
+            board: UpdatePlan::board_named(board),
             slot,
             length: bytes.len() as u32,
             crc: crc32c([&bytes]),

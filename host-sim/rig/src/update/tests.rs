@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hopwise_core::store::Slot;
-use hopwise_core::wire::{Block, Command, Done, NAMED_BLOCKS, Plan, Query, UpdatePhase, UpdateState, write_structure};
+use hopwise_core::wire::{
+    Block, Command, Done, NAMED_BLOCKS, Query, UpdatePhase, UpdatePlan, UpdateState, write_structure,
+};
 use hopwise_emulate::computers::Question;
 use hopwise_emulate::host_port::Reply;
 
@@ -37,7 +39,7 @@ struct Board {
     slot: Slot,
     on_trial: bool,
     has_loader: bool,
-    plan: Option<Plan>,
+    plan: Option<UpdatePlan>,
     missing: BTreeSet<u16>,
     /// Blocks that it does not hear, counted down.
     deaf_for: usize,
