@@ -6,6 +6,7 @@ use hopwise_core::wire::AppPort;
 use hopwise_figures::printable_json;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use crate::error::{Fate, RequestError, SendError};
 use crate::host_port::Incoming;
@@ -67,10 +68,38 @@ pub(super) struct Parcel {
 }
 
 /// A line that is no request: what to call it, and why.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct BadLine {
     pub(super) id: Value,
-    pub(super) sentence: String,
+    pub(super) reason: NoWish,
+}
+
+/// Why a line of a client is no request.
+#[derive(Debug, Error)]
+pub(super) enum NoWish {
+    #[error("this is not a line of JSON: {0}")]
+    NotJson(serde_json::Error),
+    #[error("this is not a request: {0}")]
+    NotARequest(serde_json::Error),
+    #[error("an id is a number, or a text of up to {LONGEST_ID} characters")]
+    BadId,
+    #[error(
+        "there is no '{0}', only send, send_confirmed, send_to_computer, broadcast, request, request_computer, listen, quiet, serve, \
+         leave, respond and refuse"
+    )]
+    Unknown(String),
+    #[error("{what} needs {field}")]
+    Missing { what: String, field: &'static str },
+    #[error("{what} takes no {field}")]
+    Unused { what: String, field: &'static str },
+    #[error("services are numbers from 1 to 255")]
+    BadService,
+    #[error("say hex or text, not both")]
+    HexAndText,
+    #[error("hex is two digits for each byte")]
+    BadHex,
+    #[error("within is a number of seconds, from 0.001 to 3600")]
+    BadTime,
 }
 
 #[derive(Deserialize)]
@@ -90,30 +119,23 @@ struct Fields {
 
 /// Reads a line of a client: the id of a request, and what is wanted.
 pub(super) fn read(line: &[u8]) -> Result<(Value, Wish), BadLine> {
-    let bad = |id: &Value, sentence: String| BadLine {
-        id: id.clone(),
-        sentence,
-    };
-    let value: Value = serde_json::from_slice(line)
-        .map_err(|error| bad(&Value::Null, format!("this is not a line of JSON: {error}")))?;
+    let bad = |id: &Value, reason: NoWish| BadLine { id: id.clone(), reason };
+    let value: Value = serde_json::from_slice(line).map_err(|error| bad(&Value::Null, NoWish::NotJson(error)))?;
     let id = match value.get("id") {
         None | Some(Value::Null) => Value::Null,
         Some(id @ Value::Number(_)) => id.clone(),
         Some(Value::String(text)) if text.chars().count() <= LONGEST_ID => Value::String(text.clone()),
-        Some(_) => {
-            let sentence = format!("an id is a number, or a text of up to {LONGEST_ID} characters");
-            return Err(bad(&Value::Null, sentence));
-        }
+        Some(_) => return Err(bad(&Value::Null, NoWish::BadId)),
     };
-    let fields = Fields::deserialize(value).map_err(|error| bad(&id, format!("this is not a request: {error}")))?;
+    let fields = Fields::deserialize(value).map_err(|error| bad(&id, NoWish::NotARequest(error)))?;
     match fields.wish() {
         Ok(wish) => Ok((id, wish)),
-        Err(sentence) => Err(bad(&id, sentence)),
+        Err(reason) => Err(bad(&id, reason)),
     }
 }
 
 impl Fields {
-    fn wish(self) -> Result<Wish, String> {
+    fn wish(self) -> Result<Wish, NoWish> {
         let unused = |used: &[&str]| {
             let given = [
                 ("node", self.node.is_some()),
@@ -124,7 +146,12 @@ impl Fields {
                 ("request", self.request.is_some()),
             ];
             let wrong = given.iter().find(|(name, given)| *given && !used.contains(name));
-            wrong.map_or(Ok(()), |(name, _)| Err(format!("{} takes no {name}", self.what)))
+            wrong.map_or(Ok(()), |&(field, _)| {
+                Err(NoWish::Unused {
+                    what: self.what.clone(),
+                    field,
+                })
+            })
         };
         Ok(match self.what.as_str() {
             "send" | "send_confirmed" | "send_to_computer" => {
@@ -175,48 +202,50 @@ impl Fields {
                 unused(&[])?;
                 Wish::Hear(None)
             }
-            _ => {
-                let known = "send, send_confirmed, send_to_computer, broadcast, request, request_computer, listen, quiet, serve, \
-                             leave, respond and refuse";
-                return Err(format!("there is no '{}', only {known}", self.what));
-            }
+            _ => return Err(NoWish::Unknown(self.what)),
         })
     }
 
-    fn parcel(&self) -> Result<Parcel, String> {
+    fn without(&self, field: &'static str) -> NoWish {
+        NoWish::Missing {
+            what: self.what.clone(),
+            field,
+        }
+    }
+
+    fn parcel(&self) -> Result<Parcel, NoWish> {
         Ok(Parcel {
-            node: self.node.ok_or_else(|| format!("{} needs a node", self.what))?,
+            node: self.node.ok_or_else(|| self.without("a node"))?,
             port: self.port()?,
             bytes: self.bytes()?,
         })
     }
 
-    fn request(&self) -> Result<u64, String> {
-        self.request
-            .ok_or_else(|| format!("{} needs the number of a request", self.what))
+    fn request(&self) -> Result<u64, NoWish> {
+        self.request.ok_or_else(|| self.without("the number of a request"))
     }
 
-    fn port(&self) -> Result<AppPort, String> {
+    fn port(&self) -> Result<AppPort, NoWish> {
         match self.service {
-            None => Err(format!("{} needs a service", self.what)),
-            Some(0) => Err("services are numbers from 1 to 255".into()),
+            None => Err(self.without("a service")),
+            Some(0) => Err(NoWish::BadService),
             Some(number) => Ok(AppPort(number)),
         }
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, String> {
+    fn bytes(&self) -> Result<Vec<u8>, NoWish> {
         match (&self.hex, &self.text) {
-            (Some(_), Some(_)) => Err("say hex or text, not both".into()),
-            (Some(hex), None) => from_hex(hex).ok_or_else(|| "hex is two digits for each byte".into()),
+            (Some(_), Some(_)) => Err(NoWish::HexAndText),
+            (Some(hex), None) => from_hex(hex).ok_or(NoWish::BadHex),
             (None, text) => Ok(text.clone().unwrap_or_default().into_bytes()),
         }
     }
 
-    fn within(&self) -> Result<Duration, String> {
+    fn within(&self) -> Result<Duration, NoWish> {
         match self.within {
             None => Ok(ANSWER_WITHIN),
             Some(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-            Some(_) => Err("within is a number of seconds, from 0.001 to 3600".into()),
+            Some(_) => Err(NoWish::BadTime),
         }
     }
 }
@@ -338,7 +367,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        read(text.as_bytes()).expect_err(text).sentence
+        read(text.as_bytes()).expect_err(text).reason.to_string()
     }
 
     #[test]
@@ -348,20 +377,21 @@ mod tests {
             port: AppPort(17),
             bytes: bytes.to_vec(),
         };
+        let read = |line: &[u8]| super::read(line).ok();
         assert_eq!(
             read(br#"{"id":7,"do":"send","node":5,"service":17,"hex":"00fF"}"#),
-            Ok((json!(7), Wish::Errand(Errand::Send(parcel(&[0, 255])))))
+            Some((json!(7), Wish::Errand(Errand::Send(parcel(&[0, 255])))))
         );
         assert_eq!(
             read(br#"{"id":"a","do":"request","node":5,"service":17,"text":"hi","within":0.5}"#),
-            Ok((
+            Some((
                 json!("a"),
                 Wish::Errand(Errand::Request(parcel(b"hi"), Duration::from_millis(500)))
             ))
         );
         assert_eq!(
             read(br#"{"do":"listen","service":16}"#),
-            Ok((
+            Some((
                 Value::Null,
                 Wish::Hear(Some(Filter {
                     node: None,
