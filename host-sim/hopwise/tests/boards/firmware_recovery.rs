@@ -186,9 +186,13 @@ fn what_serial_ports_find_wrong_is_counted_by_link() {
         uart: LINKS[0],
     };
     let now = rig.world.now();
-    let events = vec![(now, Action::Noise(here, 0.01)), (now + SECOND, Action::Quiet(here))];
+    // Enough of it that some of each is seen, whatever is drawn.
+    let events = vec![
+        (now, Action::Noise(here, 0.03)),
+        (now + 4 * SECOND, Action::Quiet(here)),
+    ];
     rig.world.set_script(Script::new(events)).expect("a wire");
-    rig.run_for(2 * SECOND);
+    rig.run_for(5 * SECOND);
     let seen = rig.world.boards()[0].traffic(LINKS[0]);
     let (framing, noise, overruns) = counted(&mut rig, 0);
     assert!(
