@@ -43,8 +43,8 @@ impl Turns {
         if self.by_both_ends { degree * degree } else { degree }
     }
 
-    /// The turn of the link from a port of a node to the neighbour there. If it takes both ends to tell, `None` without a neighbour;
-    /// else it is the port, whether or not there is one.
+    /// The turn of the link from a port of a node to the neighbour there. Where one end is enough to tell, it is the port, even if there
+    /// is no neighbour; elsewhere it is `None` without one.
     pub fn of(&self, network: &Network, node: Node, port: Port) -> Option<u64> {
         if !self.by_both_ends {
             return Some(port);

@@ -1,4 +1,4 @@
-//! How a board gets its next image: announced by a [`UpdatePlan`], in [`Block`]s of any order, into the slot that it does not run from.
+//! How a board gets its next image: announced by an [`UpdatePlan`], in [`Block`]s of any order, into the slot that it does not run from.
 //!
 //! The order of what is done to the flash is what makes a board start whenever the power fails:
 //!

@@ -71,12 +71,12 @@ pub(super) struct Parcel {
 #[derive(Debug)]
 pub(super) struct BadLine {
     pub(super) id: Value,
-    pub(super) reason: NoWish,
+    pub(super) reason: BadRequest,
 }
 
 /// Why a line of a client is no request.
 #[derive(Debug, Error)]
-pub(super) enum NoWish {
+pub(super) enum BadRequest {
     #[error("this is not a line of JSON: {0}")]
     NotJson(serde_json::Error),
     #[error("this is not a request: {0}")]
@@ -119,15 +119,15 @@ struct Fields {
 
 /// Reads a line of a client: the id of a request, and what is wanted.
 pub(super) fn read(line: &[u8]) -> Result<(Value, Wish), BadLine> {
-    let bad = |id: &Value, reason: NoWish| BadLine { id: id.clone(), reason };
-    let value: Value = serde_json::from_slice(line).map_err(|error| bad(&Value::Null, NoWish::NotJson(error)))?;
+    let bad = |id: &Value, reason: BadRequest| BadLine { id: id.clone(), reason };
+    let value: Value = serde_json::from_slice(line).map_err(|error| bad(&Value::Null, BadRequest::NotJson(error)))?;
     let id = match value.get("id") {
         None | Some(Value::Null) => Value::Null,
         Some(id @ Value::Number(_)) => id.clone(),
         Some(Value::String(text)) if text.chars().count() <= LONGEST_ID => Value::String(text.clone()),
-        Some(_) => return Err(bad(&Value::Null, NoWish::BadId)),
+        Some(_) => return Err(bad(&Value::Null, BadRequest::BadId)),
     };
-    let fields = Fields::deserialize(value).map_err(|error| bad(&id, NoWish::NotARequest(error)))?;
+    let fields = Fields::deserialize(value).map_err(|error| bad(&id, BadRequest::NotARequest(error)))?;
     match fields.wish() {
         Ok(wish) => Ok((id, wish)),
         Err(reason) => Err(bad(&id, reason)),
@@ -135,7 +135,7 @@ pub(super) fn read(line: &[u8]) -> Result<(Value, Wish), BadLine> {
 }
 
 impl Fields {
-    fn wish(self) -> Result<Wish, NoWish> {
+    fn wish(self) -> Result<Wish, BadRequest> {
         let unused = |used: &[&str]| {
             let given = [
                 ("node", self.node.is_some()),
@@ -147,7 +147,7 @@ impl Fields {
             ];
             let wrong = given.iter().find(|(name, given)| *given && !used.contains(name));
             wrong.map_or(Ok(()), |&(field, _)| {
-                Err(NoWish::Unused {
+                Err(BadRequest::Unused {
                     what: self.what.clone(),
                     field,
                 })
@@ -202,18 +202,18 @@ impl Fields {
                 unused(&[])?;
                 Wish::Hear(None)
             }
-            _ => return Err(NoWish::Unknown(self.what)),
+            _ => return Err(BadRequest::Unknown(self.what)),
         })
     }
 
-    fn without(&self, field: &'static str) -> NoWish {
-        NoWish::Missing {
+    fn without(&self, field: &'static str) -> BadRequest {
+        BadRequest::Missing {
             what: self.what.clone(),
             field,
         }
     }
 
-    fn parcel(&self) -> Result<Parcel, NoWish> {
+    fn parcel(&self) -> Result<Parcel, BadRequest> {
         Ok(Parcel {
             node: self.node.ok_or_else(|| self.without("a node"))?,
             port: self.port()?,
@@ -221,31 +221,31 @@ impl Fields {
         })
     }
 
-    fn request(&self) -> Result<u64, NoWish> {
+    fn request(&self) -> Result<u64, BadRequest> {
         self.request.ok_or_else(|| self.without("the number of a request"))
     }
 
-    fn port(&self) -> Result<AppPort, NoWish> {
+    fn port(&self) -> Result<AppPort, BadRequest> {
         match self.service {
             None => Err(self.without("a service")),
-            Some(0) => Err(NoWish::BadService),
+            Some(0) => Err(BadRequest::BadService),
             Some(number) => Ok(AppPort(number)),
         }
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, NoWish> {
+    fn bytes(&self) -> Result<Vec<u8>, BadRequest> {
         match (&self.hex, &self.text) {
-            (Some(_), Some(_)) => Err(NoWish::HexAndText),
-            (Some(hex), None) => from_hex(hex).ok_or(NoWish::BadHex),
+            (Some(_), Some(_)) => Err(BadRequest::HexAndText),
+            (Some(hex), None) => from_hex(hex).ok_or(BadRequest::BadHex),
             (None, text) => Ok(text.clone().unwrap_or_default().into_bytes()),
         }
     }
 
-    fn within(&self) -> Result<Duration, NoWish> {
+    fn within(&self) -> Result<Duration, BadRequest> {
         match self.within {
             None => Ok(ANSWER_WITHIN),
             Some(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-            Some(_) => Err(NoWish::BadTime),
+            Some(_) => Err(BadRequest::BadTime),
         }
     }
 }
